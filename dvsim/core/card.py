@@ -1,0 +1,117 @@
+"""The Vortex Interface Card at flow fidelity (models/card/card.h)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core._core import ffi, lib
+
+if TYPE_CHECKING:
+    from dvsim.scenario.types import Card
+
+FS_PER_S = 10**15
+
+
+class Burst(NamedTuple):
+    """A burst on its way from a card's SRAM to node memory; all times in picoseconds."""
+
+    first_ps: int
+    last_ps: int
+    sent_ps: int
+    held_ps: int
+
+
+class VortexCard:
+    """One card that carries messages of one size.
+
+    Parameters
+    ----------
+    card
+        A model card of kind "vortex".
+    message_bytes
+        Size of every message, in bytes.
+
+    Raises
+    ------
+    ValueError
+        If the C core refuses the parameters (models/card/card.h names the ranges).
+    """
+
+    def __init__(self, card: Card, message_bytes: int) -> None:
+        params = ffi.new("dvsim_card_params *")
+        params.sram_bytes = card["sram"]
+        params.group_counters = card["group_counters"]
+        params.fifo_words = card["fifo_words"]
+        params.dma_entries = card["dma_entries"]
+        params.dma_setup_ps = card["dma_setup"]
+        params.piece_words = card["piece_words"]
+        params.port_fs = round(FS_PER_S / card["port_rate"])
+        params.pcie_fs = round(FS_PER_S / card["pcie_rate"])
+        params.fabric_latency_ps = card["fabric_latency"]
+        params.vic_to_dram.fixed_ps = card["vic_to_dram"].fixed_ps
+        params.vic_to_dram.per_byte_fs = card["vic_to_dram"].per_byte_fs
+        self._card = ffi.new("dvsim_card *")
+        if lib.dvsim_card_init(self._card, params, message_bytes):
+            raise ValueError(f"the card refuses its parameters for messages of {message_bytes} B")
+        self._burst = ffi.new("dvsim_burst *")
+
+    @property
+    def words(self) -> int:
+        """Payload words (64 bits) of one message."""
+        return int(lib.dvsim_card_words(self._card))
+
+    @property
+    def pieces(self) -> int:
+        """Pieces of one message."""
+        return int(lib.dvsim_card_pieces(self._card))
+
+    @property
+    def messages(self) -> int:
+        """Messages moved into node memory so far."""
+        return int(self._card.messages)
+
+    @property
+    def sram_peak_bytes(self) -> int:
+        """Most that the SRAM held so far, in bytes."""
+        return int(self._card.sram_peak_bytes)
+
+    @property
+    def dma_busy_ps(self) -> int:
+        """Time for which the DMA engine moved words, in picoseconds."""
+        return int(self._card.dma_busy_ps)
+
+    @property
+    def port_busy_ps(self) -> int:
+        """Time for which the network port carried words, in picoseconds."""
+        return int(self._card.port_busy_ps)
+
+    def receive(self, now_ps: int, messages: int) -> Burst:
+        """Let a burst that leaves the sender at `now_ps` flow into node memory.
+
+        Raises
+        ------
+        ValueError
+            If a message is larger than the SRAM, or there is no message.
+        """
+        if lib.dvsim_card_receive(self._card, now_ps, messages, self._burst):
+            raise ValueError(f"the card cannot receive {messages} messages: larger than its SRAM?")
+        burst = self._burst
+        return Burst(burst.first_ps, burst.last_ps, burst.sent_ps, burst.held_ps)
+
+    def counted(self, moved: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return how many of `moved` pieces (cumulative, any shape) the group counters show."""
+        shown = np.ascontiguousarray(moved, dtype=np.int64).copy()
+        pointer = ffi.cast("int64_t *", shown.ctypes.data)
+        lib.dvsim_card_counted_many(self._card, pointer, shown.size)
+        return shown
+
+    def push_credit(self) -> bool:
+        """Put one control word into the surprise FIFO; False when it is full."""
+        return bool(lib.dvsim_card_fifo_push(self._card) == lib.DVSIM_OK)
+
+    def pop_credit(self) -> bool:
+        """Take one control word out of the surprise FIFO; False when it is empty."""
+        return bool(lib.dvsim_card_fifo_pop(self._card) == lib.DVSIM_OK)

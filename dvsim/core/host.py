@@ -1,0 +1,79 @@
+"""The DRAM ring of a receiving node (models/host/host.h)."""
+
+from __future__ import annotations
+
+from dvsim.core._core import ffi, lib
+
+
+class DramRing:
+    """A ring of a few buffers with a finite number of word slots, for messages of one size.
+
+    Parameters
+    ----------
+    buffer_bytes, buffers
+        Size of one buffer in bytes, and how many there are.
+    threads
+        Bridge threads; each holds one message in reassembly beyond the buffer.
+    message_words
+        64-bit words of one message.
+
+    Raises
+    ------
+    ValueError
+        If the C core refuses the sizes.
+    """
+
+    def __init__(self, buffer_bytes: int, buffers: int, threads: int, message_words: int) -> None:
+        self._host = ffi.new("dvsim_host *")
+        if lib.dvsim_host_init(self._host, buffer_bytes, buffers, threads, message_words):
+            raise ValueError("the ring refuses its sizes")
+
+    @property
+    def room(self) -> int:
+        """Messages that one buffer and the threads take before the sender is stopped."""
+        return int(lib.dvsim_host_room(self._host))
+
+    @property
+    def windows(self) -> int:
+        """Bursts taken so far."""
+        return int(self._host.windows)
+
+    @property
+    def overruns(self) -> int:
+        """Bursts so far that did not fit and held the sender back."""
+        return int(self._host.overruns)
+
+    @property
+    def held(self) -> int:
+        """Messages in the ring."""
+        return int(self._host.held)
+
+    def fill(self, offered: int, stop: float = 1.0) -> int:
+        """Fill a free buffer with a burst and return how many of its messages were taken.
+
+        `stop` scales the level at which the sender is stopped: the signal comes early or late.
+
+        Raises
+        ------
+        RuntimeError
+            If no buffer is free.
+        """
+        taken = lib.dvsim_host_fill(self._host, offered, round(stop * 1_000_000))
+        if taken < 0:
+            raise RuntimeError("a burst was let into a ring that has no free buffer")
+        return int(taken)
+
+    def drain(self, messages: int) -> None:
+        """Give a buffer of `messages` to the bridge's threads.
+
+        Raises
+        ------
+        RuntimeError
+            If the ring does not hold that many.
+        """
+        if lib.dvsim_host_drain(self._host, messages):
+            raise RuntimeError("the bridge drained messages that the ring does not hold")
+
+    def balanced(self) -> bool:
+        """Return whether messages filled equal messages drained plus messages held."""
+        return bool(lib.dvsim_host_check(self._host))

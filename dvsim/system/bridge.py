@@ -1,0 +1,42 @@
+"""The C bridge of a receiving node: threads that reassemble, and the AMQP socket they share."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dvsim.system.stage import Clock, Stage
+from dvsim.system.streams import Streams
+
+if TYPE_CHECKING:
+    from dvsim.scenario.types import Card
+
+
+class BridgeThreads(Stage):
+    """Threads of one process (a card can be opened once) that turn pieces into AMQP messages."""
+
+    def __init__(self, clock: Clock, name: str, card: Card, message_bytes: int) -> None:
+        super().__init__(clock, name)
+        self._per_message = card["convert"].ps(message_bytes) / card["threads"]
+
+    def work_ps(self, messages: int) -> int:
+        """Return the time that all threads together take for a batch."""
+        return round(messages * self._per_message)
+
+
+class AmqpSocket(Stage):
+    """The loopback socket into the local broker; a thread that pushes holds it."""
+
+    def __init__(
+        self, clock: Clock, name: str, card: Card, message_bytes: int, streams: Streams
+    ) -> None:
+        super().__init__(clock, name)
+        spread = card["run_spread"] * next(streams.normal(f"{name}/run"))
+        sockets = min(card["sockets"], card["threads"])
+        self._per_message = card["push"].ps(message_bytes) * math.exp(spread) / sockets
+        self._scatter = card["push_scatter"]
+        self._draws = streams.normal(f"{name}/scatter")
+
+    def work_ps(self, messages: int) -> int:
+        """Return the time to push a batch through the socket."""
+        return round(messages * self._per_message * math.exp(self._scatter * next(self._draws)))

@@ -1,0 +1,92 @@
+"""A RabbitMQ node that owns one queue: service, scatter, stalls, and memory with its watermark."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dvsim.system.stage import Clock, Stage
+from dvsim.system.streams import Streams
+
+if TYPE_CHECKING:
+    from dvsim.scenario.types import Card
+
+PS_PER_S = 10**12
+
+
+class Broker(Stage):
+    """One broker node; its queue is not drained while a test runs, as in the paper.
+
+    The median time of a message of n bytes is
+    ``service(n) + read_cost * min(1, (n + frame_overhead) / mtu)``: small messages share a packet and
+    therefore a read of the socket. A batch scatters log-normally around it, and now and then the node
+    stalls. A queue that reaches the memory high-watermark blocks its publishers while it pages
+    messages to disk, down to ``paging_ratio`` of the watermark.
+
+    Parameters
+    ----------
+    card
+        A model card of kind "broker".
+    message_bytes, mtu
+        Size of a message and of a packet on the way to the broker, in bytes.
+    """
+
+    def __init__(
+        self, clock: Clock, name: str, card: Card, message_bytes: int, mtu: int, streams: Streams
+    ) -> None:
+        super().__init__(clock, name)
+        packets = min(1.0, (message_bytes + card["frame_overhead"]) / mtu)
+        median = card["service"].ps(message_bytes) + card["read_cost"] * packets
+        spread = card["run_spread"] * next(streams.normal(f"{name}/run"))
+        self._median_ps = median * math.exp(spread)
+        self._scatter = card["scatter"]
+        self._scatter_draws = streams.normal(f"{name}/scatter")
+        self._stall_draws = streams.exponential(f"{name}/stall")
+        self._stall_every, self._stall = card["stall_every"], card["stall"]
+        self._until_stall = self._stall_every * next(self._stall_draws)
+        self._queued_bytes = message_bytes + card["message_overhead"]
+        self._memory, self._disk_rate = card["memory"], card["disk_rate"]
+        self._page_to = card["memory"] * card["paging_ratio"]
+        self.resident_bytes = 0
+        self.memory_peak_bytes = 0
+        self.paged_bytes = 0
+        self.blocked_ps = 0
+        self._first_page: tuple[int, int] | None = None  # when, and messages queued until then
+
+    @property
+    def queued(self) -> int:
+        """Messages in the queue, in memory and on disk."""
+        return self.messages
+
+    def work_ps(self, messages: int) -> int:
+        """Return the time to route and queue a batch, stalls and paging included."""
+        work = messages * self._median_ps * math.exp(self._scatter * next(self._scatter_draws))
+        self._until_stall -= work
+        while self._until_stall < 0:
+            work += self._stall * next(self._stall_draws)
+            self._until_stall += self._stall_every * next(self._stall_draws)
+        return round(work) + self._page(messages)
+
+    def rates(self, end_ps: int) -> tuple[float, float]:
+        """Return messages per second before the first paging and from then to `end_ps`."""
+        at, before = self._first_page or (end_ps, self.messages)
+        later = end_ps - at
+        return (
+            before * PS_PER_S / at if at else 0.0,
+            (self.messages - before) * PS_PER_S / later if later else 0.0,
+        )
+
+    def _page(self, messages: int) -> int:
+        """Add a batch to memory and return how long publishers are blocked while it is paged out."""
+        self.resident_bytes += messages * self._queued_bytes
+        self.memory_peak_bytes = max(self.memory_peak_bytes, self.resident_bytes)
+        if self.resident_bytes < self._memory:
+            return 0
+        if self._first_page is None:
+            self._first_page = (self.clock.ps, self.messages)
+        excess = self.resident_bytes - round(self._page_to)
+        self.resident_bytes -= excess
+        self.paged_bytes += excess
+        blocked = round(excess * PS_PER_S / self._disk_rate)
+        self.blocked_ps += blocked
+        return blocked

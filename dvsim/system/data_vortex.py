@@ -1,0 +1,125 @@
+"""The Data Vortex path: sender, fabric, card, ring, poll thread, bridge, broker, probe.
+
+One sender feeds one receiving node. The poll thread wakes every poll interval; when a buffer of the
+DRAM ring is free it puts a credit into the sender's surprise FIFO. The sender reacts, releases a
+burst, and the burst flows through the card into the buffer. A burst that does not fit overruns the
+buffer and the sender is held back. The bridge pushes the messages of one buffer into the broker while
+the other fills, so that in the long run the AMQP socket sets the pace::
+
+    Sender --burst--> VortexCard --> DramRing --> BridgeThreads + AmqpSocket --> Broker
+       ^                                 |
+       +------ credit (FIFO) <-- PollThread
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import simpy
+
+from dvsim.core import DramRing, VortexCard
+from dvsim.system.bridge import AmqpSocket, BridgeThreads
+from dvsim.system.broker import Broker
+from dvsim.system.probe import IntervalProbe
+from dvsim.system.stage import Clock, Process
+from dvsim.system.streams import Streams
+
+if TYPE_CHECKING:
+    from dvsim.scenario.types import Scenario
+
+LOOPBACK_MTU = 65536  # bytes; default of the Linux loopback device
+
+
+class ReceivingNode:
+    """A sender and the node it sends to, as SimPy processes.
+
+    Parameters
+    ----------
+    number
+        1 for the node of the ``.A`` queue, 2 for ``.B``, and so on.
+    messages
+        How many messages the sender has.
+    """
+
+    def __init__(
+        self, clock: Clock, number: int, messages: int, scenario: Scenario, streams: Streams
+    ) -> None:
+        system, size = scenario.system, scenario.workload.message_bytes
+        if system.bridge is None:
+            raise ValueError("the Data Vortex path needs a bridge card")
+        bridge = system.bridge
+        self.clock = clock
+        self.card = VortexCard(system.card, size)
+        self.ring = DramRing(
+            system.card["ring"], system.card["ring_buffers"], bridge["threads"], self.card.words
+        )
+        self.threads = BridgeThreads(clock, f"bridge.{number}", bridge, size)
+        self.socket = AmqpSocket(clock, f"socket.{number}", bridge, size, streams)
+        self.broker = Broker(
+            clock, f"broker.{number}", system.broker, size, LOOPBACK_MTU, streams
+        )
+        self.probe = IntervalProbe(self.card, scenario.probe.interval_ps or 0)
+        self.sent = 0
+        self.polls = 0
+        self.held_ps = 0
+        self._unsent = messages
+        self._poll_ps = bridge["poll_interval"]
+        self._reaction_ps = bridge["reaction"]
+        self._release = bridge["release"]
+        self._stop_scatter = bridge["stop_scatter"]
+        self._reaction_draws = streams.uniform(f"sender.{number}/reaction")
+        self._release_draws = streams.exponential(f"sender.{number}/release")
+        self._stop_draws = streams.normal(f"ring.{number}/stop")
+        self._credit = simpy.Store(clock)
+        self._free = simpy.Store(clock)
+        for buffer in range(system.card["ring_buffers"]):
+            self._free.put(buffer)
+        self._received = clock.event().succeed()  # the burst before the first one
+        self.finished = simpy.AllOf(
+            clock, [clock.process(self._sender()), clock.process(self._poll_thread())]
+        )
+
+    def _poll_thread(self) -> Process:
+        """Give a credit at the first poll that finds a free buffer and no burst under way."""
+        while self._unsent:
+            yield self._free.get()
+            yield self._received
+            yield self.clock.timeout(-self.clock.ps % self._poll_ps)
+            while not self.card.push_credit():  # a full FIFO: look again at the next poll
+                yield self.clock.timeout(self._poll_ps)
+            self._received = self.clock.event()
+            self._credit.put(None)
+            yield self._received
+
+    def _sender(self) -> Process:
+        """Answer each credit with a burst, until there is nothing left to send."""
+        draining = []
+        while self._unsent:
+            asked = self.clock.ps
+            yield self._credit.get()
+            self.card.pop_credit()
+            if self.ring.overruns:
+                self.held_ps += self.clock.ps - asked
+            yield self.clock.timeout(round(self._reaction_ps * next(self._reaction_draws)))
+            # geometric by inversion: at least one message, mean `release`
+            released = 1 + int((self._release - 1) * next(self._release_draws))
+            stop = math.exp(self._stop_scatter * next(self._stop_draws))
+            taken = self.ring.fill(min(released, self._unsent), stop)
+            burst = self.card.receive(self.clock.ps, taken)
+            self.probe.record(burst.first_ps, burst.last_ps, taken)
+            self._unsent -= taken
+            self.sent += taken
+            arrived = self.clock.timeout(burst.last_ps - self.clock.ps)
+            draining.append(self.clock.process(self._drain(taken, arrived)))
+            draining = [process for process in draining if process.is_alive]
+            yield arrived
+            self._received.succeed()
+        yield simpy.AllOf(self.clock, draining)
+
+    def _drain(self, messages: int, arrived: simpy.Event) -> Process:
+        """Push a buffer into the broker; threads, socket and broker overlap with its arrival."""
+        stages = (self.threads, self.socket, self.broker)
+        yield self.clock.all_of([arrived, *(stage.serve(messages) for stage in stages)])
+        self.ring.drain(messages)
+        self._free.put(None)

@@ -1,0 +1,164 @@
+"""One iteration of a scenario: build the system, run it, close the books, read the probes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dvsim.errors import RunFailed
+from dvsim.system.broker import PS_PER_S, Broker
+from dvsim.system.data_vortex import ReceivingNode
+from dvsim.system.probe import Record
+from dvsim.system.stage import Clock
+from dvsim.system.streams import Streams
+from dvsim.system.tcp import Harness, share
+
+if TYPE_CHECKING:
+    from dvsim.scenario.types import Scenario
+
+
+class Counter(NamedTuple):
+    """One number that a component kept: ``("card.1", "overruns", 12.0, "1")``."""
+
+    component: str
+    metric: str
+    value: float
+    unit: str
+
+
+class Iteration(NamedTuple):
+    """What one iteration gives: the records by receiver (0 = the whole system), and the counters."""
+
+    records: dict[int, Record]
+    counters: list[Counter]
+
+
+def run_iteration(scenario: Scenario, seed: int, replication: int, iteration: int) -> Iteration:
+    """Simulate one iteration on freshly reset brokers.
+
+    Raises
+    ------
+    RunFailed
+        If messages or bytes are lost or invented on the way.
+    """
+    streams = Streams(seed, replication, iteration)
+    if scenario.system.transport == "data-vortex":
+        return _data_vortex(scenario, streams)
+    return _tcp(scenario, streams)
+
+
+def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
+    clock = Clock()
+    receivers = scenario.system.receivers
+    nodes = [
+        ReceivingNode(
+            clock, n + 1, share(scenario.workload.messages, receivers, n), scenario, streams
+        )
+        for n in range(receivers)
+    ]
+    ends: dict[int, int] = {}
+    for number, node in enumerate(nodes, start=1):
+        node.finished.callbacks.append(
+            lambda _event, number=number: ends.setdefault(number, clock.ps)
+        )
+    clock.run(clock.all_of([node.finished for node in nodes]))
+
+    records: dict[int, Record] = {}
+    counters: list[Counter] = []
+    for number, node in enumerate(nodes, start=1):
+        end = max(ends[number], 1)
+        records[number], extra_polls = node.probe.read(end)
+        counters += [
+            Counter(f"fabric.{number}", "utilisation", node.card.port_busy_ps / end, "1"),
+            Counter(f"card.{number}", "utilisation", node.card.dma_busy_ps / end, "1"),
+            Counter(f"card.{number}", "windows", node.ring.windows, "1"),
+            Counter(f"card.{number}", "overruns", node.ring.overruns, "1"),
+            Counter(f"card.{number}", "sram_peak_bytes", node.card.sram_peak_bytes, "B"),
+            Counter(f"sender.{number}", "held_back_s", node.held_ps / PS_PER_S, "s"),
+            Counter(f"receiver.{number}", "polls", len(records[number].pieces), "1"),
+            Counter(f"receiver.{number}", "extra_polls", extra_polls, "1"),
+            Counter(f"bridge.{number}", "utilisation", node.threads.utilisation(end), "1"),
+            Counter(f"bridge.{number}", "messages", node.threads.messages, "1"),
+            Counter(f"socket.{number}", "utilisation", node.socket.utilisation(end), "1"),
+            *_broker_counters(node.broker, end),
+        ]
+        if not node.ring.balanced():
+            raise RunFailed(f"receiver {number}: the DRAM ring's books do not balance")
+        arrived = int(records[number].messages.sum())
+        if not node.sent == node.card.messages == arrived == node.broker.queued + node.ring.held:
+            raise RunFailed(
+                f"receiver {number}: sent {node.sent}, through the card {node.card.messages}, "
+                f"seen by the probe {arrived}, queued {node.broker.queued}, "
+                f"in the ring {node.ring.held} messages"
+            )
+    counters += _books(
+        scenario,
+        clock,
+        sent=sum(node.sent for node in nodes),
+        queued=sum(node.broker.queued for node in nodes),
+        in_flight=sum(node.ring.held for node in nodes),
+    )
+    return Iteration(records, counters)
+
+
+def _tcp(scenario: Scenario, streams: Streams) -> Iteration:
+    clock = Clock()
+    harness = Harness(clock, scenario, streams)
+    clock.run(harness.finished)
+    end = max(clock.ps, 1)
+    counters = [
+        Counter(stage.name, "utilisation", stage.utilisation(end), "1")
+        for stage in (*harness.publishers, *harness.links)
+    ]
+    for broker in harness.brokers:
+        counters += _broker_counters(broker, end)
+    published = sum(publisher.messages for publisher in harness.publishers)
+    carried = sum(link.messages for link in harness.links)
+    if not harness.sent == published == carried:
+        raise RunFailed(f"sent {harness.sent}, published {published}, carried {carried} messages")
+    counters += _books(
+        scenario,
+        clock,
+        sent=harness.sent,
+        queued=sum(broker.queued for broker in harness.brokers),
+        in_flight=0,
+    )
+    return Iteration({0: harness.probe.read()}, counters)
+
+
+def _broker_counters(broker: Broker, end_ps: int) -> list[Counter]:
+    before, while_paging = broker.rates(end_ps)
+    return [
+        Counter(broker.name, "utilisation", broker.utilisation(end_ps), "1"),
+        Counter(broker.name, "queued", broker.queued, "1"),
+        Counter(broker.name, "memory_peak_bytes", broker.memory_peak_bytes, "B"),
+        Counter(broker.name, "paged_bytes", broker.paged_bytes, "B"),
+        Counter(broker.name, "blocked_s", broker.blocked_ps / PS_PER_S, "s"),
+        Counter(broker.name, "rate_before_paging", before, "msg/s"),
+        Counter(broker.name, "rate_while_paging", while_paging, "msg/s"),
+    ]
+
+
+def _books(
+    scenario: Scenario, clock: Clock, *, sent: int, queued: int, in_flight: int
+) -> list[Counter]:
+    """Check that every message is somewhere: sent = queued + in flight + refused.
+
+    A broker above its watermark blocks its publishers instead of refusing, so what was refused is
+    what the workload asked for and the senders never got rid of.
+    """
+    asked, size = scenario.workload.messages, scenario.workload.message_bytes
+    refused = asked - sent
+    if sent != queued + in_flight or refused != 0:
+        raise RunFailed(
+            f"conservation: {asked} asked for, {sent} sent, {queued} queued, {in_flight} in flight"
+        )
+    return [
+        Counter("conservation", "sent", sent, "1"),
+        Counter("conservation", "queued", queued, "1"),
+        Counter("conservation", "in_flight", in_flight, "1"),
+        Counter("conservation", "refused", refused, "1"),
+        Counter("conservation", "bytes_sent", sent * size, "B"),
+        Counter("conservation", "bytes_queued", queued * size, "B"),
+        Counter("run", "simulated_s", clock.ps / PS_PER_S, "s"),
+        Counter("run", "events", clock.events, "1"),
+    ]

@@ -1,0 +1,77 @@
+"""A stage of the pipeline: a server that works through batches in order, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import simpy
+
+Process = Generator[simpy.Event, Any, None]
+
+
+class Clock(simpy.Environment):
+    """Simulated time in integer picoseconds, with a count of the events scheduled."""
+
+    def __init__(self) -> None:
+        super().__init__(initial_time=0)
+        self.events = 0
+
+    def schedule(
+        self,
+        event: simpy.Event,
+        priority: Any = simpy.events.NORMAL,  # noqa: ANN401 - as in SimPy
+        delay: float = 0,
+    ) -> None:
+        """Schedule an event and count it."""
+        self.events += 1
+        super().schedule(event, priority, delay)
+
+    @property
+    def ps(self) -> int:
+        """Simulated time in picoseconds."""
+        return int(self.now)
+
+
+class Stage:
+    """A SimPy process that serves batches of messages first come, first served.
+
+    A stage says how long a batch takes (`work_ps`) and what follows from it (`served`). A batch that
+    passes several overlapping stages is handed to all of them at once, and is through when the
+    slowest is: `yield clock.all_of([a.serve(n), b.serve(n)])`.
+    """
+
+    def __init__(self, clock: Clock, name: str) -> None:
+        self.clock = clock
+        self.name = name
+        self.messages = 0
+        self.busy_ps = 0
+        self._inbox = simpy.Store(clock)
+        clock.process(self._run())
+
+    def work_ps(self, messages: int) -> int:
+        """Return how long a batch of `messages` takes, in picoseconds."""
+        raise NotImplementedError
+
+    def served(self, messages: int) -> None:
+        """Take note of a batch that is through."""
+
+    def serve(self, messages: int) -> simpy.Event:
+        """Queue a batch and return the event of its end."""
+        done = simpy.Event(self.clock)
+        self._inbox.put((messages, done))
+        return done
+
+    def utilisation(self, total_ps: int) -> float:
+        """Return the share of `total_ps` for which the stage was at work."""
+        return self.busy_ps / total_ps if total_ps else 0.0
+
+    def _run(self) -> Process:
+        while True:
+            messages, done = yield self._inbox.get()
+            work = self.work_ps(messages)
+            yield self.clock.timeout(work)
+            self.busy_ps += work
+            self.messages += messages
+            self.served(messages)
+            done.succeed()

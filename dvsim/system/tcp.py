@@ -1,0 +1,98 @@
+"""The TCP path: several publisher processes, one link and one broker per receiving node.
+
+The harness publishes in batches. Every publisher process sends its share of a batch, spread over the
+topics, so each broker gets the same number of messages. Publishing, carrying and queueing overlap;
+the batch is over when the slowest of them is, and its rate is the sample, as in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dvsim.system.broker import Broker
+from dvsim.system.probe import BatchProbe
+from dvsim.system.stage import Clock, Process, Stage
+from dvsim.system.streams import Streams
+
+if TYPE_CHECKING:
+    from dvsim.scenario.types import Card, Scenario
+
+PS_PER_S = 10**12
+
+
+class Publisher(Stage):
+    """One publisher process; its cost per message is its own CPU time."""
+
+    def __init__(
+        self, clock: Clock, name: str, card: Card, message_bytes: int, streams: Streams
+    ) -> None:
+        super().__init__(clock, name)
+        spread = card["run_spread"] * next(streams.normal("publisher/run"))
+        self._per_message = card["publish"].ps(message_bytes) * math.exp(spread)
+        self._scatter = card["publish_scatter"]
+        self._draws = streams.normal(f"{name}/scatter")
+
+    def work_ps(self, messages: int) -> int:
+        """Return the time to publish a share of a batch."""
+        return round(messages * self._per_message * math.exp(self._scatter * next(self._draws)))
+
+
+class Link(Stage):
+    """The network port of one broker node."""
+
+    def __init__(self, clock: Clock, name: str, card: Card, wire_bytes: int) -> None:
+        super().__init__(clock, name)
+        self._per_message = wire_bytes * PS_PER_S / card["rate"]
+        self.latency_ps: int = card["latency"]
+
+    def work_ps(self, messages: int) -> int:
+        """Return the time to carry a share of a batch."""
+        return round(messages * self._per_message) + self.latency_ps
+
+
+class Harness:
+    """The test harness: batch after batch until all messages of the iteration are queued."""
+
+    def __init__(self, clock: Clock, scenario: Scenario, streams: Streams) -> None:
+        system, work = scenario.system, scenario.workload
+        size = work.message_bytes
+        if system.publisher is None:
+            raise ValueError("the TCP path needs a publisher card")
+        processes = range(1, system.publisher["processes"] + 1)
+        nodes = range(1, system.receivers + 1)
+        wire = size + system.broker["frame_overhead"]
+        self.clock = clock
+        self.publishers = [
+            Publisher(clock, f"publisher.{n}", system.publisher, size, streams) for n in processes
+        ]
+        self.links = [Link(clock, f"link.{n}", system.card, wire) for n in nodes]
+        self.brokers = [
+            Broker(clock, f"broker.{n}", system.broker, size, system.card["mtu"], streams)
+            for n in nodes
+        ]
+        self.probe = BatchProbe()
+        self.sent = 0
+        self._messages = work.messages
+        self._batch = scenario.probe.batch or work.messages
+        self.finished = clock.process(self._run())
+
+    def _run(self) -> Process:
+        while self.sent < self._messages:
+            batch = min(self._batch, self._messages - self.sent)
+            start = self.clock.ps
+            stages: list[Stage] = [*self.links, *self.brokers]
+            shares = [share(batch, len(self.links), n) for n in range(len(self.links))] * 2
+            stages += self.publishers
+            shares += [share(batch, len(self.publishers), n) for n in range(len(self.publishers))]
+            served = [
+                stage.serve(part) for stage, part in zip(stages, shares, strict=True) if part
+            ]
+            yield self.clock.all_of(served)
+            self.probe.record(start, self.clock.ps, batch)
+            self.sent += batch
+
+
+def share(total: int, parts: int, index: int) -> int:
+    """Return part `index` of `total` divided as evenly as integers allow."""
+    return total // parts + (index < total % parts)

@@ -1,0 +1,83 @@
+/* card.h: the Vortex Interface Card (VIC) at flow fidelity.
+ *
+ * A message is cut into pieces of at most piece_words 64-bit words. Each piece is watched by one group
+ * counter that reaches zero when its last word has arrived; one counter is the scratch counter, so a
+ * round covers at most group_counters - 1 pieces. Words land in the card's SRAM and a DMA engine moves
+ * them over PCIe into a ring in the host's DRAM (host/host.h).
+ *
+ *     port --(link)--> SRAM --(DMA engine, PCIe)--> DRAM ring --> the receiver's threads
+ *
+ * Flow fidelity: a burst of messages of one size is a linear flow through these stages, so a call costs
+ * the same for one message and for a million. Every quantity is an integer and the card draws no
+ * random numbers: disturbances come from the caller. Not thread-safe: one simulation owns a card.
+ */
+#ifndef DVSIM_CARD_CARD_H
+#define DVSIM_CARD_CARD_H
+
+#include "engine/law.h"
+
+typedef struct {
+    int64_t sram_bytes;        /* size of the card's SRAM */
+    int64_t group_counters;    /* at least 2: one of them is the scratch counter */
+    int64_t fifo_words;        /* depth of the surprise FIFO, 64-bit words */
+    int64_t dma_entries;       /* pieces that one loading of the DMA table describes */
+    int64_t dma_setup_ps;      /* cost of loading the DMA table */
+    int64_t piece_words;       /* longest piece, 64-bit words */
+    int64_t port_fs;           /* femtoseconds per byte of payload at the network port */
+    int64_t pcie_fs;           /* femtoseconds per byte over PCIe */
+    int64_t fabric_latency_ps; /* first word out of the sender's port to first word in the SRAM */
+    dvsim_law vic_to_dram;     /* SRAM to node memory, per message, as measured by software */
+} dvsim_card_params;
+
+typedef struct {
+    dvsim_card_params params;
+    int64_t message_bytes;
+    int64_t fifo_used;       /* words waiting in the surprise FIFO */
+    int64_t sram_peak_bytes; /* most that the SRAM ever held */
+    int64_t messages;        /* moved into node memory since init */
+    int64_t dma_busy_ps;     /* time the DMA engine moved words */
+    int64_t port_busy_ps;    /* time the port carried words */
+} dvsim_card;
+
+/* A burst on its way through the card: from SRAM to node memory, linear between the two times. */
+typedef struct {
+    int64_t first_ps; /* the DMA engine starts on the first message */
+    int64_t last_ps;  /* the last message is in node memory */
+    int64_t sent_ps;  /* the sender's port has let go of the last word */
+    int64_t held_ps;  /* part of that for which a full SRAM held the sender back */
+} dvsim_burst;
+
+/* Set up a card for messages of one size.
+ * DVSIM_EINVAL: NULL, message_bytes < 0, or a parameter below its least value. */
+int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t message_bytes);
+
+/* Payload words of a message, at least 1: an empty message still sends one word. */
+int64_t dvsim_card_words(const dvsim_card *card);
+
+/* Pieces of a message: ceil(words / piece_words). */
+int64_t dvsim_card_pieces(const dvsim_card *card);
+
+/* Pieces of `moved` (0 .. any) that the counters show as complete: a message with at least as many
+ * pieces as a round is counted round by round, a smaller one piece by piece. */
+int64_t dvsim_card_counted(const dvsim_card *card, int64_t moved);
+
+/* The same for an array of n, in place. */
+void dvsim_card_counted_many(const dvsim_card *card, int64_t *moved, int64_t n);
+
+/* Time for `messages` from SRAM to node memory: the measured law or PCIe, whichever is slower, and the
+ * loadings of the DMA table. */
+int64_t dvsim_card_move_ps(const dvsim_card *card, int64_t messages);
+
+/* Time for `messages` through a network port. */
+int64_t dvsim_card_port_ps(const dvsim_card *card, int64_t messages);
+
+/* A burst of `messages` leaves the sender's port at now_ps. Port and DMA engine overlap; when the SRAM
+ * is full the fabric holds the sender back to the speed of the DMA engine.
+ * DVSIM_EINVAL: NULL, messages < 1, now_ps < 0, or a message larger than the SRAM. */
+int dvsim_card_receive(dvsim_card *card, int64_t now_ps, int64_t messages, dvsim_burst *burst);
+
+/* Surprise FIFO: one control word in or out. DVSIM_ESTATE: full or empty. */
+int dvsim_card_fifo_push(dvsim_card *card);
+int dvsim_card_fifo_pop(dvsim_card *card);
+
+#endif
