@@ -14,6 +14,7 @@ class BuildWithData(build_py):
     """Packs the scenarios and model cards, which live beside the package, into the wheel."""
 
     def run(self) -> None:
+        """Build the package, then copy the data beside it."""
         super().run()
         if self.editable_mode:  # the package then finds them in the checkout
             return

@@ -1,0 +1,98 @@
+"""Network simulator and emulator of the Data Vortex fabric, and of messaging that rides on it.
+
+>>> import dvsim
+>>> run = dvsim.run("h3/fdr-8", replications=2, messages=200_000)
+>>> estimates = run.estimates().set_index(["column", "statistic"])
+>>> bool(estimates.loc[("r1", "mean"), "value"] > 60_000)  # msg/s, both nodes
+True
+
+Heavy libraries are imported when a name is first used, so that ``dvsim --help`` is quick.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dvsim._version import __version__
+
+if TYPE_CHECKING:
+    from dvsim.results.run import Run
+    from dvsim.scenario.types import Scenario
+    from dvsim.validation.types import Validation
+
+__all__ = ["Run", "__version__", "load", "run", "validate"]
+
+
+def load(scenario: str, **overrides: object) -> Scenario:
+    """Load a scenario by name or file, with overrides.
+
+    Parameters
+    ----------
+    scenario
+        A name such as ``"h3/dv-8"`` (``dvsim list`` prints them) or a path to a TOML file.
+    **overrides
+        ``messages``, ``message_bytes`` and ``iterations`` of the workload by name; any other key
+        with ``__`` for the dots: ``system__card__sram="64 MiB"``.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario or an override is wrong; its text names every fault with file and line.
+    """
+    from dvsim.scenario.load import load as load_scenario
+
+    workload = ("messages", "message_bytes", "iterations")
+    keys = {
+        key: f"workload.{key}" if key in workload else key.replace("__", ".") for key in overrides
+    }
+    return load_scenario(scenario, [f"{keys[key]}={value}" for key, value in overrides.items()])
+
+
+def run(
+    scenario: str | Scenario,
+    *,
+    seed: int = 1,
+    replications: int = 10,
+    workers: int | None = None,
+    **overrides: object,
+) -> Run:
+    """Simulate a scenario in memory and return the run; nothing is written.
+
+    Parameters
+    ----------
+    scenario
+        A name, a path, or what `load` returned.
+    seed, replications
+        Replications 1 .. `replications` of `seed`; the same numbers give the same samples.
+    workers
+        Processes; None or 1 stays in this one. More need a script whose call is guarded by
+        ``if __name__ == "__main__":``, as `multiprocessing` asks.
+    **overrides
+        As in `load`.
+
+    Raises
+    ------
+    ScenarioError, RunFailed
+        See `load` and `dvsim.backends.sim.simulate`.
+    """
+    from dvsim.session import run_scenarios
+
+    loaded = load(scenario, **overrides) if isinstance(scenario, str) else scenario
+    return run_scenarios(
+        [loaded], seed=seed, replications=replications, out=None, workers=workers or 1
+    )[0]
+
+
+def validate(*runs: Run) -> Validation:
+    """Hold runs against the published figures that their scenarios name."""
+    from dvsim.validation import validate as validate_runs
+
+    return validate_runs(runs)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
+    if name == "Run":
+        from dvsim.results.run import Run
+
+        return Run
+    raise AttributeError(f"module 'dvsim' has no attribute {name!r}")

@@ -17,7 +17,7 @@ class BridgeThreads(Stage):
 
     def __init__(self, clock: Clock, name: str, card: Card, message_bytes: int) -> None:
         super().__init__(clock, name)
-        self._per_message = card["convert"].ps(message_bytes) / card["threads"]
+        self._per_message: float = card["convert"].ps(message_bytes) / card["threads"]
 
     def work_ps(self, messages: int) -> int:
         """Return the time that all threads together take for a batch."""
@@ -32,9 +32,10 @@ class AmqpSocket(Stage):
     ) -> None:
         super().__init__(clock, name)
         spread = card["run_spread"] * next(streams.normal(f"{name}/run"))
-        sockets = min(card["sockets"], card["threads"])
-        self._per_message = card["push"].ps(message_bytes) * math.exp(spread) / sockets
-        self._scatter = card["push_scatter"]
+        sockets: int = min(card["sockets"], card["threads"])
+        cost: int = card["push"].ps(message_bytes)
+        self._per_message = cost * math.exp(spread) / sockets
+        self._scatter: float = card["push_scatter"]
         self._draws = streams.normal(f"{name}/scatter")
 
     def work_ps(self, messages: int) -> int:

@@ -18,10 +18,10 @@ class Broker(Stage):
     """One broker node; its queue is not drained while a test runs, as in the paper.
 
     The median time of a message of n bytes is
-    ``service(n) + read_cost * min(1, (n + frame_overhead) / mtu)``: small messages share a packet and
-    therefore a read of the socket. A batch scatters log-normally around it, and now and then the node
-    stalls. A queue that reaches the memory high-watermark blocks its publishers while it pages
-    messages to disk, down to ``paging_ratio`` of the watermark.
+    ``service(n) + read_cost * min(1, (n + frame_overhead) / mtu)``: small messages share a packet
+    and therefore a read of the socket. A batch scatters log-normally around it, and now and then
+    the node stalls. A queue that reaches the memory high-watermark blocks its publishers while it
+    pages messages to disk, down to ``paging_ratio`` of the watermark.
 
     Parameters
     ----------
@@ -38,15 +38,17 @@ class Broker(Stage):
         packets = min(1.0, (message_bytes + card["frame_overhead"]) / mtu)
         median = card["service"].ps(message_bytes) + card["read_cost"] * packets
         spread = card["run_spread"] * next(streams.normal(f"{name}/run"))
-        self._median_ps = median * math.exp(spread)
-        self._scatter = card["scatter"]
+        self._median_ps: float = median * math.exp(spread)
+        self._scatter: float = card["scatter"]
         self._scatter_draws = streams.normal(f"{name}/scatter")
         self._stall_draws = streams.exponential(f"{name}/stall")
-        self._stall_every, self._stall = card["stall_every"], card["stall"]
-        self._until_stall = self._stall_every * next(self._stall_draws)
-        self._queued_bytes = message_bytes + card["message_overhead"]
-        self._memory, self._disk_rate = card["memory"], card["disk_rate"]
-        self._page_to = card["memory"] * card["paging_ratio"]
+        self._stall_every: int = card["stall_every"]
+        self._stall: int = card["stall"]
+        self._until_stall: float = self._stall_every * next(self._stall_draws)
+        self._queued_bytes: int = message_bytes + card["message_overhead"]
+        self._memory: int = card["memory"]
+        self._disk_rate: float = card["disk_rate"]
+        self._page_to: float = card["memory"] * card["paging_ratio"]
         self.resident_bytes = 0
         self.memory_peak_bytes = 0
         self.paged_bytes = 0
@@ -77,7 +79,7 @@ class Broker(Stage):
         )
 
     def _page(self, messages: int) -> int:
-        """Add a batch to memory and return how long publishers are blocked while it is paged out."""
+        """Add a batch to memory; return how long publishers are blocked while it is paged out."""
         self.resident_bytes += messages * self._queued_bytes
         self.memory_peak_bytes = max(self.memory_peak_bytes, self.resident_bytes)
         if self.resident_bytes < self._memory:

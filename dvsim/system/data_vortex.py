@@ -3,8 +3,8 @@
 One sender feeds one receiving node. The poll thread wakes every poll interval; when a buffer of the
 DRAM ring is free it puts a credit into the sender's surprise FIFO. The sender reacts, releases a
 burst, and the burst flows through the card into the buffer. A burst that does not fit overruns the
-buffer and the sender is held back. The bridge pushes the messages of one buffer into the broker while
-the other fills, so that in the long run the AMQP socket sets the pace::
+buffer and the sender is held back. The bridge pushes the messages of one buffer into the broker
+while the other fills, so that in the long run the AMQP socket sets the pace::
 
     Sender --burst--> VortexCard --> DramRing --> BridgeThreads + AmqpSocket --> Broker
        ^                                 |
@@ -56,13 +56,11 @@ class ReceivingNode:
         )
         self.threads = BridgeThreads(clock, f"bridge.{number}", bridge, size)
         self.socket = AmqpSocket(clock, f"socket.{number}", bridge, size, streams)
-        self.broker = Broker(
-            clock, f"broker.{number}", system.broker, size, LOOPBACK_MTU, streams
-        )
+        self.broker = Broker(clock, f"broker.{number}", system.broker, size, LOOPBACK_MTU, streams)
         self.probe = IntervalProbe(self.card, scenario.probe.interval_ps or 0)
         self.sent = 0
-        self.polls = 0
         self.held_ps = 0
+        self.end_ps = 0  # when the last message was in the broker
         self._unsent = messages
         self._poll_ps = bridge["poll_interval"]
         self._reaction_ps = bridge["reaction"]
@@ -116,6 +114,7 @@ class ReceivingNode:
             yield arrived
             self._received.succeed()
         yield simpy.AllOf(self.clock, draining)
+        self.end_ps = self.clock.ps
 
     def _drain(self, messages: int, arrived: simpy.Event) -> Process:
         """Push a buffer into the broker; threads, socket and broker overlap with its arrival."""

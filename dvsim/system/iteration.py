@@ -26,7 +26,7 @@ class Counter(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """What one iteration gives: the records by receiver (0 = the whole system), and the counters."""
+    """What one iteration gives: records by receiver (0 = the whole system), and the counters."""
 
     records: dict[int, Record]
     counters: list[Counter]
@@ -55,17 +55,12 @@ def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
         )
         for n in range(receivers)
     ]
-    ends: dict[int, int] = {}
-    for number, node in enumerate(nodes, start=1):
-        node.finished.callbacks.append(
-            lambda _event, number=number: ends.setdefault(number, clock.ps)
-        )
     clock.run(clock.all_of([node.finished for node in nodes]))
 
     records: dict[int, Record] = {}
     counters: list[Counter] = []
     for number, node in enumerate(nodes, start=1):
-        end = max(ends[number], 1)
+        end = max(node.end_ps, 1)
         records[number], extra_polls = node.probe.read(end)
         counters += [
             Counter(f"fabric.{number}", "utilisation", node.card.port_busy_ps / end, "1"),

@@ -36,9 +36,9 @@ class Clock(simpy.Environment):
 class Stage:
     """A SimPy process that serves batches of messages first come, first served.
 
-    A stage says how long a batch takes (`work_ps`) and what follows from it (`served`). A batch that
-    passes several overlapping stages is handed to all of them at once, and is through when the
-    slowest is: `yield clock.all_of([a.serve(n), b.serve(n)])`.
+    A stage says how long a batch takes (`work_ps`). A batch that passes several overlapping stages
+    is handed to all of them at once, and is through when the slowest is:
+    ``yield clock.all_of([a.serve(n), b.serve(n)])``.
     """
 
     def __init__(self, clock: Clock, name: str) -> None:
@@ -52,9 +52,6 @@ class Stage:
     def work_ps(self, messages: int) -> int:
         """Return how long a batch of `messages` takes, in picoseconds."""
         raise NotImplementedError
-
-    def served(self, messages: int) -> None:
-        """Take note of a batch that is through."""
 
     def serve(self, messages: int) -> simpy.Event:
         """Queue a batch and return the event of its end."""
@@ -73,5 +70,4 @@ class Stage:
             yield self.clock.timeout(work)
             self.busy_ps += work
             self.messages += messages
-            self.served(messages)
             done.succeed()

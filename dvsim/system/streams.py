@@ -26,7 +26,8 @@ class Streams:
         """Return the generator of a component, e.g. ``"broker.1/scatter"``."""
         digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
         words = tuple(int.from_bytes(digest[i : i + 4], "big") for i in range(0, 16, 4))
-        return np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=self._key + words))
+        sequence = np.random.SeedSequence(self._seed, spawn_key=self._key + words)
+        return np.random.default_rng(sequence)
 
     def normal(self, name: str) -> Iterator[float]:
         """Return an endless iterator of standard normal draws."""

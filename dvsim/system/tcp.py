@@ -1,8 +1,8 @@
 """The TCP path: several publisher processes, one link and one broker per receiving node.
 
-The harness publishes in batches. Every publisher process sends its share of a batch, spread over the
-topics, so each broker gets the same number of messages. Publishing, carrying and queueing overlap;
-the batch is over when the slowest of them is, and its rate is the sample, as in the paper.
+The harness publishes in batches. Every publisher process sends its share of a batch, spread over
+the topics, so each broker gets the same number of messages. Publishing, carrying and queueing
+overlap; the batch is over when the slowest of them is, and its rate is the sample, as in the paper.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ class Publisher(Stage):
     ) -> None:
         super().__init__(clock, name)
         spread = card["run_spread"] * next(streams.normal("publisher/run"))
-        self._per_message = card["publish"].ps(message_bytes) * math.exp(spread)
-        self._scatter = card["publish_scatter"]
+        cost: int = card["publish"].ps(message_bytes)
+        self._per_message = cost * math.exp(spread)
+        self._scatter: float = card["publish_scatter"]
         self._draws = streams.normal(f"{name}/scatter")
 
     def work_ps(self, messages: int) -> int:
@@ -43,7 +44,7 @@ class Link(Stage):
 
     def __init__(self, clock: Clock, name: str, card: Card, wire_bytes: int) -> None:
         super().__init__(clock, name)
-        self._per_message = wire_bytes * PS_PER_S / card["rate"]
+        self._per_message: float = wire_bytes * PS_PER_S / card["rate"]
         self.latency_ps: int = card["latency"]
 
     def work_ps(self, messages: int) -> int:
@@ -85,9 +86,7 @@ class Harness:
             shares = [share(batch, len(self.links), n) for n in range(len(self.links))] * 2
             stages += self.publishers
             shares += [share(batch, len(self.publishers), n) for n in range(len(self.publishers))]
-            served = [
-                stage.serve(part) for stage, part in zip(stages, shares, strict=True) if part
-            ]
+            served = [stage.serve(part) for stage, part in zip(stages, shares, strict=True) if part]
             yield self.clock.all_of(served)
             self.probe.record(start, self.clock.ps, batch)
             self.sent += batch

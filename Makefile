@@ -1,0 +1,47 @@
+# make help lists the targets. Everything happens in .venv; nothing is installed outside it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+NATIVE := $(wildcard models/*/*.[ch]) dvsim/core/build.py
+SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/cards scenarios -type f -not -name '*.pyc' -not -name '_core.*' 2>/dev/null)
+DEMO   := build/demo
+
+.PHONY: help demo test lint bench install clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, full message counts; build/demo/report.html
+	$(BIN)/dvsim run h3/published --replications 3 --out $(DEMO)/runs --report $(DEMO)/report.html
+
+test: $(VENV)/editable lint ## linters, types and all tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in tests/model
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: $(VENV)/editable ## how fast: events/s, simulated messages/s, simulated s per s
+	$(BIN)/python bench/table1.py
+	$(BIN)/python bench/startup.py
+
+install: $(VENV)/installed ## dvsim in .venv
+
+clean: ## remove .venv, build products and caches
+	rm -rf $(VENV) build dist *.egg-info dvsim/core/_core.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dvsim needs Python 3.11 or newer; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+# Two ways to install, one at a time: a wheel for use, the checkout itself for work on it.
+$(VENV)/installed: $(BIN)/python $(SOURCE)
+	$(BIN)/pip install --quiet .
+	rm -f $(VENV)/editable
+	touch $@
+
+$(VENV)/editable: $(BIN)/python setup.cfg setup.py pyproject.toml $(NATIVE)
+	$(BIN)/pip install --quiet --editable '.[test]'
+	rm -f $(VENV)/installed
+	touch $@

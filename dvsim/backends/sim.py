@@ -1,0 +1,147 @@
+"""Backend "sim": the SimPy system model, one task per replication and iteration, on all cores.
+
+A task depends on nothing but the scenario, the seed and its own numbers, and the tables are put
+together in the order of those numbers; so the bytes are the same for any number of workers.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dvsim.errors import RunFailed
+from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
+from dvsim.scenario.types import Scenario
+from dvsim.system.iteration import Iteration, run_iteration
+
+OnTask = Callable[[Scenario, Iteration], None]
+
+
+class Tables(NamedTuple):
+    """What a backend returns for one scenario; see `dvsim.results.samples` for the columns."""
+
+    samples: pd.DataFrame
+    counters: pd.DataFrame
+
+
+class Task(NamedTuple):
+    """One iteration of one replication."""
+
+    scenario: Scenario
+    seed: int
+    replication: int
+    iteration: int
+
+
+def simulate(
+    scenarios: Sequence[Scenario],
+    *,
+    seed: int = 1,
+    replications: int = 10,
+    workers: int = 1,
+    on_task: OnTask | None = None,
+) -> Iterator[Tables]:
+    """Simulate scenarios and yield the tables of each, in order, as soon as it is complete.
+
+    Parameters
+    ----------
+    scenarios
+        What to simulate.
+    seed, replications
+        Replication 1 .. `replications` of `seed`; common random numbers across scenarios.
+    workers
+        Processes; 1 runs in this one.
+    on_task
+        Called in this process after each finished iteration, for progress.
+
+    Raises
+    ------
+    RunFailed
+        If a conservation check fails, a card refuses its parameters or a worker dies.
+    """
+    tasks = [
+        [
+            Task(scenario, seed, replication, iteration)
+            for replication in range(1, replications + 1)
+            for iteration in range(1, scenario.workload.iterations + 1)
+        ]
+        for scenario in scenarios
+    ]
+    if workers <= 1 or sum(map(len, tasks)) == 1:
+        for group in tasks:
+            yield _gather(group, map(run_task, group), on_task)
+        return
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_ignore_interrupt,
+    )
+    try:
+        futures = [[pool.submit(run_task, task) for task in group] for group in tasks]
+        for group, pending in zip(tasks, futures, strict=True):
+            yield _gather(group, map(_result, pending), on_task)
+            pending.clear()  # frees the records of a scenario that is done
+    except BrokenProcessPool as error:
+        raise RunFailed("a worker process died; is there enough memory?") from error
+    finally:
+        _stop(pool)
+
+
+def run_task(task: Task) -> Iteration:
+    """Run one task; what a worker process does."""
+    try:
+        return run_iteration(*task)
+    except ValueError as error:  # the C core refuses a parameter
+        raise RunFailed(f"{task.scenario.name}: {error}") from error
+
+
+def _result(future: Future[Iteration]) -> Iteration:
+    return future.result()
+
+
+def _ignore_interrupt() -> None:
+    """Leave Ctrl-C to the parent process, which stops its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _stop(pool: Executor) -> None:
+    """End the pool at once when an exception, such as Ctrl-C, passes through."""
+    interrupted = sys.exc_info()[0] is not None
+    if interrupted:
+        for child in multiprocessing.active_children():
+            child.terminate()
+    pool.shutdown(wait=not interrupted, cancel_futures=True)
+
+
+def _gather(
+    tasks: Sequence[Task], iterations: Iterator[Iteration], on_task: OnTask | None
+) -> Tables:
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in SAMPLE_COLUMNS}
+    counters: list[tuple[int, int, str, str, float, str]] = []
+    for task, iteration in zip(tasks, iterations, strict=True):
+        for receiver, record in iteration.records.items():
+            rows = len(record.pieces)
+            values = {
+                "replication": np.full(rows, task.replication),
+                "iteration": np.full(rows, task.iteration),
+                "receiver": np.full(rows, receiver),
+                "index": np.arange(rows),
+                **record._asdict(),
+            }
+            for name, kind in SAMPLE_COLUMNS.items():
+                columns[name].append(values[name].astype(kind))
+        for counter in iteration.counters:
+            counters.append((task.replication, task.iteration, *counter))
+        if on_task:
+            on_task(task.scenario, iteration)
+    samples = pd.DataFrame({name: np.concatenate(parts) for name, parts in columns.items()})
+    table = pd.DataFrame(counters, columns=list(COUNTER_COLUMNS))
+    return Tables(samples, table.astype(dict(COUNTER_COLUMNS)))

@@ -1,0 +1,208 @@
+/* Checks of the C core that only C can make; built with the address and undefined-behaviour
+ * sanitizers by test_core_c.py. Prints one line per check and ends at the first that fails. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "card/card.h"
+#include "host/host.h"
+
+#define CHECK(condition)                                                          \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            printf("FAILED %s:%d: %s\n", __func__, __LINE__, #condition);         \
+            exit(1);                                                              \
+        }                                                                         \
+    } while (0)
+
+static dvsim_card_params params(void)
+{
+    return (dvsim_card_params){
+        .sram_bytes = 32 << 20,
+        .group_counters = 64,
+        .fifo_words = 2,
+        .dma_entries = 8192,
+        .dma_setup_ps = 0,
+        .piece_words = 131,
+        .port_fs = 227273,
+        .pcie_fs = 126904,
+        .fabric_latency_ps = 1000000,
+        .vic_to_dram = {270000, 1530000},
+    };
+}
+
+static void a_law_rounds_once_over_many_messages(void)
+{
+    dvsim_law law = {0, 227273}; /* 4.4 GB/s */
+    CHECK(dvsim_law_ps(law, 8) == 1818);
+    CHECK(dvsim_law_total_ps(law, 8, 1000) == 1818184);
+    CHECK(dvsim_law_ps((dvsim_law){5, 0}, 1 << 20) == 5);
+}
+
+static void a_law_does_not_overflow_where_64_bits_would(void)
+{
+    dvsim_law law = {0, 3000000}; /* 3 ns/B: 1.2e20 fs in all */
+    CHECK(dvsim_law_total_ps(law, 131072, 300000) == INT64_C(117964800000000));
+}
+
+static void published_sizes_have_the_published_pieces(void)
+{
+    static const int64_t want[][2] = {{0, 1}, {8, 1}, {256, 1}, {2048, 2}, {8192, 8}, {131072, 126}};
+    dvsim_card_params p = params();
+    dvsim_card card;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        CHECK(dvsim_card_init(&card, &p, want[i][0]) == DVSIM_OK);
+        CHECK(dvsim_card_pieces(&card) == want[i][1]);
+    }
+}
+
+static void a_large_message_is_counted_in_rounds_of_63(void)
+{
+    dvsim_card_params p = params();
+    dvsim_card card;
+    CHECK(dvsim_card_init(&card, &p, 131072) == DVSIM_OK);
+    CHECK(dvsim_card_counted(&card, 62) == 0);
+    CHECK(dvsim_card_counted(&card, 63) == 63);
+    CHECK(dvsim_card_counted(&card, 125) == 63);
+    CHECK(dvsim_card_counted(&card, 126) == 126);
+    CHECK(dvsim_card_counted(&card, 126 + 62) == 126);
+}
+
+static void a_message_that_is_no_multiple_of_a_round_is_counted_whole_at_its_end(void)
+{
+    dvsim_card_params p = params();
+    dvsim_card card;
+    CHECK(dvsim_card_init(&card, &p, 100 * 131 * 8) == DVSIM_OK); /* 100 pieces */
+    CHECK(dvsim_card_counted(&card, 99) == 63);
+    CHECK(dvsim_card_counted(&card, 100) == 100);
+    CHECK(dvsim_card_counted(&card, 162) == 100);
+    CHECK(dvsim_card_counted(&card, 163) == 163);
+}
+
+static void a_small_message_is_counted_piece_by_piece(void)
+{
+    dvsim_card_params p = params();
+    dvsim_card card;
+    CHECK(dvsim_card_init(&card, &p, 8192) == DVSIM_OK);
+    for (int64_t moved = 0; moved < 20; moved++)
+        CHECK(dvsim_card_counted(&card, moved) == moved);
+}
+
+static void the_slower_of_port_and_dma_sets_the_end_of_a_burst(void)
+{
+    dvsim_card_params p = params();
+    dvsim_card card;
+    dvsim_burst burst;
+    CHECK(dvsim_card_init(&card, &p, 2048) == DVSIM_OK);
+    CHECK(dvsim_card_receive(&card, 0, 100, &burst) == DVSIM_OK);
+    CHECK(burst.first_ps == 1000000);
+    CHECK(burst.last_ps == 1000000 + 100 * (270000 + 2048 * 1530));
+    CHECK(burst.held_ps == 0);
+    p.vic_to_dram = (dvsim_law){0, 0};
+    p.pcie_fs = 1;
+    CHECK(dvsim_card_init(&card, &p, 2048) == DVSIM_OK);
+    CHECK(dvsim_card_receive(&card, 0, 100, &burst) == DVSIM_OK);
+    CHECK(burst.last_ps == 1000000 + dvsim_card_port_ps(&card, 100));
+}
+
+static void a_full_sram_holds_the_sender_back_and_loses_nothing(void)
+{
+    dvsim_card_params p = params();
+    p.sram_bytes = 64 * 1024;
+    dvsim_card card;
+    dvsim_burst burst;
+    CHECK(dvsim_card_init(&card, &p, 8192) == DVSIM_OK);
+    CHECK(dvsim_card_receive(&card, 0, 1000, &burst) == DVSIM_OK);
+    CHECK(card.sram_peak_bytes == 64 * 1024);
+    CHECK(burst.held_ps > 0);
+    CHECK(burst.sent_ps <= burst.last_ps);
+    CHECK(card.messages == 1000);
+}
+
+static void the_dma_table_is_loaded_as_often_as_it_must(void)
+{
+    dvsim_card_params p = params();
+    p.dma_setup_ps = 7;
+    p.dma_entries = 10;
+    dvsim_card card;
+    CHECK(dvsim_card_init(&card, &p, 8) == DVSIM_OK);
+    int64_t ten = dvsim_card_move_ps(&card, 10), eleven = dvsim_card_move_ps(&card, 11);
+    CHECK(eleven - ten == 270000 + 8 * 1530 + 7);
+}
+
+static void the_fifo_refuses_what_it_cannot_hold(void)
+{
+    dvsim_card_params p = params();
+    dvsim_card card;
+    CHECK(dvsim_card_init(&card, &p, 8) == DVSIM_OK);
+    CHECK(dvsim_card_fifo_pop(&card) == DVSIM_ESTATE);
+    CHECK(dvsim_card_fifo_push(&card) == DVSIM_OK);
+    CHECK(dvsim_card_fifo_push(&card) == DVSIM_OK);
+    CHECK(dvsim_card_fifo_push(&card) == DVSIM_ESTATE);
+    CHECK(dvsim_card_fifo_pop(&card) == DVSIM_OK);
+    CHECK(dvsim_card_fifo_push(&card) == DVSIM_OK);
+}
+
+static void bad_arguments_are_refused_and_change_nothing(void)
+{
+    dvsim_card_params p = params();
+    dvsim_card card;
+    dvsim_burst burst;
+    CHECK(dvsim_card_init(NULL, &p, 8) == DVSIM_EINVAL);
+    CHECK(dvsim_card_init(&card, NULL, 8) == DVSIM_EINVAL);
+    CHECK(dvsim_card_init(&card, &p, -1) == DVSIM_EINVAL);
+    p.group_counters = 1;
+    CHECK(dvsim_card_init(&card, &p, 8) == DVSIM_EINVAL);
+    p = params();
+    p.sram_bytes = 1024;
+    CHECK(dvsim_card_init(&card, &p, 2048) == DVSIM_OK);
+    CHECK(dvsim_card_receive(&card, 0, 1, &burst) == DVSIM_EINVAL); /* larger than the SRAM */
+    CHECK(dvsim_card_receive(&card, -1, 1, &burst) == DVSIM_EINVAL);
+    CHECK(dvsim_card_receive(&card, 0, 0, &burst) == DVSIM_EINVAL);
+    CHECK(card.messages == 0);
+}
+
+static void the_ring_counts_overruns_and_keeps_its_books(void)
+{
+    dvsim_host host;
+    CHECK(dvsim_host_init(&host, 8000, 2, 5, 1) == DVSIM_OK);
+    CHECK(dvsim_host_room(&host) == 1005);
+    CHECK(dvsim_host_fill(&host, 1005, 1000000) == 1005);
+    CHECK(host.overruns == 0);
+    CHECK(dvsim_host_fill(&host, 1006, 1000000) == 1005);
+    CHECK(host.overruns == 1);
+    CHECK(dvsim_host_fill(&host, 1, 1000000) == DVSIM_ESTATE); /* both buffers are in use */
+    CHECK(dvsim_host_check(&host));
+    CHECK(dvsim_host_drain(&host, 2011) == DVSIM_ESTATE);
+    CHECK(dvsim_host_drain(&host, 1005) == DVSIM_OK);
+    CHECK(dvsim_host_fill(&host, 3, 500000) == 3);
+    CHECK(dvsim_host_check(&host));
+    CHECK(host.held == 1008);
+}
+
+static void a_buffer_smaller_than_a_message_still_takes_what_the_threads_hold(void)
+{
+    dvsim_host host;
+    CHECK(dvsim_host_init(&host, 1024, 2, 3, 16384) == DVSIM_OK);
+    CHECK(dvsim_host_fill(&host, 100, 1000000) == 3);
+    CHECK(dvsim_host_fill(&host, 100, 0) == 1);
+}
+
+int main(void)
+{
+    a_law_rounds_once_over_many_messages();
+    a_law_does_not_overflow_where_64_bits_would();
+    published_sizes_have_the_published_pieces();
+    a_large_message_is_counted_in_rounds_of_63();
+    a_message_that_is_no_multiple_of_a_round_is_counted_whole_at_its_end();
+    a_small_message_is_counted_piece_by_piece();
+    the_slower_of_port_and_dma_sets_the_end_of_a_burst();
+    a_full_sram_holds_the_sender_back_and_loses_nothing();
+    the_dma_table_is_loaded_as_often_as_it_must();
+    the_fifo_refuses_what_it_cannot_hold();
+    bad_arguments_are_refused_and_change_nothing();
+    the_ring_counts_overruns_and_keeps_its_books();
+    a_buffer_smaller_than_a_message_still_takes_what_the_threads_hold();
+    puts("13 checks passed");
+    return 0;
+}

@@ -1,0 +1,46 @@
+"""Does the C core keep its contract, under the sanitizers and with every warning an error?"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "models").glob("*/*.c"))
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", str(ROOT / "models")]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_compiles_without_a_warning(source, tmp_path):
+    command = ["cc", *STRICT, "-O2", "-c", str(source), "-o", str(tmp_path / "out.o")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("header", sorted((ROOT / "models").glob("*/*.h")), ids=lambda p: p.name)
+def test_header_stands_alone(header, tmp_path):
+    unit = tmp_path / "unit.c"
+    unit.write_text(f'#include "{header}"\nint unit_is_not_empty;\n')
+    command = ["cc", *STRICT, "-c", str(unit), "-o", str(tmp_path / "unit.o")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_checks_pass_under_the_sanitizers(tmp_path):
+    program = tmp_path / "core_test"
+    sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
+    sources = [str(path) for path in (Path(__file__).with_name("core_test.c"), *SOURCES)]
+    command = ["cc", *STRICT, *sanitizers, *sources, "-o", str(program)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "13 checks passed\n"
+
+
+def test_core_knows_nothing_of_brokers():
+    """The rooms: what models/ holds is hardware."""
+    words = ("amqp", "rabbit", "broker", "python")
+    for path in sorted((ROOT / "models").glob("*/*.[ch]")):
+        text = path.read_text().lower()
+        assert not [word for word in words if word in text], path
