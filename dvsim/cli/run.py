@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,6 @@ import click
 from dvsim.cli.options import run_options
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dvsim.results.run import Run
 
 
@@ -39,7 +36,6 @@ def run(
     The same question again, with the same version and seed, is answered from its run folder.
     """
     from dvsim.scenario.load import load_campaign
-
     from dvsim.session import run_scenarios
 
     asked = [one for name in scenarios for one in load_campaign(name, overrides)]
@@ -72,6 +68,8 @@ def run(
 
 def _print(one: Run) -> None:
     """Print one run: what was asked, its columns, what limited it, and where it is kept."""
+    from dvsim.cli.columns import busy_line, column_lines
+
     scenario, work = one.scenario, one.scenario.workload
     click.echo(f"{scenario.name}: {scenario.title}")
     click.echo(
@@ -82,44 +80,12 @@ def _print(one: Run) -> None:
     pieces = scenario.system.transport == "data-vortex"
     if pieces:
         click.echo("  rates count pieces, as the paper printed them; 'in messages' counts messages")
-    click.echo(_table(one.estimates(), "pieces" if pieces else "messages"))
-    for line in _limits(one.counters):
-        click.echo(f"  {line}")
+    for line in column_lines(one):
+        click.echo(line)
+    click.echo(busy_line(one))
     if one.folder is not None:
         click.echo(f"  kept in {one.folder}")
     click.echo()
-
-
-def _table(estimates: pd.DataFrame, reading: str) -> str:
-    """Return the statistics as rows and the columns r1, r2, … side by side."""
-    from dvsim.results.summary import STATISTICS
-
-    cells = {
-        (row.column, row.reading, row.statistic): (row.value, row.high)
-        for row in estimates.itertuples()
-    }
-    labels = list(dict.fromkeys(key[0] for key in cells if key[1] == reading))
-    lines = ["  " + " " * 22 + "".join(f"{label:>26}" for label in labels)]
-    rows = [(statistic, reading, statistic) for statistic in STATISTICS]
-    if reading == "pieces":
-        rows.append(("mean, in messages", "messages", "mean"))
-    for name, counted, statistic in rows:
-        values = [cells[label, counted, statistic] for label in labels]
-        places = 4 if statistic == "empty" else 1
-        text = "".join(
-            f"{value:>14,.{places}f} ± {high - value:<9,.{places}f}" for value, high in values
-        )
-        lines.append(f"  {name:<22}{text}".rstrip())
-    return "\n".join(lines)
-
-
-def _limits(counters: pd.DataFrame) -> Sequence[str]:
-    """Return what kept the stages busy, the busiest first."""
-    busy = counters[counters["metric"] == "utilisation"]
-    stage = busy["component"].str.split(".").str[0]
-    mean = busy.groupby(stage)["value"].mean().sort_values(ascending=False)
-    text = ", ".join(f"{name} {value:.1%}" for name, value in mean.items())
-    return [f"busy: {text}; the bottleneck is the {mean.index[0]}"]
 
 
 def _as_json(one: Run) -> dict[str, object]:

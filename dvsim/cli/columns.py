@@ -1,0 +1,59 @@
+"""The columns of a run as text: statistics as rows, as the paper prints them, published beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dvsim.results.run import Run
+
+INDENT = "  "
+NAME, VALUE, SPREAD = 20, 15, 12  # widths
+
+
+def column_lines(run: Run) -> Iterator[str]:
+    """Yield the table of one run.
+
+    Each column has the mean over replications, half of its 95 % interval, and the published value
+    where there is one.
+    """
+    from dvsim.results.summary import STATISTICS
+    from dvsim.validation.reference import published
+
+    reading = "pieces" if run.scenario.system.transport == "data-vortex" else "messages"
+    table = run.estimates()
+    keys = zip(table["column"], table["reading"], table["statistic"], strict=True)
+    values = zip(table["value"].tolist(), table["high"].tolist(), strict=True)
+    cells = dict(zip(keys, values, strict=True))
+    labels = list(run.scenario.probe.columns)
+    paper = {
+        label: published(run.scenario, label) if run.scenario.reference else {} for label in labels
+    }
+    head = "".join(
+        f"{label:>{VALUE}}{'±':>{SPREAD}}" + (f"{'published':>{VALUE}}" if paper[label] else "")
+        for label in labels
+    )
+    yield f"{INDENT}{'':<{NAME}}{head}"
+    rows = [(statistic, reading, statistic) for statistic in STATISTICS]
+    if reading == "pieces":
+        rows.append(("mean, in messages", "messages", "mean"))
+    for name, counted, statistic in rows:
+        places = 4 if statistic == "empty" else 1
+        text = ""
+        for label in labels:
+            value, high = cells.get((label, counted, statistic), (float("nan"), float("nan")))
+            text += f"{value:>{VALUE},.{places}f}{high - value:>{SPREAD},.{places}f}"
+            if paper[label]:
+                printed = paper[label].get(name)
+                text += f"{'' if printed is None else format(printed, ',.1f'):>{VALUE}}"
+        yield f"{INDENT}{name:<{NAME}}{text}".rstrip()
+
+
+def busy_line(run: Run) -> str:
+    """Return how busy each kind of stage was, the busiest first."""
+    busy = run.counters[run.counters["metric"] == "utilisation"]
+    stage = busy["component"].str.split(".").str[0]
+    means = busy.groupby(stage)["value"].mean().sort_values(ascending=False)
+    text = ", ".join(f"{name} {value:.1%}" for name, value in means.items())
+    return f"{INDENT}busy: {text}; the bottleneck is the {means.index[0]}"

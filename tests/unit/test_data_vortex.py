@@ -1,0 +1,103 @@
+"""Does the Data Vortex path behave as its parts say: windows, overruns, polls, the AMQP socket?"""
+
+import numpy as np
+import pytest
+
+from dvsim.scenario.load import load
+from dvsim.system.iteration import run_iteration
+
+CALM = (
+    "system.bridge.push_scatter=0",
+    "system.bridge.run_spread=0",
+    "system.bridge.stop_scatter=0",
+    "system.broker.scatter=0",
+    "system.broker.run_spread=0",
+    "system.broker.stall=0 s",
+)
+
+
+def run(size, *overrides, messages=200_000, iteration=1):
+    scenario = load(f"h3/dv-{size}", [*CALM, f"workload.messages={messages}", *overrides])
+    result = run_iteration(scenario, seed=1, replication=1, iteration=iteration)
+    counters = {(c.component, c.metric): c.value for c in result.counters}
+    return scenario, result, counters
+
+
+@pytest.mark.parametrize("size", [8, 256, 2048, 8192, 131072])
+def test_in_the_long_run_the_socket_sets_the_pace(size):
+    scenario, _, counters = run(size)
+    push_s = scenario.system.bridge["push"].ps(size) / 1e12
+    assert counters["run", "simulated_s"] == pytest.approx(100_000 * push_s, rel=0.01)
+    assert counters["socket.1", "utilisation"] > 0.98
+
+
+def test_more_sockets_make_it_faster_until_the_broker_is_the_limit():
+    _, _, one = run(8)
+    _, _, two = run(8, "system.bridge.sockets=2")
+    assert two["run", "simulated_s"] == pytest.approx(one["run", "simulated_s"] / 2, rel=0.02)
+    scenario, _, many = run(8, "system.bridge.sockets=5")
+    card = scenario.system.broker
+    packets = (8 + card["frame_overhead"]) / 65536
+    broker_s = (card["service"].ps(8) + card["read_cost"] * packets) / 1e12
+    assert many["run", "simulated_s"] == pytest.approx(100_000 * broker_s, rel=0.1)
+
+
+def test_bursts_start_after_a_poll_within_the_senders_reaction():
+    _, result, _ = run(131072, "probe.interval=0.1 ms", messages=4_000)
+    record = result.records[1]
+    active = record.pieces > 0
+    starts = record.start_ps[active & ~np.roll(active, 1)]
+    phase = starts % 5_001_000_000
+    assert np.median(phase) < 1_960_000_000 + 200_000_000
+
+
+def test_overruns_appear_as_messages_grow():
+    share = []
+    for size in (8, 2048, 8192):
+        _, _, counters = run(size)
+        share.append(counters["card.1", "overruns"] / counters["card.1", "windows"])
+    assert share[0] == 0
+    assert 0.3 < share[1] < share[2]
+
+
+def test_a_larger_ring_overruns_less():
+    _, _, small = run(8192)
+    _, _, large = run(8192, "system.card.ring=8 MB")
+    assert large["card.1", "overruns"] < 0.9 * small["card.1", "overruns"]
+
+
+def test_a_small_sram_is_never_exceeded():
+    _, _, counters = run(8192, "system.card.sram=64 KiB")
+    assert counters["card.1", "sram_peak_bytes"] == 64 * 1024
+
+
+def test_messages_are_shared_among_receivers_to_the_last_one():
+    _, result, counters = run(8, "system.receivers=3", messages=100_001)
+    got = [int(record.messages.sum()) for record in result.records.values()]
+    assert got == [33334, 33334, 33333]
+    assert counters["conservation", "queued"] == 100_001
+
+
+def test_one_message_arrives():
+    _, result, counters = run(131072, messages=1)
+    assert sum(int(record.messages.sum()) for record in result.records.values()) == 1
+    assert counters["conservation", "refused"] == 0
+
+
+def test_an_empty_message_arrives():
+    _, _, counters = run(8, "workload.message_bytes=0", messages=10)
+    assert counters["conservation", "queued"] == 10
+    assert counters["conservation", "bytes_queued"] == 0
+
+
+def test_changing_the_bridge_leaves_the_senders_draws_alone():
+    _, fast, _ = run(256)
+    _, slow, _ = run(256, "system.bridge.push=100 us")
+    first = [result.records[1].pieces[result.records[1].pieces > 0][0] for result in (fast, slow)]
+    assert first[0] == first[1]
+
+
+def test_iterations_differ():
+    _, one, _ = run(256, iteration=1)
+    _, two, _ = run(256, iteration=2)
+    assert one.records[1].pieces.tolist() != two.records[1].pieces.tolist()

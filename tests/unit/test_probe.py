@@ -1,0 +1,83 @@
+"""Does the interval probe count what a poll would see?"""
+
+import numpy as np
+import pytest
+
+from dvsim.core import VortexCard
+from dvsim.scenario.load import load_card
+from dvsim.system.probe import BatchProbe, IntervalProbe
+
+CARD = load_card("data-vortex-8")
+
+
+def probe(message_bytes, interval_ps):
+    return IntervalProbe(VortexCard(CARD, message_bytes), interval_ps)
+
+
+def test_a_burst_inside_one_interval_is_counted_there():
+    p = probe(8, 100)
+    p.record(110, 150, 7)
+    record, extra = p.read(300)
+    assert record.pieces.tolist() == [0, 7, 0]
+    assert extra == 0
+
+
+def test_a_burst_over_two_intervals_is_split_in_proportion():
+    p = probe(8, 100)
+    p.record(50, 150, 10)
+    record, _ = p.read(200)
+    assert record.pieces.tolist() == [5, 5]
+
+
+def test_a_burst_that_ends_on_a_tick_belongs_to_the_interval_before():
+    p = probe(8, 100)
+    p.record(0, 100, 3)
+    record, _ = p.read(200)
+    assert record.pieces.tolist() == [3, 0]
+
+
+def test_messages_are_whole_messages():
+    p = probe(2048, 100)  # two pieces each
+    p.record(0, 200, 3)  # 6 pieces: 3 at the first tick
+    record, extra = p.read(200)
+    assert record.pieces.tolist() == [3, 3]
+    assert record.messages.tolist() == [1, 2]
+    assert extra == 1  # the first poll finds half a message
+
+
+def test_large_messages_are_counted_by_rounds_of_63():
+    p = probe(131072, 100)
+    p.record(0, 400, 1)  # 126 pieces over four polls
+    record, extra = p.read(400)
+    assert record.pieces.tolist() == [0, 63, 0, 63]
+    assert record.messages.tolist() == [0, 0, 0, 1]
+    assert extra == 2
+
+
+@pytest.mark.parametrize("size", [8, 256, 2048, 8192, 65536, 131072])
+def test_nothing_is_lost_between_intervals(size):
+    rng = np.random.default_rng(1)
+    p, now, total = probe(size, 5_001), 0, 0
+    for _ in range(200):
+        length, messages = int(rng.integers(1, 20_000)), int(rng.integers(1, 50))
+        p.record(now, now + length, messages)
+        now, total = now + length + int(rng.integers(0, 9_000)), total + messages
+    record, _ = p.read(now)
+    assert record.messages.sum() == total
+    assert record.pieces.sum() == total * VortexCard(CARD, size).pieces
+    assert record.pieces.min() >= 0
+
+
+def test_a_run_without_a_burst_has_empty_intervals():
+    record, extra = probe(8, 100).read(250)
+    assert record.pieces.tolist() == [0, 0, 0]
+    assert extra == 0
+
+
+def test_a_batch_probe_gives_durations():
+    p = BatchProbe()
+    p.record(0, 10, 100)
+    p.record(10, 35, 50)
+    record = p.read()
+    assert record.duration_ps.tolist() == [10, 25]
+    assert record.messages.tolist() == [100, 50]
