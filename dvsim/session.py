@@ -128,8 +128,10 @@ def _simulate(
 
 def _report(run: Run, path: Path) -> None:
     from dvsim.report import write_report
+    from dvsim.validation import validate
 
-    write_report(path, [run])
+    compared = validate([run]) if run.scenario.reference else None
+    write_report(path, [run], validation=compared)
 
 
 def _show(progress: bool, scenarios: Sequence[Scenario], replications: int) -> Progress:

@@ -51,9 +51,8 @@ def column_lines(run: Run) -> Iterator[str]:
 
 
 def busy_line(run: Run) -> str:
-    """Return how busy each kind of stage was, the busiest first."""
-    busy = run.counters[run.counters["metric"] == "utilisation"]
-    stage = busy["component"].str.split(".").str[0]
-    means = busy.groupby(stage)["value"].mean().sort_values(ascending=False)
-    text = ", ".join(f"{name} {value:.1%}" for name, value in means.items())
-    return f"{INDENT}busy: {text}; the bottleneck is the {means.index[0]}"
+    """Return how busy each kind of stage was, in the order of the path, and the bottleneck."""
+    from dvsim.results.stages import bottleneck_text, stages_of
+
+    shares = (f"{stage.text} {stage.utilisation:.1%}" for stage in stages_of(run.counters))
+    return f"{INDENT}busy: {', '.join(shares)}; bottleneck: {bottleneck_text(run.counters)}"

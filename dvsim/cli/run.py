@@ -53,8 +53,11 @@ def run(
         import sys
 
         from dvsim.report import write_report
+        from dvsim.validation import validate
 
-        write_report(report, runs, command=" ".join(["dvsim", *sys.argv[1:]]))
+        compared = validate(runs) if any(one.scenario.reference for one in runs) else None
+        command = " ".join(["dvsim", *sys.argv[1:]])
+        write_report(report, runs, validation=compared, command=command)
     if as_json:
         import json
 

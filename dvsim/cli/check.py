@@ -1,0 +1,52 @@
+"""``dvsim check``: every fault of every file, before anything runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from dvsim.errors import Fault
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.pass_context
+def check(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
+    """Check files: scenarios, the parts they extend, campaigns, cards.
+
+    FILE is a path, or the name of a scenario. Each fault is one line, FILE:LINE: KEY: what is
+    wrong. A fault of a shared file is told once. Exits with 2 if there is any.
+    """
+    results = {file: _faults(file) for file in files}
+    if as_json:
+        table = [
+            {"file": file, "ok": not faults, "faults": [asdict(fault) for fault in faults]}
+            for file, faults in results.items()
+        ]
+        click.echo(json.dumps({"files": table}, indent=2, ensure_ascii=False))
+    else:
+        told: set[Fault] = set()
+        for file, faults in results.items():
+            lines = [str(fault) for fault in faults if fault not in told]
+            told.update(faults)
+            click.echo("\n".join(lines or [f"{file}: " + ("as above" if faults else "ok")]))
+    if any(results.values()):
+        ctx.exit(2)
+
+
+def _faults(file: str) -> list[Fault]:
+    """Return what is wrong with one file."""
+    from dvsim.errors import ScenarioError
+    from dvsim.scenario.find import resolve_name
+    from dvsim.scenario.load import check_file
+
+    try:
+        return check_file(Path(file) if Path(file).exists() else resolve_name(file))
+    except ScenarioError as error:
+        return list(error.faults)

@@ -1,0 +1,42 @@
+"""``dvsim report``: one HTML page from the folders of one run or many."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+
+@click.command("report")
+@click.argument(
+    "folders",
+    metavar="RUN_FOLDER...",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The page to write.",
+)
+def report(folders: tuple[Path, ...], output: Path) -> None:
+    """Write one offline HTML page about one run or several.
+
+    Runs with messages of the same size share a figure. Runs that have published data are compared
+    with them. The page needs no network and no other file.
+
+    Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* -o report.html
+    """
+    from dvsim.report import write_report
+    from dvsim.results.folder import load_run
+    from dvsim.validation import validate
+
+    runs = [load_run(folder) for folder in folders]
+    command = shlex.join(["dvsim", "report", *map(str, folders), "-o", str(output)])
+    write_report(output, runs, validate(runs), command)
+    click.echo(output)

@@ -1,0 +1,163 @@
+"""``dvsim show``: what a name stands for, value by value, with units and sources."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from dvsim.scenario.load import Resolved
+    from dvsim.scenario.types import Card
+
+_UNITS = {"message_bytes": "B", "messages": "messages", "batch": "messages"}
+"""Units of the plain numbers of a scenario; all others carry theirs, or have none."""
+
+
+@click.command("show")
+@click.argument("name", required=False, metavar="NAME|FILE|CARD")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help='Override a value: --set system.card.sram="64 MiB". Repeatable.',
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of scenario files.")
+def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bool) -> None:
+    """Show a scenario as resolved, or a card.
+
+    Each value comes with its unit and the place where it was written, each parameter of a card
+    with its confidence and source. With a campaign: its scenarios.
+    """
+    if schema:
+        from dvsim.scenario.schema import ScenarioFile
+
+        click.echo(_json(ScenarioFile.model_json_schema()))
+        return
+    if name is None:
+        raise click.UsageError("name a scenario, a file or a card; `dvsim list` lists them")
+    table, text = _describe(name, overrides)
+    click.echo(_json(table) if as_json else text)
+
+
+def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """Return the same description as a table and as text."""
+    from dvsim.scenario.document import read
+    from dvsim.scenario.load import load_campaign, load_card, resolve
+
+    path, is_card = _locate(name)
+    head = read(path).data
+    if overrides and (is_card or "campaign" in head):
+        raise click.UsageError("--set belongs to a scenario")
+    if is_card:
+        card = load_card(path)
+        return _plain(card), _card_text(card.name, card)
+    if "campaign" in head:
+        members = [{"name": item.name, "title": item.title} for item in load_campaign(path)]
+        rows = [("  " + item["name"], item["title"]) for item in members]
+        text = f"{head['title']}\nquestion  {head['question']}\n\n" + _columns(rows)
+        return {"title": head["title"], "question": head["question"], "campaign": members}, text
+    return _scenario(resolve(path, overrides))
+
+
+def _locate(name: str) -> tuple[Path, bool]:
+    """Return the file of a name, and whether it is a card."""
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.document import read
+    from dvsim.scenario.find import card_names, find_card, list_scenarios, nearest, resolve_name
+
+    if name.endswith(".toml"):
+        path = resolve_name(name)
+        head = read(path).data
+        return path, "kind" in head and "workload" not in head
+    try:
+        return resolve_name(name), False
+    except ScenarioError:
+        card = find_card(name)
+        if card is not None:
+            return card, True
+    known = [entry.name for entry in list_scenarios()] + card_names()
+    raise ScenarioError([Fault(name, None, "", "no such scenario or card", nearest(name, known))])
+
+
+def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
+    """Describe a scenario with all its cards."""
+    from dvsim.scenario.render import sections
+
+    scenario = resolved.scenario
+    tables = sections(scenario)
+    head = tables.pop("")
+    values: dict[str, dict[str, Any]] = {}
+
+    def add(path: tuple[str, ...], value: object) -> None:
+        origin, unit = resolved.origin(path), _UNITS.get(path[-1])
+        values[".".join(path)] = {"value": value, "unit": unit, "origin": origin}
+
+    for section, table in tables.items():
+        for key, value in table.items():
+            add((section, key), value)
+        if section == "system":
+            for role, card in scenario.system.cards.items():
+                add((section, role), card.name)
+        if section == "probe":
+            for label, column in scenario.probe.columns.items():
+                said = {"receiver": column.receiver, "iterations": list(column.iterations)}
+                add((section, "columns", label), said)
+    cards = {role: _plain(card) for role, card in scenario.system.cards.items()}
+    rows = [(k, _words(item["value"], item["unit"]), item["origin"]) for k, item in values.items()]
+    lines = [f"{scenario.name}: {scenario.title}"]
+    lines += [f"{key:8}  {head[key]}" for key in ("question", "source", "loop")]
+    lines += ["", _columns(rows)]
+    for role, card in scenario.system.cards.items():
+        lines += ["", _card_text(f"system.{role} = {card.name}", card)]
+    return head | {"path": scenario.path, "values": values, "cards": cards}, "\n".join(lines)
+
+
+def _card_text(label: str, card: Card) -> str:
+    """Return a card as text: one line per parameter, its source last because it is long."""
+    from dvsim.scenario.units import format_value
+
+    lines = [f"{label} ({card.kind}): {card.title}"]
+    lines += [card.notes] if card.notes else []
+    rows = [("  parameter", "value", "confidence", "origin", "source")]
+    for name, item in card.parameters.items():
+        source = item.source + (f" [fitted to {item.fitted}]" if item.fitted else "")
+        value = format_value(item.value, item.dimension)
+        rows.append((f"  {name}", value, item.confidence, item.origin, source))
+    return "\n".join([*lines, _columns(rows)])
+
+
+def _words(value: object, unit: str | None) -> str:
+    """Return a value as a person would say it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_words(item, None)}" for key, item in value.items())
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "(none)"
+    text = f"{value:_}" if isinstance(value, int) else str(value)
+    return f"{text} {unit}" if unit else text
+
+
+def _columns(rows: Iterable[Sequence[str]]) -> str:
+    """Align all columns but the last."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        lines.append("  ".join([*cells, row[-1]]).rstrip())
+    return "\n".join(lines)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any part of a scenario
+    """Return a frozen object as tables that JSON can write."""
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def _json(table: object) -> str:
+    return json.dumps(table, indent=2, ensure_ascii=False)

@@ -1,0 +1,154 @@
+"""`dvsim validate`: run what was published, print model and paper side by side, decide claims."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dvsim.cli.options import run_options
+
+if TYPE_CHECKING:
+    from dvsim.results.run import Run
+    from dvsim.scenario.types import Scenario
+    from dvsim.validation.types import Validation
+
+
+@click.command()
+@click.argument("campaign", default="h3")
+@run_options
+@click.option("--report", type=click.Path(path_type=Path), help="One report.html for all runs.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 3 if fewer than half of the columns of a transport pass.",
+)
+def validate(
+    campaign: str,
+    overrides: tuple[str, ...],
+    replications: int,
+    seed: int,
+    scale: float,
+    out: Path,
+    force: bool,
+    workers: int | None,
+    report: Path | None,
+    as_json: bool,
+    strict: bool,
+) -> None:
+    """Compare the model with published measurements, statistic by statistic.
+
+    CAMPAIGN is the folder of a source (h3 stands for h3/validation), or anything that `dvsim run`
+    takes. Each published statistic is printed beside the simulated one, with the verdict by the
+    tolerance that the scenario declares, and a mark whether its column was fitted or held out;
+    then the claims of the source. A difference is a finding, not an error: the exit code is 0.
+    """
+    from dvsim.session import run_scenarios
+    from dvsim.validation import validate as validate_runs
+
+    scenarios = _load(campaign, overrides)
+    runs = run_scenarios(
+        scenarios,
+        seed=seed,
+        replications=replications,
+        out=out,
+        force=force,
+        scale=scale,
+        workers=workers,
+        progress=True,
+    )
+    validation = validate_runs(runs)
+    if report is not None:
+        from dvsim.report import write_report
+
+        command = " ".join(["dvsim", *sys.argv[1:]])
+        write_report(report, runs, validation=validation, command=command)
+    if as_json:
+        click.echo(_json(validation, runs))
+    else:
+        if scale != 1:
+            click.echo(f"messages scaled by {scale:g}: not the published workload\n")
+        _print(validation, runs, report)
+    if strict:
+        _require_half(validation)
+
+
+def _load(campaign: str, overrides: Sequence[str]) -> list[Scenario]:
+    """Return the scenarios of a campaign; at least one of them has published figures."""
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.find import scenario_root
+    from dvsim.scenario.load import load_campaign
+
+    name = campaign
+    if (scenario_root() / campaign / "validation.toml").is_file():
+        name = f"{campaign.rstrip('/')}/validation"
+    scenarios = load_campaign(name, overrides)
+    if all(scenario.reference is None for scenario in scenarios):
+        message = "none of its scenarios names published figures to compare with"
+        raise ScenarioError([Fault(name, None, "reference", message)])
+    return scenarios
+
+
+def _print(validation: Validation, runs: Sequence[Run], report: Path | None) -> None:
+    from dvsim.validation.text import lines
+
+    for line in lines(validation):
+        click.echo(_coloured(line))
+    for run in runs:
+        if run.folder is not None:
+            click.echo(f"kept {run.scenario.name}: {run.folder}")
+    if report is not None:
+        click.echo(f"report: {report}")
+
+
+def _coloured(line: str) -> str:
+    """Colour the verdict of a line; click takes the colour out again if stdout is no terminal."""
+    import os
+
+    if "NO_COLOR" in os.environ:
+        return line
+    words = {" pass  ": "green", " fail  ": "red", "  confirmed:": "green", "  refuted:": "red"}
+    for word, colour in words.items():
+        if word in line:
+            return line.replace(word, click.style(word, fg=colour))
+    return line
+
+
+def _json(validation: Validation, runs: Sequence[Run]) -> str:
+    import json
+    from dataclasses import asdict
+
+    from dvsim.validation.assess import tallies
+
+    kept = [
+        {
+            "scenario": run.scenario.name,
+            "seed": run.seed,
+            "replications": run.replications,
+            "folder": None if run.folder is None else str(run.folder),
+        }
+        for run in runs
+    ]
+    content = {
+        "runs": kept,
+        **asdict(validation),
+        "tallies": [asdict(tally) for tally in tallies(validation)],
+    }
+    return json.dumps(content, allow_nan=False)
+
+
+def _require_half(validation: Validation) -> None:
+    from dvsim.errors import CriterionFailed
+    from dvsim.validation.assess import columns_passed
+
+    short = [
+        f"{transport} {passed} of {total}"
+        for transport, (passed, total) in columns_passed(validation).items()
+        if 2 * passed < total
+    ]
+    if short:
+        raise CriterionFailed(f"fewer than half of the columns pass: {', '.join(short)}")

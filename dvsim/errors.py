@@ -1,0 +1,90 @@
+"""Every mistake a user can make, as one small tree of exceptions.
+
+::
+
+    DvsimError            exit 1
+    ├── ScenarioError     exit 2   a scenario, card or option is wrong; carries all its faults
+    ├── RunFailed         exit 1   the run itself could not finish
+    ├── OutputError       exit 1   a result could not be written
+    └── CriterionFailed   exit 3   the run is good, a declared criterion does not hold
+
+The message texts are an interface: tests pin them. The command line turns a `DvsimError` into
+text on stderr and its `exit_code`; anything else is a defect of dvsim and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class DvsimError(Exception):
+    """A mistake that the user can repair; `exit_code` is what the command line returns."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong in one place.
+
+    Parameters
+    ----------
+    file
+        Path as the user gave it, a name, or ``--set``.
+    line
+        Line in that file, counted from 1; None where there is none.
+    key
+        Dotted key, such as ``system.card.sram``; empty for the file as a whole.
+    message
+        What is wrong.
+    hint
+        The nearest valid spelling, if there is one.
+
+    Examples
+    --------
+    >>> print(Fault("a.toml", 7, "workload.mesages", "unknown key", "messages"))
+    a.toml:7: workload.mesages: unknown key; did you mean 'messages'?
+    """
+
+    file: str
+    line: int | None
+    key: str
+    message: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        """Return ``file:line: key: message; did you mean …?``."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        parts = [place, self.key, self.message] if self.key else [place, self.message]
+        hint = f"; did you mean '{self.hint}'?" if self.hint else ""
+        return ": ".join(parts) + hint
+
+
+class ScenarioError(DvsimError):
+    """A scenario, card or option is wrong; `faults` has everything found, in file order."""
+
+    exit_code = 2
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        # the same card may be used twice: each fault is said once
+        self.faults: tuple[Fault, ...] = tuple(dict.fromkeys(faults))
+        super().__init__("\n".join(map(str, self.faults)))
+
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Fault, ...]]]:
+        """Pickle by the faults, so that a worker process can raise one."""
+        return type(self), (self.faults,)
+
+
+class RunFailed(DvsimError):  # noqa: N818 - reads as a sentence where it is raised
+    """The run could not finish."""
+
+
+class OutputError(DvsimError):
+    """A result could not be written: no permission, a full disk, a folder in the way."""
+
+
+class CriterionFailed(DvsimError):  # noqa: N818
+    """The run is good, but a criterion that was declared before it does not hold."""
+
+    exit_code = 3

@@ -1,0 +1,87 @@
+"""A figure as the page holds it: element and script, heading, and words for those who need them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dvsim.report.series import Floats
+
+CONFIG = {
+    "responsive": True,
+    "displaylogo": False,
+    # named one by one: the default bar also offers to upload the figure to a service
+    "modeBarButtons": [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
+    "plotlyServerURL": "",
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure on the page.
+
+    Attributes
+    ----------
+    name : str
+        Identifier of its element; fixed, so that equal runs give equal pages.
+    title : str
+        Heading.
+    html : str
+        Element and script, ready to be placed.
+    label : str
+        What it shows, for those who cannot see it.
+    reading : str
+        Two sentences on how to read it.
+    """
+
+    name: str
+    title: str
+    html: str
+    label: str
+    reading: str
+
+
+def draw(name: str, traces: Sequence[Mapping[str, Any]], looks: Mapping[str, Any]) -> str:
+    """Write a figure as an element with its script; the library itself is on the page once.
+
+    Plotly escapes the angle brackets of every text in it, so no title can end the script.
+    """
+    import plotly.io
+
+    html: str = plotly.io.to_html(
+        {"data": list(traces), "layout": dict(looks)},
+        include_plotlyjs=False,
+        full_html=False,
+        div_id=name,
+        config=CONFIG,
+        validate=False,
+        default_height=f"{looks['height']}px",
+    )
+    return html
+
+
+def coordinates(x: Floats, y: Floats) -> dict[str, Any]:
+    """Give the coordinates of a trace in single precision: seven digits in a third of the text."""
+    return {"x": packed(x), "y": packed(y)}
+
+
+def packed(values: Floats) -> dict[str, str]:
+    """Encode numbers as the typed array that Plotly reads."""
+    data = values.astype("<f4").tobytes()
+    return {"dtype": "f4", "bdata": base64.b64encode(data).decode("ascii")}
+
+
+def unpacked(array: Mapping[str, str]) -> Floats:
+    """Decode what `packed` encoded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unpacked(packed(np.array([0.5, 3.0]))).tolist()
+    [0.5, 3.0]
+    """
+    return np.frombuffer(base64.b64decode(array["bdata"]), "<f4").astype(np.float64)

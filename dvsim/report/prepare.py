@@ -1,0 +1,167 @@
+"""Runs made ready to be shown: sorted by size, labelled, coloured, with estimates at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from dvsim.results.run import Run
+
+# Okabe and Ito's colours for the colour-blind, those that keep a contrast of 3:1 on white and on
+# near-black come first; black itself is left out because a dark page would swallow it.
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+SKY, ORANGE, YELLOW = "#56B4E9", "#E69F00", "#F0E442"
+OTHER_COLOURS = (GREEN, PURPLE, SKY, ORANGE, YELLOW)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean over replications of a statistic, and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run, ready to be shown.
+
+    Attributes
+    ----------
+    run : Run
+        The run itself.
+    label : str
+        Unique name of the run within its message size.
+    colour : str
+        Colour of its lines, "#rrggbb".
+    estimates : mapping
+        (column, reading, statistic) -> Estimate, rates in counts per second.
+    judged : bool
+        Whether a validation speaks about this run: it knows one run per scenario name, the last.
+    """
+
+    run: Run
+    label: str
+    colour: str
+    estimates: Mapping[tuple[str, str, str], Estimate]
+    judged: bool = True
+
+    @property
+    def is_vortex(self) -> bool:
+        """Whether the transport is the Data Vortex."""
+        return self.run.scenario.system.transport == "data-vortex"
+
+    @property
+    def reading(self) -> str:
+        """The reading in which the paper prints this transport: pieces on the Data Vortex."""
+        return "pieces" if self.is_vortex else "messages"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the published columns that this run imitates."""
+        return tuple(self.run.scenario.probe.columns)
+
+    def value(self, column: str, reading: str, statistic: str) -> float | None:
+        """Give the mean over replications of a statistic, None where it was not estimated."""
+        found = self.estimates.get((column, reading, statistic))
+        return None if found is None else found.value
+
+
+@dataclass(frozen=True)
+class Group:
+    """All runs with messages of one size."""
+
+    message_bytes: int
+    entries: tuple[Entry, ...]
+
+
+def size_text(size: int) -> str:
+    """Write a message size as people say it.
+
+    Examples
+    --------
+    >>> [size_text(n) for n in (8, 1500, 131072)]
+    ['8 B', '1,500 B', '128 KiB']
+    """
+    for factor, unit in ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB")):
+        if size and size % factor == 0:
+            return f"{size // factor} {unit}"
+    return f"{size:,} B"
+
+
+def transport_text(run: Run) -> str:
+    """Name the transport of a run, with its link where that is not part of the name."""
+    system = run.scenario.system
+    return "Data Vortex" if system.transport == "data-vortex" else f"TCP ({system.card.name})"
+
+
+def lookup(estimates: DataFrame) -> dict[tuple[str, str, str], Estimate]:
+    """Turn the tidy table of estimates into a mapping that is quick to ask."""
+    keys = zip(estimates["column"], estimates["reading"], estimates["statistic"], strict=True)
+    values = zip(estimates["value"], estimates["low"], estimates["high"], strict=True)
+    return {
+        (str(column), str(reading), str(statistic)): Estimate(float(mid), float(low), float(high))
+        for (column, reading, statistic), (mid, low, high) in zip(keys, values, strict=True)
+    }
+
+
+def unique_labels(runs: Sequence[Run]) -> list[str]:
+    """Label runs of one size by transport, then by scenario name, then by number."""
+    labels = [transport_text(run) for run in runs]
+    if len(set(labels)) < len(labels):
+        labels = [run.scenario.name for run in runs]
+    seen: dict[str, int] = {}
+    unique = []
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        unique.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return unique
+
+
+def colours(runs: Sequence[Run]) -> list[str]:
+    """Blue for the first Data Vortex run, vermilion for the first TCP run, then the others."""
+    first = {"data-vortex": BLUE, "tcp": VERMILION}
+    chosen = []
+    others = 0
+    for run in runs:
+        colour = first.pop(run.scenario.system.transport, None)
+        if colour is None:
+            colour = OTHER_COLOURS[others % len(OTHER_COLOURS)]
+            others += 1
+        chosen.append(colour)
+    return chosen
+
+
+def prepare(runs: Sequence[Run]) -> list[Group]:
+    """Sort runs by message size, Data Vortex first, and estimate each over its replications.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        At least one.
+
+    Returns
+    -------
+    list of Group
+        In order of message size; runs alike keep the order in which they were given.
+    """
+    last = {run.scenario.name: run for run in runs}
+    sizes: dict[int, list[Run]] = {}
+    for run in runs:
+        sizes.setdefault(run.scenario.workload.message_bytes, []).append(run)
+    groups = []
+    for size, members in sorted(sizes.items()):
+        members.sort(key=lambda run: run.scenario.system.transport != "data-vortex")
+        entries = tuple(
+            Entry(run, label, colour, lookup(run.estimates()), last[run.scenario.name] is run)
+            for run, label, colour in zip(
+                members, unique_labels(members), colours(members), strict=True
+            )
+        )
+        groups.append(Group(size, entries))
+    return groups

@@ -1,0 +1,70 @@
+"""What limits a run, as a table: how busy each stage was, and what happened on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dvsim.report.prepare import Entry, Group, size_text
+from dvsim.report.table import Cell, Table, number
+from dvsim.results.stages import STAGES, bottleneck_text, stages_of
+
+EVENTS = {"overruns": "overruns", "extra_polls": "extra polls", "paged_bytes": "bytes paged"}
+
+
+def events_of(entry: Entry, metric: str) -> float | None:
+    """Sum a counter over the components that keep it; mean over iterations and replications."""
+    values = [
+        found.value
+        for (_, reading, name), found in entry.estimates.items()
+        if reading == "counter" and name == metric
+    ]
+    return sum(values) if values else None
+
+
+def stages_table(groups: Sequence[Group]) -> Table:
+    """Tabulate how busy every stage of every run was, and which one limits it."""
+    entries = [(group, entry) for group in groups for entry in group.entries]
+    found = {stage.name for _, entry in entries for stage in stages_of(entry.run.counters)}
+    names = [name for name in STAGES if name in found] + sorted(found - set(STAGES))
+    rows = []
+    for group, entry in entries:
+        shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.counters)}
+        most = max(shares.values(), default=0.0)
+        rows.append(
+            [
+                Cell(size_text(group.message_bytes), raw=group.message_bytes),
+                Cell(entry.label),
+                *(share_cell(shares.get(name), most) for name in names),
+                *(number(events_of(entry, metric)) for metric in EVENTS),
+                Cell(bottleneck_text(entry.run.counters), status="strong"),
+            ]
+        )
+    return Table(
+        name="stages",
+        caption=(
+            "Share of the time for which each stage was busy (its busiest instance), and events "
+            "per iteration over all instances; means over iterations and replications."
+        ),
+        head=[
+            "message",
+            "run",
+            *(STAGES.get(name, name) for name in names),
+            *EVENTS.values(),
+            "bottleneck",
+        ],
+        rows=rows,
+        csv_head=["scenario", "component", "metric", "value", "low", "high"],
+        csv_rows=[
+            [entry.run.scenario.name, component, metric, value.value, value.low, value.high]
+            for _, entry in entries
+            for (component, reading, metric), value in entry.estimates.items()
+            if reading == "counter"
+        ],
+    )
+
+
+def share_cell(share: float | None, most: float) -> Cell:
+    """Make a cell of a utilisation, in bold where it is the highest of its run."""
+    if share is None:
+        return Cell("–", "number", raw="")
+    return Cell(f"{share:.1%}", "number", "strong" if share == most else "", share)

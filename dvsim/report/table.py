@@ -1,0 +1,151 @@
+"""A table for the page: cells as text with a meaning, and the same rows as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+MARKS = {"pass": "✓", "fail": "✗", "info": "–"}  # a mark and a word: never colour alone
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell.
+
+    Attributes
+    ----------
+    text : str
+        What is shown; the page escapes it.
+    kind : {"text", "number", "code"}
+        How it is set.
+    status : {"", "pass", "fail", "info", "fitted", "held-out", "strong"}
+        Its meaning, from which the page takes colour and mark.
+    raw : str, float or None
+        What the CSV holds; the text where None.
+    """
+
+    text: str
+    kind: str = "text"
+    status: str = ""
+    raw: str | float | None = None
+
+    @property
+    def csv(self) -> str | float:
+        """The cell as the CSV holds it."""
+        return self.text if self.raw is None else self.raw
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a heading.
+
+    Attributes
+    ----------
+    name : str
+        Identifier of the table on the page and name of its CSV file.
+    caption : str
+        What it shows.
+    head : sequence of str
+        One heading per column.
+    rows : sequence of sequence of Cell
+        As wide as `head`; the first cell heads its row.
+    spans : sequence of (str, int)
+        Optional line of headings above `head`: text and number of columns.
+    csv_head, csv_rows :
+        What the download holds, where it differs from what is shown.
+    """
+
+    name: str
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    spans: Sequence[tuple[str, int]] = ()
+    csv_head: Sequence[str] = ()
+    csv_rows: Sequence[Sequence[str | float]] = field(default=())
+
+    @property
+    def kinds(self) -> list[str]:
+        """How each column is set, so that its heading stands where its cells do."""
+        columns = zip(*self.rows, strict=True)
+        numbers = [any(cell.kind == "number" for cell in column) for column in columns]
+        return ["number" if found else "text" for found in numbers or [False] * len(self.head)]
+
+    @property
+    def csv_uri(self) -> str:
+        """The rows as a ``data:`` address, so that the page carries its own downloads."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(self.csv_head or self.head)
+        writer.writerows(self.csv_rows or ([cell.csv for cell in row] for row in self.rows))
+        return "data:text/csv;charset=utf-8," + quote(buffer.getvalue())
+
+
+def number_text(value: float | None) -> str:
+    """Write a number with the digits that a reader can use.
+
+    Examples
+    --------
+    >>> [number_text(v) for v in (24367.1122, 0.0, 0.9671, 36.984, None)]
+    ['24,367', '0', '0.967', '37', '–']
+    """
+    if value is None or math.isnan(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    size = abs(value)
+    if size >= 100:
+        text = f"{value:,.0f}"
+    elif size >= 1e-3:
+        text = f"{value:.3g}"
+    else:
+        text = f"{value:.2e}"
+    return text.replace("-", "−") if value < 0 else text
+
+
+def ratio(value: float | None, base: float | None) -> float | None:
+    """Divide, or give None where either is missing or there is nothing to divide by."""
+    if value is None or base is None or math.isnan(value) or math.isnan(base) or base == 0:
+        return None
+    return value / base
+
+
+def ratio_text(value: float | None) -> str:
+    """Write a ratio with a times sign.
+
+    Examples
+    --------
+    >>> [ratio_text(v) for v in (0.3, 1.0, 12.94, 3870, None)]
+    ['0.300×', '1.00×', '12.9×', '3,870×', '–']
+    """
+    if value is None or not math.isfinite(value):
+        return MISSING
+    if value >= 100:
+        return f"{value:,.0f}×"
+    return f"{value:#.3g}×" if value >= 10 or value < 0.995 else f"{value:.2f}×"
+
+
+def number(value: float | None, status: str = "") -> Cell:
+    """Make a cell of a number; the CSV keeps all its digits."""
+    raw = "" if value is None or math.isnan(value) else value
+    return Cell(number_text(value), "number", status, raw)
+
+
+def times(value: float | None, status: str = "") -> Cell:
+    """Make a cell of a ratio; the CSV keeps all its digits."""
+    raw = "" if value is None or not math.isfinite(value) else value
+    return Cell(ratio_text(value), "number", status, raw)
+
+
+def mark(passed: bool | None, kind: str = "text") -> Cell:
+    """Make a cell of a verdict: a mark and a word, since colour alone is not enough."""
+    if passed is None:
+        return Cell(MISSING, kind, "info", "not judged")
+    word = "pass" if passed else "fail"
+    return Cell(f"{MARKS[word]} {word}", kind, word, word)

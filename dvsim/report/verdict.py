@@ -1,0 +1,189 @@
+"""The answer first: sentences made from the numbers, and nothing that the numbers do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dvsim.report.prepare import Entry, Group, size_text
+from dvsim.report.rates import Contest, contests, rates_of
+from dvsim.report.table import number_text, ratio_text
+from dvsim.results.stages import SATURATED, busiest
+
+if TYPE_CHECKING:
+    from dvsim.validation.types import Validation
+
+INTERCONNECT = ("fabric", "card", "link")
+
+
+def sentences(groups: Sequence[Group], validation: Validation | None) -> list[str]:
+    """Say what the page shows, most important first.
+
+    Parameters
+    ----------
+    groups : sequence of Group
+        The runs.
+    validation : Validation or None
+        The comparison with what was published, if there is one.
+
+    Returns
+    -------
+    list of str
+        The first one is the verdict; none is empty.
+    """
+    found = contests(groups)
+    compared = validation is not None and bool(validation.columns)
+    return [
+        *verdict_sentences(validation),
+        *claims_sentences(validation),
+        *(contest_sentences(found, groups) if found else single_sentences(groups)),
+        *bottleneck_sentences([entry for group in groups for entry in group.entries]),
+        *([] if compared else ["Nothing was compared with published data."]),
+    ]
+
+
+def verdict_sentences(validation: Validation | None) -> list[str]:
+    """Count the columns that pass, fitted and held out apart."""
+    if validation is None or not validation.columns:
+        return []
+    columns = validation.columns
+    passed = sum(item.passed for item in columns)
+    parts = []
+    for split, text in (("fitted", "fitted to"), ("held out", "held out")):
+        chosen = [item for item in columns if item.split == split]
+        if chosen:
+            parts.append(f"{sum(item.passed for item in chosen)} of the {len(chosen)} {text}")
+    fit = " Where a fitted column passes, that is a fit, not a prediction."
+    return [
+        f"{passed} of {len(columns)} published columns are reproduced within the tolerances "
+        f"declared beforehand: {' and '.join(parts)}."
+        + (fit if any(item.split == "fitted" for item in columns) else "")
+    ]
+
+
+def claims_sentences(validation: Validation | None) -> list[str]:
+    """Count the claims by verdict."""
+    if validation is None or not validation.claims:
+        return []
+    verdicts = [claim.verdict for claim in validation.claims]
+    tally = {word: verdicts.count(word) for word in ("confirmed", "refuted", "not reproduced")}
+    listed = join([f"{count} {word}" for word, count in tally.items()])
+    return [f"Of {len(verdicts)} claims of the source, {listed}."]
+
+
+def contest_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list[str]:
+    """Set Data Vortex against TCP, as printed and then counted alike."""
+    printed = join([f"{ratio_text(item.printed)} at {size(item)}" for item in found])
+    messages = join([f"{ratio_text(item.messages)} at {size(item)}" for item in found])
+    ends = [found[0]] if len(found) == 1 else [found[0], found[-1]]
+    examples = join(
+        [
+            f"{number_text(item.vortex.printed)} pieces/s against "
+            f"{number_text(item.tcp.printed)} messages/s at {size(item)}"
+            for item in ends
+        ]
+    )
+    counted = join(
+        [
+            f"{number_text(item.vortex.messages)} against {number_text(item.tcp.messages)} "
+            f"messages/s at {size(item)}"
+            for item in ends
+        ]
+    )
+    return [
+        f"As printed, the mean Data Vortex rate is {printed} that of TCP ({examples}); such a rate "
+        f"counts {piece_text(groups)} at one receiver, not messages.",
+        f"Counted alike, in whole messages over all receivers, it is {messages} ({counted}): "
+        f"{side_text(found)}.",
+    ]
+
+
+def side_text(found: Sequence[Contest]) -> str:
+    """Say on which side of TCP the message rates lie."""
+    known = [(item, item.messages) for item in found if item.messages is not None]
+    above = [size(item) for item, value in known if value > 1]
+    if not known:
+        return "nothing was delivered"
+    if not above:
+        return "above TCP at no size" if len(known) > 1 else "not above TCP"
+    if len(above) == len(known):
+        return "above TCP at every size" if len(known) > 1 else "above TCP"
+    return f"above TCP at {join(above)} only"
+
+
+def single_sentences(groups: Sequence[Group]) -> list[str]:
+    """Give the rates of runs that have nothing to be set against."""
+    parts = []
+    for group in groups:
+        for entry in group.entries:
+            rates = rates_of(entry)
+            text = f"{entry.label} at {size_text(group.message_bytes)}: "
+            if entry.is_vortex:
+                text += f"{number_text(rates.printed)} pieces/s as printed, "
+            parts.append(f"{text}{number_text(rates.messages)} messages/s over all receivers")
+    said = ["Mean rates: " + "; ".join(parts) + "."]
+    if any(entry.is_vortex for group in groups for entry in group.entries):
+        counted = f"counts {piece_text(groups)} at one receiver, not messages"
+        said.append(f"A Data Vortex rate as printed {counted}.")
+    return said
+
+
+def piece_text(groups: Sequence[Group]) -> str:
+    """Say what a piece is, by the cards in use."""
+    words = {
+        int(entry.run.scenario.system.card["piece_words"])
+        for group in groups
+        for entry in group.entries
+        if entry.is_vortex
+    }
+    return f"pieces of at most {join([str(count) for count in sorted(words)], 'or')} words"
+
+
+def bottleneck_sentences(entries: Sequence[Entry]) -> list[str]:
+    """Name the stage that limits each transport, and say whether the interconnect ever does."""
+    found = [
+        (entry, stage) for entry in entries if (stage := busiest(entry.run.counters)) is not None
+    ]
+    if not found:
+        return []
+    parts = []
+    for vortex, text in ((True, "Data Vortex"), (False, "TCP")):
+        stages: dict[str, list[float]] = {}
+        for entry, stage in found:
+            if entry.is_vortex == vortex:
+                stages.setdefault(stage.text, []).append(stage.utilisation)
+        total = sum(map(len, stages.values()))
+        for stage_text, shares in stages.items():
+            runs = "" if len(shares) == total else f" in {len(shares)} of {total} runs"
+            parts.append(f"the {stage_text} on {text}{runs} (busy {share_range(shares)})")
+    network = [stage.name in INTERCONNECT and stage.utilisation >= SATURATED for _, stage in found]
+    never = (
+        "The interconnect is never the bottleneck."
+        if not any(network)
+        else f"The interconnect is the bottleneck in {sum(network)} of {len(found)} runs."
+    )
+    return [f"The busiest stage is {join(parts)}. {never}"]
+
+
+def share_range(shares: Sequence[float]) -> str:
+    """Write the range of some shares of time."""
+    texts = list(dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares))))
+    return " to ".join(texts)
+
+
+def size(item: Contest) -> str:
+    """Write the message size of a contest."""
+    return size_text(item.message_bytes)
+
+
+def join(parts: Sequence[str], word: str = "and") -> str:
+    """Join as in a sentence.
+
+    Examples
+    --------
+    >>> join(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"

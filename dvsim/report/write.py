@@ -1,0 +1,176 @@
+"""The page put together, and written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dvsim._version import __version__
+from dvsim.errors import DvsimError, OutputError
+from dvsim.report.compare import columns_table, published_values, rows_as_printed, statistics_table
+from dvsim.report.evidence import (
+    cards_table,
+    claims_table,
+    commands_of,
+    manifest_table,
+    parameters_table,
+)
+from dvsim.report.figures import points_per_trace, rate_drawing
+from dvsim.report.prepare import Group, prepare, size_text
+from dvsim.report.quantiles import quantile_drawing
+from dvsim.report.rates import rates_table
+from dvsim.report.stages import stages_table
+from dvsim.report.verdict import join, sentences
+
+if TYPE_CHECKING:
+    from dvsim.results.run import Run
+    from dvsim.validation.types import Validation
+
+
+def render_report(
+    runs: Sequence[Run], validation: Validation | None = None, command: str | None = None
+) -> str:
+    """Make the report of one run or many, as one HTML page that needs nothing else.
+
+    Equal arguments give equal text.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        At least one; those with messages of one size share a figure.
+    validation : Validation, optional
+        The comparison of these runs with what was published.
+    command : str, optional
+        The command that makes the page; those that made the runs are known from their manifests.
+
+    Returns
+    -------
+    str
+        HTML, with the figure library inside: about 5 MB, and 8 MB at most for ten runs.
+
+    Raises
+    ------
+    DvsimError
+        If there is no run.
+    """
+    import jinja2
+    import plotly.offline
+    from markupsafe import Markup
+
+    if not runs:
+        raise DvsimError("a report needs at least one run")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["glue"] = glue
+    template = environment.from_string(resource("page.html.jinja"))
+    return template.render(
+        **page_parts(prepare(runs), runs, validation),
+        commands=commands_of(runs, command),
+        version=__version__,
+        # both are ours, not a user's: they must not be escaped
+        style=Markup(resource("style.css")),
+        library=Markup(plotly.offline.get_plotlyjs()),
+    )
+
+
+def page_parts(
+    groups: Sequence[Group], runs: Sequence[Run], validation: Validation | None
+) -> dict[str, Any]:
+    """Make what the template places: sentences, figures and tables, by name."""
+    rows = rows_as_printed(validation)
+    published = published_values(rows)
+    limit = points_per_trace(groups)
+    entries = [entry for group in groups for entry in group.entries]
+    judged = validation is not None and bool(validation.columns)
+    return {
+        "title": title_of(groups),
+        "intro": runs[0].scenario.question if len(runs) == 1 else "",
+        "sources": list(dict.fromkeys(run.scenario.source for run in runs if run.scenario.source)),
+        "sentences": sentences(groups, validation),
+        "loops": join(sorted({run.scenario.loop for run in runs})),
+        "rates": rates_table(groups),
+        "columns": columns_table(groups, validation, rows) if validation and judged else None,
+        "statistics": [
+            (size_text(group.message_bytes), statistics_table(group, validation, rows))
+            for group in groups
+        ],
+        "rate_figures": [rate_drawing(group, limit) for group in groups],
+        "quantile_figures": [
+            quantile_drawing(entry, published, f"quantiles-{number}")
+            for number, entry in enumerate(entries)
+        ],
+        "stages": stages_table(groups),
+        "claims": claims_table(validation) if validation and validation.claims else None,
+        "parameters": parameters_table(runs),
+        "manifest": manifest_table(groups),
+        "cards": cards_table(runs),
+    }
+
+
+def title_of(groups: Sequence[Group]) -> str:
+    """Name the page: the title of the only run, or what the runs have in common."""
+    entries = [entry for group in groups for entry in group.entries]
+    if len(entries) == 1:
+        return entries[0].run.scenario.title
+    transports = ["Data Vortex"] * any(entry.is_vortex for entry in entries)
+    transports += ["TCP"] * any(not entry.is_vortex for entry in entries)
+    sizes = join([size_text(group.message_bytes) for group in groups])
+    return f"{len(entries)} runs: {join(transports)}, messages of {sizes}"
+
+
+def write_report(
+    path: Path,
+    runs: Sequence[Run],
+    validation: Validation | None = None,
+    command: str | None = None,
+) -> None:
+    """Write the report of one run or many to a file, see `render_report`.
+
+    A file that is already there is replaced at once, and only by a whole page.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder must exist.
+    runs, validation, command
+        As for `render_report`.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written. What was there before is still there then.
+    """
+    page = render_report(runs, validation, command).encode()
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        try:
+            with partial.open("wb") as file:
+                file.write(page)
+                file.flush()
+                os.fsync(file.fileno())  # a full disk may only show here
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def glue(text: str) -> str:
+    """Keep a number and its unit on one line.
+
+    Examples
+    --------
+    >>> glue("0.5× at 2 KiB") == "0.5× at 2\N{NO-BREAK SPACE}KiB"
+    True
+    """
+    return re.sub(r"(?<=\d) (?=(?:[KMG]i)?B\b|%)", "\N{NO-BREAK SPACE}", text)
+
+
+def resource(name: str) -> str:
+    """Read a text file of this package."""
+    return (files("dvsim.report") / name).read_text(encoding="utf-8")

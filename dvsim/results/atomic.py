@@ -1,0 +1,125 @@
+"""Folders that are written whole or not at all.
+
+What is written goes into a hidden sibling, ``.partial-HOST-PID-NAME-…``, which takes the name of
+the folder when it is complete. A folder that is replaced waits as ``.previous-…`` until then. What
+a dead process left behind is removed, or put back, by the next one that writes beside it.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+_PARTIAL = ".partial"
+_PREVIOUS = ".previous"
+_ATTEMPTS = 100
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a new folder to write into; on leaving, it takes the place of `folder`.
+
+    If the block raises, or the process dies in it, `folder` stays what it was.
+
+    Raises
+    ------
+    OSError
+        If the parent cannot be made or written, or `folder` cannot be replaced.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    clean(folder.parent)
+    partial = _sibling(folder, _PARTIAL)
+    try:
+        yield partial
+        _swap(partial, folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a new file and wait until it is on the disk (a full disk may only show then)."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def clean(parent: Path) -> None:
+    """Remove what dead processes of this host left in `parent`; give back a replaced result.
+
+    A process that dies between the two renames of a replacement leaves the old result under a
+    hidden name: if nothing has taken its place, it is put back.
+    """
+    for leftover in [*parent.glob(f"{_PREVIOUS}-*"), *parent.glob(f"{_PARTIAL}-*")]:
+        kind, host, pid, name = _parse(leftover.name)
+        if host != host_name() or not pid.isdigit() or _alive(int(pid)):
+            continue
+        final = parent / name
+        if kind == _PREVIOUS and not final.exists() and any(leftover.iterdir()):
+            with contextlib.suppress(OSError):
+                leftover.rename(final)
+        else:
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _swap(partial: Path, folder: Path) -> None:
+    """Put `partial` in the place of `folder`, whose content is kept until that has worked."""
+    aside: list[Path] = []
+    try:
+        for _ in range(_ATTEMPTS):
+            try:
+                partial.rename(folder)
+                break
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+            previous = _sibling(folder, _PREVIOUS)
+            try:
+                folder.rename(previous)  # onto an empty folder, which it replaces
+                aside.append(previous)
+            except FileNotFoundError:  # another process is replacing it at this moment
+                previous.rmdir()
+        else:
+            raise OSError(errno.EBUSY, "other processes keep replacing it")
+    except BaseException:
+        if aside and not folder.exists():
+            aside.pop().rename(folder)
+        raise
+    finally:
+        for previous in aside:
+            shutil.rmtree(previous, ignore_errors=True)
+
+
+def _sibling(folder: Path, kind: str) -> Path:
+    """Make a hidden folder beside `folder` that no other process uses."""
+    owner = f"{host_name()}-{os.getpid()}"
+    made = folder.parent / f"{kind}-{owner}-{folder.name}-{secrets.token_hex(4)}"
+    made.mkdir()
+    return made
+
+
+def _parse(name: str) -> tuple[str, str, str, str]:
+    """Split ``.partial-HOST-PID-NAME-RANDOM``; the host has no dash, NAME may have some."""
+    parts = name.split("-")
+    if len(parts) < 5:
+        return parts[0], "", "", ""
+    return parts[0], parts[1], parts[2], "-".join(parts[3:-1])
+
+
+def host_name() -> str:
+    """Return the name of this host, without dashes."""
+    return socket.gethostname().replace("-", "_").replace("/", "_") or "localhost"
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # it is somebody else's: it lives
+        return True
+    return True

@@ -1,0 +1,165 @@
+"""Where a run came from: enough to repeat it, and to see why a repetition differs.
+
+The manifest holds times and a host, so it differs between two equal runs; the samples and the
+summary do not, and their SHA-256 sums are in it.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dvsim._version import __version__
+from dvsim.scenario.find import reference_root
+from dvsim.scenario.types import Card, Scenario
+from dvsim.scenario.units import Law
+
+FORMAT = 1  # raised when a reader of older folders has to be told apart
+_PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "simpy", "pydantic", "cffi")
+_DIGEST_BYTES = 16
+
+
+def build_manifest(
+    scenario: Scenario,
+    *,
+    seed: int,
+    replications: int,
+    backend: str,
+    command: Sequence[str],
+    started: datetime,
+    wall_s: float,
+    counters: pd.DataFrame,
+) -> dict[str, Any]:
+    """Return what is known about a run that has just finished; JSON types only.
+
+    Parameters
+    ----------
+    scenario, seed, replications, backend
+        What was asked.
+    command
+        The command line, or the Python call, that asked for it.
+    started
+        Time zone aware; stored in UTC.
+    wall_s
+        Wall-clock seconds that the run took.
+    counters
+        Component ``run`` gives the simulated seconds and the events, summed over replications
+        and iterations.
+    """
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "git": git_state(Path(__file__).resolve().parents[2]),
+        "scenario": scenario.name,
+        "seed": seed,
+        "replications": replications,
+        "backend": backend,
+        "cards": [
+            {"role": role, "name": card.name, "kind": card.kind, "blake2b": card_hash(card)}
+            for role, card in scenario.system.cards.items()
+        ],
+        "reference": _reference_files(scenario),
+        "host": _host(),
+        "command": list(command),
+        "started": started.astimezone(UTC).isoformat(timespec="seconds"),
+        "wall_s": round(wall_s, 3),
+        "simulated_s": _total(counters, "simulated_s"),
+        "events": round(_total(counters, "events")),
+        "files": {},  # name -> {"bytes", "sha256"}; filled in when the folder is written
+    }
+
+
+def card_hash(card: Card) -> str:
+    """Return 32 hex digits that change with any parameter, source or confidence of a card."""
+    content = {
+        name: [
+            [p.value.fixed_ps, p.value.per_byte_fs] if isinstance(p.value, Law) else p.value,
+            p.dimension,
+            p.confidence,
+            p.source,
+            p.fitted,
+        ]
+        for name, p in card.parameters.items()
+    }
+    text = json.dumps([card.name, card.kind, content], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def git_state(root: Path) -> dict[str, Any] | None:
+    """Return commit and dirty flag of the checkout at `root`; None if it is not one.
+
+    A package that is installed inside some other project's checkout is not of that checkout, so
+    `root` itself must hold ``.git``.
+    """
+    if not (root / ".git").exists():
+        return None
+    commit = _git(root, "rev-parse", "HEAD")
+    status = _git(root, "status", "--porcelain")
+    if commit is None or status is None:
+        return None
+    return {"commit": commit, "dirty": status != ""}
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _reference_files(scenario: Scenario) -> list[dict[str, str]]:
+    if scenario.reference is None:
+        return []
+    path = reference_root() / scenario.reference.file
+    try:
+        digest = hashlib.blake2b(path.read_bytes(), digest_size=_DIGEST_BYTES).hexdigest()
+    except OSError:  # the run does not need it; a comparison will say that it is missing
+        return []
+    return [{"name": scenario.reference.file, "blake2b": digest}]
+
+
+def _host() -> dict[str, Any]:
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "packages": dict(_versions(_PACKAGES)),
+    }
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _versions(names: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for name in names:
+        try:
+            yield name, metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+
+
+def _total(counters: pd.DataFrame, metric: str) -> float:
+    rows = counters[(counters["component"] == "run") & (counters["metric"] == metric)]
+    return float(rows["value"].sum())

@@ -1,0 +1,58 @@
+"""One run in memory: what was asked, what came out, and where it is kept."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dvsim.results.summary import estimates, summarise
+from dvsim.scenario.types import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The outcome of one scenario.
+
+    Attributes
+    ----------
+    scenario
+        What was asked, resolved.
+    seed, replications, backend
+        How it was asked; with the scenario and the version they determine every sample.
+    folder
+        Where it is kept, or None while it lives in memory only.
+    manifest
+        Where it came from, see `dvsim.results.manifest`.
+    samples, counters
+        The tables, see `dvsim.results.samples`.
+    """
+
+    scenario: Scenario
+    seed: int
+    replications: int
+    backend: str
+    folder: Path | None
+    manifest: dict[str, Any]
+    samples: pd.DataFrame
+    counters: pd.DataFrame
+
+    def summary(self) -> pd.DataFrame:
+        """Return the statistics of each replication, see `dvsim.results.summary.summarise`."""
+        return self._summary.copy()
+
+    def estimates(self) -> pd.DataFrame:
+        """Return each statistic with its 95 % interval over replications."""
+        return estimates(self._summary)
+
+    @cached_property
+    def _summary(self) -> pd.DataFrame:
+        return summarise(self.samples, self.counters, self.scenario)
+
+    def __repr__(self) -> str:
+        """Name the run by what was asked, not by its millions of rows."""
+        return (
+            f"Run({self.scenario.name!r}, seed={self.seed}, replications={self.replications}, "
+            f"backend={self.backend!r}, samples={len(self.samples)})"
+        )

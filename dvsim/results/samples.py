@@ -1,0 +1,115 @@
+"""The two tables that every backend returns, column by column.
+
+*Samples* hold what the probe saw: one row per poll interval and receiver (Data Vortex) or per
+batch (TCP). *Counters* hold what each component counted: one row per replication, iteration,
+component and metric. Times are integer picoseconds, so that equal runs give equal bytes.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from dvsim.errors import RunFailed
+
+SAMPLE_COLUMNS: Mapping[str, str] = {
+    "replication": "int16",  # 1..
+    "iteration": "int16",  # 1..
+    "receiver": "int8",  # 1.., 0 = the whole system
+    "index": "int32",  # 0.., order within one replication, iteration and receiver
+    "start_ps": "int64",  # since the iteration began
+    "duration_ps": "int64",
+    "pieces": "int32",
+    "messages": "int32",
+}
+
+COUNTER_COLUMNS: Mapping[str, str] = {
+    "replication": "int16",
+    "iteration": "int16",
+    "component": "str",  # "card.1", "bridge.2", "conservation"
+    "metric": "str",
+    "value": "float64",
+    "unit": "str",  # "1" for a pure number
+}
+
+_LEAST = {
+    "replication": 1,
+    "iteration": 1,
+    "receiver": 0,
+    "index": 0,
+    "start_ps": 0,
+    "duration_ps": 1,  # a rate is a count divided by this
+    "pieces": 0,
+    "messages": 0,
+}
+
+
+def empty_samples() -> pd.DataFrame:
+    """Return a samples table without rows, with the declared columns and types."""
+    return _empty(SAMPLE_COLUMNS)
+
+
+def empty_counters() -> pd.DataFrame:
+    """Return a counters table without rows, with the declared columns and types."""
+    return _empty(COUNTER_COLUMNS)
+
+
+def check_samples(samples: pd.DataFrame) -> pd.DataFrame:
+    """Return `samples` unchanged if it is a samples table.
+
+    Parameters
+    ----------
+    samples
+        Table with the columns of `SAMPLE_COLUMNS`, in that order and with those types.
+
+    Raises
+    ------
+    RunFailed
+        If a column is missing, unknown, out of order or of another type, or if a value is below
+        the least one that can be meant (a duration of zero, a negative count).
+    """
+    _check_columns(samples, SAMPLE_COLUMNS, "samples")
+    for name, least in _LEAST.items():
+        values = samples[name].to_numpy()
+        if values.size and values.min() < least:
+            row = int(np.argmin(values))
+            message = f"samples: row {row}: {name} is {values[row]}; it must be at least {least}"
+            raise RunFailed(message)
+    return samples
+
+
+def check_counters(counters: pd.DataFrame) -> pd.DataFrame:
+    """Return `counters` unchanged if it is a counters table with finite values.
+
+    Raises
+    ------
+    RunFailed
+        If the columns or types differ from `COUNTER_COLUMNS`, or a value is NaN or infinite.
+    """
+    _check_columns(counters, COUNTER_COLUMNS, "counters")
+    bad = np.flatnonzero(~np.isfinite(counters["value"].to_numpy(dtype=np.float64)))
+    if bad.size:
+        row = counters.iloc[int(bad[0])]
+        message = f"counters: {row['component']} {row['metric']} is {row['value']}, not a number"
+        raise RunFailed(message)
+    return counters
+
+
+def _empty(columns: Mapping[str, str]) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in columns.items()})
+
+
+def _check_columns(table: pd.DataFrame, columns: Mapping[str, str], what: str) -> None:
+    names = [str(name) for name in table.columns]
+    if names != list(columns):
+        message = f"{what}: columns are {', '.join(names)}; expected {', '.join(columns)}"
+        raise RunFailed(message)
+    for name, kind in columns.items():
+        found = table[name].dtype
+        if not (_is_text(table[name]) if kind == "str" else found == np.dtype(kind)):
+            message = f"{what}: column {name} has type {found}; expected {kind}"
+            raise RunFailed(message)
+
+
+def _is_text(values: "pd.Series[str]") -> bool:
+    return bool(pd.api.types.is_string_dtype(values)) or values.empty

@@ -1,0 +1,189 @@
+"""Statistics of a run in the form in which the paper prints them, and their intervals.
+
+The unit of measurement is one sample: a poll interval or a batch. Its rate is a count divided by
+its duration. A column of the result is the list of those rates for one receiver and some
+iterations, put end to end, as `scenario.probe.columns` says; its statistics are those of
+``pandas.DataFrame.describe``, which the source used, plus the share of samples that are zero.
+
+Replications are never pooled: each has its own statistics, and an estimate is their mean with a
+95 % Student interval over replications (quantiles too: a mean of quantiles, not a quantile of the
+pooled samples). Samples within a run are correlated, so an interval over them would be too narrow.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dvsim.scenario.types import Column, Scenario
+
+QUANTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
+STATISTICS = ("count", "mean", "std", "min", *QUANTILES, "max", "empty")
+SUMMARY_COLUMNS = {
+    "replication": "int16",
+    "iteration": "int16",  # 0 for the statistics of a column: they span iterations
+    "column": "str",
+    "reading": "str",  # "pieces", "messages" or "counter"
+    "statistic": "str",
+    "value": "float64",
+    "unit": "str",
+}
+
+_PS_PER_S = 1e12
+_CONFIDENCE = 0.95
+
+Rates = npt.NDArray[np.float64]
+Row = tuple[int, int, str, str, str, float, str]
+
+
+def summarise(samples: pd.DataFrame, counters: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
+    """Return the statistics of every column and reading, then the counters, as a tidy table.
+
+    Parameters
+    ----------
+    samples, counters
+        The tables of one run, see `dvsim.results.samples`.
+    scenario
+        Says which receiver and iterations make a column, and what is counted: pieces and
+        messages for the Data Vortex, messages alone for TCP.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `SUMMARY_COLUMNS`. Rates and their spread are in 1/s. A statistic that the
+        samples do not define (the spread of one sample, anything of none) has no row.
+    """
+    rows: list[Row] = []
+    tcp = scenario.system.transport == "tcp"
+    readings = ("messages",) if tcp else ("pieces", "messages")
+    for label, column in scenario.probe.columns.items():
+        chosen = _choose(samples, column)
+        for replication, part in _by_replication(chosen):
+            for reading in readings:
+                values = column_rates(part, reading)
+                rows += [
+                    (replication, 0, label, reading, statistic, value, unit)
+                    for statistic, value, unit in _describe(values)
+                ]
+    table = pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS))
+    counted = pd.DataFrame(
+        {
+            "replication": counters["replication"],
+            "iteration": counters["iteration"],
+            "column": counters["component"],
+            "reading": "counter",
+            "statistic": counters["metric"],
+            "value": counters["value"],
+            "unit": counters["unit"],
+        }
+    )
+    parts = [part for part in (table, counted) if len(part)] or [table]
+    return pd.concat(parts, ignore_index=True).astype(SUMMARY_COLUMNS)
+
+
+def counters_of(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the counters table that `summarise` put at the end of a summary."""
+    rows = summary[summary["reading"] == "counter"]
+    names = {"column": "component", "statistic": "metric"}
+    kept = rows.drop(columns="reading").rename(columns=names)
+    return kept.reset_index(drop=True)
+
+
+def estimates(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and 95 % interval over replications of every statistic of a summary.
+
+    Counters are first averaged over the iterations of a replication. With one replication the
+    interval is the value itself: nothing is known about the spread between runs.
+
+    Returns
+    -------
+    DataFrame
+        column, reading, statistic, value, low, high, unit; in the order of the summary.
+
+    Notes
+    -----
+    The interval is ``mean ± t(0.975, n - 1) s / sqrt(n)`` over n replications. A bound may lie
+    below zero when few replications differ much; it is not cut, since that would hide how wide
+    it is.
+    """
+    from scipy.special import stdtrit
+
+    keys = ["column", "reading", "statistic", "unit"]
+    per_run = summary.groupby([*keys, "replication"], sort=False)["value"].mean()
+    groups = per_run.groupby(level=keys, sort=False)
+    n = groups.size().to_numpy(dtype=np.float64)
+    mean = groups.mean()
+    spread = groups.std().fillna(0.0).to_numpy(dtype=np.float64)
+    half = stdtrit(np.maximum(n - 1, 1), (1 + _CONFIDENCE) / 2) * spread / np.sqrt(n)
+    table = mean.reset_index()
+    table["low"] = table["value"] - half
+    table["high"] = table["value"] + half
+    return table[["column", "reading", "statistic", "value", "low", "high", "unit"]]
+
+
+def moving_average(values: Rates, window: int) -> Rates:
+    """Return the means of every `window` values in a row; of all of them if there are fewer."""
+    if values.size == 0:
+        return values
+    size = min(window, values.size)
+    sums = np.concatenate(([0.0], np.cumsum(values)))
+    means: Rates = (sums[size:] - sums[:-size]) / size
+    return means
+
+
+def column_rates(samples: pd.DataFrame, reading: str) -> Rates:
+    """Return pieces or messages per second of each row of a samples table, shape (rows,)."""
+    counts = samples[reading].to_numpy(dtype=np.float64)
+    rates: Rates = counts * _PS_PER_S / samples["duration_ps"].to_numpy(dtype=np.float64)
+    return rates
+
+
+def column_samples(samples: pd.DataFrame, column: Column) -> Iterator[tuple[int, pd.DataFrame]]:
+    """Yield each replication's number and the rows of `column` in it, in order of time."""
+    yield from _by_replication(_choose(samples, column))
+
+
+def _choose(samples: pd.DataFrame, column: Column) -> pd.DataFrame:
+    receiver = samples["receiver"].to_numpy() == column.receiver
+    iteration = np.isin(samples["iteration"].to_numpy(), column.iterations)
+    chosen: pd.DataFrame = samples[receiver & iteration]
+    return chosen
+
+
+def _by_replication(rows: pd.DataFrame) -> Iterator[tuple[int, pd.DataFrame]]:
+    keys = [rows[name].to_numpy() for name in ("index", "iteration", "replication")]
+    if not _in_order(keys[::-1]):
+        rows = rows.iloc[np.lexsort(keys)]
+    if rows.empty:
+        return
+    replications = rows["replication"].to_numpy()
+    starts = np.flatnonzero(np.diff(replications, prepend=0))  # numbered from 1, and in order
+    for start, end in pairwise([*starts.tolist(), len(rows)]):
+        yield int(replications[start]), rows.iloc[start:end]
+
+
+def _in_order(keys: list[npt.NDArray[np.int64]]) -> bool:
+    """Whether rows already ascend by the keys, major one first (saves a sort of millions)."""
+    tied = np.ones(max(len(keys[0]) - 1, 0), dtype=bool)
+    for key in keys:
+        step = np.diff(key.astype(np.int64))
+        if (step[tied] < 0).any():
+            return False
+        tied &= step == 0
+    return True
+
+
+def _describe(values: Rates) -> Iterator[tuple[str, float, str]]:
+    yield "count", float(values.size), "1"
+    yield "mean", float(values.mean()), "1/s"
+    if values.size > 1:
+        yield "std", float(values.std(ddof=1)), "1/s"
+    yield "min", float(values.min()), "1/s"
+    for name, value in zip(
+        QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True
+    ):
+        yield name, float(value), "1/s"
+    yield "max", float(values.max()), "1/s"
+    yield "empty", float(np.mean(values == 0.0)), "1"

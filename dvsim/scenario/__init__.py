@@ -1,0 +1,47 @@
+"""Scenarios: from TOML files to checked, frozen objects.
+
+The way of a file through this room::
+
+    find      a name becomes a path               (standard library only, so listing is quick)
+    document  is read; every key remembers its file and line (`locate`)
+    extend    the files it builds on lie under it
+    override  --set key=value lies over it
+    schema    pydantic checks shape and units (`units`), in our words (`faults`)
+    card      the parameters of the components, by `kinds`
+    checks    what holds between sections
+    build     frozen objects (`types`), or every fault at once
+    load      all of this in one call, for a scenario or a campaign
+    render    and back: one self-contained TOML text
+
+Only the plain types are re-exported here; import `load`, `find` and the rest from their modules.
+"""
+
+from dvsim.scenario.types import (
+    CONFIDENCES,
+    Card,
+    Column,
+    Parameter,
+    Probe,
+    Reference,
+    Scenario,
+    System,
+    Tolerance,
+    Workload,
+)
+from dvsim.scenario.units import DIMENSIONS, Dimension, Law
+
+__all__ = [
+    "CONFIDENCES",
+    "DIMENSIONS",
+    "Card",
+    "Column",
+    "Dimension",
+    "Law",
+    "Parameter",
+    "Probe",
+    "Reference",
+    "Scenario",
+    "System",
+    "Tolerance",
+    "Workload",
+]

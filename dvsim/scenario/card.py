@@ -1,0 +1,173 @@
+"""Cards: the numbers of one component, each with its source.
+
+A card is a file of its own, or a table of a scenario: one that names a card and overrides some of
+its parameters, or one with a `kind`, which is complete in itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, Origin, read
+from dvsim.scenario.faults import validate
+from dvsim.scenario.find import card_names, existing, find_card, nearest
+from dvsim.scenario.kinds import KINDS, ROLES
+from dvsim.scenario.quantity import show
+from dvsim.scenario.schema import card_model
+from dvsim.scenario.types import Card, Parameter
+from dvsim.scenario.units import format_value
+
+_HEAD = ("name", "kind", "title", "notes")
+_STATEMENT = ("value", "confidence", "source", "fitted")
+
+
+def load_card(name_or_path: str | Path) -> Card:
+    """Read a card by its name, or by a path that ends in ``.toml``.
+
+    Raises
+    ------
+    ScenarioError
+        With everything that is wrong with it.
+    """
+    text = str(name_or_path)
+    if text.endswith(".toml") or isinstance(name_or_path, Path):
+        path = existing(Path(text))
+    else:
+        found = find_card(text)
+        if found is None:
+            near = nearest(text, card_names())
+            raise ScenarioError([Fault(text, None, "", "no such card", near)])
+        path = found
+    card, faults = _checked(*_read_file(path))
+    if card is None:
+        raise ScenarioError(faults)
+    return card
+
+
+def system_cards(document: Document) -> tuple[dict[str, Card], list[Fault]]:
+    """Read the cards that a scenario's ``[system]`` names or contains.
+
+    Parameters
+    ----------
+    document
+        Of the whole scenario; need not be valid otherwise.
+
+    Returns
+    -------
+    tuple
+        The good cards by role, and everything that is wrong with the others.
+    """
+    system = document.data.get("system")
+    if not isinstance(system, dict):
+        return {}, []
+    roles = ROLES.get(str(system.get("transport")), {})
+    cards: dict[str, Card] = {}
+    faults: list[Fault] = []
+    for role in dict.fromkeys(role for known in ROLES.values() for role in known):
+        table = system.get(role)
+        if isinstance(table, str):
+            table = {"name": table}
+        if not isinstance(table, dict):
+            continue  # absent, or a fault of the schema
+        path = ("system", role)
+        part, found = _part(document, path, table, roles.get(role))
+        if part is None:
+            faults += found
+            continue
+        kind = part.data.get("kind")
+        if kind in KINDS and role in roles and kind != roles[role]:
+            what = f"is a {kind} card; transport '{system['transport']}' needs one of kind"
+            name = show(table.get("name"))
+            faults.append(document.fault(path, f"{name} {what} {roles[role]}"))
+            continue
+        card, found = _checked(part, found)
+        faults += found
+        if card is not None:
+            cards[role] = card
+    return cards, faults
+
+
+def _part(
+    document: Document, path: KeyPath, table: dict[str, Any], kind: str | None
+) -> tuple[Document | None, list[Fault]]:
+    """Return the card that a table of a scenario stands for, as a document of its own."""
+    inner = {
+        known[2:]: Origin(origin.file, origin.line, path)
+        for known, origin in document.origins.items()
+        if known[:2] == path
+    }
+    here = document.origin(path)
+    inner[()] = Origin(here.file, here.line, path)
+    layer = Document(dict(table), inner)
+    for key in table.keys() - set(_HEAD):
+        layer.data[key] = _statement(table[key], layer.origin((key,)))
+    if "kind" in table:
+        return layer, []
+    name = table.get("name")
+    if not isinstance(name, str):
+        message = "missing" if name is None else f"must be text, not {show(name)}"
+        return None, [layer.fault(("name",), message)]
+    file = find_card(name, document.folders)
+    if file is None:
+        near = nearest(name, card_names(document.folders, kind))
+        deep = (*path, "name") in document.origins
+        fault = document.fault((*path, "name") if deep else path, f"no card '{name}'", near)
+        return None, [fault]
+    try:
+        base, faults = _read_file(file)
+    except ScenarioError as error:
+        return None, list(error.faults)
+    del layer.data["name"]
+    for key in layer.data:
+        base.data.pop(key, None)  # replaced as a whole, with its confidence and source
+    base.merge(layer)
+    return base, faults
+
+
+def _statement(value: Any, origin: Origin) -> Any:  # noqa: ANN401 - any TOML value
+    """Return a parameter of a scenario as a full statement: what gives no source is assumed."""
+    if not (isinstance(value, dict) and any(key in value for key in _STATEMENT)):
+        value = {"value": value}
+    if "confidence" in value:
+        return value
+    by = "on the command line" if origin.file == COMMAND_LINE.file else "by the scenario"
+    return {"source": f"set {by}"} | value | {"confidence": "assumed"}
+
+
+def _read_file(path: Path) -> tuple[Document, list[Fault]]:
+    """Read a card file; its name must be the one by which it is found."""
+    document = read(path)
+    name = document.data.get("name", path.stem)
+    if name == path.stem or not isinstance(name, str):
+        return document, []
+    return document, [document.fault(("name",), f"must be that of the file, '{path.stem}'")]
+
+
+def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, list[Fault]]:
+    """Return the card of a document, or None and what is wrong, earlier faults first."""
+    kind = document.data.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        what = "missing" if kind is None else f"must be one of {', '.join(KINDS)}, not {show(kind)}"
+        near = nearest(kind, KINDS) if isinstance(kind, str) else None
+        return None, [*before, document.fault(("kind",), what, near)]
+    model, faults = validate(card_model(kind), document)
+    if faults or before:
+        return None, [*before, *faults]
+    parameters = {}
+    for name, spec in KINDS[kind].items():
+        table = getattr(model, name)
+        written = document.at((name, "value"))
+        parameters[name] = Parameter(
+            name=name,
+            value=table.value,
+            dimension=spec.dimension,
+            text=written if isinstance(written, str) else format_value(table.value, spec.dimension),
+            confidence=table.confidence,
+            source=table.source,
+            fitted=table.fitted,
+            origin=str(document.origin((name, "value"))),
+        )
+    return Card(model.name, kind, model.title, model.notes, parameters), []

@@ -1,0 +1,175 @@
+"""From names to files: where scenarios and cards live, and what there is.
+
+Standard library only: `dvsim list` and shell completion must not wait for anything heavy.
+A scenario's name is its path under the scenario root without ``.toml``, such as ``h3/dv-8``;
+whatever ends in ``.toml`` is a path, and means the same from every name, in every folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dvsim.errors import Fault, ScenarioError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+UNREADABLE = "(cannot be read: see `dvsim check`)"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scenario, campaign or card that can be named.
+
+    Parameters
+    ----------
+    name
+        As the user types it.
+    path
+        The file.
+    title
+        Its title, or `UNREADABLE`.
+    kind
+        ``scenario`` or ``campaign``; for a card its own kind.
+    """
+
+    name: str
+    path: Path
+    title: str
+    kind: str
+
+
+def scenario_root() -> Path:
+    """Return the folder of the packaged scenarios, or of the repository's."""
+    return _root("scenarios", "scenarios")
+
+
+def cards_root() -> Path:
+    """Return the folder of the packaged cards, or of the repository's."""
+    return _root("cards", "models/cards")
+
+
+def reference_root() -> Path:
+    """Return the folder of the published data."""
+    return scenario_root() / "reference"
+
+
+def _root(packed: str, checked_out: str) -> Path:
+    data = _PACKAGE / "_data" / packed
+    return data if data.is_dir() else _PACKAGE.parent / checked_out
+
+
+def list_scenarios() -> list[Entry]:
+    """Return every scenario and campaign that can be run, in reading order.
+
+    Files whose name starts with ``_`` and those with ``abstract = true`` are common parts of
+    others and left out.
+    """
+    root = scenario_root()
+    entries = []
+    for path in root.rglob("*.toml"):
+        head = _head(path)
+        if path.name.startswith("_") or head.get("abstract") is True:
+            continue
+        kind = "campaign" if "campaign" in head else "scenario"
+        entries.append(Entry(scenario_name(path), path, _title(head), kind))
+    return sorted(entries, key=lambda entry: natural(entry.name))
+
+
+def list_cards() -> list[Entry]:
+    """Return every packaged card, by kind and name."""
+    entries = []
+    for path in cards_root().glob("*.toml"):
+        head = _head(path)
+        entries.append(Entry(path.stem, path, _title(head), str(head.get("kind", ""))))
+    return sorted(entries, key=lambda entry: (entry.kind, natural(entry.name)))
+
+
+def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
+    """Return the file of a scenario or campaign.
+
+    Parameters
+    ----------
+    name_or_path
+        A name such as ``h3/dv-8``, or a path. Text that ends in ``.toml`` is a path.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such file; with the nearest name.
+    """
+    text = os.fspath(name_or_path)
+    if text.endswith(".toml") or not isinstance(name_or_path, str):
+        return existing(Path(text))
+    names = (entry.name for entry in list_scenarios())
+    path = Path(os.path.normpath(scenario_root() / f"{text}.toml"))
+    if path.is_relative_to(scenario_root()) and path.is_file():
+        return path
+    raise ScenarioError([Fault(text, None, "", "no such scenario", nearest(text, names))])
+
+
+def existing(path: Path) -> Path:
+    """Return the path of a file that is there.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not; with the nearest name in the same folder.
+    """
+    if path.is_file():
+        return path
+    what = "is a folder, not a scenario file" if path.is_dir() else "no such file"
+    near = nearest(path.name, (other.name for other in path.parent.glob("*.toml")))
+    hint = None if near is None else str(path.parent / near)
+    raise ScenarioError([Fault(str(path), None, "", what, hint)])
+
+
+def find_card(name: str, folders: Iterable[Path] = ()) -> Path | None:
+    """Return the file of a card: first in a ``cards`` folder beside a scenario, then packaged."""
+    if not re.fullmatch(r"[\w.-]+", name):
+        return None
+    tried = [folder / "cards" for folder in folders] + [cards_root()]
+    return next((path for at in tried if (path := at / f"{name}.toml").is_file()), None)
+
+
+def card_names(folders: Iterable[Path] = (), kind: str | None = None) -> list[str]:
+    """Return the names of all cards in reach, or of those of one kind."""
+    tried = [folder / "cards" for folder in folders] + [cards_root()]
+    paths = [path for at in tried for path in sorted(at.glob("*.toml"))]
+    names = (path.stem for path in paths if kind is None or _head(path).get("kind") == kind)
+    return list(dict.fromkeys(names))
+
+
+def scenario_name(path: Path) -> str:
+    """Return the name of a scenario file: under the root its path, elsewhere its stem."""
+    full, root = path.resolve(), scenario_root().resolve()
+    inside = full.is_relative_to(root)
+    return full.relative_to(root).with_suffix("").as_posix() if inside else full.stem
+
+
+def nearest(text: str, known: Iterable[str]) -> str | None:
+    """Return the known text that was probably meant."""
+    return next(iter(get_close_matches(text, list(known), 1)), None)
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Return a sort key that puts ``dv-8`` before ``dv-16``."""
+    return [(int(part) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _head(path: Path) -> dict[str, Any]:
+    """Return a file's content, or nothing: listing must not stop at a broken file."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {"title": UNREADABLE}
+
+
+def _title(head: dict[str, Any]) -> str:
+    title = head.get("title", "")
+    return title if isinstance(title, str) else UNREADABLE

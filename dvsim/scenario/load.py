@@ -1,0 +1,153 @@
+"""From a name or path to a checked `Scenario`; all faults of a file at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.scenario import find, override
+from dvsim.scenario.build import build
+from dvsim.scenario.card import load_card
+from dvsim.scenario.document import Document, KeyPath, read
+from dvsim.scenario.extend import read_chain
+from dvsim.scenario.faults import in_order, validate
+from dvsim.scenario.schema import CampaignFile
+from dvsim.scenario.types import Scenario
+
+__all__ = ["Resolved", "check_file", "load", "load_campaign", "load_card", "resolve"]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A scenario with the place of each of its values."""
+
+    scenario: Scenario
+    document: Document
+
+    def origin(self, path: KeyPath) -> str:
+        """Return where a value was written: ``dv.toml:9``, ``--set`` or ``default``."""
+        given = self.document.at(path) is not None
+        return str(self.document.origin(path)) if given else "default"
+
+
+def load(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Scenario:
+    """Read one scenario.
+
+    Parameters
+    ----------
+    name_or_path
+        A name such as ``h3/dv-8``, or a path that ends in ``.toml``. Cards are looked for in
+        ``cards`` beside the file, then among the packaged ones.
+    overrides
+        Such as ``workload.messages=1000``; the last one wins.
+
+    Raises
+    ------
+    ScenarioError
+        With every fault that was found.
+    """
+    return resolve(name_or_path, overrides).scenario
+
+
+def resolve(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Resolved:
+    """Read one scenario and keep where each value was written; otherwise as `load`."""
+    path = find.resolve_name(name_or_path)
+    document = read_chain(path)
+    if "campaign" in document.data:
+        message = "is a campaign of several scenarios; name one of them"
+        raise ScenarioError([document.fault(("campaign",), message)])
+    if document.data.get("abstract") is True:
+        message = "this file is a common part of others; name one that extends it"
+        raise ScenarioError([document.fault(("abstract",), message)])
+    refused = override.apply(document, overrides)
+    scenario, faults = build(document, path)
+    if scenario is None or refused:
+        raise ScenarioError([*refused, *faults])
+    return Resolved(scenario, document)
+
+
+def load_campaign(
+    name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()
+) -> list[Scenario]:
+    """Read all scenarios of a campaign.
+
+    Parameters
+    ----------
+    name_or_path
+        A campaign; a scenario, which gives a list of one; or a pattern such as ``h3/dv-*``, which
+        gives the packaged scenarios with such a name.
+    overrides
+        Applied to each of them.
+
+    Raises
+    ------
+    ScenarioError
+        With the faults of all of them.
+    """
+    return _all(_members(name_or_path), lambda path: load(path, overrides))
+
+
+def check_file(path: Path) -> list[Fault]:
+    """Return everything that is wrong with a file: scenario, common part, campaign or card."""
+    try:
+        document = read(find.existing(path))
+        if "campaign" in document.data:
+            _all(_members(path), load)
+        elif "kind" in document.data and "workload" not in document.data:
+            load_card(path)
+        elif document.data.get("abstract") is True:
+            return build(read_chain(path), path, partial=True)[1]
+        else:
+            load(path)
+    except ScenarioError as error:
+        return list(error.faults)
+    return []
+
+
+def _all(paths: Iterable[Path], load_one: Callable[[Path], Scenario]) -> list[Scenario]:
+    """Load each file; if some are wrong, raise the faults of all."""
+    scenarios: list[Scenario] = []
+    faults: list[Fault] = []
+    for path in paths:
+        try:
+            scenarios.append(load_one(path))
+        except ScenarioError as error:
+            faults += error.faults
+    if faults:
+        raise ScenarioError(faults)
+    return scenarios
+
+
+def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
+    """Return the scenario files that a name, path or pattern stands for."""
+    text = os.fspath(name_or_path)
+    if not text.endswith(".toml") and any(sign in text for sign in "*?["):
+        entries = [entry for entry in find.list_scenarios() if entry.kind == "scenario"]
+        paths = [entry.path for entry in entries if fnmatchcase(entry.name, text)]
+        if not paths:
+            raise ScenarioError([Fault(text, None, "", "no scenario has such a name")])
+        return paths
+    path = find.resolve_name(name_or_path)
+    document = read(path)
+    if "campaign" not in document.data:
+        return [path]
+    model, faults = validate(CampaignFile, document)
+    names = document.data["campaign"]
+    members = []
+    for name in names if isinstance(names, list) else []:
+        if not isinstance(name, str) or not name:
+            continue  # a fault of the schema
+        member = Path(os.path.normpath(path.parent / f"{name}.toml"))
+        if member.is_file():
+            members.append(member)
+        else:
+            others = (other.stem for other in path.parent.glob("*.toml") if other != path)
+            near = find.nearest(name, others)
+            faults.append(document.fault(("campaign",), f"no scenario '{name}'", near))
+    if model is None or faults:
+        raise ScenarioError(in_order(faults))
+    return members

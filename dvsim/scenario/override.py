@@ -1,0 +1,71 @@
+"""``--set key=value``: the command line as one more layer over the files."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from dvsim.errors import Fault
+from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, dotted, is_card
+
+_FIXED = ("abstract", "campaign", "extends", "name")  # what a file is, not what it asks
+
+
+def apply(document: Document, overrides: Sequence[str]) -> list[Fault]:
+    """Set values in a document, in order; the last one wins.
+
+    Parameters
+    ----------
+    document
+        Changed in place.
+    overrides
+        Such as ``workload.messages=1000`` or ``system.card.sram=64 MiB``: a dotted key, and a
+        value that is read as TOML where it is TOML, else as text.
+
+    Returns
+    -------
+    list of Fault
+        Of the options that could not be applied. Whether a key exists and a value fits is left to
+        the check of the whole scenario, which says it with ``--set`` as the place.
+    """
+    return [fault for option in overrides for fault in _apply(document, option)]
+
+
+def _apply(document: Document, option: str) -> list[Fault]:
+    key, equals, text = option.partition("=")
+    path: KeyPath = tuple(part.strip() for part in key.split("."))
+    if not equals or "" in path:
+        example = "write key=value, for example workload.messages=1000"
+        return [Fault(COMMAND_LINE.file, None, option, example)]
+    if path[0] in _FIXED:
+        return [COMMAND_LINE.fault(path, "belongs to the file and cannot be set")]
+    if is_card(path[:2]) and len(path) > 3:
+        whole = f"set the parameter as a whole: --set {dotted(path[:3])}=VALUE"
+        return [COMMAND_LINE.fault(path, whole)]
+    for depth in range(1, len(path)):
+        value = document.at(path[:depth])
+        named = is_card(path[:depth]) and isinstance(value, str)
+        if value is not None and not isinstance(value, dict) and not named:
+            return [COMMAND_LINE.fault(path, f"{dotted(path[:depth])} is not a table")]
+    tree: Any = read_value(text)
+    for part in reversed(path):
+        tree = {part: tree}
+    origins = dict.fromkeys([(), *(path[:end] for end in range(1, len(path) + 1))], COMMAND_LINE)
+    document.merge(Document(tree, origins))
+    return []
+
+
+def read_value(text: str) -> Any:  # noqa: ANN401 - any TOML value
+    """Return a value as TOML reads it, or the text itself where it is no TOML.
+
+    Examples
+    --------
+    >>> read_value("1_000"), read_value("[1, 2]"), read_value('"1 ms"'), read_value("1 ms")
+    (1000, [1, 2], '1 ms', '1 ms')
+    """
+    try:
+        table = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text.strip()
+    return table["value"] if list(table) == ["value"] else text.strip()

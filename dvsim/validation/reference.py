@@ -1,0 +1,121 @@
+"""The published numbers, as data: see ``scenarios/reference/README.md``.
+
+A reference file has one row per printed statistic. A scenario names the file and the transport in
+it; the message size comes from its workload, and the label of a column, ``r1``, is its run.
+"""
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.scenario.find import reference_root
+from dvsim.scenario.types import Scenario
+
+CONFIGURATION = "h3_run_configuration.csv"
+
+_FRACTIONS = {
+    "25%": 0.25,
+    "50%": 0.50,
+    "75%": 0.75,
+    "90%": 0.90,
+    "95%": 0.95,
+    "99%": 0.99,
+}
+
+
+def published(scenario: Scenario, column: str) -> dict[str, float]:
+    """Return the published statistics of one column of a scenario, in the printed order.
+
+    Parameters
+    ----------
+    scenario
+        One with a reference; without, or with a size that was not published, the result is empty.
+    column
+        Label of a column of its probe: ``r1`` is run 1. A label may also be the published name.
+
+    Returns
+    -------
+    dict
+        Statistic -> value; ``count`` is a number of samples, everything else is in 1/s.
+
+    Raises
+    ------
+    ScenarioError
+        If the reference file cannot be read or is not one.
+    """
+    return {row["statistic"]: float(row["value"]) for row in _rows_of(scenario, column)}
+
+
+def published_column(scenario: Scenario, column: str) -> str:
+    """Return the name that the source gives to a column; empty if it has no such column."""
+    rows = _rows_of(scenario, column)
+    return rows[0]["published_column"] if rows else ""
+
+
+def published_workload(scenario: Scenario) -> tuple[int, int] | None:
+    """Return the published messages per iteration and iterations for the size of a scenario."""
+    path = reference_root() / CONFIGURATION
+    for row in read_csv(path):
+        if int(row["message_bytes"]) == scenario.workload.message_bytes:
+            return int(row["messages"]), int(row["iterations"])
+    return None
+
+
+def empty_share_bounds(statistics: Mapping[str, float]) -> tuple[float, float]:
+    """Return the least and largest share of zero samples that published quantiles allow.
+
+    A quantile of zero says that at least this share of the samples is zero, one above zero that
+    at most this share is. For p90 = 0 and p95 > 0 that is 0.90 to 0.95; for a minimum above zero
+    it is 0 to 0.
+
+    Parameters
+    ----------
+    statistics
+        Published statistics by name; only order statistics are looked at.
+    """
+    low, high = 0.0, 1.0
+    for name, share in {"min": 0.0, **_FRACTIONS, "max": 1.0}.items():
+        if name not in statistics:
+            continue
+        if statistics[name] > 0:
+            high = min(high, share)
+        else:
+            low = max(low, share)
+    return low, high
+
+
+@cache
+def read_csv(path: Path) -> tuple[dict[str, str], ...]:
+    """Return the rows of a CSV file with a header, as text by column name.
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return tuple(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError) as error:
+        fault = Fault(str(path), None, "", f"cannot read the reference data: {error}")
+        raise ScenarioError([fault]) from error
+
+
+def _rows_of(scenario: Scenario, column: str) -> list[dict[str, str]]:
+    reference = scenario.reference
+    if reference is None:
+        return []
+    path = reference_root() / reference.file
+    try:
+        return [
+            row
+            for row in read_csv(path)
+            if row["transport"] == reference.transport
+            and int(row["message_bytes"]) == scenario.workload.message_bytes
+            and column in (row["published_column"], f"r{row['run']}")
+        ]
+    except (KeyError, ValueError) as error:
+        fault = Fault(str(path), None, "", f"is not a table of published statistics: {error}")
+        raise ScenarioError([fault]) from error

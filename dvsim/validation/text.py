@@ -1,0 +1,141 @@
+"""A validation as plain lines: one line says one thing and repeats its key, so that grep works."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from dvsim.validation.assess import tallies
+from dvsim.validation.types import ColumnVerdict, Row, Validation
+
+_ROW_HEAD = (
+    "scenario",
+    "column",
+    "published as",
+    "reading",
+    "statistic",
+    "published",
+    "simulated",
+    "low",
+    "high",
+    "log error",
+    "verdict",
+    "split",
+)
+_COLUMN_HEAD = (
+    "scenario",
+    "column",
+    "published as",
+    "reading",
+    "mean",
+    "empty share",
+    "quantiles",
+    "verdict",
+    "split",
+)
+
+
+def lines(validation: Validation) -> Iterator[str]:
+    """Yield the whole validation: statistics, columns, claims, tallies."""
+    yield "Statistics (rates in 1/s; low and high: 95 % interval over replications)"
+    yield from aligned([_ROW_HEAD, *(_row(row) for row in validation.rows)], right=range(5, 10))
+    yield ""
+    yield "Columns (mean, empty share and p75 to p99 within the declared tolerance)"
+    yield from aligned(
+        [
+            _COLUMN_HEAD,
+            *(_column(column, "as printed") for column in validation.columns),
+            *(_column(column, "as messages") for column in validation.columns_as_messages),
+        ]
+    )
+    yield ""
+    if validation.claims:
+        yield "Claims"
+        yield from _claims(validation)
+        yield ""
+    yield "Tallies"
+    yield from _tallies(validation)
+
+
+def aligned(table: Sequence[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
+    """Yield the rows of a table with its columns padded to one width, two blanks between them.
+
+    Parameters
+    ----------
+    table
+        Rows of equally many cells.
+    right
+        Columns that are flush right.
+
+    Examples
+    --------
+    >>> list(aligned([("a", "bb"), ("ccc", "d")], right=[1]))
+    ['a    bb', 'ccc   d']
+    """
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    flush = set(right)
+    for row in table:
+        cells = (
+            cell.rjust(width) if index in flush else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _row(row: Row) -> tuple[str, ...]:
+    return (
+        row.scenario,
+        row.column,
+        row.published_column,
+        row.reading,
+        row.statistic,
+        f"{row.published:.1f}",
+        f"{row.simulated:.1f}",
+        f"{row.low:.1f}",
+        f"{row.high:.1f}",
+        "-" if row.log_error is None else f"{row.log_error:+.3f}",
+        row.verdict,
+        row.split,
+    )
+
+
+def _column(column: ColumnVerdict, reading: str) -> tuple[str, ...]:
+    empty = "-"
+    if column.empty_share is not None and column.empty_bounds is not None:
+        low, high = column.empty_bounds
+        empty = f"{_mark(column.empty_ok)} ({column.empty_share:.3f} in {low:.2f}..{high:.2f})"
+    return (
+        column.scenario,
+        column.column,
+        column.published_column,
+        reading,
+        _mark(column.mean_ok),
+        empty,
+        _mark(column.quantiles_ok),
+        "pass" if column.passed else "fail",
+        column.split,
+    )
+
+
+def _mark(good: bool | None) -> str:
+    return "ok" if good else "off"
+
+
+def _claims(validation: Validation) -> Iterator[str]:
+    for claim in validation.claims:
+        yield (
+            f"{claim.id}  {claim.verdict}: {claim.text} [section {claim.section}]; "
+            f"claimed {claim.expected}, simulated {claim.simulated}"
+        )
+        if claim.note:
+            yield f"{claim.id}    {claim.note}"
+        yield f"{claim.id}    $ {claim.command}"
+
+
+def _tallies(validation: Validation) -> Iterator[str]:
+    for tally in tallies(validation):
+        yield (
+            f"{tally.what}, {tally.transport}, {tally.reading}, {tally.split}: "
+            f"{tally.passed} of {tally.total} pass"
+        )
+    words = Counter(claim.verdict for claim in validation.claims)
+    for word, count in sorted(words.items()):
+        yield f"claims {word}: {count} of {len(validation.claims)}"

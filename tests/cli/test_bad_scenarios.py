@@ -1,0 +1,474 @@
+"""Every mistake is told by file, line and key; all mistakes at once; the texts are an interface."""
+
+# ruff: noqa: E501 - a message stands on one line, as the user sees it
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dvsim.cli.main import cli
+
+ELF = b"\x7fELF\x02\x01\x01\x00"
+
+
+def one(desk, file, old, new):
+    """Make one mistake and return what is said about it."""
+    desk.edit(file, old, new)
+    faults = desk.faults("mine.toml")
+    assert len(faults) == 1, faults
+    return faults[0]
+
+
+@pytest.mark.parametrize(
+    ("new", "fault"),
+    [
+        ("mesages = 5", "mine.toml:6: workload.mesages: unknown key; did you mean 'messages'?"),
+        ("messages = 0", "mine.toml:6: workload.messages: must be at least 1, is 0"),
+        ("messages = -5", "mine.toml:6: workload.messages: must be at least 1, is -5"),
+        ("messages = 1.5", "mine.toml:6: workload.messages: must be a whole number, not 1.5"),
+        ("messages = true", "mine.toml:6: workload.messages: must be a whole number, not true"),
+        (
+            'messages = "20 M"',
+            "mine.toml:6: workload.messages: must be a whole number, not '20 M'",
+        ),
+        (
+            f"messages = {2**63}",
+            "mine.toml:6: workload.messages: must be at most 9223372036854775807, "
+            "is a number of more than 63 bits",
+        ),
+        (
+            "messages = 5\nnonsense = 1",
+            "mine.toml:7: workload.nonsense: unknown key",
+        ),
+    ],
+)
+def test_a_wrong_number_of_messages(desk, new, fault):
+    assert one(desk, "mine.toml", "messages = 500", new) == fault
+
+
+@pytest.mark.parametrize(
+    ("new", "fault"),
+    [
+        ("-8", "mine.toml:5: workload.message_bytes: must not be negative, is -8"),
+        ('"-8 B"', "mine.toml:5: workload.message_bytes: must not be negative, is '-8 B'"),
+        (
+            '"2 Kib/s"',
+            "mine.toml:5: workload.message_bytes: 'Kib/s' is not a unit of size; "
+            "did you mean '2 Kib'?",
+        ),
+    ],
+)
+def test_a_wrong_message_size(desk, new, fault):
+    assert one(desk, "mine.toml", '"2 KiB"', new) == fault
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (
+            '"5.001 ms"',
+            '"4.4 GHz"',
+            "base.toml:21: probe.interval: 'GHz' is not a unit of time; write for example '46 us'",
+        ),
+        (
+            '"5.001 ms"',
+            "5",
+            "base.toml:21: probe.interval: 5 has no unit of time; write for example '46 us'",
+        ),
+        ('"5.001 ms"', '"0 s"', "base.toml:21: probe.interval: must be more than 0, is '0 s'"),
+        (
+            'interval = "5.001 ms"',
+            "",
+            "base.toml:19: probe.interval: missing; a probe of kind 'interval' has one",
+        ),
+        (
+            'kind = "interval"',
+            'kind = "batch"',
+            "base.toml:19: probe.batch: missing; a probe of kind 'batch' has one",
+        ),
+        (
+            "receiver = 1",
+            "receiver = 3",
+            "base.toml:24: probe.columns.r1.receiver: is 3, but there are 2 receivers",
+        ),
+        (
+            "iterations = [1]",
+            "iterations = [1, 3]",
+            "base.toml:24: probe.columns.r1.iterations: has 3, but there are 2 iterations",
+        ),
+        (
+            "iterations = [1]",
+            "iterations = []",
+            "base.toml:24: probe.columns.r1.iterations: must not be empty",
+        ),
+        (
+            "iterations = [1]",
+            "iteration = [1]",
+            "base.toml:24: probe.columns.r1.iteration: unknown key; did you mean 'iterations'?",
+        ),
+    ],
+)
+def test_a_wrong_probe(desk, old, new, fault):
+    assert one(desk, "base.toml", old, new) == fault
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (
+            '"small-vortex"',
+            '"smal-vortex"',
+            "base.toml:15: system.card: no card 'smal-vortex'; did you mean 'small-vortex'?",
+        ),
+        (
+            '"small-vortex"',
+            '{ name = "smal-vortex" }',
+            "base.toml:15: system.card: no card 'smal-vortex'; did you mean 'small-vortex'?",
+        ),
+        (
+            '"small-vortex"',
+            '"small-link"',
+            "base.toml:15: system.card: 'small-link' is a link card; "
+            "transport 'data-vortex' needs one of kind vortex",
+        ),
+        (
+            '"small-vortex"',
+            "7",
+            "base.toml:15: system.card: must be the name of a card or a table, not 7",
+        ),
+        (
+            '"small-vortex"',
+            '{ name = "small-vortex", sran = "1 MiB" }',
+            "base.toml:15: system.card.sran: unknown key; did you mean 'sram'?",
+        ),
+        (
+            '"small-vortex"',
+            '{ name = "small-vortex", sram = "1 MHz" }',
+            "base.toml:15: system.card.sram: 'MHz' is not a unit of size; did you mean '1 MB'?",
+        ),
+        ('"small-vortex"', '{ sram = "1 MiB" }', "base.toml:15: system.card.name: missing"),
+        (
+            'bridge = "small-bridge"',
+            "",
+            "base.toml:12: system.bridge: missing; transport 'data-vortex' needs one",
+        ),
+        (
+            'bridge = "small-bridge"',
+            'bridge = "small-bridge"\npublisher = "small-publisher"',
+            "base.toml:17: system.publisher: not used by transport 'data-vortex'",
+        ),
+        (
+            '"data-vortex"',
+            '"data-vortx"',
+            "base.toml:13: system.transport: must be 'data-vortex' or 'tcp', not 'data-vortx'; "
+            "did you mean 'data-vortex'?",
+        ),
+        ("receivers = 2", 'receivers = "2"', "base.toml:14: system.receivers: must be a whole number, not '2'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_system(desk, old, new, fault):
+    assert one(desk, "base.toml", old, new) == fault
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (
+            'loop = "closed"',
+            'loop = "close"',
+            "base.toml:5: loop: must be 'open' or 'closed', not 'close'; did you mean 'closed'?",
+        ),
+        ('question = "how fast?"', 'question = ""', "base.toml:3: question: must not be empty"),
+        ('question = "how fast?"', "question = 3", "base.toml:3: question: must be text, not 3"),
+        ('question = "how fast?"', "", "mine.toml:1: question: missing"),
+        ("[workload]", "[workload", "base.toml:7: not TOML: Expected ']' at the end of a table declaration (column 10)"),
+    ],
+)  # fmt: skip
+def test_a_wrong_head(desk, old, new, fault):
+    assert one(desk, "base.toml", old, new) == fault
+
+
+@pytest.mark.parametrize(
+    ("new", "fault"),
+    [
+        ('"bas.toml"', "mine.toml:1: extends: no such file 'bas.toml'; did you mean 'base.toml'?"),
+        ('"mine.toml"', "mine.toml:1: extends: 'mine.toml' leads in a circle"),
+        ("3", "mine.toml:1: extends: must be text, the name of a file"),
+    ],
+)
+def test_a_wrong_extends(desk, new, fault):
+    assert one(desk, "mine.toml", '"base.toml"', new) == fault
+
+
+def test_a_circle_of_two_files(desk):
+    fault = one(desk, "base.toml", "abstract = true", 'extends = "mine.toml"')
+    assert fault == "base.toml:1: extends: 'mine.toml' leads in a circle"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ('"4 GB/s"', '"4.4 GHz"', "13: port_rate.value: 'GHz' is not a unit of rate; did you mean '4.4 GB/s'?"),
+        ('"4 GB/s"', "4.4", "13: port_rate.value: 4.4 has no unit of rate; write for example '4.4 GB/s'"),
+        ('"4 GB/s"', '"0 B/s"', "13: port_rate.value: must be more than 0 B/s, is 0 B/s"),
+        ('"1 MiB"', '"-1 MiB"', "21: sram.value: must not be negative, is '-1 MiB'"),
+        ("value = 4\n", "value = 1\n", "5: nodes.value: must be at least 2, is 1"),
+        ("value = 4\n", "", "4: nodes.value: missing"),
+        ("[sram]", "[srm]", "20: srm: unknown key; did you mean 'sram'?"),
+        ("[sram]\n", "[sram]\nnote = 1\n", "21: sram.note: unknown key"),
+        ('"1 us + 1 ns/B"', '"1 us + 1 MB"', "45: vic_to_dram.value: '1 us + 1 MB' is not a law; write for example '46 us + 3.3 ns/B'"),
+        ('kind = "vortex"', 'kind = "vortx"', "2: kind: must be one of vortex, link, bridge, publisher, broker, not 'vortx'; did you mean 'vortex'?"),
+        ('kind = "vortex"\n', "", "1: kind: missing"),
+        ('name = "small-vortex"', 'name = "other"', "1: name: must be that of the file, 'small-vortex'"),
+        ('MiB"\nconfidence = "assumed"', 'MiB"\nconfidence = "assume"', "22: sram.confidence: must be 'published', 'calibrated', 'measured-here', 'unverified' or 'assumed', not 'assume'; did you mean 'assumed'?"),
+        ('MiB"\nconfidence = "assumed"\nsource = "a test"', 'MiB"\nconfidence = "assumed"\nsource = ""', "23: sram.source: must not be empty"),
+        ('MiB"\nconfidence = "assumed"', 'MiB"\nconfidence = "calibrated"', "20: sram.fitted: missing; a calibrated value names what it was fitted to"),
+        ('MiB"\nconfidence', 'MiB"\nfitted = "x"\nconfidence', "22: sram.fitted: only a calibrated value is fitted, this one is assumed"),
+    ],
+)  # fmt: skip
+def test_a_wrong_card_is_told_in_its_own_file(desk, old, new, fault):
+    assert one(desk, "cards/small-vortex.toml", old, new) == f"cards/small-vortex.toml:{fault}"
+
+
+def test_a_share_above_one(desk):
+    fault = one(desk, "cards/small-broker.toml", "value = 0.5", "value = 1.5")
+    assert fault == "cards/small-broker.toml:33: paging_ratio.value: must be at most 1.0, is 1.5"
+
+
+def test_several_faults_are_told_at_once_in_file_order(desk):
+    desk.edit("mine.toml", "messages = 500", "mesages = 500\niterations = 0")
+    desk.edit("mine.toml", '"2 KiB"', '"2 GHz"')
+    desk.edit("base.toml", '"5.001 ms"', '"5 mss"')
+    desk.edit("base.toml", '"small-bridge"', '"small-brigde"')
+    desk.edit("base.toml", "[probe.columns]", "[probe.colums]")
+    desk.edit("cards/small-vortex.toml", '"1 MiB"', '"4.4 GHz"')
+    desk.edit("cards/small-vortex.toml", '"4 GB/s"', '"-4 GB/s"')
+    assert desk.faults("mine.toml") == [
+        "mine.toml:5: workload.message_bytes: 'GHz' is not a unit of size; did you mean '2 GB'?",
+        "mine.toml:6: workload.mesages: unknown key; did you mean 'messages'?",
+        "mine.toml:7: workload.iterations: must be at least 1, is 0",
+        "base.toml:16: system.bridge: no card 'small-brigde'; did you mean 'small-bridge'?",
+        "base.toml:21: probe.interval: 'mss' is not a unit of time; did you mean '5 ms'?",
+        "base.toml:23: probe.colums: unknown key; did you mean 'columns'?",
+        "cards/small-vortex.toml:13: port_rate.value: must not be negative, is '-4 GB/s'",
+        "cards/small-vortex.toml:21: sram.value: 'GHz' is not a unit of size; "
+        "did you mean '4.4 GB'?",
+    ]
+
+
+def test_tcp_has_no_single_receivers(desk):
+    with (desk / "tcp.toml").open("a") as file:
+        file.write("[system.nothing]\n")
+    desk.edit(
+        "tcp.toml",
+        "batch = 100 }",
+        "batch = 100, columns.r1 = { receiver = 1, iterations = [1] } }",
+    )
+    assert desk.faults("tcp.toml") == [
+        "tcp.toml:6: probe.columns.r1.receiver: is 1; over tcp only the whole system is sampled, "
+        "receiver 0",
+        "tcp.toml:14: system.nothing: unknown key",
+    ]  # fmt: skip
+
+
+def test_a_reference_needs_data_columns_and_tolerances(desk):
+    with (desk / "base.toml").open("a") as file:
+        file.write('[reference]\nfile = "no.csv"\ntransport = "x"\nfitted = ["r1b"]\n')
+    assert desk.faults("mine.toml") == [
+        "mine.toml:1: tolerance: missing; a comparison declares its tolerances before",
+        "base.toml:26: reference.file: no published data 'no.csv'",
+        "base.toml:28: reference.fitted: no column 'r1b' in [probe.columns]; did you mean 'r1'?",
+    ]
+
+
+# files that are no scenario at all
+
+
+@pytest.mark.parametrize(
+    ("raw", "fault"),
+    [
+        (b'title = "x"\nquestion = "y', "mine.toml:2: not TOML: Unterminated string (the file ends here)"),
+        (b'title = "x"\n[work', "mine.toml:2: not TOML: Expected ']' at the end of a table declaration (the file ends here)"),
+        (b"a = 1\na = 2\n", "mine.toml:2: not TOML: Cannot overwrite a value (column 6)"),
+        (b"a = 1\n\xff\xfe", "mine.toml:2: not a text file: byte 0xff has no place in it"),
+        (ELF, "mine.toml:1: not a text file: byte 0x00 has no place in it"),
+        (b"a = " + b"[" * 5000, "mine.toml: nested too deeply"),
+        (b"a = " + b"9" * 5000, "mine.toml: not TOML: a number of too many digits"),
+    ],
+    ids=["cut text", "cut table", "twice", "latin", "binary", "deep", "long number"],
+)  # fmt: skip
+def test_a_broken_file(desk, raw, fault):
+    (desk / "mine.toml").write_bytes(raw)
+    assert desk.faults("mine.toml") == [fault]
+
+
+def test_an_empty_file_lacks_everything(desk):
+    (desk / "mine.toml").write_bytes(b"")
+    keys = ("title", "question", "source", "loop", "workload", "system", "probe")
+    assert desk.faults("mine.toml") == [f"mine.toml:1: {key}: missing" for key in keys]
+
+
+def test_a_broken_card_file(desk):
+    (desk / "cards/small-link.toml").write_bytes(b"name = ")
+    fault = "cards/small-link.toml:1: not TOML: Invalid value (the file ends here)"
+    assert desk.faults("tcp.toml") == [fault]
+
+
+def test_a_file_that_may_not_be_read(desk, monkeypatch):
+    from pathlib import Path
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert desk.faults("mine.toml") == ["mine.toml: cannot be read: Permission denied"]
+
+
+def test_a_common_part_is_not_run(desk):
+    fault = "this file is a common part of others; name one that extends it"
+    assert desk.faults("base.toml") == [f"base.toml:1: abstract: {fault}"]
+
+
+def test_a_campaign_is_not_one_scenario(desk):
+    (desk / "all.toml").write_text('title = "t"\nquestion = "q"\ncampaign = ["mine"]\n')
+    fault = "is a campaign of several scenarios; name one of them"
+    assert desk.faults("all.toml") == [f"all.toml:3: campaign: {fault}"]
+
+
+# --set
+
+
+@pytest.mark.parametrize(
+    ("option", "fault"),
+    [
+        ("workload.mesages=1", "workload.mesages: unknown key; did you mean 'messages'?"),
+        ("workload.messages=0", "workload.messages: must be at least 1, is 0"),
+        ("workload.messages", "workload.messages: write key=value, for example workload.messages=1000"),
+        ("=1", "=1: write key=value, for example workload.messages=1000"),
+        ("workload..messages=1", "workload..messages=1: write key=value, for example workload.messages=1000"),
+        ("workload.messages.x=1", "workload.messages.x: workload.messages is not a table"),
+        ("workload=1", "workload: must be a table, not 1"),
+        ("extends=x", "extends: belongs to the file and cannot be set"),
+        ("system.card.sran=1 MiB", "system.card.sran: unknown key; did you mean 'sram'?"),
+        ("system.card.sram=4.4 GHz", "system.card.sram: 'GHz' is not a unit of size; did you mean '4.4 GB'?"),
+        ("system.card.port_rate=4.4 GHz", "system.card.port_rate: 'GHz' is not a unit of rate; did you mean '4.4 GB/s'?"),
+        ("system.card.sram.value=1 MiB", "system.card.sram.value: set the parameter as a whole: --set system.card.sram=VALUE"),
+        ("system.card=small-vorte", "system.card: no card 'small-vorte'; did you mean 'small-vortex'?"),
+    ],
+)  # fmt: skip
+def test_a_wrong_option(desk, option, fault):
+    assert desk.faults("mine.toml", [option]) == [f"--set: {fault}"]
+
+
+def test_wrong_options_and_a_wrong_file_are_told_together(desk):
+    desk.edit("mine.toml", "messages = 500", "messages = 0")
+    assert desk.faults("mine.toml", ["x", "loop=shut"]) == [
+        "--set: x: write key=value, for example workload.messages=1000",
+        "--set: loop: must be 'open' or 'closed', not 'shut'",
+        "mine.toml:6: workload.messages: must be at least 1, is 0",
+    ]
+
+
+# dvsim check
+
+
+def check(*args):
+    result = CliRunner().invoke(cli, ["check", *map(str, args)])
+    return result.exit_code, result.stdout.splitlines()
+
+
+def test_check_says_ok(desk):
+    files = [desk / "mine.toml", desk / "base.toml", desk / "cards/small-link.toml"]
+    assert check(*files) == (0, [f"{file}: ok" for file in files])
+
+
+def test_check_tells_the_faults_of_all_files(desk):
+    desk.edit("mine.toml", "messages = 500", "messages = 0")
+    desk.edit("tcp.toml", 'loop = "open"', 'loop = "opn"')
+    code, lines = check(desk / "mine.toml", desk / "base.toml", desk / "tcp.toml")
+    assert code == 2
+    assert lines == [
+        f"{desk.path}/mine.toml:6: workload.messages: must be at least 1, is 0",
+        f"{desk.path}/base.toml: ok",
+        f"{desk.path}/tcp.toml:4: loop: must be 'open' or 'closed', not 'opn'; "
+        "did you mean 'open'?",
+    ]
+
+
+def test_check_tells_a_shared_fault_once(desk):
+    desk.edit("cards/small-broker.toml", "value = 0.5", "value = 0.0")
+    code, lines = check(desk / "mine.toml", desk / "tcp.toml")
+    assert code == 2
+    assert lines == [
+        f"{desk.path}/cards/small-broker.toml:33: paging_ratio.value: must be more than 0.0, "
+        "is 0.0",
+        f"{desk.path}/tcp.toml: as above",
+    ]
+
+
+def test_check_finds_faults_of_a_common_part_but_nothing_missing(desk):
+    desk.edit("base.toml", "loop = ", "lop = ")
+    desk.edit("base.toml", '"small-bridge"', '"small-link"')
+    code, lines = check(desk / "base.toml")
+    assert code == 2
+    assert lines == [
+        f"{desk.path}/base.toml:5: lop: unknown key; did you mean 'loop'?",
+        f"{desk.path}/base.toml:16: system.bridge: 'small-link' is a link card; "
+        "transport 'data-vortex' needs one of kind bridge",
+    ]
+
+
+def test_check_reads_the_scenarios_of_a_campaign(desk):
+    file = desk / "all.toml"
+    file.write_text('title = "t"\nqestion = "q"\ncampaign = ["mine", "mien"]\n')
+    assert check(file) == (
+        2,
+        [
+            f"{file}:2: qestion: unknown key; did you mean 'question'?",
+            f"{file}:3: campaign: no scenario 'mien'; did you mean 'mine'?",
+        ],
+    )
+    file.write_text('title = "t"\nquestion = "q"\ncampaign = ["mine"]\n')
+    desk.edit("mine.toml", "messages = 500", "messages = 0")
+    assert check(file)[1] == [
+        f"{desk.path}/mine.toml:6: workload.messages: must be at least 1, is 0"
+    ]
+
+
+def test_check_of_a_missing_file(desk):
+    fault = f"{desk.path}/mien.toml: no such file; did you mean '{desk.path}/mine.toml'?"
+    assert check(desk / "mien.toml") == (2, [fault])
+
+
+def test_check_of_a_file_with_another_suffix(desk):
+    (desk / "card.bin").write_bytes(ELF)
+    fault = f"{desk.path}/card.bin:1: not a text file: byte 0x00 has no place in it"
+    assert check(desk / "card.bin") == (2, [fault])
+
+
+def test_check_as_json(desk):
+    desk.edit("mine.toml", "messages = 500", "mesages = 500")
+    code, lines = check("--json", desk / "mine.toml", desk / "tcp.toml")
+    mine, tcp = json.loads("\n".join(lines))["files"]
+    assert code == 2
+    assert tcp == {"file": str(desk / "tcp.toml"), "ok": True, "faults": []}
+    assert mine["faults"] == [
+        {
+            "file": str(desk / "mine.toml"),
+            "line": 6,
+            "key": "workload.mesages",
+            "message": "unknown key",
+            "hint": "messages",
+        }
+    ]
+
+
+def test_a_refused_scenario_is_text_on_stderr(desk):
+    desk.edit("mine.toml", "messages = 500", "messages = 0")
+    result = CliRunner().invoke(cli, ["show", str(desk / "mine.toml")])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert (
+        result.stderr == f"{desk.path}/mine.toml:6: workload.messages: must be at least 1, is 0\n"
+    )

@@ -1,0 +1,201 @@
+"""Does `dvsim run` answer, keep its answer, and fail cleanly? Real processes throughout."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+DVSIM = [sys.executable, "-m", "dvsim"]
+SMALL = ["h3/fdr-8", "--scale", "0.01", "--replications", "2", "--workers", "1"]
+
+
+def dvsim(*arguments, **options):
+    return subprocess.run(
+        [*DVSIM, *arguments], capture_output=True, text=True, check=False, timeout=300, **options
+    )
+
+
+def result_folders(out):
+    return sorted(path.parent for path in Path(out).rglob("manifest.json"))
+
+
+def leftovers(out):
+    return [path for path in Path(out).rglob("*") if path.name.startswith(".")]
+
+
+def test_prints_the_statistics_of_the_paper_and_keeps_a_folder(tmp_path):
+    done = dvsim("run", *SMALL, "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    words = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
+    wanted = ["count", "mean", "std", "min", "25%", "50%", "75%", "90%", "95%", "99%", "max"]
+    assert [word for word in words if word in wanted] == wanted
+    (folder,) = result_folders(tmp_path)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "manifest.json",
+        "report.html",
+        "samples.parquet",
+        "scenario.toml",
+        "summary.parquet",
+    ]
+    assert "iterations" in done.stderr
+
+
+def test_published_values_stand_beside_the_simulated_ones(tmp_path):
+    done = dvsim("run", *SMALL, "--out", str(tmp_path))
+    (mean,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["mean"]]
+    assert "150,302.4" in mean and "142,114.5" in mean  # 8B_r1 and 8B_r2 in the paper
+
+
+def test_the_same_question_is_answered_from_its_folder(tmp_path):
+    first = dvsim("run", *SMALL, "--out", str(tmp_path))
+    (folder,) = result_folders(tmp_path)
+    stamp = (folder / "manifest.json").stat().st_mtime_ns
+    second = dvsim("run", *SMALL, "--out", str(tmp_path))
+    assert second.stdout == first.stdout
+    assert (folder / "manifest.json").stat().st_mtime_ns == stamp
+    assert second.stderr == ""
+
+
+def test_force_runs_again_to_the_same_bytes(tmp_path):
+    dvsim("run", *SMALL, "--out", str(tmp_path))
+    (folder,) = result_folders(tmp_path)
+    before = {name: (folder / name).read_bytes() for name in ("samples.parquet", "summary.parquet")}
+    stamp = (folder / "manifest.json").stat().st_mtime_ns
+    done = dvsim("run", *SMALL, "--out", str(tmp_path), "--force", "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "manifest.json").stat().st_mtime_ns != stamp
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+def test_the_resolved_scenario_of_a_folder_repeats_the_run(tmp_path):
+    dvsim("run", *SMALL, "--out", str(tmp_path / "a"), "--set", "system.publisher.processes=4")
+    (folder,) = result_folders(tmp_path / "a")
+    again = dvsim(
+        "run", str(folder / "scenario.toml"), "--replications", "2", "--out", str(tmp_path / "b")
+    )
+    assert again.returncode == 0, again.stderr
+    (repeated,) = result_folders(tmp_path / "b")
+    name = "samples.parquet"
+    assert (repeated / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_another_seed_is_another_run(tmp_path):
+    dvsim("run", *SMALL, "--out", str(tmp_path))
+    dvsim("run", *SMALL, "--out", str(tmp_path), "--seed", "2")
+    one, two = result_folders(tmp_path)
+    assert (one / "samples.parquet").read_bytes() != (two / "samples.parquet").read_bytes()
+
+
+def test_json_is_one_object_with_manifest_and_estimates(tmp_path):
+    done = dvsim("run", *SMALL, "--out", str(tmp_path), "--json")
+    (run,) = json.loads(done.stdout)
+    assert run["scenario"] == "h3/fdr-8"
+    assert run["manifest"]["seed"] == 1
+    means = [row for row in run["estimates"] if row["statistic"] == "mean"]
+    assert {row["column"] for row in means} == {"r1", "r2"}
+
+
+def test_a_campaign_gives_one_report(tmp_path):
+    report = tmp_path / "report.html"
+    done = dvsim(
+        "run", "h3/published", "--scale", "0.002", "--replications", "1", "--out",
+        str(tmp_path / "runs"), "--report", str(report),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(result_folders(tmp_path / "runs")) == 10
+    text = report.read_text(encoding="utf-8")
+    assert "h3/dv-131072" in text and "h3/fdr-131072" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["h3/dv-7"], "h3/dv-7: no such scenario; did you mean"),
+        ([*SMALL, "--set", "workload.mesages=5"], "--set: workload.mesages: unknown key"),
+        ([*SMALL, "--set", "system.card.rate=4.4 GHz"], "system.card.rate: "),
+        ([*SMALL, "--set", "workload.messages=0"], "workload.messages: "),
+        ([*SMALL, "--set", "workload.message_bytes=-8"], "workload.message_bytes: "),
+        ([*SMALL, "--set", "system.card=no-such-card"], "system.card: "),
+        ([*SMALL, "--replications", "0"], "--replications: 0 is less than 1"),
+        ([*SMALL, "--seed", "-1"], "--seed: -1 is negative"),
+        ([*SMALL, "--scale", "0"], "--scale: 0 is not above 0"),
+        ([*SMALL, "--replicatoins", "2"], "No such option"),
+    ],
+)
+def test_wrong_input_is_said_and_nothing_is_written(arguments, message, tmp_path):
+    done = dvsim("run", *arguments, "--out", str(tmp_path))
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unwritable_folder_is_named(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    done = dvsim("run", *SMALL, "--out", str(tmp_path / "file" / "runs"))
+    assert done.returncode == 1
+    assert f"cannot write {tmp_path / 'file' / 'runs'}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_folder_leaves_no_half_written_result(tmp_path):
+    def limit_file_size():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    done = dvsim("run", *SMALL, "--out", str(tmp_path), preexec_fn=limit_file_size)
+    assert done.returncode == 1, done.stderr
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert result_folders(tmp_path) == []
+    assert leftovers(tmp_path) == []
+
+
+def test_a_failed_run_says_why(tmp_path):
+    done = dvsim(
+        "run", "h3/dv-131072", "--scale", "0.001", "--out", str(tmp_path),
+        "--set", "system.card.sram=1 KiB",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "h3/dv-131072: the card cannot receive" in done.stderr
+    assert result_folders(tmp_path) == []
+
+
+def test_ctrl_c_ends_all_processes_with_130_and_no_result(tmp_path):
+    process = subprocess.Popen(
+        [*DVSIM, "run", "h3/dv-8192", "--workers", "2", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while len(processes_of(process.pid)) < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(1)
+    assert process.poll() is None, "the run ended before it could be interrupted"
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    assert result_folders(tmp_path) == []
+    deadline = time.monotonic() + 10
+    while processes_of(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert processes_of(process.pid) == []
+
+
+def processes_of(session):
+    """Return the processes of a session, by their entry in /proc."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found

@@ -1,0 +1,99 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dvsim.cli import validate as module
+from dvsim.cli.validate import validate
+from dvsim.errors import CriterionFailed, ScenarioError
+from dvsim.validation.types import ColumnVerdict, Row, Validation
+
+SMALL = ["--scale", "0.0005", "--replications", "1", "--workers", "1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("runs")
+
+
+def invoke(folder, *arguments):
+    return CliRunner().invoke(validate, [*arguments, *SMALL, "--out", str(folder)])
+
+
+def result_of(folder, *arguments):
+    result = invoke(folder, *arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_every_published_statistic_is_printed_beside_the_simulated_one(folder):
+    lines = result_of(folder, "h3").splitlines()
+    printed = [line for line in lines if " as printed " in line and line.startswith("h3/")]
+    assert len(printed) == 210 + 20  # the statistics, then the columns
+    assert [line for line in lines if line.startswith("h3/dv-256 ") and " as messages " in line]
+
+
+def test_every_claim_is_printed(folder):
+    text = result_of(folder, "h3")
+    assert all(f"\nH3-{number:02} " in text for number in range(1, 26))
+
+
+def test_scaled_messages_are_said_to_be_scaled(folder):
+    assert result_of(folder, "h3/fdr-8").startswith("messages scaled by 0.0005: not the published")
+
+
+def test_json_is_one_object(folder):
+    content = json.loads(result_of(folder, "h3/fdr-8", "--json"))
+    assert len(content["rows"]) == 20
+    assert [run["scenario"] for run in content["runs"]] == ["h3/fdr-8"]
+    assert set(content["rows"][0]) == set(Row.__dataclass_fields__)
+    assert len(content["claims"]) == 25
+    assert content["tallies"]
+
+
+def test_runs_are_kept_and_used_again(folder):
+    first = json.loads(result_of(folder, "h3/fdr-8", "--json"))["runs"][0]["folder"]
+    before = (folder / first / "manifest.json").stat().st_mtime_ns
+    result_of(folder, "h3/fdr-8")
+    assert (folder / first / "manifest.json").stat().st_mtime_ns == before
+    result_of(folder, "h3/fdr-8", "--force")
+    assert (folder / first / "manifest.json").stat().st_mtime_ns > before
+
+
+def test_the_report_is_one_page(folder, tmp_path):
+    page = tmp_path / "v.html"
+    assert f"report: {page}" in result_of(folder, "h3/fdr-8", "--report", str(page))
+    assert "H3-17" in page.read_text()
+
+
+def test_a_campaign_without_published_figures_is_a_mistake(folder):
+    result = invoke(folder, "h3/memory")
+    assert isinstance(result.exception, ScenarioError)
+    assert str(result.exception) == (
+        "h3/memory: reference: none of its scenarios names published figures to compare with"
+    )
+
+
+def validation_of(*passed):
+    column = ColumnVerdict("s", "r1", "p", "held out", True, None, True, True)
+    columns = tuple(
+        ColumnVerdict(**{**vars(column), "column": str(number), "passed": good})
+        for number, good in enumerate(passed)
+    )
+    row = Row("s", "r1", "p", "t", 8, "mean", "as printed", 1, 1, 1, 1, 0, 0.1, "pass", "held out")
+    return Validation((row,), (), columns)
+
+
+def test_strict_wants_half_of_the_columns():
+    module._require_half(validation_of(True, False))
+    with pytest.raises(CriterionFailed, match="fewer than half of the columns pass: t 1 of 3"):
+        module._require_half(validation_of(True, False, False))
+
+
+def test_only_strict_makes_a_bad_column_an_error(folder, monkeypatch):
+    def fail(_):
+        raise CriterionFailed("too few")
+
+    monkeypatch.setattr(module, "_require_half", fail)
+    assert invoke(folder, "h3/fdr-8").exit_code == 0
+    assert isinstance(invoke(folder, "h3/fdr-8", "--strict").exception, CriterionFailed)

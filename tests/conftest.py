@@ -1,0 +1,159 @@
+"""A folder with a small valid scenario, what it extends, and cards of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+BASE = """\
+abstract = true
+title = "base"
+question = "how fast?"
+source = "nowhere"
+loop = "closed"
+
+[workload]
+message_bytes = 8
+messages = 1_000
+iterations = 2
+
+[system]
+transport = "data-vortex"
+receivers = 2
+card = "small-vortex"
+bridge = "small-bridge"
+broker = "small-broker"
+
+[probe]
+kind = "interval"
+interval = "5.001 ms"
+
+[probe.columns]
+r1 = { receiver = 1, iterations = [1] }
+"""
+
+MINE = """\
+extends = "base.toml"
+title = "mine"
+
+[workload]
+message_bytes = "2 KiB"
+messages = 500
+"""
+
+OVER_TCP = """\
+title = "over tcp"
+question = "how fast?"
+source = "nowhere"
+loop = "open"
+workload = { message_bytes = 8, messages = 1_000, iterations = 2 }
+probe = { kind = "batch", batch = 100 }
+
+[system]
+transport = "tcp"
+receivers = 2
+card = "small-link"
+publisher = "small-publisher"
+broker = "small-broker"
+"""
+
+CARDS: dict[str, dict[str, str | int | float]] = {
+    "vortex": {
+        "nodes": 4,
+        "planes": 1,
+        "port_rate": "4 GB/s",
+        "fabric_latency": "1 us",
+        "sram": "1 MiB",
+        "group_counters": 8,
+        "fifo_words": 16,
+        "dma_entries": 16,
+        "dma_setup": "1 us",
+        "piece_words": 131,
+        "vic_to_dram": "1 us + 1 ns/B",
+        "pcie_rate": "8 GB/s",
+        "ring": "64 KiB",
+        "ring_buffers": 2,
+    },
+    "link": {"rate": "56 Gb/s", "latency": "20 us", "mtu": "2044 B"},
+    "bridge": {
+        "threads": 2,
+        "sockets": 1,
+        "poll_interval": "5.001 ms",
+        "convert": "2 us",
+        "push": "40 us + 3 ns/B",
+        "push_scatter": 0.1,
+        "release": 100,
+        "reaction": "1 ms",
+        "stop_scatter": 0,
+        "run_spread": 0,
+    },
+    "publisher": {
+        "processes": 2,
+        "publish": "45 us",
+        "publish_scatter": 0.02,
+        "run_spread": 0,
+    },
+    "broker": {
+        "service": "9 us + 0.5 ns/B",
+        "read_cost": "10 us",
+        "frame_overhead": "80 B",
+        "scatter": 0.4,
+        "stall_every": "8 s",
+        "stall": "120 ms",
+        "memory": "100 GB",
+        "paging_ratio": 0.5,
+        "message_overhead": "700 B",
+        "disk_rate": "500 MB/s",
+        "run_spread": 0,
+    },
+}
+
+
+def card_text(kind: str) -> str:
+    """Return a card file: one line per statement, so that line numbers are easy to count."""
+    lines = [f'name = "small-{kind}"', f'kind = "{kind}"', f'title = "a small {kind}"']
+    for name, value in CARDS[kind].items():
+        shown = f'"{value}"' if isinstance(value, str) else value
+        lines += [f"[{name}]", f"value = {shown}", 'confidence = "assumed"', 'source = "a test"']
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A user's folder."""
+
+    path: Path
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def edit(self, name: str, old: str, new: str) -> Path:
+        """Change a text that stands in a file exactly once."""
+        file = self.path / name
+        text = file.read_text("utf-8")
+        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
+        file.write_text(text.replace(old, new), "utf-8")
+        return file
+
+    def faults(self, name: str, overrides: Sequence[str] = ()) -> list[str]:
+        """Return what is said about a scenario, without the name of this folder."""
+        from dvsim.errors import ScenarioError
+        from dvsim.scenario.load import load
+
+        with pytest.raises(ScenarioError) as caught:
+            load(self.path / name, overrides)
+        return str(caught.value).replace(f"{self.path}/", "").splitlines()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A folder with base.toml, mine.toml (which extends it), tcp.toml and cards/small-*.toml."""
+    files = {"base.toml": BASE, "mine.toml": MINE, "tcp.toml": OVER_TCP}
+    files |= {f"cards/small-{kind}.toml": card_text(kind) for kind in CARDS}
+    (tmp_path / "cards").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    return Desk(tmp_path)

@@ -1,0 +1,299 @@
+"""Does the report say what the runs say, and does it need nothing but itself?"""
+
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from report_runs import (
+    published_set,
+    steady_run,
+    tcp_run,
+    validation_of,
+    vortex_run,
+)
+
+from dvsim.errors import DvsimError, OutputError
+from dvsim.report import render_report, write_report
+from dvsim.report.drawing import unpacked
+from dvsim.report.figures import POINTS_PER_TRACE, points_per_trace, rate_drawing
+from dvsim.report.prepare import prepare
+from dvsim.report.series import active, column_series, decimate, smooth
+from dvsim.report.stages import stages_table
+from dvsim.report.table import Cell, Table
+from dvsim.report.verdict import sentences
+from dvsim.scenario.types import Column
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, and the texts that are not scripts or styles."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags = []
+        self.texts = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        if not self.tags or self.tags[-1][0] not in ("script", "style"):
+            self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def large():
+    runs = published_set()
+    return render_report(runs, validation_of(runs), "dvsim run h3/published")
+
+
+def test_the_page_refers_to_nothing_outside_itself(large):
+    addresses = [
+        (tag, value)
+        for tag, attributes in Tags(large).tags
+        for name, value in attributes.items()
+        if name in ("src", "href", "srcset", "data", "action", "poster")
+    ]
+    assert addresses
+    assert all(value.startswith(("#", "data:text/csv")) for _, value in addresses), addresses
+
+
+def test_no_tag_but_script_and_style_can_load_anything(large):
+    tags = {tag for tag, _ in Tags(large).tags}
+    assert not tags & {"link", "img", "iframe", "object", "embed", "base", "video", "audio"}
+    assert "@import" not in large.split("</style>")[0]
+
+
+def test_ten_runs_fit_into_eight_megabytes(large):
+    assert len(large.encode()) < 8_000_000
+
+
+def test_the_figure_library_is_there_once(large):
+    assert large.count("plotly.js v") == 1
+    assert large.count("Plotly.newPlot(") >= 15
+
+
+def test_no_figure_offers_to_upload_itself(large):
+    configs = re.findall(r'"modeBarButtons": \[(.*?)\]\]', large)
+    assert len(configs) == 15
+    assert set(configs) == {'["zoom2d", "pan2d", "resetScale2d", "toImage"'}
+
+
+def test_many_runs_share_the_points_of_a_page():
+    few = prepare([vortex_run(intervals=10, replications=1)])
+    many = prepare([vortex_run(intervals=10, replications=1, name=str(n)) for n in range(100)])
+    assert points_per_trace(few) == POINTS_PER_TRACE
+    assert points_per_trace(many) == 200
+
+
+def test_equal_runs_give_equal_bytes():
+    pages = [render_report([vortex_run(replications=1), tcp_run(replications=1)]) for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def test_a_title_cannot_become_markup():
+    evil = "</script><script>alert(1)</script><b>&"
+    page = render_report([steady_run([5], title=evil, name=evil), steady_run([6], name=evil)])
+    assert "<script>alert(1)" not in page
+    assert "</script><script>" not in page
+
+
+def test_the_title_of_a_single_run_is_the_heading():
+    page = render_report([steady_run([5], title="Bits & bobs <8>")])
+    assert "<h1>Bits &amp; bobs &lt;8&gt;</h1>" in page
+
+
+def test_the_verdict_counts_columns_by_what_they_were_used_for():
+    runs = [vortex_run(), tcp_run()]
+    said = sentences(prepare(runs), validation_of(runs, failing=[("h3/dv-8", "r2")]))
+    assert said[0] == (
+        "3 of 4 published columns are reproduced within the tolerances declared beforehand: "
+        "2 of the 2 fitted to and 1 of the 2 held out. "
+        "Where a fitted column passes, that is a fit, not a prediction."
+    )
+    assert said[1] == "Of 4 claims of the source, 2 confirmed, 1 refuted and 1 not reproduced."
+
+
+def test_the_verdict_gives_the_rates_in_both_readings():
+    vortex = steady_run([100, 300], size=2048, per_message=2)
+    tcp = steady_run([800], size=2048, transport="tcp")
+    said = sentences(prepare([tcp, vortex]), None)
+    assert said[0] == (
+        "As printed, the mean Data Vortex rate is 0.500× at 2 KiB that of TCP (400 pieces/s "
+        "against 800 messages/s at 2 KiB); such a rate counts pieces of at most "
+        "131 words at one receiver, not messages."
+    )
+    assert said[1] == (
+        "Counted alike, in whole messages over all receivers, it is 0.500× at 2 KiB "
+        "(400 against 800 messages/s at 2 KiB): not above TCP."
+    )
+
+
+def test_a_crossover_is_said_by_size():
+    runs = [
+        steady_run([100], size=8),
+        steady_run([200], size=8, transport="tcp"),
+        steady_run([100], size=1024),
+        steady_run([50], size=1024, transport="tcp"),
+    ]
+    assert "above TCP at 1 KiB only." in sentences(prepare(runs), None)[1]
+
+
+def test_without_published_data_nothing_is_claimed():
+    page = render_report([steady_run([5, 5])])
+    text = " ".join(Tags(page).texts)
+    assert "Nothing was compared with published data" in text
+    assert "10 messages/s over all receivers" in text
+    assert "✓" not in text
+
+
+def test_every_rate_as_printed_is_called_pieces(large):
+    text = " ".join(Tags(large).texts)
+    assert "pieces of at most 131 words at one receiver, not messages" in text
+    assert "that is a fit, not a prediction" in text
+
+
+def test_decimation_keeps_the_largest_sample_of_every_bin():
+    rng = np.random.default_rng(1)
+    rate = rng.pareto(1.1, 10_007)
+    time = np.arange(10_007.0)
+    kept_time, kept = decimate(time, rate, 400)
+    assert len(kept) == 400
+    assert kept.max() == rate.max()
+    assert np.array_equal(rate[kept_time.astype(int)], kept)
+    edges = (np.arange(401) * 10_007) // 400
+    assert np.array_equal(kept, [rate[a:b].max() for a, b in itertools.pairwise(edges)])
+
+
+def test_a_short_series_is_left_alone():
+    time, rate = np.arange(5.0), np.arange(5.0)
+    assert decimate(time, rate, 5) == (time, rate)
+
+
+def test_the_moving_average_skips_empty_polls():
+    time, rate = np.arange(100.0), np.where(np.arange(100) % 2, 0.0, 10.0)
+    assert set(smooth(*active(time, rate))[1].tolist()) == {10.0}
+
+
+def test_the_iterations_of_a_column_follow_each_other():
+    run = tcp_run(batches=100, replications=1)
+    run.scenario.probe.columns["both"] = Column("both", 0, (1, 2))
+    time, rate = column_series(run, "both", "messages")
+    first = run.samples[run.samples["iteration"] == 1]
+    end = (first["start_ps"] + first["duration_ps"]).max() / 1e12
+    assert len(time) == len(rate) == 200
+    assert time[100] == pytest.approx(end)
+    assert np.all(np.diff(time) > 0)
+
+
+def test_the_largest_burst_is_in_the_figure():
+    run = vortex_run(intervals=30_000, duty=0.9, replications=1)
+    (group,) = prepare([run])
+    figure = rate_drawing(group, 500)
+    data = json.loads(re.search(r'"rate-8",\s*(\[.*?\]),\s*\{"height"', figure.html, re.S)[1])
+    rates = unpacked(data[0]["y"])
+    expected = run.samples.query("receiver == 1")["pieces"].max() / 5.001e-3
+    assert len(rates) == 500
+    assert rates.max() == pytest.approx(expected, rel=1e-6)
+    assert "500 bins" in figure.reading
+
+
+def test_every_figure_has_words_for_those_who_cannot_see_it(large):
+    labels = [a["aria-label"] for tag, a in Tags(large).tags if a.get("role") == "img"]
+    assert len(labels) == 15
+    assert all("8 B" in label or "KiB" in label or "256 B" in label for label in labels)
+    assert large.count("How to read this.") == 15
+
+
+def test_the_bottleneck_is_the_stage_that_is_always_busy():
+    table = stages_table(prepare([vortex_run(), tcp_run()]))
+    assert [row[-1].text for row in table.rows] == ["AMQP socket", "publisher"]
+    events = dict(zip(table.head, table.rows[0], strict=True))
+    assert (events["overruns"].text, events["extra polls"].text) == ("42", "7")
+
+
+def test_a_stage_that_rests_is_no_bottleneck():
+    run = vortex_run(replications=1)
+    run.counters.loc[run.counters["metric"] == "utilisation", "value"] *= 0.5
+    (row,) = stages_table(prepare([run])).rows
+    assert row[-1].text == "none saturated; busiest: AMQP socket"
+
+
+def test_weak_parameters_are_listed_with_their_source():
+    page = render_report([vortex_run(replications=1), tcp_run(replications=1)])
+    table = page.split('<table id="parameters"')[1].split("</table>")[0]
+    names = re.findall(r'<th scope="row" class="code">(.*?)</th>', table)
+    assert names == ["data-vortex-8.sram", "data-vortex-8.piece_words", "h3-bridge.push"]
+    assert "Fitted to: 8 B of run 1" in table
+
+
+def test_the_page_says_how_to_repeat_it():
+    page = render_report([vortex_run(replications=1)], command="dvsim report it")
+    commands = page.split("<pre><code>")[1].split("</code></pre>")[0]
+    assert commands.splitlines() == ["dvsim run h3/dv-8", "dvsim report it"]
+
+
+def test_two_runs_of_one_scenario_are_told_apart_and_only_the_last_is_judged():
+    runs = [vortex_run(replications=1), vortex_run(replications=1, intervals=400)]
+    page = render_report(runs, validation_of(runs[1:]))
+    assert "h3/dv-8 (2)" in page
+    table = page.split('<table id="columns"')[1].split("</table>")[0]
+    assert table.count("<tr>") == 1 + 2
+
+
+def test_a_run_without_a_single_message_is_still_a_page():
+    page = render_report([steady_run([0, 0])])
+    assert "Nothing arrived in these runs" in page
+
+
+def test_a_csv_keeps_every_digit_and_quotes_what_needs_it():
+    table = Table("t", "", ["a", "b"], [[Cell('x,"y"'), Cell("24,367", raw=24367.1122)]])
+    assert unquote(table.csv_uri.removeprefix("data:text/csv;charset=utf-8,")) == (
+        'a,b\n"x,""y""",24367.1122\n'
+    )
+
+
+def test_no_run_is_no_report():
+    with pytest.raises(DvsimError, match="a report needs at least one run"):
+        render_report([])
+
+
+def test_the_file_is_the_page_and_nothing_else_is_left(tmp_path):
+    run = steady_run([5])
+    write_report(tmp_path / "report.html", [run])
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == render_report([run])
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_folder_that_is_not_there_is_an_output_error(tmp_path):
+    path = tmp_path / "missing" / "report.html"
+    with pytest.raises(OutputError, match=re.escape(f"cannot write {path}: No such file")):
+        write_report(path, [steady_run([5])])
+
+
+def test_a_failed_write_keeps_the_old_page(tmp_path):
+    path = tmp_path / "report.html"
+    path.mkdir()  # a folder in the way: the rename fails, even for root
+    with pytest.raises(OutputError, match="cannot write"):
+        write_report(path, [steady_run([5])])
+    assert [item.name for item in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_command_writes_the_page_of_its_folders(tmp_path, monkeypatch):
+    from dvsim.cli.report import report
+    from dvsim.results import folder
+
+    asked = []
+    monkeypatch.setattr(
+        folder, "load_run", lambda path: asked.append(path) or steady_run([5], name=path.name)
+    )
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(report, ["a", "b", "-o", str(page)], catch_exceptions=False)
+    assert done.output.strip() == str(page)
+    assert [path.name for path in asked] == ["a", "b"]
+    assert "dvsim report a b -o" in page.read_text(encoding="utf-8")
