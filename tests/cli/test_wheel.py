@@ -1,4 +1,4 @@
-"""Is what `pip install .` gives complete: one abi3 wheel, with the core, the cards, the scenarios?"""
+"""Is the wheel complete: one abi3 wheel with the core, the cards, the scenarios and the page?"""
 
 import os
 import subprocess
