@@ -49,7 +49,7 @@ title = "over tcp"
 question = "how fast?"
 source = "nowhere"
 loop = "open"
-workload = { message_bytes = 8, messages = 1_000, iterations = 2 }
+workload = { message_bytes = 8, messages = 1_000, iterations = 2, messages_per_second = 5e4 }
 probe = { kind = "batch", batch = 100 }
 
 [system]
@@ -63,7 +63,6 @@ broker = "small-broker"
 CARDS: dict[str, dict[str, str | int | float]] = {
     "vortex": {
         "nodes": 4,
-        "planes": 1,
         "port_rate": "4 GB/s",
         "fabric_latency": "1 us",
         "sram": "1 MiB",

@@ -7,7 +7,7 @@ from pathlib import Path
 from dvsim.errors import Fault
 from dvsim.scenario import find
 from dvsim.scenario.card import system_cards
-from dvsim.scenario.checks import between_sections
+from dvsim.scenario.checks import between_sections, limits
 from dvsim.scenario.document import Document
 from dvsim.scenario.faults import in_order, validate
 from dvsim.scenario.schema import ReferenceTable, ScenarioFile, SystemTable
@@ -45,6 +45,8 @@ def build(
     model, faults = validate(ScenarioFile, document, partial=partial)
     cards, card_faults = system_cards(document)
     faults += card_faults + between_sections(document, partial=partial)
+    if model is not None and not faults and not partial:
+        faults = limits(document, cards)
     if model is None or faults:
         return None, in_order(faults)
     return _freeze(model, cards, path), []

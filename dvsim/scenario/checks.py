@@ -6,13 +6,15 @@ of the schema, and one fault must not hide the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dvsim.errors import Fault
 from dvsim.scenario import find
 from dvsim.scenario.document import Document
 from dvsim.scenario.kinds import ROLES
+from dvsim.scenario.types import Card
+from dvsim.scenario.units import parse
 
 
 def between_sections(document: Document, *, partial: bool = False) -> list[Fault]:
@@ -25,11 +27,56 @@ def between_sections(document: Document, *, partial: bool = False) -> list[Fault
     partial
         True if other files may still add what is missing.
     """
-    faults = [*_roles(document, partial), *_columns(document), *_reference(document, partial)]
-    kind = document.at(("probe", "kind"))
-    if kind in ("interval", "batch") and document.at(("probe", kind)) is None and not partial:
-        faults.append(document.fault(("probe", kind), f"missing; a probe of kind '{kind}' has one"))
+    return [
+        *_roles(document, partial),
+        *_probe(document, partial),
+        *_loop(document, partial),
+        *_columns(document),
+        *_reference(document, partial),
+    ]
+
+
+def limits(document: Document, cards: Mapping[str, Card]) -> list[Fault]:
+    """Return what a scenario, otherwise good, asks of its interconnect card beyond its limits."""
+    card, faults = cards["card"], []
+    if card.kind == "vortex":
+        receivers = document.at(("system", "receivers"))
+        if 2 * receivers > card["nodes"]:
+            message = (
+                f"is {receivers}; with their senders they need {2 * receivers} nodes, "
+                f"and card '{card.name}' has {card['nodes']}"
+            )
+            faults.append(document.fault(("system", "receivers"), message))
+        size, sram = document.at(("workload", "message_bytes")), card["sram"]
+        if isinstance(size, str):
+            size = parse(size, "size")
+        if size > sram:
+            message = f"is {size} B; a message must fit in the card's SRAM of {sram} B"
+            faults.append(document.fault(("workload", "message_bytes"), message))
     return faults
+
+
+def _probe(document: Document, partial: bool) -> Iterator[Fault]:
+    """Compare the probe with what the transport can be sampled by."""
+    kind, transport = document.at(("probe", "kind")), document.at(("system", "transport"))
+    if kind not in ("interval", "batch"):
+        return
+    wanted = {"data-vortex": "interval", "tcp": "batch"}.get(str(transport), kind)
+    if kind != wanted:
+        message = f"is '{kind}', but transport '{transport}' is sampled by '{wanted}'"
+        yield document.fault(("probe", "kind"), message)
+    elif document.at(("probe", kind)) is None and not partial:
+        yield document.fault(("probe", kind), f"missing; a probe of kind '{kind}' has one")
+
+
+def _loop(document: Document, partial: bool) -> Iterator[Fault]:
+    """Ask for an offered load in an open loop, and only there."""
+    path = ("workload", "messages_per_second")
+    loop, given = document.at(("loop",)), document.at(path) is not None
+    if loop == "open" and not given and not partial:
+        yield document.fault(path, "missing; an open loop has an offered load")
+    if loop == "closed" and given:
+        yield document.fault(path, 'a closed loop has no offered load; set loop = "open"')
 
 
 def _roles(document: Document, partial: bool) -> Iterator[Fault]:

@@ -36,7 +36,6 @@ _SOME = Spec("count", 1)
 KINDS: dict[str, dict[str, Spec]] = {
     "vortex": {
         "nodes": Spec("count", 2),
-        "planes": _SOME,
         "port_rate": _POSITIVE_RATE,
         "fabric_latency": Spec("time"),
         "sram": _POSITIVE_SIZE,

@@ -68,6 +68,8 @@ def sections(scenario: Scenario) -> dict[str, dict[str, Value]]:
         "system": {"transport": system.transport, "receivers": system.receivers},
         "probe": {"kind": probe.kind},
     }
+    if workload.messages_per_second is not None:
+        tables["workload"]["messages_per_second"] = workload.messages_per_second
     if probe.interval_ps is not None:
         tables["probe"]["interval"] = format_value(probe.interval_ps, "time")
     if probe.batch is not None:

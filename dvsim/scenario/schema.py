@@ -56,6 +56,7 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "examples": ["5.001 ms"]}),
 ]
 Share = Annotated[FiniteFloat, Field(ge=0)]
+Load = Annotated[FiniteFloat, Field(gt=0)]
 CardTable = Annotated[dict[str, Any], BeforeValidator(_card), WithJsonSchema(_TEXT_OR_TABLE)]
 
 
@@ -65,6 +66,7 @@ class WorkloadTable(Table):
     message_bytes: MessageSize
     messages: Count = Field(description="per iteration, over all receivers")
     iterations: Count
+    messages_per_second: Load | None = Field(None, description="offered load of an open loop")
 
 
 class SystemTable(Table):

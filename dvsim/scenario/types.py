@@ -78,11 +78,15 @@ class Card:
 
 @dataclass(frozen=True)
 class Workload:
-    """What is sent: `messages` of `message_bytes` in each of `iterations`, over all receivers."""
+    """What is sent: `messages` of `message_bytes` in each of `iterations`, over all receivers.
+
+    `messages_per_second` is the offered load of an open loop, None in a closed one.
+    """
 
     message_bytes: int
     messages: int
     iterations: int
+    messages_per_second: float | None = None
 
 
 @dataclass(frozen=True)

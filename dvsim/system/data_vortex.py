@@ -22,6 +22,7 @@ from dvsim.core import DramRing, VortexCard
 from dvsim.system.bridge import AmqpSocket, BridgeThreads
 from dvsim.system.broker import Broker
 from dvsim.system.probe import IntervalProbe
+from dvsim.system.schedule import Schedule
 from dvsim.system.stage import Clock, Process
 from dvsim.system.streams import Streams
 
@@ -61,7 +62,10 @@ class ReceivingNode:
         self.sent = 0
         self.held_ps = 0
         self.end_ps = 0  # when the last message was in the broker
-        self._unsent = messages
+        self.behind_ps = 0  # how late the last burst was sent, against the schedule
+        self._messages = messages
+        offered = scenario.workload.messages_per_second
+        self._schedule = Schedule(offered / system.receivers if offered else None)
         self._poll_ps = bridge["poll_interval"]
         self._reaction_ps = bridge["reaction"]
         self._release = bridge["release"]
@@ -80,7 +84,7 @@ class ReceivingNode:
 
     def _poll_thread(self) -> Process:
         """Give a credit at the first poll that finds a free buffer and no burst under way."""
-        while self._unsent:
+        while self.sent < self._messages:
             yield self._free.get()
             yield self._received
             yield self.clock.timeout(-self.clock.ps % self._poll_ps)
@@ -93,21 +97,23 @@ class ReceivingNode:
     def _sender(self) -> Process:
         """Answer each credit with a burst, until there is nothing left to send."""
         draining = []
-        while self._unsent:
+        while self.sent < self._messages:
             asked = self.clock.ps
             yield self._credit.get()
             self.card.pop_credit()
             if self.ring.overruns:
                 self.held_ps += self.clock.ps - asked
             yield self.clock.timeout(round(self._reaction_ps * next(self._reaction_draws)))
+            yield self.clock.timeout(self._schedule.wait_ps(self.sent, self.clock.ps))
+            due = self._schedule.due(self.clock.ps, self._messages)
             # geometric by inversion: at least one message, mean `release`
             released = 1 + int((self._release - 1) * next(self._release_draws))
             stop = math.exp(self._stop_scatter * next(self._stop_draws))
-            taken = self.ring.fill(min(released, self._unsent), stop)
+            taken = self.ring.fill(min(released, due - self.sent), stop)
             burst = self.card.receive(self.clock.ps, taken)
             self.probe.record(burst.first_ps, burst.last_ps, taken)
-            self._unsent -= taken
             self.sent += taken
+            self.behind_ps = self._schedule.late_ps(self.sent - 1, self.clock.ps)
             arrived = self.clock.timeout(burst.last_ps - self.clock.ps)
             draining.append(self.clock.process(self._drain(taken, arrived)))
             draining = [process for process in draining if process.is_alive]

@@ -8,9 +8,10 @@ from dvsim.errors import RunFailed
 from dvsim.system.broker import PS_PER_S, Broker
 from dvsim.system.data_vortex import ReceivingNode
 from dvsim.system.probe import Record
+from dvsim.system.schedule import share
 from dvsim.system.stage import Clock
 from dvsim.system.streams import Streams
-from dvsim.system.tcp import Harness, share
+from dvsim.system.tcp import Harness
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Scenario
@@ -92,6 +93,7 @@ def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
         queued=sum(node.broker.queued for node in nodes),
         in_flight=sum(node.ring.held for node in nodes),
     )
+    counters.append(_behind(max(node.behind_ps for node in nodes)))
     return Iteration(records, counters)
 
 
@@ -117,7 +119,13 @@ def _tcp(scenario: Scenario, streams: Streams) -> Iteration:
         queued=sum(broker.queued for broker in harness.brokers),
         in_flight=0,
     )
+    counters.append(_behind(harness.behind_ps))
     return Iteration({0: harness.probe.read()}, counters)
+
+
+def _behind(behind_ps: int) -> Counter:
+    """Return how late the last messages were; in an open loop it grows beyond saturation."""
+    return Counter("run", "behind_schedule_s", behind_ps / PS_PER_S, "s")
 
 
 def _broker_counters(broker: Broker, end_ps: int) -> list[Counter]:

@@ -3,6 +3,10 @@
 The harness publishes in batches. Every publisher process sends its share of a batch, spread over
 the topics, so each broker gets the same number of messages. Publishing, carrying and queueing
 overlap; the batch is over when the slowest of them is, and its rate is the sample, as in the paper.
+
+In a closed loop a batch starts when the one before is over. In an open loop it starts at its
+scheduled time, whatever became of the others, and its duration counts from there, so that waiting
+behind a slow system is not left out (coordinated omission).
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from dvsim.system.broker import Broker
 from dvsim.system.probe import BatchProbe
+from dvsim.system.schedule import Schedule, share
 from dvsim.system.stage import Clock, Process, Stage
 from dvsim.system.streams import Streams
 
@@ -76,22 +81,32 @@ class Harness:
         self.sent = 0
         self._messages = work.messages
         self._batch = scenario.probe.batch or work.messages
+        self._schedule = Schedule(work.messages_per_second)
+        self.behind_ps = 0  # how late the last batch was over, against its scheduled start
         self.finished = clock.process(self._run())
 
     def _run(self) -> Process:
+        """Start one batch after the other, as the loop says, and wait for the last."""
+        batches = []
         while self.sent < self._messages:
             batch = min(self._batch, self._messages - self.sent)
-            start = self.clock.ps
-            stages: list[Stage] = [*self.links, *self.brokers]
-            shares = [share(batch, len(self.links), n) for n in range(len(self.links))] * 2
-            stages += self.publishers
-            shares += [share(batch, len(self.publishers), n) for n in range(len(self.publishers))]
-            served = [stage.serve(part) for stage, part in zip(stages, shares, strict=True) if part]
-            yield self.clock.all_of(served)
-            self.probe.record(start, self.clock.ps, batch)
+            yield self.clock.timeout(self._schedule.wait_ps(self.sent, self.clock.ps))
+            batches.append(self.clock.process(self._publish(batch)))
             self.sent += batch
+            if not self._schedule.open:
+                yield batches.pop()
+        yield self.clock.all_of(batches)
 
-
-def share(total: int, parts: int, index: int) -> int:
-    """Return part `index` of `total` divided as evenly as integers allow."""
-    return total // parts + (index < total % parts)
+    def _publish(self, batch: int) -> Process:
+        """Take one batch through all stages and record it."""
+        start = self.clock.ps
+        parallel = (self.links, self.brokers, self.publishers)
+        served = [
+            stage.serve(part)
+            for stages in parallel
+            for index, stage in enumerate(stages)
+            if (part := share(batch, len(stages), index))
+        ]
+        yield self.clock.all_of(served)
+        self.behind_ps = self.clock.ps - start if self._schedule.open else 0
+        self.probe.record(start, self.clock.ps, batch)

@@ -18,7 +18,10 @@ from dvsim.errors import CriterionFailed, DvsimError, OutputError, RunFailed
 from dvsim.scenario.find import list_cards, list_scenarios
 
 HEAVY = ("numpy", "pandas", "plotly", "pyarrow", "pydantic", "rich", "scipy", "simpy")
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(dvsim.__file__).parents[1])}
+ENVIRONMENT = os.environ | {
+    "PYTHONPATH": str(Path(dvsim.__file__).parents[1]),
+    "PYTHONUNBUFFERED": "",  # as users have it: output is lost at the end, not where it is written
+}
 
 
 def call(*args):
@@ -211,7 +214,7 @@ def test_show_gives_confidence_origin_and_source_of_each_parameter(desk):
     text = call("show", desk / "mine.toml", "--set", "system.card.sram=3 MiB").stdout
     assert "system.card = small-vortex (vortex): a small vortex\n" in text
     assert words(text, "sram") == "3 MiB assumed --set set on the command line"
-    assert words(text, "ring") == "64 KiB assumed small-vortex.toml:53 a test"
+    assert words(text, "ring") == "64 KiB assumed small-vortex.toml:49 a test"
 
 
 def test_show_of_a_card(desk):

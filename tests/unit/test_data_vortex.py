@@ -97,6 +97,19 @@ def test_changing_the_bridge_leaves_the_senders_draws_alone():
     assert first[0] == first[1]
 
 
+def test_an_open_loop_below_saturation_keeps_to_its_schedule():
+    scenario, _, counters = run(8, "loop=open", "workload.messages_per_second=20_000")
+    assert counters["run", "simulated_s"] == pytest.approx(200_000 / 20_000, rel=0.01)
+    assert counters["run", "behind_schedule_s"] < 0.02
+    push_s = scenario.system.bridge["push"].ps(8) / 1e12
+    assert counters["socket.1", "utilisation"] == pytest.approx(10_000 * push_s, rel=0.01)
+
+
+def test_an_open_loop_beyond_saturation_falls_behind():
+    _, _, counters = run(8, "loop=open", "workload.messages_per_second=100_000")
+    assert counters["run", "behind_schedule_s"] > 1.5  # 2 s of schedule, 4.5 s of pushing
+
+
 def test_iterations_differ():
     _, one, _ = run(256, iteration=1)
     _, two, _ = run(256, iteration=2)

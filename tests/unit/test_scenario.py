@@ -43,7 +43,7 @@ def test_values_are_in_base_units(desk):
 def test_a_parameter_knows_what_is_known_about_it(desk):
     sram = load(desk / "mine.toml").system.card.parameters["sram"]
     assert (sram.text, sram.confidence, sram.source) == ("1 MiB", "assumed", "a test")
-    assert sram.origin == "small-vortex.toml:21"
+    assert sram.origin == "small-vortex.toml:17"
 
 
 def test_a_system_has_the_cards_of_its_transport(desk):

@@ -1,5 +1,7 @@
 """Are the tables the same for any number of workers, and are failures passed on?"""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -37,13 +39,22 @@ def test_progress_hears_of_every_iteration():
     assert heard == ["h3/dv-2048"] * 4 + ["h3/fdr-8192"] * 4
 
 
+def too_small_for_a_message():
+    """Make a scenario that `load` would refuse."""
+    scenario = load("h3/dv-131072", ["workload.messages=10"])
+    parameters = dict(scenario.system.card.parameters)
+    parameters["sram"] = replace(parameters["sram"], value=1024)
+    card = replace(scenario.system.card, parameters=parameters)
+    return replace(scenario, system=replace(scenario.system, card=card))
+
+
 def test_a_parameter_that_the_core_refuses_fails_the_run_by_name():
-    small = load("h3/dv-131072", ["workload.messages=10", "system.card.sram=1 KiB"])
+    small = too_small_for_a_message()
     with pytest.raises(RunFailed, match=r"h3/dv-131072: the card cannot receive \d+ messages"):
         next(simulate([small], replications=1))
 
 
 def test_a_failure_in_a_worker_process_arrives_here():
-    small = load("h3/dv-131072", ["workload.messages=10", "system.card.sram=1 KiB"])
+    small = too_small_for_a_message()
     with pytest.raises(RunFailed, match="larger than its SRAM"):
         next(simulate([small], replications=2, workers=2))

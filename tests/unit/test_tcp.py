@@ -4,7 +4,7 @@ import pytest
 
 from dvsim.scenario.load import load
 from dvsim.system.iteration import run_iteration
-from dvsim.system.tcp import share
+from dvsim.system.schedule import share
 
 CALM = (
     "system.publisher.publish_scatter=0",
@@ -51,6 +51,23 @@ def test_links_limit_large_messages():
 def test_an_odd_batch_is_shared_to_the_last_message():
     assert [share(10, 3, index) for index in range(3)] == [4, 3, 3]
     assert [share(2, 3, index) for index in range(3)] == [1, 1, 0]
+
+
+OPEN = ("loop=open", "system.broker.service=10 us", "system.publisher.publish=1 us")
+
+
+def test_an_open_loop_below_saturation_takes_as_long_as_its_schedule():
+    taken = seconds(8, *OPEN, "workload.messages_per_second=50_000")
+    assert taken == pytest.approx(90_000 / 50_000 + 10_000 * 10e-6 / 2)  # the last of ten batches
+
+
+def test_an_open_loop_beyond_saturation_falls_behind_and_says_so():
+    overrides = [*CALM, *OPEN, "workload.messages_per_second=400_000", "probe.batch=1_000"]
+    result = run_iteration(load("h3/fdr-8", overrides), seed=1, replication=1, iteration=1)
+    record = result.records[0]
+    assert record.duration_ps[-1] > 50 * record.duration_ps[0]  # waiting counts from the schedule
+    counters = {(c.component, c.metric): c.value for c in result.counters}
+    assert counters["run", "behind_schedule_s"] == pytest.approx(0.25, rel=0.02)  # 0.5 s - 0.25 s
 
 
 def test_the_last_batch_may_be_short():
