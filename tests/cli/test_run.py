@@ -168,6 +168,7 @@ def test_ctrl_c_ends_all_processes_with_130_and_no_result(tmp_path):
     process = subprocess.Popen(
         [*DVSIM, "run", "h3/dv-8192", "--workers", "2", "--out", str(tmp_path)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads here
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while len(processes_of(process.pid)) < 3 and time.monotonic() < deadline:
@@ -184,6 +185,11 @@ def test_ctrl_c_ends_all_processes_with_130_and_no_result(tmp_path):
     while processes_of(process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert processes_of(process.pid) == []
+
+
+def heed_interrupts():
+    """Undo what a shell does to the processes that it starts with &."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def processes_of(session):
