@@ -10,8 +10,20 @@ from pathlib import Path
 from cffi import FFI
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = ("engine/law.h", "card/card.h", "host/host.h")
-SOURCES = ("models/engine/law.c", "models/card/card.c", "models/host/host.c")
+HEADERS = ("engine/law.h", "card/card.h", "host/host.h", "vortex/vortex.h")
+SOURCES = (
+    "models/engine/law.c",
+    "models/card/card.c",
+    "models/host/host.c",
+    "models/vortex/frame.c",
+    "models/vortex/kernel.c",
+    "models/vortex/traffic.c",
+    "models/vortex/inject.c",
+    "models/vortex/slot.c",
+    "models/vortex/careful.c",
+    "models/vortex/counts.c",
+    "models/vortex/vortex.c",
+)
 
 
 def declarations(header: str) -> str:
@@ -29,5 +41,6 @@ ffi.set_source(
     "".join(f'#include "{name}"\n' for name in HEADERS),
     sources=list(SOURCES),
     include_dirs=["models"],
-    extra_compile_args=["-std=c11", "-O2", "-Wall", "-Wextra"],
+    extra_compile_args=["-std=c11", "-O3", "-pthread", "-Wall", "-Wextra"],
+    extra_link_args=["-pthread"],
 )

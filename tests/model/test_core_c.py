@@ -26,16 +26,21 @@ def test_header_stands_alone(header, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_checks_pass_under_the_sanitizers(tmp_path):
-    program = tmp_path / "core_test"
-    sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
-    sources = [str(path) for path in (Path(__file__).with_name("core_test.c"), *SOURCES)]
-    command = ["cc", *STRICT, *sanitizers, *sources, "-o", str(program)]
+@pytest.mark.parametrize(
+    ("name", "sanitizers"),
+    [("core_test", "address,undefined"), ("vortex_test", "address,undefined"),
+     ("vortex_test", "thread")],
+)  # fmt: skip
+def test_checks_pass_under_the_sanitizers(name, sanitizers, tmp_path):
+    program = tmp_path / name
+    flags = [f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", "-g", "-O1", "-pthread"]
+    sources = [str(path) for path in (Path(__file__).with_name(f"{name}.c"), *SOURCES)]
+    command = ["cc", *STRICT, *flags, *sources, "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "13 checks passed\n"
+    assert done.stdout.endswith("checks passed\n")
 
 
 def test_core_knows_nothing_of_brokers():

@@ -1,0 +1,229 @@
+/* counts.c: what the shards counted, together and in natural order; and the state as bytes. */
+#include <string.h>
+
+#include "vortex/switch.h"
+
+static int64_t per_port(const dvsim_vortex *v)
+{
+    return v->columns * v->params.height;
+}
+
+static int64_t *counter(const dvsim_shard *s, int which)
+{
+    int64_t *const counters[] = {s->offered_at, s->accepted_at, s->delivered_at, s->lost_at};
+    return counters[which];
+}
+
+void dvsim_vortex_reset_counts(dvsim_vortex *v)
+{
+    for (int64_t i = 0; v != NULL && i < v->threads; i++) {
+        dvsim_shard *s = &v->shards[i];
+        for (int k = 0; k < 4; k++)
+            memset(counter(s, k), 0, (size_t)per_port(v) * sizeof(int64_t));
+        memset(s->cylinders, 0, (size_t)dvsim_cylinders(v) * sizeof *s->cylinders);
+        if (v->histogram > 0) {
+            memset(s->hops, 0, (size_t)v->histogram * sizeof(int64_t));
+            memset(s->latency, 0, (size_t)v->histogram * sizeof(int64_t));
+        }
+    }
+    if (v != NULL)
+        v->counted_from = v->now;
+}
+
+/* Add [u][replication * A + angle] to [replication][angle][height]; returns the sum of all. */
+static int64_t add_ports(const dvsim_vortex *v, const int64_t *from, int64_t *to)
+{
+    const int64_t height = v->params.height;
+    int64_t total = 0;
+    for (int64_t u = 0; u < height; u++) {
+        int64_t h = dvsim_reversed((uint32_t)u, v->n);
+        for (int64_t column = 0; column < v->columns; column++) {
+            to[column * height + h] += from[u * v->columns + column];
+            total += from[u * v->columns + column];
+        }
+    }
+    return total;
+}
+
+static int64_t used(const int64_t *histogram, int64_t length)
+{
+    while (length > 0 && histogram[length - 1] == 0)
+        length--;
+    return length;
+}
+
+int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
+{
+    if (v == NULL || counts == NULL)
+        return DVSIM_EINVAL;
+    const int64_t cylinders = dvsim_cylinders(v);
+    int64_t *wanted = v->sum_cylinders, *blocked = wanted + cylinders, *present = blocked + cylinders;
+    int64_t totals[4] = {0};
+    *counts = (dvsim_vortex_counts){.slots = v->now - v->counted_from};
+    for (int k = 0; k < 4; k++)
+        memset(v->sums[k], 0, (size_t)per_port(v) * sizeof(int64_t));
+    memset(v->sum_cylinders, 0, (size_t)(3 * cylinders) * sizeof(int64_t));
+    if (v->histogram > 0) {
+        memset(v->sum_hops, 0, (size_t)v->histogram * sizeof(int64_t));
+        memset(v->sum_latency, 0, (size_t)v->histogram * sizeof(int64_t));
+    }
+    for (int64_t i = 0; i < v->threads; i++) {
+        const dvsim_shard *s = &v->shards[i];
+        for (int k = 0; k < 4; k++)
+            totals[k] += add_ports(v, counter(s, k), v->sums[k]);
+        for (int64_t c = 0; c < cylinders; c++) {
+            wanted[c] += s->cylinders[c].wanted;
+            blocked[c] += s->cylinders[c].blocked;
+            present[c] += s->cylinders[c].present;
+        }
+        for (int64_t k = 0; k < v->histogram; k++) {
+            v->sum_hops[k] += s->hops[k];
+            v->sum_latency[k] += s->latency[k];
+        }
+        for (int64_t k = 0; k < cylinders * v->params.height * s->lanes; k++)
+            counts->in_flight += s->cells[k] != 0;
+    }
+    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < per_port(v); k++)
+        counts->waiting += v->waiting[k];
+    counts->offered = totals[0];
+    counts->accepted = totals[1];
+    counts->delivered = totals[2];
+    counts->lost = totals[3];
+    counts->offered_at = v->sums[0];
+    counts->accepted_at = v->sums[1];
+    counts->delivered_at = v->sums[2];
+    counts->lost_at = v->sums[3];
+    counts->hops = v->sum_hops;
+    counts->latency = v->sum_latency;
+    counts->hops_length = used(v->sum_hops, v->histogram);
+    counts->latency_length = used(v->sum_latency, v->histogram);
+    counts->wanted = wanted;
+    counts->blocked = blocked;
+    counts->present = present;
+    return DVSIM_OK;
+}
+
+/* --- checkpoint -------------------------------------------------------------------------------------
+ * 64-bit words: a mark, the shape, the times, then cells in the order of lanes of the whole switch,
+ * queues, counts. The counts of all threads are added up, so that they can be given to one on loading. */
+
+static const int64_t MARK = INT64_C(0x31307877765644); /* "DVvwx01" */
+
+typedef struct {
+    int64_t *at; /* NULL: only count */
+    int64_t words;
+    int loading;
+} tape;
+
+static void word(tape *t, int64_t *value)
+{
+    if (t->at != NULL) {
+        if (t->loading)
+            *value = t->at[t->words];
+        else
+            t->at[t->words] = *value;
+    }
+    t->words++;
+}
+
+/* The sum of a counter over shards; on loading shard 0 gets it all. */
+static void sum(tape *t, dvsim_vortex *v, int64_t *(*of)(dvsim_shard *, int64_t), int64_t index)
+{
+    int64_t total = 0;
+    for (int64_t i = 0; i < v->threads; i++)
+        total += *of(&v->shards[i], index);
+    word(t, &total);
+    for (int64_t i = 0; t->loading && i < v->threads; i++)
+        *of(&v->shards[i], index) = i == 0 ? total : 0;
+}
+
+static int64_t *offered_of(dvsim_shard *s, int64_t k) { return &s->offered_at[k]; }
+static int64_t *accepted_of(dvsim_shard *s, int64_t k) { return &s->accepted_at[k]; }
+static int64_t *delivered_of(dvsim_shard *s, int64_t k) { return &s->delivered_at[k]; }
+static int64_t *hops_of(dvsim_shard *s, int64_t k) { return &s->hops[k]; }
+static int64_t *latency_of(dvsim_shard *s, int64_t k) { return &s->latency[k]; }
+static int64_t *wanted_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].wanted; }
+static int64_t *blocked_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].blocked; }
+static int64_t *present_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].present; }
+
+static void head_of_tape(tape *t, int64_t *head, const dvsim_vortex *v)
+{
+    const int64_t now[] = {MARK,   v->params.height, v->columns,      v->params.injection,
+                           v->now, v->counted_from,  0, v->histogram};
+    for (int k = 0; k < 8; k++) {
+        head[k] = now[k];
+        word(t, &head[k]);
+    }
+}
+
+static void body_of_tape(tape *t, dvsim_vortex *v)
+{
+    for (int64_t row = 0; row < dvsim_cylinders(v) * v->params.height; row++)
+        for (int64_t i = 0; i < v->threads; i++)
+            for (int64_t lane = 0; lane < v->shards[i].lanes; lane++)
+                word(t, (int64_t *)&v->shards[i].cells[row * v->shards[i].lanes + lane]);
+    for (int64_t k = 0; v->head != NULL && k < per_port(v); k++) {
+        word(t, &v->head[k]);
+        word(t, &v->waiting[k]);
+    }
+    int64_t *(*const at_ports[])(dvsim_shard *, int64_t) = {offered_of, accepted_of, delivered_of};
+    for (int which = 0; which < 3; which++)
+        for (int64_t k = 0; k < per_port(v); k++)
+            sum(t, v, at_ports[which], k);
+    for (int64_t c = 0; c < dvsim_cylinders(v); c++) {
+        sum(t, v, wanted_of, c);
+        sum(t, v, blocked_of, c);
+        sum(t, v, present_of, c);
+    }
+    for (int64_t k = 0; k < v->histogram; k++) {
+        sum(t, v, hops_of, k);
+        sum(t, v, latency_of, k);
+    }
+}
+
+int64_t dvsim_vortex_state_bytes(const dvsim_vortex *v)
+{
+    if (v == NULL || v->careful)
+        return -1;
+    tape counting = {0};
+    int64_t head[8];
+    head_of_tape(&counting, head, v);
+    int64_t words = counting.words + dvsim_cylinders(v) * per_port(v) + (v->head != NULL ? 2 : 0) * per_port(v) +
+                    3 * per_port(v) + 3 * dvsim_cylinders(v) + 2 * v->histogram;
+    return words * (int64_t)sizeof(int64_t);
+}
+
+int dvsim_vortex_save(const dvsim_vortex *v, uint8_t *bytes)
+{
+    if (v == NULL || bytes == NULL || v->careful)
+        return DVSIM_EINVAL;
+    tape t = {.at = (int64_t *)(void *)bytes};
+    int64_t head[8];
+    head_of_tape(&t, head, v);
+    body_of_tape(&t, (dvsim_vortex *)(uintptr_t)v); /* not loading: reads only */
+    return DVSIM_OK;
+}
+
+int dvsim_vortex_load(dvsim_vortex *v, const uint8_t *bytes, int64_t length)
+{
+    if (v == NULL || bytes == NULL || v->careful || length < 8 * (int64_t)sizeof(int64_t))
+        return DVSIM_EINVAL;
+    const int64_t *head = (const int64_t *)(const void *)bytes;
+    const int64_t now = head[4], counted_from = head[5], histogram = head[7];
+    if (head[0] != MARK || head[1] != v->params.height || head[2] != v->columns ||
+        head[3] != v->params.injection || counted_from < 0 || counted_from > now || histogram < now ||
+        histogram > length / 16)
+        return DVSIM_EINVAL;
+    if (!dvsim_grow_histograms(v, histogram))
+        return DVSIM_ENOMEM;
+    const int64_t longer = v->histogram;
+    v->histogram = histogram;
+    const int fits = dvsim_vortex_state_bytes(v) == length;
+    if (fits) {
+        tape t = {.at = (int64_t *)(uintptr_t)(const void *)bytes, .words = 8, .loading = 1};
+        body_of_tape(&t, v);
+        dvsim_set_time(v, now, counted_from);
+    }
+    v->histogram = longer;
+    return fits ? DVSIM_OK : DVSIM_EINVAL;
+}

@@ -1,0 +1,132 @@
+#include "vortex/switch.h"
+
+static inline uint64_t packet_to(const dvsim_vortex *v, uint64_t to, int64_t arrived, int64_t now)
+{
+    return dvsim_packet(v->layout, (uint64_t)arrived, (uint64_t)now) | to;
+}
+
+/* A refused packet is gone: no state, no branch on data. Plain Bernoulli traffic is written out,
+ * because it is what load-latency curves are made of. */
+static void drop(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells, int plain)
+{
+    const dvsim_vortex *v = s->vortex;
+    int64_t *offered = s->offered_at + u * v->columns, *accepted = s->accepted_at + u * v->columns;
+    const uint64_t ports = (uint64_t)v->ports, first = (uint64_t)now * ports + (uint64_t)u;
+    const uint64_t outputs =
+        v->params.exit_rule == DVSIM_EXIT_ANGLE ? ports : (uint64_t)v->params.height;
+    for (int64_t lane = 0; lane < s->lanes; lane++) {
+        int64_t a = s->angle[lane], column = s->column[lane];
+        uint64_t to;
+        int64_t arrives = v->params.injecting[a];
+        if (plain) {
+            uint64_t x = dvsim_draw(s->keys[lane], first + (uint64_t)(a << v->n));
+            arrives &= (x >> 32) < v->params.arrival_threshold;
+            to = ((x & UINT32_MAX) * outputs) >> 32;
+        } else {
+            arrives &= dvsim_arrival(v, s->seeds[lane], a, u, now, &to);
+        }
+        int64_t taken = arrives & (cells[lane] == 0);
+        cells[lane] |= packet_to(v, to, now, now) & (uint64_t)-taken;
+        offered[column] += arrives;
+        accepted[column] += taken;
+    }
+}
+
+/* The next slot after `slot`, up to `last`, in which a packet arrived at the port. A queue keeps only
+ * the slot of its first packet: arrivals are a function of the slot and can be found again. */
+static int64_t next_arrival(const dvsim_vortex *v, uint64_t seed, int64_t a, int64_t u, int64_t slot,
+                            int64_t last)
+{
+    uint64_t to;
+    while (++slot <= last)
+        if (dvsim_arrival(v, seed, a, u, slot, &to))
+            return slot;
+    return -1;
+}
+
+/* Whether a packet wants to enter at a port, its address, and the slot in which it arrived there. */
+static int candidate(dvsim_shard *s, int64_t lane, int64_t u, int64_t now, uint64_t *to, int64_t *arrived)
+{
+    dvsim_vortex *v = s->vortex;
+    int64_t a = s->angle[lane], port = u * v->columns + s->column[lane];
+    uint64_t seed = s->seeds[lane];
+    *arrived = now;
+    if (!v->params.injecting[a])
+        return 0;
+    switch (v->params.injection) {
+    case DVSIM_INJECT_GIVEN:
+        *to = (uint64_t)v->given_to[u * v->params.angles + a];
+        s->offered_at[port] += v->given_to[u * v->params.angles + a] >= 0;
+        return v->given_to[u * v->params.angles + a] >= 0;
+    case DVSIM_INJECT_SATURATE: /* its address was drawn when it came to the head */
+        s->offered_at[port]++;
+        (void)dvsim_arrival(v, seed, a, u, v->head[port], to);
+        return 1;
+    case DVSIM_INJECT_QUEUE:
+        if (dvsim_arrival(v, seed, a, u, now, to)) {
+            s->offered_at[port]++;
+            if (v->waiting[port]++ == 0)
+                v->head[port] = now;
+        }
+        if (v->waiting[port] == 0)
+            return 0;
+        *arrived = v->head[port];
+        return dvsim_arrival(v, seed, a, u, v->head[port], to);
+    default: {
+        int arrives = dvsim_arrival(v, seed, a, u, now, to);
+        s->offered_at[port] += arrives;
+        return arrives;
+    }
+    }
+}
+
+static void general(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells)
+{
+    dvsim_vortex *v = s->vortex;
+    for (int64_t lane = 0; lane < s->lanes; lane++) {
+        int64_t a = s->angle[lane], port = u * v->columns + s->column[lane], arrived;
+        int64_t given = u * v->params.angles + a;
+        uint64_t to;
+        if (!candidate(s, lane, u, now, &to, &arrived))
+            continue;
+        if (cells[lane] != 0 || (v->faults != NULL && !dvsim_may_enter(v, 0, a, u))) {
+            if (v->given_to != NULL)
+                v->refused[v->refused_count++] = v->given_handle[given];
+            continue;
+        }
+        cells[lane] = packet_to(v, to, arrived, now);
+        s->accepted_at[port]++;
+        if (v->careful)
+            dvsim_entered(s, &cells[lane] - s->cells, a, u, now,
+                          v->given_to != NULL ? v->given_handle[given] : 0);
+        if (v->params.injection == DVSIM_INJECT_SATURATE)
+            v->head[port] = now + 1;
+        else if (v->params.injection == DVSIM_INJECT_QUEUE)
+            v->head[port] = --v->waiting[port] > 0
+                                ? next_arrival(v, s->seeds[lane], a, u, arrived, now)
+                                : -1;
+    }
+}
+
+void dvsim_inject(dvsim_shard *s, int64_t now)
+{
+    dvsim_vortex *v = s->vortex;
+    const dvsim_vortex_params *p = &v->params;
+    const int dropping = p->injection == DVSIM_INJECT_DROP && !v->careful;
+    const int plain = p->trace_start == NULL && p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
+    for (int64_t row = 0; row < p->height; row++) {
+        int64_t u = dvsim_frame_value(&v->frame, 0, row, now + 1);
+        uint64_t *cells = s->cells + row * s->lanes;
+        if (!dropping)
+            general(s, now, u, cells);
+        else if (plain)
+            drop(s, now, u, cells, 1);
+        else
+            drop(s, now, u, cells, 0);
+    }
+    if (v->given_to == NULL)
+        return;
+    for (int64_t i = 0; i < v->given_count; i++)
+        v->given_to[v->given_ports[i]] = -1;
+    v->given_count = 0;
+}

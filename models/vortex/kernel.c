@@ -1,0 +1,67 @@
+#include "vortex/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_(a, b)
+#define NAME(what) PASTE(what, SUFFIX)
+
+#define SUFFIX portable
+#define WIDTH 2
+#include "vortex/kernel.inc"
+#undef SUFFIX
+#undef WIDTH
+
+#if defined(__x86_64__)
+#define HAVE_X86 1
+#pragma GCC push_options
+#pragma GCC target("avx2,bmi2")
+#define SUFFIX avx2
+#define WIDTH 4
+#include "vortex/kernel.inc"
+#undef SUFFIX
+#undef WIDTH
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,bmi2,prefer-vector-width=512")
+#define SUFFIX avx512
+#define WIDTH 8
+#include "vortex/kernel.inc"
+#undef SUFFIX
+#undef WIDTH
+#pragma GCC pop_options
+#endif
+
+static const dvsim_kernel KERNELS[] = {
+#ifdef HAVE_X86
+    {"avx512", descend_avx512, match_avx512},
+    {"avx2", descend_avx2, match_avx2},
+#endif
+    {"portable", descend_portable, match_portable},
+};
+
+static int available(const char *name)
+{
+#ifdef HAVE_X86
+    if (strcmp(name, "avx512") == 0)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+    if (strcmp(name, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+#endif
+    return strcmp(name, "portable") == 0;
+}
+
+const dvsim_kernel *dvsim_kernel_choose(void)
+{
+    const size_t kinds = sizeof KERNELS / sizeof *KERNELS;
+    const char *forced = getenv("DVSIM_SIMD");
+    for (size_t i = 0; forced != NULL && i < kinds; i++)
+        if (strcmp(KERNELS[i].name, forced) == 0 && available(forced))
+            return &KERNELS[i];
+    for (size_t i = 0; i < kinds; i++)
+        if (available(KERNELS[i].name))
+            return &KERNELS[i];
+    return &KERNELS[kinds - 1];
+}

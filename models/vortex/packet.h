@@ -1,0 +1,66 @@
+/* packet.h: a packet as one 64-bit word, and the hash that makes arrivals.
+ *
+ *   bit 63        present
+ *   injected      slot of injection, modulo 2^injected_bits
+ *   arrived       slot of arrival at the port, modulo 2^arrived_bits
+ *   angle         addressed angle
+ *   bits 0..n-1   addressed height, bit-reversed
+ */
+#ifndef DVSIM_VORTEX_PACKET_H
+#define DVSIM_VORTEX_PACKET_H
+
+#include <stdint.h>
+
+#define DVSIM_PRESENT (UINT64_C(1) << 63)
+
+typedef struct {
+    int n;             /* bits of a height */
+    int angle_bits;
+    int arrived_bits, injected_bits;
+} dvsim_packet_layout;
+
+static inline dvsim_packet_layout dvsim_packet_layout_of(int n, int64_t angles)
+{
+    dvsim_packet_layout layout = {.n = n};
+    while ((INT64_C(1) << layout.angle_bits) < angles)
+        layout.angle_bits++;
+    int stamps = 63 - n - layout.angle_bits;
+    layout.injected_bits = stamps / 2;
+    layout.arrived_bits = stamps - layout.injected_bits;
+    return layout;
+}
+
+/* A packet without its address. */
+static inline uint64_t dvsim_packet(dvsim_packet_layout l, uint64_t arrived, uint64_t injected)
+{
+    uint64_t stamps = (injected & ((UINT64_C(1) << l.injected_bits) - 1)) << l.arrived_bits |
+                      (arrived & ((UINT64_C(1) << l.arrived_bits) - 1));
+    return DVSIM_PRESENT | stamps << (l.n + l.angle_bits);
+}
+
+/* Slots since the packet was injected, and since it arrived at its port. */
+static inline uint64_t dvsim_packet_hops(dvsim_packet_layout l, uint64_t packet, uint64_t now)
+{
+    return (now - (packet >> (l.n + l.angle_bits + l.arrived_bits))) &
+           ((UINT64_C(1) << l.injected_bits) - 1);
+}
+
+static inline uint64_t dvsim_packet_latency(dvsim_packet_layout l, uint64_t packet, uint64_t now)
+{
+    return (now - (packet >> (l.n + l.angle_bits))) & ((UINT64_C(1) << l.arrived_bits) - 1);
+}
+
+/* SplitMix64 (Steele, Lea, Flood 2014) at a chosen index of its sequence. */
+static inline uint64_t dvsim_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static inline uint64_t dvsim_draw(uint64_t key, uint64_t index)
+{
+    return dvsim_mix(key + index * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+#endif

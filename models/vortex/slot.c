@@ -1,0 +1,48 @@
+#include "vortex/switch.h"
+
+/* Packets that stand where they are addressed leave; the others go on along the ring. */
+static void leave(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    const int any = v->params.exit_rule == DVSIM_EXIT_ANY;
+    const uint64_t angle_mask = ((UINT64_C(1) << v->layout.angle_bits) - 1) << v->n;
+    const uint64_t mask = DVSIM_PRESENT | (any ? 0 : angle_mask);
+    const int64_t rows = DVSIM_MATCHES / s->lanes > 0 ? DVSIM_MATCHES / s->lanes : 1;
+    uint64_t *ring = dvsim_cylinder(s, v->n);
+    int64_t present = 0;
+    for (int64_t first = 0; first < v->params.height; first += rows) {
+        int64_t some = v->params.height - first < rows ? v->params.height - first : rows;
+        uint64_t *run = ring + first * s->lanes;
+        int64_t found = v->kernel->match(run, some * s->lanes, mask, s->leaving, s->lanes, s->matches);
+        for (int64_t i = 0; i < some * s->lanes; i++)
+            present += run[i] != 0;
+        for (int64_t i = 0; i < found; i++) {
+            int64_t at = s->matches[i], lane = at % s->lanes;
+            uint64_t packet = run[at];
+            int64_t column = s->column[lane] - (any ? s->angle[lane] : 0);
+            s->delivered_at[(first + at / s->lanes) * v->columns + column]++;
+            s->hops[dvsim_packet_hops(v->layout, packet, (uint64_t)now)]++;
+            s->latency[dvsim_packet_latency(v->layout, packet, (uint64_t)now)]++;
+            run[at] = 0;
+        }
+    }
+    s->cylinders[v->n].present += present;
+}
+
+/* The frame of slot t is that of time t + 1, so that no time is negative. */
+void dvsim_move(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    leave(s, now);
+    for (int c = v->n - 1; c >= 0; c--) {
+        const int64_t rows = INT64_C(1) << (v->n - c), words = (INT64_C(1) << c) * s->lanes;
+        const uint64_t bit = UINT64_C(1) << c;
+        uint64_t *outer = dvsim_cylinder(s, c), *inner = dvsim_cylinder(s, c + 1);
+        for (int64_t row = 0; row < rows; row++) {
+            int64_t value = dvsim_frame_value(&v->frame, c, row, now), low = value & 1;
+            int64_t to = dvsim_frame_row(&v->frame, c + 1, value >> 1, now + 1);
+            v->kernel->descend(outer + row * words, inner + (2 * to + low) * words, words, bit,
+                               low ? bit : 0, &s->cylinders[c]);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/* switch.h: the inside of a switch, shared by the files of this folder only.
+ *
+ * A lane is one angle of one replication in the moving frame; lane r * A + i stands at angle
+ * (i + slot) mod A. A shard is the lanes of one thread. Per-port arrays are [u][lane column], the column
+ * of replication r and angle a being r * A + a.
+ */
+#ifndef DVSIM_VORTEX_SWITCH_H
+#define DVSIM_VORTEX_SWITCH_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "vortex/frame.h"
+#include "vortex/kernel.h"
+#include "vortex/packet.h"
+#include "vortex/vortex.h"
+
+enum { DVSIM_MATCHES = 4096 };
+
+typedef struct {
+    dvsim_vortex *vortex;
+    int64_t first, lanes;
+    uint64_t *cells;   /* C cylinders of H * lanes words */
+    int64_t *angle;    /* [lanes] where the lane stands now */
+    int64_t *column;   /* [lanes] replication * A + angle */
+    uint64_t *seeds;   /* [lanes] of the replication */
+    uint64_t *keys;    /* [lanes] key of its arrivals: dvsim_mix(seed) */
+    uint64_t *leaving; /* [lanes] what an address must match to leave there */
+    int64_t *offered_at, *accepted_at, *delivered_at, *lost_at; /* [H][columns] */
+    int64_t *hops, *latency;
+    dvsim_descents *cylinders; /* [C] */
+    int32_t matches[DVSIM_MATCHES];
+} dvsim_shard;
+
+struct dvsim_vortex {
+    dvsim_vortex_params params; /* pointers into copies */
+    int n;
+    int64_t ports;   /* A * H, whether they inject or not */
+    int64_t columns; /* A * replications */
+    int64_t now;     /* slots run since creation */
+    int64_t counted_from;
+    int64_t until;
+    int64_t histogram; /* length of hops and latency */
+    dvsim_packet_layout layout;
+    dvsim_frame frame;
+    const dvsim_kernel *kernel;
+    dvsim_cycle *cycles;
+    int64_t *head;    /* [H][columns] slot of arrival of the packet that waits first, -1 for none */
+    int64_t *waiting; /* [H][columns] packets that wait */
+    int64_t threads;
+    dvsim_shard *shards;
+    atomic_int arrived, phase; /* barrier */
+
+    /* Only where packets must be told apart or nodes are faulty: one thread, careful.c. */
+    int careful;
+    uint8_t *faults;                /* [C][H][A] flags */
+    int64_t *names, *handles;       /* like cells of the one shard */
+    int64_t *given_to;              /* [H][A] address of the packet that is offered, -1 for none */
+    int64_t *given_handle;
+    int64_t *given_ports, given_count;
+    int64_t entered;                /* packets that entered so far: the next name */
+    dvsim_event *events;
+    int64_t event_count, event_room;
+    dvsim_delivery *deliveries;
+    int64_t delivery_count, delivery_room;
+    int64_t *refused;
+    int64_t refused_count;
+
+    /* sums over shards in natural order, made by dvsim_vortex_counts_now */
+    int64_t *sums[4], *sum_hops, *sum_latency, *sum_cylinders;
+};
+
+static inline int dvsim_cylinders(const dvsim_vortex *v)
+{
+    return v->n + 1;
+}
+
+static inline uint64_t *dvsim_cylinder(const dvsim_shard *s, int c)
+{
+    return s->cells + c * (s->vortex->params.height * s->lanes);
+}
+
+static inline uint32_t dvsim_reversed(uint32_t value, int bits)
+{
+    uint32_t mirror = 0;
+    for (int i = 0; i < bits; i++)
+        mirror |= (value >> i & 1) << (bits - 1 - i);
+    return mirror;
+}
+
+/* traffic.c: whether a packet arrives at port (a, u) in a slot, and its address angle * H + u. */
+int dvsim_arrival(const dvsim_vortex *v, uint64_t seed, int64_t a, int64_t u, int64_t slot, uint64_t *to);
+
+/* inject.c, slot.c, careful.c: parts of one slot; positions before it are those of slot now - 1. */
+void dvsim_inject(dvsim_shard *s, int64_t now);
+void dvsim_move(dvsim_shard *s, int64_t now);
+void dvsim_move_carefully(dvsim_shard *s, int64_t now);
+int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u);
+void dvsim_entered(dvsim_shard *s, int64_t cell, int64_t a, int64_t u, int64_t now, int64_t handle);
+
+/* vortex.c: for counts.c, which puts a saved state back. */
+int dvsim_grow_histograms(dvsim_vortex *v, int64_t needed);
+void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from);
+
+#endif
