@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := $(wildcard models/*/*.[ch]) dvsim/core/build.py
+NATIVE := $(wildcard models/*/*.[ch] models/*/*.inc) dvsim/core/build.py
 SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/cards scenarios -type f -not -name '*.pyc' -not -name '_core.*' 2>/dev/null)
 DEMO   := build/demo
 

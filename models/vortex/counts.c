@@ -14,12 +14,18 @@ static int64_t *counter(const dvsim_shard *s, int which)
     return counters[which];
 }
 
+/* Counters of arrivals have two places for each port. */
+static int64_t places(int which)
+{
+    return which < 2 ? 2 : 1;
+}
+
 void dvsim_vortex_reset_counts(dvsim_vortex *v)
 {
     for (int64_t i = 0; v != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
         for (int k = 0; k < 4; k++)
-            memset(counter(s, k), 0, (size_t)per_port(v) * sizeof(int64_t));
+            memset(counter(s, k), 0, (size_t)(places(k) * per_port(v)) * sizeof(int64_t));
         memset(s->cylinders, 0, (size_t)dvsim_cylinders(v) * sizeof *s->cylinders);
         if (v->histogram > 0) {
             memset(s->hops, 0, (size_t)v->histogram * sizeof(int64_t));
@@ -30,16 +36,18 @@ void dvsim_vortex_reset_counts(dvsim_vortex *v)
         v->counted_from = v->now;
 }
 
-/* Add [u][replication * A + angle] to [replication][angle][height]; returns the sum of all. */
-static int64_t add_ports(const dvsim_vortex *v, const int64_t *from, int64_t *to)
+/* Add a counter to [replication][angle][height]; returns the sum of all. */
+static int64_t add_ports(const dvsim_vortex *v, const int64_t *from, int64_t several, int64_t *to)
 {
-    const int64_t height = v->params.height;
+    const int64_t height = v->params.height, angles = v->params.angles;
     int64_t total = 0;
     for (int64_t u = 0; u < height; u++) {
         int64_t h = dvsim_reversed((uint32_t)u, v->n);
-        for (int64_t column = 0; column < v->columns; column++) {
-            to[column * height + h] += from[u * v->columns + column];
-            total += from[u * v->columns + column];
+        for (int64_t place = 0; place < several * v->columns; place++) {
+            int64_t count = from[u * several * v->columns + place];
+            int64_t replication = place / (several * angles), angle = place % angles;
+            to[(replication * angles + angle) * height + h] += count;
+            total += count;
         }
     }
     return total;
@@ -70,7 +78,7 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
     for (int64_t i = 0; i < v->threads; i++) {
         const dvsim_shard *s = &v->shards[i];
         for (int k = 0; k < 4; k++)
-            totals[k] += add_ports(v, counter(s, k), v->sums[k]);
+            totals[k] += add_ports(v, counter(s, k), places(k), v->sums[k]);
         for (int64_t c = 0; c < cylinders; c++) {
             wanted[c] += s->cylinders[c].wanted;
             blocked[c] += s->cylinders[c].blocked;
@@ -168,7 +176,7 @@ static void body_of_tape(tape *t, dvsim_vortex *v)
     }
     int64_t *(*const at_ports[])(dvsim_shard *, int64_t) = {offered_of, accepted_of, delivered_of};
     for (int which = 0; which < 3; which++)
-        for (int64_t k = 0; k < per_port(v); k++)
+        for (int64_t k = 0; k < places(which) * per_port(v); k++)
             sum(t, v, at_ports[which], k);
     for (int64_t c = 0; c < dvsim_cylinders(v); c++) {
         sum(t, v, wanted_of, c);
@@ -189,7 +197,7 @@ int64_t dvsim_vortex_state_bytes(const dvsim_vortex *v)
     int64_t head[8];
     head_of_tape(&counting, head, v);
     int64_t words = counting.words + dvsim_cylinders(v) * per_port(v) + (v->head != NULL ? 2 : 0) * per_port(v) +
-                    3 * per_port(v) + 3 * dvsim_cylinders(v) + 2 * v->histogram;
+                    5 * per_port(v) + 3 * dvsim_cylinders(v) + 2 * v->histogram;
     return words * (int64_t)sizeof(int64_t);
 }
 

@@ -5,30 +5,24 @@ static inline uint64_t packet_to(const dvsim_vortex *v, uint64_t to, int64_t arr
     return dvsim_packet(v->layout, (uint64_t)arrived, (uint64_t)now) | to;
 }
 
-/* A refused packet is gone: no state, no branch on data. Plain Bernoulli traffic is written out,
- * because it is what load-latency curves are made of. */
-static void drop(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells, int plain)
+/* Plain Bernoulli traffic is what load-latency curves are made of: no state, no branch on data. Lanes of
+ * one replication go together. */
+static void plain(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells)
 {
     const dvsim_vortex *v = s->vortex;
-    int64_t *offered = s->offered_at + u * v->columns, *accepted = s->accepted_at + u * v->columns;
-    const uint64_t ports = (uint64_t)v->ports, first = (uint64_t)now * ports + (uint64_t)u;
-    const uint64_t outputs =
-        v->params.exit_rule == DVSIM_EXIT_ANGLE ? ports : (uint64_t)v->params.height;
-    for (int64_t lane = 0; lane < s->lanes; lane++) {
-        int64_t a = s->angle[lane], column = s->column[lane];
-        uint64_t to;
-        int64_t arrives = v->params.injecting[a];
-        if (plain) {
-            uint64_t x = dvsim_draw(s->keys[lane], first + (uint64_t)(a << v->n));
-            arrives &= (x >> 32) < v->params.arrival_threshold;
-            to = ((x & UINT32_MAX) * outputs) >> 32;
-        } else {
-            arrives &= dvsim_arrival(v, s->seeds[lane], a, u, now, &to);
-        }
-        int64_t taken = arrives & (cells[lane] == 0);
-        cells[lane] |= packet_to(v, to, now, now) & (uint64_t)-taken;
-        offered[column] += arrives;
-        accepted[column] += taken;
+    const int64_t angles = v->params.angles;
+    const dvsim_arrivals arrivals = {
+        .first = (uint64_t)now * (uint64_t)v->ports + (uint64_t)u,
+        .threshold = v->params.arrival_threshold,
+        .outputs = (uint64_t)(v->params.exit_rule == DVSIM_EXIT_ANGLE ? v->ports : v->params.height),
+        .packet = dvsim_packet(v->layout, (uint64_t)now, (uint64_t)now),
+    };
+    for (int64_t lane = 0, next; lane < s->lanes; lane = next) {
+        int64_t number = (s->first + lane) % angles, replication = (s->first + lane) / angles;
+        int64_t counter = 2 * (u * v->columns + replication * angles) + number + now % angles;
+        next = lane + angles - number < s->lanes ? lane + angles - number : s->lanes;
+        s->kernel->enter(cells + lane, next - lane, &arrivals, s->place + lane, s->allowed + lane,
+                         s->keys + lane, s->offered_at + counter, s->accepted_at + counter);
     }
 }
 
@@ -49,6 +43,7 @@ static int candidate(dvsim_shard *s, int64_t lane, int64_t u, int64_t now, uint6
 {
     dvsim_vortex *v = s->vortex;
     int64_t a = s->angle[lane], port = u * v->columns + s->column[lane];
+    int64_t *offered = &s->offered_at[dvsim_counter(s, lane, u)];
     uint64_t seed = s->seeds[lane];
     *arrived = now;
     if (!v->params.injecting[a])
@@ -56,15 +51,15 @@ static int candidate(dvsim_shard *s, int64_t lane, int64_t u, int64_t now, uint6
     switch (v->params.injection) {
     case DVSIM_INJECT_GIVEN:
         *to = (uint64_t)v->given_to[u * v->params.angles + a];
-        s->offered_at[port] += v->given_to[u * v->params.angles + a] >= 0;
+        *offered += v->given_to[u * v->params.angles + a] >= 0;
         return v->given_to[u * v->params.angles + a] >= 0;
     case DVSIM_INJECT_SATURATE: /* its address was drawn when it came to the head */
-        s->offered_at[port]++;
+        ++*offered;
         (void)dvsim_arrival(v, seed, a, u, v->head[port], to);
         return 1;
     case DVSIM_INJECT_QUEUE:
         if (dvsim_arrival(v, seed, a, u, now, to)) {
-            s->offered_at[port]++;
+            ++*offered;
             if (v->waiting[port]++ == 0)
                 v->head[port] = now;
         }
@@ -74,7 +69,7 @@ static int candidate(dvsim_shard *s, int64_t lane, int64_t u, int64_t now, uint6
         return dvsim_arrival(v, seed, a, u, v->head[port], to);
     default: {
         int arrives = dvsim_arrival(v, seed, a, u, now, to);
-        s->offered_at[port] += arrives;
+        *offered += arrives;
         return arrives;
     }
     }
@@ -95,7 +90,7 @@ static void general(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells)
             continue;
         }
         cells[lane] = packet_to(v, to, arrived, now);
-        s->accepted_at[port]++;
+        s->accepted_at[dvsim_counter(s, lane, u)]++;
         if (v->careful)
             dvsim_entered(s, &cells[lane] - s->cells, a, u, now,
                           v->given_to != NULL ? v->given_handle[given] : 0);
@@ -112,17 +107,15 @@ void dvsim_inject(dvsim_shard *s, int64_t now)
 {
     dvsim_vortex *v = s->vortex;
     const dvsim_vortex_params *p = &v->params;
-    const int dropping = p->injection == DVSIM_INJECT_DROP && !v->careful;
-    const int plain = p->trace_start == NULL && p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
+    const int simple = p->injection == DVSIM_INJECT_DROP && !v->careful && p->trace_start == NULL &&
+                       p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
     for (int64_t row = 0; row < p->height; row++) {
         int64_t u = dvsim_frame_value(&v->frame, 0, row, now + 1);
         uint64_t *cells = s->cells + row * s->lanes;
-        if (!dropping)
-            general(s, now, u, cells);
-        else if (plain)
-            drop(s, now, u, cells, 1);
+        if (simple)
+            plain(s, now, u, cells);
         else
-            drop(s, now, u, cells, 0);
+            general(s, now, u, cells);
     }
     if (v->given_to == NULL)
         return;

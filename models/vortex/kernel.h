@@ -1,4 +1,4 @@
-/* kernel.h: the two inner loops of the switch, compiled once for each instruction set. */
+/* kernel.h: the inner loops of the switch, compiled once for each instruction set. */
 #ifndef DVSIM_VORTEX_KERNEL_H
 #define DVSIM_VORTEX_KERNEL_H
 
@@ -17,13 +17,28 @@ typedef void dvsim_descend_fn(uint64_t *outer, uint64_t *inner, int64_t words, u
 typedef int64_t dvsim_match_fn(const uint64_t *run, int64_t words, uint64_t mask, const uint64_t *key,
                                int64_t lanes, int32_t *found);
 
+/* Plain Bernoulli arrivals at the inputs of one row of lanes. Each input whose draw is below the threshold
+ * has a packet for an output that the draw's low half chooses; it enters if the cell is free and is gone
+ * otherwise. */
+typedef struct {
+    uint64_t first;     /* index of the draw of angle 0 */
+    uint64_t threshold; /* of the draw's high half */
+    uint64_t outputs;   /* addresses 0 .. outputs - 1 */
+    uint64_t packet;    /* a packet without its address */
+} dvsim_arrivals;
+typedef void dvsim_enter_fn(uint64_t *cells, int64_t lanes, const dvsim_arrivals *arrivals,
+                            const uint64_t *place, const uint64_t *allowed, const uint64_t *keys,
+                            int64_t *offered, int64_t *accepted);
+
 typedef struct {
     const char *name;
+    int64_t width; /* words of a register */
     dvsim_descend_fn *descend;
     dvsim_match_fn *match;
+    dvsim_enter_fn *enter;
 } dvsim_kernel;
 
-/* The best one of this machine, or the one that DVSIM_SIMD names. */
-const dvsim_kernel *dvsim_kernel_choose(void);
+/* The best one of this machine for rows of so many lanes, or the one that DVSIM_SIMD names. */
+const dvsim_kernel *dvsim_kernel_choose(int64_t lanes);
 
 #endif

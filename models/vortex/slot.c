@@ -13,7 +13,7 @@ static void leave(dvsim_shard *s, int64_t now)
     for (int64_t first = 0; first < v->params.height; first += rows) {
         int64_t some = v->params.height - first < rows ? v->params.height - first : rows;
         uint64_t *run = ring + first * s->lanes;
-        int64_t found = v->kernel->match(run, some * s->lanes, mask, s->leaving, s->lanes, s->matches);
+        int64_t found = s->kernel->match(run, some * s->lanes, mask, s->leaving, s->lanes, s->matches);
         for (int64_t i = 0; i < some * s->lanes; i++)
             present += run[i] != 0;
         for (int64_t i = 0; i < found; i++) {
@@ -41,7 +41,7 @@ void dvsim_move(dvsim_shard *s, int64_t now)
         for (int64_t row = 0; row < rows; row++) {
             int64_t value = dvsim_frame_value(&v->frame, c, row, now), low = value & 1;
             int64_t to = dvsim_frame_row(&v->frame, c + 1, value >> 1, now + 1);
-            v->kernel->descend(outer + row * words, inner + (2 * to + low) * words, words, bit,
+            s->kernel->descend(outer + row * words, inner + (2 * to + low) * words, words, bit,
                                low ? bit : 0, &s->cylinders[c]);
         }
     }

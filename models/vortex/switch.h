@@ -20,13 +20,18 @@ enum { DVSIM_MATCHES = 4096 };
 typedef struct {
     dvsim_vortex *vortex;
     int64_t first, lanes;
+    const dvsim_kernel *kernel;
     uint64_t *cells;   /* C cylinders of H * lanes words */
     int64_t *angle;    /* [lanes] where the lane stands now */
     int64_t *column;   /* [lanes] replication * A + angle */
     uint64_t *seeds;   /* [lanes] of the replication */
     uint64_t *keys;    /* [lanes] key of its arrivals: dvsim_mix(seed) */
     uint64_t *leaving; /* [lanes] what an address must match to leave there */
-    int64_t *offered_at, *accepted_at, *delivered_at, *lost_at; /* [H][columns] */
+    uint64_t *place, *allowed; /* [lanes] angle << n; all ones where the angle injects */
+    /* [H][2 * columns]: a lane counts at its number + slot mod A, so that lanes that follow each other
+     * count at places that do, and the two places of an angle are added up at the end */
+    int64_t *offered_at, *accepted_at;
+    int64_t *delivered_at, *lost_at; /* [H][columns] */
     int64_t *hops, *latency;
     dvsim_descents *cylinders; /* [C] */
     int32_t matches[DVSIM_MATCHES];
@@ -43,7 +48,6 @@ struct dvsim_vortex {
     int64_t histogram; /* length of hops and latency */
     dvsim_packet_layout layout;
     dvsim_frame frame;
-    const dvsim_kernel *kernel;
     dvsim_cycle *cycles;
     int64_t *head;    /* [H][columns] slot of arrival of the packet that waits first, -1 for none */
     int64_t *waiting; /* [H][columns] packets that wait */
@@ -78,6 +82,13 @@ static inline int dvsim_cylinders(const dvsim_vortex *v)
 static inline uint64_t *dvsim_cylinder(const dvsim_shard *s, int c)
 {
     return s->cells + c * (s->vortex->params.height * s->lanes);
+}
+
+/* Where a lane counts arrivals, wrapped: the first of the two places of its angle. */
+static inline int64_t dvsim_counter(const dvsim_shard *s, int64_t lane, int64_t u)
+{
+    const dvsim_vortex *v = s->vortex;
+    return 2 * (u * v->columns + s->column[lane] - s->angle[lane]) + s->angle[lane];
 }
 
 static inline uint32_t dvsim_reversed(uint32_t value, int bits)

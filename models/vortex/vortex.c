@@ -103,7 +103,7 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
         return -1;
     const int64_t ports = p->height * p->angles * p->replications, cylinders = bits_of(p->height) + 1;
     const int64_t parts = is_careful(p) ? 1 : threads;
-    int64_t bytes = ports * 8 * cylinders + ports * 8 * 4 * (parts + 1); /* nodes, counts per port */
+    int64_t bytes = ports * 8 * cylinders + ports * 8 * (6 * parts + 4); /* nodes, counts per port */
     if (p->injection != DVSIM_INJECT_DROP)
         bytes += ports * 16; /* queues */
     if (is_careful(p))
@@ -122,6 +122,8 @@ static void stand(dvsim_shard *s, int64_t lane, int64_t angle)
     const dvsim_vortex *v = s->vortex;
     s->angle[lane] = angle;
     s->column[lane] = (s->first + lane) / v->params.angles * v->params.angles + angle;
+    s->place[lane] = (uint64_t)angle << v->n;
+    s->allowed[lane] = v->params.injecting[angle] ? UINT64_MAX : 0;
     s->leaving[lane] = DVSIM_PRESENT;
     if (v->params.exit_rule == DVSIM_EXIT_ANGLE)
         s->leaving[lane] |= (uint64_t)angle << v->n;
@@ -253,6 +255,7 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->vortex = v;
     s->first = first;
     s->lanes = lanes;
+    s->kernel = dvsim_kernel_choose(lanes);
     if (posix_memalign((void **)&s->cells, 64, (size_t)cells * sizeof *s->cells) != 0)
         return 0;
     memset(s->cells, 0, (size_t)cells * sizeof *s->cells);
@@ -261,12 +264,14 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->seeds = zeros(lanes, sizeof *s->seeds);
     s->keys = zeros(lanes, sizeof *s->keys);
     s->leaving = zeros(lanes, sizeof *s->leaving);
-    s->offered_at = zeros(columns, sizeof(int64_t));
-    s->accepted_at = zeros(columns, sizeof(int64_t));
+    s->place = zeros(lanes, sizeof *s->place);
+    s->allowed = zeros(lanes, sizeof *s->allowed);
+    s->offered_at = zeros(2 * columns, sizeof(int64_t));
+    s->accepted_at = zeros(2 * columns, sizeof(int64_t));
     s->delivered_at = zeros(columns, sizeof(int64_t));
     s->lost_at = zeros(columns, sizeof(int64_t));
     s->cylinders = zeros(dvsim_cylinders(v), sizeof *s->cylinders);
-    if (!s->angle || !s->column || !s->seeds || !s->keys || !s->leaving || !s->offered_at ||
+    if (!s->place || !s->allowed || !s->angle || !s->column || !s->seeds || !s->keys || !s->leaving || !s->offered_at ||
         !s->accepted_at || !s->delivered_at || !s->lost_at || !s->cylinders)
         return 0;
     for (int64_t lane = 0; lane < lanes; lane++) {
@@ -354,7 +359,6 @@ dvsim_vortex *dvsim_vortex_create(const dvsim_vortex_params *params, int64_t thr
     v->careful = is_careful(params);
     v->threads = v->careful ? 1 : threads < v->columns ? threads : v->columns;
     v->layout = dvsim_packet_layout_of(v->n, params->angles);
-    v->kernel = dvsim_kernel_choose();
     if (!create_parts(v)) {
         dvsim_vortex_free(v);
         return NULL;
@@ -369,7 +373,7 @@ void dvsim_vortex_free(dvsim_vortex *v)
         return;
     for (int64_t i = 0; v->shards != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
-        void *parts[] = {s->cells,       s->angle,        s->column,  s->seeds, s->keys,    s->leaving,  s->offered_at,
+        void *parts[] = {s->place, s->allowed, s->cells,       s->angle,        s->column,  s->seeds, s->keys,    s->leaving,  s->offered_at,
                          s->accepted_at, s->delivered_at, s->lost_at, s->hops,  s->latency, s->cylinders};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             free(parts[k]);
@@ -450,5 +454,5 @@ int64_t dvsim_vortex_at(const dvsim_vortex *v, int64_t c, int64_t angle, int64_t
 
 const char *dvsim_vortex_simd(void)
 {
-    return dvsim_kernel_choose()->name;
+    return dvsim_kernel_choose(8)->name;
 }

@@ -1,0 +1,112 @@
+"""How fast is the switch, against plain Python, NumPy and the memory it works in?
+
+Prints node updates/s and packet hops/s of the core with statistics on, for one and two threads, a
+small, a batched and a very large switch; then the ratio to the plain Python reference and to a NumPy
+version of the same switch, with identical results; and how far the inner loop is from the bandwidth
+of the cache that holds the switch, measured by copying an array of that size.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy_switch import NumpySwitch
+
+from dvsim.core.vortex import simd
+from dvsim.switch import Switch
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "model"))
+from reference_switch import ReferenceSwitch  # noqa: E402 - it lives with the tests
+
+LOAD = 0.5
+BYTES_PER_UPDATE = 32  # a descent reads and writes a word of two cylinders
+
+
+def best(run: Callable[[], object], times: int = 5) -> float:
+    """Return the shortest of several times, in seconds."""
+    taken = []
+    for _ in range(times):
+        started = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - started)
+    return min(taken)
+
+
+def core_rate(height: int, angles: int, slots: int, **options: int) -> float:
+    """Time a switch and print its rates; returns node updates per second."""
+    switch = Switch(height, angles)
+    simulation = switch.start(load=LOAD, **options)
+    simulation.run(slots // 4)
+    simulation.reset()
+    seconds = best(lambda: simulation.run(slots))
+    result = simulation.result()
+    nodes = switch.nodes * options.get("replications", 1)
+    hops = float(np.sum(result.occupancy)) * nodes / switch.cylinders
+    rate = nodes * slots / seconds
+    text = ", ".join(f"{name} {value}" for name, value in options.items())
+    print(
+        f"H={height:<6} A={angles:<3} {text:<18} {rate / 1e6:>7,.0f} M node updates/s "
+        f"{hops * slots / seconds / 1e6:>7,.0f} M packet hops/s {slots / seconds:>12,.0f} slots/s",
+        flush=True,
+    )
+    return rate
+
+
+def rivals(height: int = 64, angles: int = 4, slots: int = 300) -> None:
+    """Run the same switch three times, compare results, print ratios."""
+    threshold = round(LOAD * 2**32)
+    reference = ReferenceSwitch(height, angles, tuple(range(angles)), threshold=threshold)
+    python = best(lambda: [reference.step() for _ in range(slots)], times=1) / slots
+    rival = NumpySwitch(height, angles)
+    numpy = best(lambda: [rival.step(threshold) for _ in range(slots)], times=1) / slots
+    result = Switch(height, angles).run(load=LOAD, slots=slots)
+    assert result.delivered == rival.delivered
+    assert result.accepted == rival.accepted
+    assert result.hops.tolist() == rival.hops.tolist()[: len(result.hops)]
+    assert result.hops.tolist() == [reference.count["hops", k] for k in range(len(result.hops))]
+    simulation = Switch(height, angles).start(load=LOAD)
+    ours = best(lambda: simulation.run(100 * slots)) / (100 * slots)
+    print(f"H={height} A={angles}, identical results: core / plain Python {python / ours:,.0f}, "
+          f"core / NumPy {numpy / ours:,.0f}")
+    large = NumpySwitch(1024, 8)
+    numpy = best(lambda: [large.step(threshold) for _ in range(20)]) / 20
+    simulation = Switch(1024, 8).start(load=LOAD)
+    ours = best(lambda: simulation.run(1000)) / 1000
+    print(f"H=1024 A=8: core / NumPy {numpy / ours:,.0f}")
+
+
+def copy_bandwidth(size: int) -> float:
+    """Return bytes read and written per second when an array of `size` bytes is copied."""
+    source = np.ones(size // 8, dtype=np.uint64)
+    target = np.empty_like(source)
+    repeats = max(1, 2**28 // size)
+    seconds = best(lambda: [np.copyto(target, source) for _ in range(repeats)])
+    return 2 * source.nbytes * repeats / seconds
+
+
+def main() -> None:
+    """Print all figures."""
+    print(f"instruction set: {simd()}; offered load {LOAD}, uniform, dropped when refused")
+    rate = core_rate(1024, 8, 2000)
+    two = core_rate(1024, 8, 2000, threads=2)
+    print(f"two threads / one {two / rate:.2f}")
+    core_rate(16, 4, 100_000)
+    core_rate(16, 4, 5_000, replications=256)
+    core_rate(65536, 16, 20)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory after the switch with {65536 * 16 * 17:,} nodes: {peak:,.0f} MiB")
+    rivals()
+    size = 1024 * 8 * 11 * 8
+    bandwidth = copy_bandwidth(size // 2)
+    print(f"inner loop of H=1024 A=8: {rate * BYTES_PER_UPDATE / 1e9:.0f} GB/s of "
+          f"{bandwidth / 1e9:.0f} GB/s that a copy reaches in {size // 1024} KiB "
+          f"({rate * BYTES_PER_UPDATE / bandwidth:.0%})")
+
+
+if __name__ == "__main__":
+    main()
