@@ -88,6 +88,10 @@ class VortexCard:
         """Time for which the network port carried words, in picoseconds."""
         return int(self._card.port_busy_ps)
 
+    def move_ps(self, messages: int) -> int:
+        """Return how long `messages` take from SRAM to node memory, in picoseconds."""
+        return int(lib.dvsim_card_move_ps(self._card, messages))
+
     def receive(self, now_ps: int, messages: int) -> Burst:
         """Let a burst that leaves the sender at `now_ps` flow into node memory.
 

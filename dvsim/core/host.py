@@ -27,6 +27,7 @@ class DramRing:
         self._host = ffi.new("dvsim_host *")
         if lib.dvsim_host_init(self._host, buffer_bytes, buffers, threads, message_words):
             raise ValueError("the ring refuses its sizes")
+        self._flow = ffi.new("dvsim_flow *")
 
     @property
     def room(self) -> int:
@@ -48,17 +49,31 @@ class DramRing:
         """Messages in the ring."""
         return int(self._host.held)
 
-    def fill(self, offered: int, stop: float = 1.0) -> int:
+    def fill(
+        self, offered: int, *, arrival_ps: int, drain_ps: int, wait_ps: int, stop: float = 1.0
+    ) -> int:
         """Fill a free buffer with a burst and return how many of its messages were taken.
 
-        `stop` scales the level at which the sender is stopped: the signal comes early or late.
+        Parameters
+        ----------
+        offered
+            Messages of the burst.
+        arrival_ps, drain_ps
+            From one message to the next, on the way in and out.
+        wait_ps
+            Until the bridge has emptied the buffers before this one.
+        stop
+            Scales the level at which the sender is stopped: the signal comes early or late.
 
         Raises
         ------
         RuntimeError
             If no buffer is free.
         """
-        taken = lib.dvsim_host_fill(self._host, offered, round(stop * 1_000_000))
+        flow = self._flow
+        flow.arrival_ps, flow.drain_ps, flow.wait_ps = arrival_ps, drain_ps, wait_ps
+        flow.stop_ppm = round(stop * 1_000_000)
+        taken = lib.dvsim_host_fill(self._host, offered, flow)
         if taken < 0:
             raise RuntimeError("a burst was let into a ring that has no free buffer")
         return int(taken)

@@ -17,11 +17,11 @@ class BridgeThreads(Stage):
 
     def __init__(self, clock: Clock, name: str, card: Card, message_bytes: int) -> None:
         super().__init__(clock, name)
-        self._per_message: float = card["convert"].ps(message_bytes) / card["threads"]
+        self.per_message_ps: float = card["convert"].ps(message_bytes) / card["threads"]
 
     def work_ps(self, messages: int) -> int:
         """Return the time that all threads together take for a batch."""
-        return round(messages * self._per_message)
+        return round(messages * self.per_message_ps)
 
 
 class AmqpSocket(Stage):
@@ -34,10 +34,10 @@ class AmqpSocket(Stage):
         spread = card["run_spread"] * next(streams.normal(f"{name}/run"))
         sockets: int = min(card["sockets"], card["threads"])
         cost: int = card["push"].ps(message_bytes)
-        self._per_message = cost * math.exp(spread) / sockets
+        self.per_message_ps = cost * math.exp(spread) / sockets
         self._scatter: float = card["push_scatter"]
         self._draws = streams.normal(f"{name}/scatter")
 
     def work_ps(self, messages: int) -> int:
         """Return the time to push a batch through the socket."""
-        return round(messages * self._per_message * math.exp(self._scatter * next(self._draws)))
+        return round(messages * self.per_message_ps * math.exp(self._scatter * next(self._draws)))

@@ -38,7 +38,7 @@ class Broker(Stage):
         packets = min(1.0, (message_bytes + card["frame_overhead"]) / mtu)
         median = card["service"].ps(message_bytes) + card["read_cost"] * packets
         spread = card["run_spread"] * next(streams.normal(f"{name}/run"))
-        self._median_ps: float = median * math.exp(spread)
+        self.median_ps: float = median * math.exp(spread)
         self._scatter: float = card["scatter"]
         self._scatter_draws = streams.normal(f"{name}/scatter")
         self._stall_draws = streams.exponential(f"{name}/stall")
@@ -62,12 +62,21 @@ class Broker(Stage):
 
     def work_ps(self, messages: int) -> int:
         """Return the time to route and queue a batch, stalls and paging included."""
-        work = messages * self._median_ps * math.exp(self._scatter * next(self._scatter_draws))
+        work = messages * self.median_ps * math.exp(self._scatter * next(self._scatter_draws))
         self._until_stall -= work
         while self._until_stall < 0:
             work += self._stall * next(self._stall_draws)
             self._until_stall += self._stall_every * next(self._stall_draws)
         return round(work) + self._page(messages)
+
+    @property
+    def refused(self) -> int:
+        """Messages turned away: none, because a node over its watermark blocks its publishers."""
+        return 0
+
+    def balanced(self) -> bool:
+        """Return whether memory and disk hold the bytes of all messages in the queue."""
+        return self.resident_bytes + self.paged_bytes == self.queued * self._queued_bytes
 
     def rates(self, end_ps: int) -> tuple[float, float]:
         """Return messages per second before the first paging and from then to `end_ps`."""

@@ -60,15 +60,19 @@ class ReceivingNode:
         self.broker = Broker(clock, f"broker.{number}", system.broker, size, LOOPBACK_MTU, streams)
         self.probe = IntervalProbe(self.card, scenario.probe.interval_ps or 0)
         self.sent = 0
-        self.held_ps = 0
+        self.held_ps = 0  # waiting for a buffer after an overrun
+        self.held_sram_ps = 0  # held back by a full SRAM
         self.end_ps = 0  # when the last message was in the broker
         self.behind_ps = 0  # how late the last burst was sent, against the schedule
         self._messages = messages
         offered = scenario.workload.messages_per_second
         self._schedule = Schedule(offered / system.receivers if offered else None)
-        self._poll_ps = bridge["poll_interval"]
+        self.poll_ps = bridge["poll_interval"]
         self._reaction_ps = bridge["reaction"]
-        self._release = bridge["release"]
+        # a geometric length is an exponential one, rounded down: mean `release`, at least one
+        self._release_scale = (
+            -1 / math.log1p(-1 / bridge["release"]) if bridge["release"] > 1 else 0
+        )
         self._stop_scatter = bridge["stop_scatter"]
         self._reaction_draws = streams.uniform(f"sender.{number}/reaction")
         self._release_draws = streams.exponential(f"sender.{number}/release")
@@ -87,9 +91,8 @@ class ReceivingNode:
         while self.sent < self._messages:
             yield self._free.get()
             yield self._received
-            yield self.clock.timeout(-self.clock.ps % self._poll_ps)
-            while not self.card.push_credit():  # a full FIFO: look again at the next poll
-                yield self.clock.timeout(self._poll_ps)
+            yield self.clock.timeout(-self.clock.ps % self.poll_ps)
+            self.card.push_credit()
             self._received = self.clock.event()
             self._credit.put(None)
             yield self._received
@@ -97,20 +100,22 @@ class ReceivingNode:
     def _sender(self) -> Process:
         """Answer each credit with a burst, until there is nothing left to send."""
         draining = []
+        held = False  # whether the burst before this one overran its buffer
         while self.sent < self._messages:
             asked = self.clock.ps
             yield self._credit.get()
             self.card.pop_credit()
-            if self.ring.overruns:
+            if held:
                 self.held_ps += self.clock.ps - asked
             yield self.clock.timeout(round(self._reaction_ps * next(self._reaction_draws)))
             yield self.clock.timeout(self._schedule.wait_ps(self.sent, self.clock.ps))
             due = self._schedule.due(self.clock.ps, self._messages)
-            # geometric by inversion: at least one message, mean `release`
-            released = 1 + int((self._release - 1) * next(self._release_draws))
-            stop = math.exp(self._stop_scatter * next(self._stop_draws))
-            taken = self.ring.fill(min(released, due - self.sent), stop)
+            released = 1 + int(self._release_scale * next(self._release_draws))
+            offered = min(released, due - self.sent)
+            taken = self._fill(offered)
+            held = taken < offered
             burst = self.card.receive(self.clock.ps, taken)
+            self.held_sram_ps += burst.held_ps
             self.probe.record(burst.first_ps, burst.last_ps, taken)
             self.sent += taken
             self.behind_ps = self._schedule.late_ps(self.sent - 1, self.clock.ps)
@@ -121,6 +126,22 @@ class ReceivingNode:
             self._received.succeed()
         yield simpy.AllOf(self.clock, draining)
         self.end_ps = self.clock.ps
+
+    def _fill(self, offered: int) -> int:
+        """Offer a burst to the ring and return how many of its messages fit.
+
+        The threads empty the buffer while it fills, once they are done with the one before.
+        """
+        drain_ps = max(
+            self.threads.per_message_ps, self.socket.per_message_ps, self.broker.median_ps
+        )
+        return self.ring.fill(
+            offered,
+            arrival_ps=self.card.move_ps(offered) // offered,
+            drain_ps=round(drain_ps),
+            wait_ps=self.socket.backlog_ps(drain_ps),
+            stop=math.exp(self._stop_scatter * next(self._stop_draws)),
+        )
 
     def _drain(self, messages: int, arrived: simpy.Event) -> Process:
         """Push a buffer into the broker; threads, socket and broker overlap with its arrival."""

@@ -41,25 +41,28 @@ class IntervalProbe:
         self._last.append(last_ps)
         self._messages.append(messages)
 
-    def read(self, end_ps: int) -> tuple[Record, int]:
-        """Return the record of every interval up to `end_ps`, and the number of extra polls.
-
-        An extra poll is one that finds a message of which only some pieces have been counted, so
-        that another loop is needed to retrieve it.
-        """
+    def read(self, end_ps: int) -> Record:
+        """Return the record of every interval up to `end_ps`."""
         intervals = max(1, -(-end_ps // self._interval_ps))
         ticks = np.arange(intervals + 1, dtype=np.int64) * self._interval_ps
         moved = self._moved(ticks)
         per_message = self._card.pieces
         shown = self._card.counted(moved)
-        extra_polls = int(np.count_nonzero(shown % per_message))
-        record = Record(
+        return Record(
             start_ps=ticks[:-1],
             duration_ps=np.full(intervals, self._interval_ps, dtype=np.int64),
             pieces=np.diff(shown),
             messages=np.diff(shown // per_message),
         )
-        return record, extra_polls
+
+    def extra_polls(self, poll_ps: int, end_ps: int) -> int:
+        """Return how many polls find a message of which only some pieces have been counted.
+
+        Another loop is needed to retrieve the rest; with messages of one piece there are none.
+        """
+        ticks = np.arange(1, end_ps // poll_ps + 1, dtype=np.int64) * poll_ps
+        shown = self._card.counted(self._moved(ticks))
+        return int(np.count_nonzero(shown % self._card.pieces))
 
     def _moved(self, ticks: Counts) -> Counts:
         """Return the pieces in node memory at each tick."""
@@ -72,8 +75,12 @@ class IntervalProbe:
         burst = np.searchsorted(first, ticks, side="right") - 1  # the last one that has begun
         started = burst >= 0
         burst = np.maximum(burst, 0)
-        elapsed = np.minimum(ticks - first[burst], length[burst])
-        within = pieces[burst] * np.maximum(elapsed, 0) // length[burst]
+        elapsed = np.maximum(np.minimum(ticks - first[burst], length[burst]), 0)
+        if int(pieces.max()) * int(length.max()) >= 2**63:  # rare: whole numbers of any size
+            product = pieces[burst].astype(object) * elapsed.astype(object)
+            within = (product // length[burst].astype(object)).astype(np.int64)
+        else:
+            within = pieces[burst] * elapsed // length[burst]
         return np.where(started, before[burst] + within, 0)
 
 

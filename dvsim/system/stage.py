@@ -46,6 +46,7 @@ class Stage:
         self.name = name
         self.messages = 0
         self.busy_ps = 0
+        self._free_at = 0
         self._inbox = simpy.Store(clock)
         clock.process(self._run())
 
@@ -59,6 +60,11 @@ class Stage:
         self._inbox.put((messages, done))
         return done
 
+    def backlog_ps(self, per_message_ps: float) -> int:
+        """Return how long until the stage has worked off what it has, at a pace for what waits."""
+        waiting: int = sum(messages for messages, _ in self._inbox.items)
+        return max(0, self._free_at - self.clock.ps) + round(waiting * per_message_ps)
+
     def utilisation(self, total_ps: int) -> float:
         """Return the share of `total_ps` for which the stage was at work."""
         return self.busy_ps / total_ps if total_ps else 0.0
@@ -67,6 +73,7 @@ class Stage:
         while True:
             messages, done = yield self._inbox.get()
             work = self.work_ps(messages)
+            self._free_at = self.clock.ps + work
             yield self.clock.timeout(work)
             self.busy_ps += work
             self.messages += messages

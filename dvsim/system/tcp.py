@@ -54,7 +54,7 @@ class Link(Stage):
 
     def work_ps(self, messages: int) -> int:
         """Return the time to carry a share of a batch."""
-        return round(messages * self._per_message) + self.latency_ps
+        return round(messages * self._per_message)
 
 
 class Harness:
@@ -108,5 +108,6 @@ class Harness:
             if (part := share(batch, len(stages), index))
         ]
         yield self.clock.all_of(served)
+        yield self.clock.timeout(self.links[0].latency_ps)
         self.behind_ps = self.clock.ps - start if self._schedule.open else 0
         self.probe.record(start, self.clock.ps, batch)

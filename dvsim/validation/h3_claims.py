@@ -184,13 +184,18 @@ def _(evidence: Evidence) -> Finding:
     large = [rate for size, rate in zip(SIZES, per_million, strict=True) if size >= 2048]
     grows = all(a <= b for a, b in pairwise(per_million))
     happens = per_million[0] == 0 and min(large) > 0 and grows
+    notes.append(
+        "a buffer overruns because the bridge drains it more slowly than the card fills it"
+    )
     return Finding(float(happens), "; ".join(notes))
 
 
 @H3.claim("H3-22", "Extra polls are needed to retrieve all pieces at 8 KiB", [dv(8192)])
 def _(evidence: Evidence) -> Finding:
     extra = sum(evidence.counters(dv(8192), "receiver", "extra_polls").values())
-    return Finding(float(extra > 0), f"{number_text(extra)} extra polls per iteration")
+    return Finding(
+        float(extra > 0), f"{number_text(extra)} polls per iteration find a message in part"
+    )
 
 
 @H3.claim("H3-23", "The Data Vortex network is never the bottleneck", ALL_DV)
@@ -212,10 +217,10 @@ def _(evidence: Evidence) -> Finding:
 def _(evidence: Evidence) -> Finding:
     wrong = [name for name in ALL_DV if not _conserved(evidence, name)]
     if wrong:
-        return Finding(None, f"counts or bytes do not match in {', '.join(wrong)}")
+        return Finding(None, f"counts do not match in {', '.join(wrong)}")
     return Finding(
         None,
-        "counts and bytes match in every run, but payloads are not simulated: "
+        "counts match in every run, but payloads are not simulated: "
         "an MD5 sum cannot be shown by this backend",
     )
 
@@ -246,8 +251,4 @@ def _per_node(evidence: Evidence, name: str) -> float:
 
 def _conserved(evidence: Evidence, name: str) -> bool:
     table = evidence.conservation(name)
-    pending = table["in_flight"] + table["refused"]
-    size = evidence.runs[name].scenario.workload.message_bytes
-    counts = (table["sent"] == table["queued"] + pending).all()
-    sizes = (table["bytes_sent"] == table["bytes_queued"] + pending * size).all()
-    return bool(counts and sizes)
+    return bool((table["sent"] == table["queued"] + table["in_flight"] + table["refused"]).all())

@@ -4,7 +4,17 @@
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
-    return (a + b - 1) / b;
+    return a / b + (a % b != 0);
+}
+
+/* Sizes, counts and costs beyond these limits would overflow somewhere in a product. */
+static int reasonable(const dvsim_card_params *p, int64_t message_bytes)
+{
+    const int64_t large = INT64_C(1) << 50, long_ps = INT64_C(1000000000000000000);
+    return message_bytes <= INT64_C(1) << 40 && p->sram_bytes <= large && p->group_counters <= large &&
+           p->fifo_words <= large && p->dma_entries <= large && p->piece_words <= large &&
+           p->dma_setup_ps <= long_ps && p->fabric_latency_ps <= long_ps && p->port_fs <= long_ps &&
+           p->pcie_fs <= long_ps && p->vic_to_dram.fixed_ps <= long_ps && p->vic_to_dram.per_byte_fs <= long_ps;
 }
 
 int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t message_bytes)
@@ -12,7 +22,8 @@ int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t m
     if (card == NULL || params == NULL || message_bytes < 0 || params->sram_bytes < DVSIM_WORD_BYTES ||
         params->group_counters < 2 || params->fifo_words < 1 || params->dma_entries < 1 ||
         params->dma_setup_ps < 0 || params->piece_words < 1 || params->port_fs < 0 || params->pcie_fs < 0 ||
-        params->fabric_latency_ps < 0 || params->vic_to_dram.fixed_ps < 0 || params->vic_to_dram.per_byte_fs < 0)
+        params->fabric_latency_ps < 0 || params->vic_to_dram.fixed_ps < 0 || params->vic_to_dram.per_byte_fs < 0 ||
+        !reasonable(params, message_bytes))
         return DVSIM_EINVAL;
     *card = (dvsim_card){.params = *params, .message_bytes = message_bytes};
     return DVSIM_OK;
@@ -69,7 +80,7 @@ static int64_t moved_meanwhile(int64_t arrived, int64_t port, int64_t move)
 
 int dvsim_card_receive(dvsim_card *card, int64_t now_ps, int64_t messages, dvsim_burst *burst)
 {
-    if (card == NULL || burst == NULL || messages < 1 || now_ps < 0)
+    if (card == NULL || burst == NULL || messages < 1 || messages > INT64_C(1) << 40 || now_ps < 0)
         return DVSIM_EINVAL;
     int64_t bytes = dvsim_card_words(card) * DVSIM_WORD_BYTES;
     int64_t room = card->params.sram_bytes / bytes; /* messages that fit in the SRAM */

@@ -48,7 +48,8 @@ typedef struct {
 } dvsim_burst;
 
 /* Set up a card for messages of one size.
- * DVSIM_EINVAL: NULL, message_bytes < 0, or a parameter below its least value. */
+ * DVSIM_EINVAL: NULL, message_bytes outside 0 .. 2^40, a parameter below its least value, a size or count
+ * above 2^50, a cost above 10^18. */
 int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t message_bytes);
 
 /* Payload words of a message, at least 1: an empty message still sends one word. */
@@ -73,7 +74,7 @@ int64_t dvsim_card_port_ps(const dvsim_card *card, int64_t messages);
 
 /* A burst of `messages` leaves the sender's port at now_ps. Port and DMA engine overlap; when the SRAM
  * is full the fabric holds the sender back to the speed of the DMA engine.
- * DVSIM_EINVAL: NULL, messages < 1, now_ps < 0, or a message larger than the SRAM. */
+ * DVSIM_EINVAL: NULL, messages outside 1 .. 2^40, now_ps < 0, or a message larger than the SRAM. */
 int dvsim_card_receive(dvsim_card *card, int64_t now_ps, int64_t messages, dvsim_burst *burst);
 
 /* Surprise FIFO: one control word in or out. DVSIM_ESTATE: full or empty. */

@@ -6,7 +6,8 @@ __extension__ typedef __int128 wide;
 int64_t dvsim_law_total_ps(dvsim_law law, int64_t bytes, int64_t count)
 {
     wide fs = ((wide)law.fixed_ps * 1000 + (wide)law.per_byte_fs * bytes) * count;
-    return (int64_t)((fs + 500) / 1000);
+    wide ps = (fs + 500) / 1000;
+    return ps < INT64_MAX ? (int64_t)ps : INT64_MAX;
 }
 
 int64_t dvsim_law_ps(dvsim_law law, int64_t bytes)

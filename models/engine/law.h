@@ -27,7 +27,8 @@ typedef struct {
 /* Time for one message of `bytes` bytes, rounded half up to a picosecond. */
 int64_t dvsim_law_ps(dvsim_law law, int64_t bytes);
 
-/* Time for `count` messages of `bytes` bytes one after the other; rounded once, not per message. */
+/* Time for `count` messages of `bytes` bytes one after the other; rounded once, not per message. At most
+ * INT64_MAX, which is 106 days. */
 int64_t dvsim_law_total_ps(dvsim_law law, int64_t bytes, int64_t count);
 
 #endif

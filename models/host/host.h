@@ -27,17 +27,26 @@ typedef struct {
 
 /* A ring of `buffers` buffers of buffer_bytes each for messages of message_words 64-bit words.
  * A buffer smaller than one message still takes what the threads' reserve takes.
- * DVSIM_EINVAL: NULL, sizes below zero, no buffer, no thread, message_words < 1. */
+ * DVSIM_EINVAL: NULL, sizes below zero or above 2^50, no buffer, no thread, message_words < 1. */
 int dvsim_host_init(dvsim_host *host, int64_t buffer_bytes, int64_t buffers, int64_t threads,
                     int64_t message_words);
 
 /* Messages that one buffer and the threads take before the sender is stopped. */
 int64_t dvsim_host_room(const dvsim_host *host);
 
-/* Fill a free buffer with a burst of `offered` messages. The stop signal takes effect early or late by
- * stop_ppm (1,000,000: exactly when full). Returns how many were taken, at least 1; fewer than offered
- * is an overrun. DVSIM_EINVAL: offered < 1 or stop_ppm < 0. DVSIM_ESTATE: no buffer is free. */
-int64_t dvsim_host_fill(dvsim_host *host, int64_t offered, int64_t stop_ppm);
+/* How a buffer fills and drains at the same time. */
+typedef struct {
+    int64_t arrival_ps; /* from one message to the next, on the way in */
+    int64_t drain_ps;   /* and on the way out, once the threads have come to this buffer */
+    int64_t wait_ps;    /* until then: they empty the buffers before it first */
+    int64_t stop_ppm;   /* the sender is stopped early or late: 1,000,000 is exactly when full */
+} dvsim_flow;
+
+/* Fill a free buffer with a burst of `offered` messages. Messages leave it while others arrive, so a
+ * buffer overruns only where the bridge is slower than the network. Returns how many were taken, at least
+ * 1; fewer than offered is an overrun. DVSIM_EINVAL: offered < 1 or a negative number in flow.
+ * DVSIM_ESTATE: no buffer is free. */
+int64_t dvsim_host_fill(dvsim_host *host, int64_t offered, const dvsim_flow *flow);
 
 /* The threads have emptied a buffer of `messages`. DVSIM_ESTATE: that many are not in the ring. */
 int dvsim_host_drain(dvsim_host *host, int64_t messages);

@@ -116,6 +116,7 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
  * queues, counts. The counts of all threads are added up, so that they can be given to one on loading. */
 
 static const int64_t MARK = INT64_C(0x31307877765644); /* "DVvwx01" */
+enum { HEAD = 8 }; /* words before the cells */
 
 typedef struct {
     int64_t *at; /* NULL: only count */
@@ -150,21 +151,40 @@ static int64_t *accepted_of(dvsim_shard *s, int64_t k) { return &s->accepted_at[
 static int64_t *delivered_of(dvsim_shard *s, int64_t k) { return &s->delivered_at[k]; }
 static int64_t *hops_of(dvsim_shard *s, int64_t k) { return &s->hops[k]; }
 static int64_t *latency_of(dvsim_shard *s, int64_t k) { return &s->latency[k]; }
+static int64_t *lost_of(dvsim_shard *s, int64_t k) { return &s->lost_at[k]; }
 static int64_t *wanted_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].wanted; }
 static int64_t *blocked_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].blocked; }
 static int64_t *present_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].present; }
 
+/* Packets that are watched, or the caller's, are more than their words. */
+static int has_state(const dvsim_vortex *v)
+{
+    return v != NULL && v->params.watched == 0 && v->params.injection != DVSIM_INJECT_GIVEN;
+}
+
+static int64_t used_histogram(const dvsim_vortex *v)
+{
+    int64_t length = 0;
+    for (int64_t i = 0; i < v->threads; i++) {
+        int64_t hops = used(v->shards[i].hops, v->histogram);
+        int64_t latency = used(v->shards[i].latency, v->histogram);
+        length = hops > length ? hops : length;
+        length = latency > length ? latency : length;
+    }
+    return length;
+}
+
 static void head_of_tape(tape *t, int64_t *head, const dvsim_vortex *v)
 {
-    const int64_t now[] = {MARK,   v->params.height, v->columns,      v->params.injection,
-                           v->now, v->counted_from,  0, v->histogram};
-    for (int k = 0; k < 8; k++) {
+    const int64_t now[] = {MARK,   v->params.height, v->columns, v->params.injection,
+                           v->now, v->counted_from,  0,          used_histogram(v)};
+    for (int k = 0; k < HEAD; k++) {
         head[k] = now[k];
         word(t, &head[k]);
     }
 }
 
-static void body_of_tape(tape *t, dvsim_vortex *v)
+static void body_of_tape(tape *t, dvsim_vortex *v, int64_t histogram)
 {
     for (int64_t row = 0; row < dvsim_cylinders(v) * v->params.height; row++)
         for (int64_t i = 0; i < v->threads; i++)
@@ -174,8 +194,8 @@ static void body_of_tape(tape *t, dvsim_vortex *v)
         word(t, &v->head[k]);
         word(t, &v->waiting[k]);
     }
-    int64_t *(*const at_ports[])(dvsim_shard *, int64_t) = {offered_of, accepted_of, delivered_of};
-    for (int which = 0; which < 3; which++)
+    int64_t *(*const at_ports[])(dvsim_shard *, int64_t) = {offered_of, accepted_of, delivered_of, lost_of};
+    for (int which = 0; which < 4; which++)
         for (int64_t k = 0; k < places(which) * per_port(v); k++)
             sum(t, v, at_ports[which], k);
     for (int64_t c = 0; c < dvsim_cylinders(v); c++) {
@@ -183,55 +203,51 @@ static void body_of_tape(tape *t, dvsim_vortex *v)
         sum(t, v, blocked_of, c);
         sum(t, v, present_of, c);
     }
-    for (int64_t k = 0; k < v->histogram; k++) {
+    for (int64_t k = 0; k < histogram; k++) {
         sum(t, v, hops_of, k);
         sum(t, v, latency_of, k);
     }
 }
 
+static int64_t state_bytes(const dvsim_vortex *v, int64_t histogram)
+{
+    const int64_t queues = v->head != NULL ? 2 : 0, counters = places(0) + places(1) + places(2) + places(3);
+    const int64_t words = HEAD + (dvsim_cylinders(v) + queues + counters) * per_port(v) +
+                          3 * dvsim_cylinders(v) + 2 * histogram;
+    return words * (int64_t)sizeof(int64_t);
+}
+
 int64_t dvsim_vortex_state_bytes(const dvsim_vortex *v)
 {
-    if (v == NULL || v->careful)
-        return -1;
-    tape counting = {0};
-    int64_t head[8];
-    head_of_tape(&counting, head, v);
-    int64_t words = counting.words + dvsim_cylinders(v) * per_port(v) + (v->head != NULL ? 2 : 0) * per_port(v) +
-                    5 * per_port(v) + 3 * dvsim_cylinders(v) + 2 * v->histogram;
-    return words * (int64_t)sizeof(int64_t);
+    return has_state(v) ? state_bytes(v, used_histogram(v)) : -1;
 }
 
 int dvsim_vortex_save(const dvsim_vortex *v, uint8_t *bytes)
 {
-    if (v == NULL || bytes == NULL || v->careful)
+    if (!has_state(v) || bytes == NULL)
         return DVSIM_EINVAL;
     tape t = {.at = (int64_t *)(void *)bytes};
-    int64_t head[8];
+    int64_t head[HEAD];
     head_of_tape(&t, head, v);
-    body_of_tape(&t, (dvsim_vortex *)(uintptr_t)v); /* not loading: reads only */
+    body_of_tape(&t, (dvsim_vortex *)(uintptr_t)v, head[HEAD - 1]); /* not loading: reads only */
     return DVSIM_OK;
 }
 
 int dvsim_vortex_load(dvsim_vortex *v, const uint8_t *bytes, int64_t length)
 {
-    if (v == NULL || bytes == NULL || v->careful || length < 8 * (int64_t)sizeof(int64_t))
+    if (!has_state(v) || bytes == NULL || length < HEAD * (int64_t)sizeof(int64_t))
         return DVSIM_EINVAL;
     const int64_t *head = (const int64_t *)(const void *)bytes;
-    const int64_t now = head[4], counted_from = head[5], histogram = head[7];
+    const int64_t now = head[4], counted_from = head[5], histogram = head[HEAD - 1];
     if (head[0] != MARK || head[1] != v->params.height || head[2] != v->columns ||
-        head[3] != v->params.injection || counted_from < 0 || counted_from > now || histogram < now ||
-        histogram > length / 16)
+        head[3] != v->params.injection || counted_from < 0 || counted_from > now || histogram < 0 ||
+        histogram > length / 16 || state_bytes(v, histogram) != length)
         return DVSIM_EINVAL;
     if (!dvsim_grow_histograms(v, histogram))
         return DVSIM_ENOMEM;
-    const int64_t longer = v->histogram;
-    v->histogram = histogram;
-    const int fits = dvsim_vortex_state_bytes(v) == length;
-    if (fits) {
-        tape t = {.at = (int64_t *)(uintptr_t)(const void *)bytes, .words = 8, .loading = 1};
-        body_of_tape(&t, v);
-        dvsim_set_time(v, now, counted_from);
-    }
-    v->histogram = longer;
-    return fits ? DVSIM_OK : DVSIM_EINVAL;
+    dvsim_vortex_reset_counts(v);
+    tape t = {.at = (int64_t *)(uintptr_t)(const void *)bytes, .words = HEAD, .loading = 1};
+    body_of_tape(&t, v, histogram);
+    dvsim_set_time(v, now, counted_from);
+    return DVSIM_OK;
 }

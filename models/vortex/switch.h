@@ -45,7 +45,8 @@ struct dvsim_vortex {
     int64_t now;     /* slots run since creation */
     int64_t counted_from;
     int64_t until;
-    int64_t histogram; /* length of hops and latency */
+    int64_t histogram;  /* length of hops and latency */
+    int64_t room_until; /* before this slot no packet can be older than they are long */
     dvsim_packet_layout layout;
     dvsim_frame frame;
     dvsim_cycle *cycles;

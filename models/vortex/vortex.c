@@ -8,7 +8,7 @@
 
 #include "vortex/switch.h"
 
-enum { MOST_HEIGHT_BITS = 20, MOST_ANGLES = 4096, MOST_COLUMNS = 65536, MOST_THREADS = 64 };
+enum { MOST_HEIGHT_BITS = 20, MOST_ANGLES = 4096, MOST_COLUMNS = 65536, MOST_THREADS = 64, LEAST_HISTOGRAM = 1024 };
 
 static int bits_of(int64_t height)
 {
@@ -142,6 +142,7 @@ void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from)
     const int64_t angles = v->params.angles;
     v->now = now;
     v->counted_from = counted_from;
+    v->room_until = 0;
     for (int64_t i = 0; i < v->threads; i++)
         for (int64_t lane = 0; lane < v->shards[i].lanes; lane++)
             stand(&v->shards[i], lane, (v->shards[i].first + lane + now % angles + angles - 1) % angles);
@@ -190,12 +191,12 @@ static int grow(int64_t **histogram, int64_t from, int64_t to)
     return 1;
 }
 
-/* No packet is older than the switch. Half as much again, so that many short calls cost no more. */
+/* Half as much again, so that many short calls cost no more. */
 int dvsim_grow_histograms(dvsim_vortex *v, int64_t needed)
 {
     if (needed <= v->histogram)
         return 1;
-    int64_t length = needed + needed / 2;
+    int64_t length = needed < LEAST_HISTOGRAM ? LEAST_HISTOGRAM : needed + needed / 2;
     int grown = grow(&v->sum_hops, v->histogram, length) && grow(&v->sum_latency, v->histogram, length);
     for (int64_t i = 0; grown && i < v->threads; i++)
         grown = grow(&v->shards[i].hops, v->histogram, length) &&
@@ -205,11 +206,45 @@ int dvsim_grow_histograms(dvsim_vortex *v, int64_t needed)
     return grown;
 }
 
+/* Slots for which the oldest packet has been in the switch or in its queue. */
+static int64_t oldest(const dvsim_vortex *v)
+{
+    const uint64_t now = (uint64_t)v->now;
+    uint64_t age = 0;
+    for (int64_t i = 0; i < v->threads; i++)
+        for (int64_t k = 0; k < dvsim_cylinders(v) * v->params.height * v->shards[i].lanes; k++) {
+            uint64_t packet = v->shards[i].cells[k];
+            if (packet == 0)
+                continue;
+            uint64_t hops = dvsim_packet_hops(v->layout, packet, now);
+            uint64_t latency = dvsim_packet_latency(v->layout, packet, now);
+            age = hops > age ? hops : age;
+            age = latency > age ? latency : age;
+        }
+    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < v->columns * v->params.height; k++)
+        if (v->waiting[k] > 0 && now - (uint64_t)v->head[k] > age)
+            age = now - (uint64_t)v->head[k];
+    return (int64_t)age;
+}
+
+/* Histograms are as long as a packet can be old, not as the run is long. To look for the oldest one
+ * takes as long as a slot, so that is done only when they might be too short. */
+static int make_room(dvsim_vortex *v, int64_t slots)
+{
+    if (v->now + slots <= v->room_until)
+        return 1;
+    const int64_t age = oldest(v);
+    if (!dvsim_grow_histograms(v, age + slots + 1))
+        return 0;
+    v->room_until = v->now + v->histogram - age - 1;
+    return 1;
+}
+
 int dvsim_vortex_run(dvsim_vortex *v, int64_t slots)
 {
     if (v == NULL || slots < 0)
         return DVSIM_EINVAL;
-    if (!dvsim_grow_histograms(v, v->now + slots + 1))
+    if (!make_room(v, slots))
         return DVSIM_ENOMEM;
     v->until = v->now + slots;
     v->delivery_count = v->refused_count = 0;

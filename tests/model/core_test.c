@@ -162,20 +162,23 @@ static void bad_arguments_are_refused_and_change_nothing(void)
     CHECK(card.messages == 0);
 }
 
+/* A bridge that stands still until the buffer is full. */
+static const dvsim_flow STILL = {.arrival_ps = 1, .drain_ps = 1000, .wait_ps = INT64_MAX, .stop_ppm = 1000000};
+
 static void the_ring_counts_overruns_and_keeps_its_books(void)
 {
     dvsim_host host;
     CHECK(dvsim_host_init(&host, 8000, 2, 5, 1) == DVSIM_OK);
     CHECK(dvsim_host_room(&host) == 1005);
-    CHECK(dvsim_host_fill(&host, 1005, 1000000) == 1005);
+    CHECK(dvsim_host_fill(&host, 1005, &STILL) == 1005);
     CHECK(host.overruns == 0);
-    CHECK(dvsim_host_fill(&host, 1006, 1000000) == 1005);
+    CHECK(dvsim_host_fill(&host, 1006, &STILL) == 1005);
     CHECK(host.overruns == 1);
-    CHECK(dvsim_host_fill(&host, 1, 1000000) == DVSIM_ESTATE); /* both buffers are in use */
+    CHECK(dvsim_host_fill(&host, 1, &STILL) == DVSIM_ESTATE); /* both buffers are in use */
     CHECK(dvsim_host_check(&host));
     CHECK(dvsim_host_drain(&host, 2011) == DVSIM_ESTATE);
     CHECK(dvsim_host_drain(&host, 1005) == DVSIM_OK);
-    CHECK(dvsim_host_fill(&host, 3, 500000) == 3);
+    CHECK(dvsim_host_fill(&host, 3, &STILL) == 3);
     CHECK(dvsim_host_check(&host));
     CHECK(host.held == 1008);
 }
@@ -184,8 +187,41 @@ static void a_buffer_smaller_than_a_message_still_takes_what_the_threads_hold(vo
 {
     dvsim_host host;
     CHECK(dvsim_host_init(&host, 1024, 2, 3, 16384) == DVSIM_OK);
-    CHECK(dvsim_host_fill(&host, 100, 1000000) == 3);
-    CHECK(dvsim_host_fill(&host, 100, 0) == 1);
+    dvsim_flow early = STILL;
+    early.stop_ppm = 0;
+    CHECK(dvsim_host_fill(&host, 100, &STILL) == 3);
+    CHECK(dvsim_host_fill(&host, 100, &early) == 1);
+}
+
+static void a_buffer_overruns_only_where_the_bridge_is_slower_than_the_network(void)
+{
+    dvsim_flow flow = {.arrival_ps = 10, .drain_ps = 10, .wait_ps = 0, .stop_ppm = 1000000};
+    dvsim_host host;
+    CHECK(dvsim_host_init(&host, 800, 2, 1, 1) == DVSIM_OK); /* room for 101 */
+    CHECK(dvsim_host_fill(&host, 1000000, &flow) == 1000000);
+    CHECK(host.overruns == 0);
+    flow.drain_ps = 20; /* one leaves while two arrive: twice the room */
+    CHECK(dvsim_host_fill(&host, 1000000, &flow) == 202);
+    CHECK(host.overruns == 1);
+    CHECK(dvsim_host_init(&host, 800, 1, 1, 1) == DVSIM_OK);
+    flow.wait_ps = 505; /* half of the buffer is full before the first leaves */
+    CHECK(dvsim_host_fill(&host, 1000000, &flow) == 152);
+}
+
+static void ranges_keep_products_from_overflowing(void)
+{
+    dvsim_card_params p = params();
+    dvsim_card card;
+    CHECK(dvsim_card_init(&card, &p, (INT64_C(1) << 40) + 1) == DVSIM_EINVAL);
+    p.piece_words = INT64_MAX;
+    CHECK(dvsim_card_init(&card, &p, 8) == DVSIM_EINVAL);
+    p = params();
+    p.dma_entries = INT64_C(1) << 50;
+    p.sram_bytes = INT64_C(1) << 50;
+    CHECK(dvsim_card_init(&card, &p, INT64_C(1) << 40) == DVSIM_OK);
+    dvsim_burst burst;
+    CHECK(dvsim_card_receive(&card, 0, 1000, &burst) == DVSIM_OK);
+    CHECK(dvsim_law_total_ps((dvsim_law){INT64_MAX, 0}, 8, 1000) == INT64_MAX);
 }
 
 int main(void)
@@ -203,6 +239,8 @@ int main(void)
     bad_arguments_are_refused_and_change_nothing();
     the_ring_counts_overruns_and_keeps_its_books();
     a_buffer_smaller_than_a_message_still_takes_what_the_threads_hold();
-    puts("13 checks passed");
+    a_buffer_overruns_only_where_the_bridge_is_slower_than_the_network();
+    ranges_keep_products_from_overflowing();
+    puts("15 checks passed");
     return 0;
 }

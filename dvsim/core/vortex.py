@@ -1,0 +1,214 @@
+"""The cycle-accurate switch (models/vortex/vortex.h) as an object; its counts are NumPy arrays.
+
+Whoever calls has checked the arguments and says what is wrong with them (`dvsim.switch`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core._core import ffi, lib
+from dvsim.core.vortex_params import Ints, VortexParams, native_params
+
+EVENTS = ("enter", "cross", "deflect", "descend", "leave", "lose")
+"""Names of the kinds of event, in the order of the C enumeration."""
+
+EVENT = np.dtype(
+    [(name, np.int64) for name in ("slot", "packet", "by")]
+    + [(name, np.int32) for name in ("kind", "cylinder")]
+    + [(name, np.int64) for name in ("angle", "height", "to_angle", "to_height")]
+)
+DELIVERY = np.dtype([(name, np.int64) for name in ("handle", "slot", "angle", "height", "hops")])
+
+
+class Counts(NamedTuple):
+    """Counts since the last reset; `_at` arrays are [replications, angles, heights]."""
+
+    slots: int
+    offered: int
+    accepted: int
+    delivered: int
+    lost: int
+    in_flight: int
+    waiting: int
+    offered_at: Ints
+    accepted_at: Ints
+    delivered_at: Ints
+    lost_at: Ints
+    hops: Ints
+    latency: Ints
+    wanted: Ints
+    blocked: Ints
+    present: Ints
+
+
+class Totals(NamedTuple):
+    """The numbers of `Counts` that say how a run is going."""
+
+    slots: int
+    delivered: int
+    waiting: int
+
+
+def available_bytes() -> int | None:
+    """Return the memory that Linux says a new program can have, None where it does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    kibibytes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(kibibytes[0]) * 1024 if kibibytes else None
+
+
+def simd() -> str:
+    """Return the instruction set of the inner loops; DVSIM_SIMD in the environment forces one."""
+    return str(ffi.string(lib.dvsim_vortex_simd()).decode())
+
+
+class Vortex:
+    """A switch in the C core, or several independent ones side by side.
+
+    Parameters
+    ----------
+    params
+        Checked parameters.
+    threads
+        Threads of the core; they do not change any result.
+
+    Raises
+    ------
+    MemoryError
+        If it does not fit in memory; nothing has been allocated then.
+    ValueError
+        If the core refuses the parameters.
+    """
+
+    def __init__(self, params: VortexParams, threads: int = 1) -> None:
+        self._shape = (params.replications, params.angles, params.height)
+        native, alive = native_params(params)
+        needed = int(lib.dvsim_vortex_bytes(native, threads))
+        if needed < 0:
+            raise ValueError("the switch core refuses its parameters")
+        available = available_bytes()
+        if available is not None and needed > available:
+            raise MemoryError(
+                f"the switch needs {needed:,} B of memory, {available:,} B are available"
+            )
+        vortex = lib.dvsim_vortex_create(native, threads)
+        del alive  # the core has copied what they point to
+        if vortex == ffi.NULL:
+            raise MemoryError(f"the switch needs {needed:,} B of memory and did not get them")
+        self._vortex = ffi.gc(vortex, lib.dvsim_vortex_free, needed)
+
+    def run(self, slots: int) -> None:
+        """Run so many slots; the interpreter is free meanwhile."""
+        if lib.dvsim_vortex_run(self._vortex, slots):
+            raise MemoryError("no memory for longer histograms")
+
+    def reset(self) -> None:
+        """Set all counts to zero; packets and queues stay."""
+        lib.dvsim_vortex_reset_counts(self._vortex)
+
+    def totals(self) -> Totals:
+        """Return a few totals, without the arrays of `counts`."""
+        now = self._counts_now()
+        return Totals(now.slots, now.delivered, now.waiting)
+
+    def counts(self) -> Counts:
+        """Return all counts, as copies."""
+        now = self._counts_now()
+        cylinders = self._shape[2].bit_length()
+        ports = int(np.prod(self._shape))
+        return Counts(
+            slots=now.slots,
+            offered=now.offered,
+            accepted=now.accepted,
+            delivered=now.delivered,
+            lost=now.lost,
+            in_flight=now.in_flight,
+            waiting=now.waiting,
+            offered_at=_copied(now.offered_at, ports).reshape(self._shape),
+            accepted_at=_copied(now.accepted_at, ports).reshape(self._shape),
+            delivered_at=_copied(now.delivered_at, ports).reshape(self._shape),
+            lost_at=_copied(now.lost_at, ports).reshape(self._shape),
+            hops=_copied(now.hops, now.hops_length),
+            latency=_copied(now.latency, now.latency_length),
+            wanted=_copied(now.wanted, cylinders),
+            blocked=_copied(now.blocked, cylinders),
+            present=_copied(now.present, cylinders),
+        )
+
+    def at(self, cylinder: int, angle: int, height: int) -> int | None:
+        """Return the address (angle * height + height) of the packet at a node, None if free."""
+        found = int(lib.dvsim_vortex_at(self._vortex, cylinder, angle, height))
+        return found - 1 if found > 0 else None
+
+    def give(self, port: int, to: int, handle: int) -> bool:
+        """Offer a packet in the next slot; False if one is offered at that port already."""
+        height = self._shape[2]
+        arguments = (*divmod(port, height), *divmod(to, height), handle)
+        code = lib.dvsim_vortex_give(self._vortex, *arguments)
+        if code == lib.DVSIM_EINVAL:
+            raise ValueError(f"no input {port} or no output {to}")
+        return bool(code == lib.DVSIM_OK)
+
+    def deliveries(self) -> npt.NDArray[Any]:
+        """Return what left in the last `run`, as records of `DELIVERY`."""
+        first = ffi.new("dvsim_delivery **")
+        return _records(first, lib.dvsim_vortex_deliveries(self._vortex, first), DELIVERY)
+
+    def refused(self) -> Ints:
+        """Return the handles of what was refused in the last `run`."""
+        first = ffi.new("int64_t **")
+        return _copied(*_found(first, lib.dvsim_vortex_refused(self._vortex, first)))
+
+    def events(self) -> npt.NDArray[Any]:
+        """Return what happened to the watched packets since creation, as records of `EVENT`."""
+        first = ffi.new("dvsim_event **")
+        return _records(first, lib.dvsim_vortex_events(self._vortex, first), EVENT)
+
+    def save(self) -> bytes:
+        """Return the state as bytes.
+
+        Raises
+        ------
+        ValueError
+            If packets are watched or given: they are more than the state has room for.
+        """
+        size = int(lib.dvsim_vortex_state_bytes(self._vortex))
+        if size < 0:
+            raise ValueError("a switch with watched or given packets cannot be saved")
+        state = ffi.new("uint8_t[]", size)
+        lib.dvsim_vortex_save(self._vortex, state)
+        return bytes(ffi.buffer(state))
+
+    def load(self, state: bytes) -> None:
+        """Continue from a state that `save` of an equal switch gave; ValueError for another."""
+        if lib.dvsim_vortex_load(self._vortex, ffi.from_buffer("uint8_t[]", state), len(state)):
+            raise ValueError("not a state of this switch")
+
+    def _counts_now(self) -> Any:  # noqa: ANN401 - a C struct
+        counts = ffi.new("dvsim_vortex_counts *")
+        if lib.dvsim_vortex_counts_now(self._vortex, counts):
+            raise MemoryError("no memory for the counts")
+        return counts
+
+
+def _copied(first: Any, length: int) -> Ints:  # noqa: ANN401 - a C pointer
+    if length <= 0:
+        return np.zeros(0, dtype=np.int64)
+    return np.frombuffer(ffi.buffer(first, length * 8), dtype=np.int64).copy()
+
+
+def _found(first: Any, length: int) -> tuple[Any, int]:  # noqa: ANN401 - a C pointer
+    return first[0], int(length)
+
+
+def _records(first: Any, length: int, kind: np.dtype[Any]) -> npt.NDArray[Any]:  # noqa: ANN401
+    if length <= 0:
+        return np.zeros(0, dtype=kind)
+    return np.frombuffer(ffi.buffer(first[0], length * kind.itemsize), dtype=kind).copy()

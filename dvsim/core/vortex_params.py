@@ -1,0 +1,113 @@
+"""The parameters of the switch core, and how they become the C struct (models/vortex/vortex.h).
+
+The core writes heights bit-reversed; that is turned here, so that nothing above sees it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core._core import ffi, lib
+
+Ints = npt.NDArray[np.int64]
+
+CROSSINGS = {
+    "brc": lib.DVSIM_CROSS_BRC,
+    "xor": lib.DVSIM_CROSS_XOR,
+    "random": lib.DVSIM_CROSS_RANDOM,
+}
+EXITS = {"angle": lib.DVSIM_EXIT_ANGLE, "any": lib.DVSIM_EXIT_ANY}
+INJECTIONS = {
+    "drop": lib.DVSIM_INJECT_DROP,
+    "queue": lib.DVSIM_INJECT_QUEUE,
+    "saturate": lib.DVSIM_INJECT_SATURATE,
+    "given": lib.DVSIM_INJECT_GIVEN,
+}
+FAULTS = {
+    "node": lib.DVSIM_FAULT_NODE,
+    "down": lib.DVSIM_FAULT_DOWN,
+    "stay": lib.DVSIM_FAULT_STAY,
+    "block": lib.DVSIM_FAULT_BLOCK,
+    "free": lib.DVSIM_FAULT_FREE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VortexParams:
+    """What a switch is made of; probabilities are times 2^32, ports are angle * height + height."""
+
+    height: int
+    angles: int
+    injecting: tuple[int, ...]
+    replications: int = 1
+    crossing: str = "brc"
+    exit_rule: str = "angle"
+    injection: str = "drop"
+    seed: int = 1
+    arrival_threshold: int = 0
+    order: npt.NDArray[np.uint32] | None = None
+    destination: Ints | None = None
+    hot: tuple[int, ...] = ()
+    hot_threshold: int = 0
+    burst_slots: int = 0
+    burst_threshold: int = 0
+    trace: tuple[Ints, Ints, Ints] | None = None  # slot, input, output; slots ascend
+    faults: tuple[tuple[str, int, int, int], ...] = ()  # kind, cylinder, angle, height
+    watched: int = 0
+
+
+def reversed_heights(values: Ints, height: int) -> Ints:
+    """Return ports or heights with the bits of the height reversed; twice gives them back."""
+    bits = height.bit_length() - 1
+    mirrored = values - values % height
+    for bit in range(bits):
+        mirrored |= (values >> bit & 1) << (bits - 1 - bit)
+    return mirrored
+
+
+def native_params(params: VortexParams) -> tuple[Any, list[Any]]:
+    """Return the C struct, and what it points to."""
+    native, alive = ffi.new("dvsim_vortex_params *"), []
+
+    def pointer(values: npt.ArrayLike, kind: type[np.generic], name: str) -> Any:  # noqa: ANN401
+        array = np.ascontiguousarray(values, dtype=kind)
+        alive.append(array)
+        return ffi.cast(name, array.ctypes.data)
+
+    height = params.height
+    for name in ("height", "angles", "replications", "seed", "arrival_threshold", "hot_threshold"):
+        setattr(native, name, getattr(params, name))
+    native.crossing = CROSSINGS[params.crossing]
+    native.exit_rule = EXITS[params.exit_rule]
+    native.injection = INJECTIONS[params.injection]
+    native.burst_slots, native.burst_threshold = params.burst_slots, params.burst_threshold
+    native.watched = params.watched
+    flags = [angle in set(params.injecting) for angle in range(params.angles)]
+    native.injecting = pointer(flags, np.uint8, "uint8_t *")
+    if params.order is not None:
+        native.order = pointer(params.order, np.uint32, "uint32_t *")
+    if params.destination is not None:
+        turned = reversed_heights(params.destination, height)
+        turned = turned[reversed_heights(np.arange(height), height)]
+        native.destination = pointer(turned, np.uint32, "uint32_t *")
+    if params.hot:
+        turned = reversed_heights(np.array(params.hot, dtype=np.int64), height)
+        native.hot, native.hots = pointer(turned, np.uint32, "uint32_t *"), len(params.hot)
+    if params.trace is not None:
+        slot, port, to = params.trace
+        port, to = reversed_heights(port, height), reversed_heights(to, height)
+        by_port = np.argsort(port, kind="stable")
+        start = np.searchsorted(port[by_port], np.arange(params.angles * height + 1))
+        native.trace_start = pointer(start, np.int64, "int64_t *")
+        native.trace_slot = pointer(slot[by_port], np.int64, "int64_t *")
+        native.trace_to = pointer(to[by_port], np.uint32, "uint32_t *")
+    faults = ffi.new("dvsim_fault[]", len(params.faults))
+    for fault, (kind, cylinder, angle, at) in zip(faults, params.faults, strict=True):
+        fault.kind, fault.cylinder, fault.angle, fault.height = FAULTS[kind], cylinder, angle, at
+    alive.append(faults)
+    native.faults, native.fault_count = faults, len(params.faults)
+    return native, alive
