@@ -18,9 +18,10 @@ from dvsim._version import __version__
 if TYPE_CHECKING:
     from dvsim.results.run import Run
     from dvsim.scenario.types import Scenario
+    from dvsim.switch import Switch
     from dvsim.validation.types import Validation
 
-__all__ = ["Run", "__version__", "load", "run", "validate"]
+__all__ = ["Run", "Switch", "__version__", "load", "run", "validate"]
 
 
 def load(scenario: str, **overrides: object) -> Scenario:
@@ -95,4 +96,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
         from dvsim.results.run import Run
 
         return Run
+    if name == "Switch":
+        from dvsim.switch import Switch
+
+        return Switch
     raise AttributeError(f"module 'dvsim' has no attribute {name!r}")

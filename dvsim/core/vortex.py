@@ -115,7 +115,8 @@ class Vortex:
 
     def totals(self) -> Totals:
         """Return a few totals, without the arrays of `counts`."""
-        now = self._counts_now()
+        now = ffi.new("dvsim_vortex_totals *")
+        lib.dvsim_vortex_totals_now(self._vortex, now)
         return Totals(now.slots, now.delivered, now.waiting)
 
     def counts(self) -> Counts:

@@ -111,6 +111,19 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
     return DVSIM_OK;
 }
 
+int dvsim_vortex_totals_now(const dvsim_vortex *v, dvsim_vortex_totals *totals)
+{
+    if (v == NULL || totals == NULL)
+        return DVSIM_EINVAL;
+    *totals = (dvsim_vortex_totals){.slots = v->now - v->counted_from};
+    for (int64_t i = 0; i < v->threads; i++)
+        for (int64_t k = 0; k < per_port(v); k++)
+            totals->delivered += v->shards[i].delivered_at[k];
+    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < per_port(v); k++)
+        totals->waiting += v->waiting[k];
+    return DVSIM_OK;
+}
+
 /* --- checkpoint -------------------------------------------------------------------------------------
  * 64-bit words: a mark, the shape, the times, then cells in the order of lanes of the whole switch,
  * queues, counts. The counts of all threads are added up, so that they can be given to one on loading. */

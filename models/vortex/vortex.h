@@ -128,6 +128,13 @@ int dvsim_vortex_run(dvsim_vortex *vortex, int64_t slots);
 void dvsim_vortex_reset_counts(dvsim_vortex *vortex);
 int dvsim_vortex_counts_now(dvsim_vortex *vortex, dvsim_vortex_counts *counts);
 
+/* How a run goes, without the arrays of all counts: slots and packets delivered since the last
+ * dvsim_vortex_reset_counts, packets that wait now. */
+typedef struct {
+    int64_t slots, delivered, waiting;
+} dvsim_vortex_totals;
+int dvsim_vortex_totals_now(const dvsim_vortex *vortex, dvsim_vortex_totals *totals);
+
 /* Injection `given`: offer a packet at an input in the next slot; handle is the caller's. DVSIM_EINVAL:
  * no such port or address. DVSIM_ESTATE: another packet is offered there already, or not `given`. */
 int dvsim_vortex_give(dvsim_vortex *vortex, int64_t angle, int64_t height, int64_t to_angle,

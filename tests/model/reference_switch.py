@@ -1,6 +1,6 @@
-"""The Data Vortex switch in plain Python, written for reading: the definition that the core must meet.
+"""The Data Vortex switch in plain Python, written for reading: the definition the core must meet.
 
-Nodes are (cylinder, angle, height). Nothing here is fast or clever; heights and angles are the real
+Nodes are (cylinder, angle, height). Nothing here is fast or clever: heights and angles are the real
 ones, every packet is an object, and the rules stand in the order in which they hold.
 """
 
@@ -34,11 +34,13 @@ class Packet:
     height: int
     arrived: int
     injected: int = -1
+    handle: int = 0
+    path: list = field(default_factory=list)  # (slot, event, node after it, packet to blame)
 
 
 @dataclass
 class ReferenceSwitch:
-    """One switch; `step` runs one slot. Parameters as in `dvsim.Switch`, probabilities times 2^32."""
+    """One switch; `step` runs one slot. Parameters as in `dvsim.Switch`, chances times 2^32."""
 
     height: int
     angles: int
@@ -54,9 +56,15 @@ class ReferenceSwitch:
     hot_threshold: int = 0
     burst_slots: int = 0
     burst_threshold: int = 0
+    trace: dict | None = None  # (slot, angle, height) -> (angle, height)
+    faults: tuple[tuple[str, int, int, int], ...] = ()  # kind, cylinder, angle, height
     now: int = 0
     nodes: dict[tuple[int, int, int], Packet] = field(default_factory=dict)
     queues: dict[tuple[int, int], deque[Packet]] = field(default_factory=dict)
+    given: dict[tuple[int, int], Packet] = field(default_factory=dict)  # for the next slot
+    entered: list[Packet] = field(default_factory=list)
+    left: list[Packet] = field(default_factory=list)  # delivered in the last slot
+    refused: list[Packet] = field(default_factory=list)  # refused in the last slot
     count: Counter = field(default_factory=Counter)
 
     def __post_init__(self):
@@ -65,6 +73,9 @@ class ReferenceSwitch:
         self.burst_key = mix(self.seed ^ 0x6275727374)
         self.hot_key = mix(self.seed ^ 0x686F74)
         self.head_since = Counter()  # saturate: slot in which the waiting packet came to the head
+
+    def faulty(self, node: tuple[int, int, int], *kinds: str) -> bool:
+        return any((kind, *node) in self.faults for kind in kinds)
 
     def cross(self, c: int, h: int) -> int:
         """The height to which a packet that stays on cylinder c goes: bit c is flipped."""
@@ -81,6 +92,9 @@ class ReferenceSwitch:
 
     def arrival(self, a: int, h: int, slot: int) -> tuple[bool, int, int]:
         """Whether a packet arrives at input (a, h) in a slot, and its address (angle, height)."""
+        if self.trace is not None:
+            to = self.trace.get((slot, a, h))
+            return (False, 0, 0) if to is None else (True, *to)
         ports, u = self.angles * self.height, reverse(h, self.n)
         index = slot * ports + a * self.height + u
         x = draw(self.key, index)
@@ -102,64 +116,101 @@ class ReferenceSwitch:
 
     def step(self) -> None:
         """Run one slot: move every packet from the inside out, then inject."""
-        now, moved = self.now, {}
+        standing, self.nodes, self.left, self.refused = self.nodes, {}, [], []
         for c in range(self.n, -1, -1):
-            for (cylinder, a, h), packet in self.nodes.items():
-                if cylinder != c:
-                    continue
-                on = (a + 1) % self.angles
-                self.count["present", c] += 1
-                if c == self.n:
-                    if self.exit_rule == "any" or a == packet.angle:
-                        self.deliver(packet, a, h)
-                    else:
-                        moved[c, on, h] = packet
-                    continue
-                bit = self.n - 1 - c
-                right = (h ^ packet.height) >> bit & 1 == 0
-                self.count["wanted", c] += right
-                if right and (c + 1, on, h) not in moved:
-                    moved[c + 1, on, h] = packet
-                else:
-                    self.count["blocked", c] += right
-                    assert (c, on, self.cross(c, h)) not in moved
-                    moved[c, on, self.cross(c, h)] = packet
-        self.nodes = moved
+            for node, packet in standing.items():
+                if node[0] == c:
+                    self.count["present", c] += 1
+                    self.move(packet, node)
         for a in self.injecting:
             for h in range(self.height):
-                self.inject(a, h, now)
+                self.inject(a, h)
+        self.given = {}
         self.now += 1
 
-    def deliver(self, packet: Packet, a: int, h: int) -> None:
+    def move(self, packet: Packet, node: tuple[int, int, int]) -> None:
+        c, a, h = node
+        on = (a + 1) % self.angles
+        if c == self.n:
+            if self.exit_rule == "any" or a == packet.angle:
+                self.deliver(packet, node)
+            else:
+                self.stay(packet, node, (c, on, h), "cross")
+            return
+        below, beside = (c + 1, on, h), (c, on, self.cross(c, h))
+        if (h ^ packet.height) >> (self.n - 1 - c) & 1:
+            self.stay(packet, node, beside, "cross")
+            return
+        self.count["wanted", c] += 1
+        taker = self.nodes.get(below)
+        if self.faulty(node, "down", "block") or self.faulty(below, "node"):
+            descends = False
+        else:
+            descends = taker is None or self.faulty(node, "free")
+        if not descends:
+            self.count["blocked", c] += 1
+            self.stay(packet, node, beside, "deflect", taker)
+        elif taker is None:
+            self.place(packet, below, "descend")
+        else:
+            self.lose(packet, node)
+
+    def stay(self, packet, node, beside, event: str, by: Packet | None = None) -> None:
+        if self.faulty(node, "stay") or self.faulty(beside, "node"):
+            self.lose(packet, node)
+        else:
+            self.place(packet, beside, event, by)
+
+    def place(self, packet, node, event: str, by: Packet | None = None) -> None:
+        assert node not in self.nodes
+        self.nodes[node] = packet
+        packet.path.append((self.now, event, node, by))
+
+    def lose(self, packet: Packet, node: tuple[int, int, int]) -> None:
+        self.count["lost", (packet.angle, packet.height)] += 1
+        packet.path.append((self.now, "lose", node, None))
+
+    def deliver(self, packet: Packet, node: tuple[int, int, int]) -> None:
+        _, a, h = node
         assert h == packet.height
-        port = (a if self.exit_rule == "angle" else 0, h)
-        self.count["delivered", port] += 1
+        self.count["delivered", (a if self.exit_rule == "angle" else 0, h)] += 1
         self.count["hops", self.now - packet.injected] += 1
         self.count["latency", self.now - packet.arrived] += 1
+        packet.path.append((self.now, "leave", node, None))
+        self.left.append(packet)
 
-    def inject(self, a: int, h: int, now: int) -> None:
-        free = (0, a, h) not in self.nodes
-        arrives, angle, height = self.arrival(a, h, now)
-        if self.injection == "saturate":
-            self.count["offered", (a, h)] += 1
-            if not free:
-                return
-            _, angle, height = self.arrival(a, h, self.head_since[a, h])
-            self.head_since[a, h] = now + 1
-            self.enter(Packet(angle, height, now), a, h, now)
-            return
-        self.count["offered", (a, h)] += arrives
-        if self.injection == "drop":
-            if arrives and free:
-                self.enter(Packet(angle, height, now), a, h, now)
-            return
-        queue = self.queues.setdefault((a, h), deque())
-        if arrives:
-            queue.append(Packet(angle, height, now))
-        if queue and free:
-            self.enter(queue.popleft(), a, h, now)
+    def give(self, a: int, h: int, angle: int, height: int, handle: int) -> None:
+        """Offer a packet in the next slot, for injection `given`."""
+        self.given[a, h] = Packet(angle, height, self.now, handle=handle)
 
-    def enter(self, packet: Packet, a: int, h: int, now: int) -> None:
-        packet.injected = now
-        self.nodes[0, a, h] = packet
+    def inject(self, a: int, h: int) -> None:
+        packet = self.offered(a, h)
+        if packet is None:
+            return
+        if (0, a, h) in self.nodes or self.faulty((0, a, h), "node"):
+            self.refused.append(packet)
+            return
+        if self.injection == "queue":
+            self.queues[a, h].popleft()
+        self.head_since[a, h] = self.now + 1
+        packet.injected = self.now
+        self.place(packet, (0, a, h), "enter")
+        self.entered.append(packet)
         self.count["accepted", (a, h)] += 1
+
+    def offered(self, a: int, h: int) -> Packet | None:
+        """The packet that wants to enter at an input now; it stays in its queue."""
+        if self.injection == "given":
+            self.count["offered", (a, h)] += (a, h) in self.given
+            return self.given.get((a, h))
+        arrives, angle, height = self.arrival(a, h, self.now)
+        if self.injection == "saturate":
+            arrives, (_, angle, height) = True, self.arrival(a, h, self.head_since[a, h])
+        self.count["offered", (a, h)] += arrives
+        packet = Packet(angle, height, self.now) if arrives else None
+        if self.injection != "queue":
+            return packet
+        queue = self.queues.setdefault((a, h), deque())
+        if packet is not None:
+            queue.append(packet)
+        return queue[0] if queue else None

@@ -1,0 +1,301 @@
+"""The Data Vortex switch as a Python object: `Switch`, and one call per run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dvsim.core.vortex_params import EXITS
+from dvsim.switch.check import choice, power_of_two, whole
+from dvsim.switch.faults import Fault, check_fault
+from dvsim.switch.traffic import check_offer
+from dvsim.switch.wiring import CROSSINGS
+
+if TYPE_CHECKING:
+    import networkx as nx  # type: ignore[import-untyped]
+
+    from dvsim.switch.result import SwitchRun
+    from dvsim.switch.simulation import Simulation
+
+MOST_ANGLES = 4096
+
+
+class Switch:
+    """A Data Vortex switch: concentric cylinders of nodes, one packet per node, no buffers.
+
+    In every slot every packet moves one angle on. On cylinder c it descends to the next one if bit
+    c (most significant first) of its height is that of its address and no packet that stays on the
+    next cylinder takes the node below; else it stays and crosses to another height. On the
+    innermost cylinder it leaves where it is addressed. Packets enter at cylinder 0, where no packet
+    of that cylinder arrives.
+
+    Parameters
+    ----------
+    height
+        H, a power of two from 2 to 2^20; there are log2(H) + 1 cylinders.
+    angles
+        A, from 1 to 4096.
+    injecting
+        Angles that have input ports: None for all, a number m for 0 .. m - 1, or the angles.
+    crossing
+        ``brc`` (bit-reversed counter), ``xor`` or ``random``, see `dvsim.switch.wiring`. The
+        permutations of ``random`` are drawn from the seed of the run; its replications share them.
+    exit
+        ``angle``: H x A outputs, a packet goes round the innermost cylinder to its angle.
+        ``any``: H outputs, a packet leaves as soon as it is on the innermost cylinder.
+    faults
+        `Fault` objects, or tuples (kind, cylinder, angle, height).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range; the text says which and what is allowed.
+
+    Notes
+    -----
+    Ports are numbered angle * H + height; with exit ``any`` the outputs are the heights.
+
+    Examples
+    --------
+    >>> switch = Switch(height=4, angles=3)
+    >>> switch.nodes, switch.inputs, switch.outputs
+    (36, 12, 12)
+    >>> run = switch.run(0.01, slots=20_000, warmup=1_000)
+    >>> round(run.mean_hops, 1)  # 3/2 log2(H) + (A + 1)/2 without contention
+    5.0
+    """
+
+    def __init__(
+        self,
+        height: int,
+        angles: int,
+        injecting: int | Iterable[int] | None = None,
+        crossing: str = "brc",
+        exit: str = "angle",
+        faults: Iterable[Fault | tuple[str, int, int, int]] | None = None,
+    ) -> None:
+        self._height = power_of_two("height", height)
+        self._angles = whole("angles", angles, 1, MOST_ANGLES)
+        self._injecting = _injecting(injecting, self._angles)
+        self._crossing = choice("crossing", crossing, CROSSINGS)
+        self._exit = choice("exit", exit, EXITS)
+        self._faults = tuple(
+            check_fault(fault, self.cylinders, self._angles, self._height) for fault in faults or ()
+        )
+
+    @property
+    def height(self) -> int:
+        """H, the heights of each cylinder."""
+        return self._height
+
+    @property
+    def angles(self) -> int:
+        """A, the angles of each cylinder."""
+        return self._angles
+
+    @property
+    def cylinders(self) -> int:
+        """C = log2(H) + 1."""
+        return self._height.bit_length()
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of the switch, C x A x H."""
+        return self.cylinders * self._angles * self._height
+
+    @property
+    def injecting(self) -> tuple[int, ...]:
+        """Angles that have input ports."""
+        return self._injecting
+
+    @property
+    def inputs(self) -> int:
+        """Input ports, H for each angle that injects."""
+        return len(self._injecting) * self._height
+
+    @property
+    def outputs(self) -> int:
+        """Output ports: H x A with exit ``angle``, H with exit ``any``."""
+        return self._height * (self._angles if self._exit == "angle" else 1)
+
+    @property
+    def crossing(self) -> str:
+        """How packets cross that stay: ``brc``, ``xor`` or ``random``."""
+        return self._crossing
+
+    @property
+    def exit(self) -> str:
+        """Where packets leave: ``angle`` or ``any``."""
+        return self._exit
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is broken."""
+        return self._faults
+
+    def run(
+        self,
+        load: float | None,
+        slots: int,
+        warmup: int = 0,
+        seed: int = 1,
+        traffic: str = "uniform",
+        injection: str = "drop",
+        threads: int = 1,
+        *,
+        replications: int = 1,
+        watch: int = 0,
+        hot: tuple[float, Iterable[int]] | None = None,
+        burst: int | None = None,
+        duty: float | None = None,
+        trace: str | os.PathLike[str] | Sequence[Any] | None = None,
+        permutation: Sequence[int] | None = None,
+    ) -> SwitchRun:
+        """Simulate `warmup` slots, then `slots` slots that are counted.
+
+        Parameters
+        ----------
+        load
+            Probability of an arrival per slot and input, in [0, 1]; None where something else
+            says what arrives (traffic ``trace``) or a packet always waits (``saturate``).
+        slots, warmup
+            Slots that count, and slots before them that do not.
+        seed, traffic, injection, threads, replications, watch
+            As in `start`; injection ``given`` needs `start` itself.
+        hot, burst, duty, trace, permutation
+            As in `start`.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range or does not go with another one.
+        MemoryError
+            If the switch does not fit in memory; said before anything is allocated.
+        """
+        slots, warmup = whole("slots", slots, 1), whole("warmup", warmup, 0)
+        if injection == "given":
+            raise ValueError("injection 'given' needs Switch.start: the packets are yours to give")
+        simulation = self.start(
+            load,
+            seed,
+            traffic,
+            injection,
+            threads,
+            replications=replications,
+            watch=watch,
+            hot=hot,
+            burst=burst,
+            duty=duty,
+            trace=trace,
+            permutation=permutation,
+        )
+        simulation.run(warmup)
+        simulation.reset()
+        simulation.run(slots)
+        return simulation.result()
+
+    def start(
+        self,
+        load: float | None = None,
+        seed: int = 1,
+        traffic: str = "uniform",
+        injection: str = "drop",
+        threads: int = 1,
+        *,
+        replications: int = 1,
+        watch: int = 0,
+        hot: tuple[float, Iterable[int]] | None = None,
+        burst: int | None = None,
+        duty: float | None = None,
+        trace: str | os.PathLike[str] | Sequence[Any] | None = None,
+        permutation: Sequence[int] | None = None,
+    ) -> Simulation:
+        """Return a simulation of this switch at slot 0, to be run in steps.
+
+        Parameters
+        ----------
+        load
+            As in `run`.
+        seed
+            From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
+        traffic
+            ``uniform`` (all outputs alike), ``bit-complement``, ``transpose``, ``shuffle``,
+            ``permutation`` (heights are permuted, the angle stays), ``hot-spot``, ``bursty``,
+            ``trace``.
+        injection
+            ``drop``: a refused packet is gone. ``queue``: it waits in an unbounded queue.
+            ``saturate``: a packet always waits. ``given``: like drop, with `Simulation.give`.
+        threads
+            From 1 to 64.
+        replications
+            Independent switches side by side; number r equals a run of its own with
+            `replication_seed(seed, r)` (crossing ``random``: but for the wiring, that of `seed`).
+        watch
+            Keep the paths of the first so many packets.
+        hot
+            (fraction, outputs): this share of the packets goes to one of these outputs.
+        burst, duty
+            Arrivals come in frames of `burst` slots; a frame is on with probability `duty`, and
+            all its packets go to one output.
+        trace
+            Path of a CSV file "slot,input,output" with that header, or the three arrays.
+        permutation
+            Destination height of each height.
+        """
+        from dvsim.switch.simulation import Simulation
+
+        offer = check_offer(
+            self,
+            load=load,
+            traffic=traffic,
+            injection=injection,
+            seed=seed,
+            replications=replications,
+            watch=watch,
+            hot=hot,
+            burst=burst,
+            duty=duty,
+            trace=trace,
+            permutation=permutation,
+        )
+        return Simulation(self, offer, whole("threads", threads, 1, 64))
+
+    @staticmethod
+    def resume(path: str | os.PathLike[str], threads: int | None = None) -> Simulation:
+        """Continue a simulation that `Simulation.save` wrote, with the same bytes to come.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be read, is damaged, or is not a checkpoint.
+        """
+        from dvsim.switch.checkpoint import resume
+
+        return resume(path, None if threads is None else whole("threads", threads, 1, 64))
+
+    def graph(self, seed: int = 1) -> nx.DiGraph:
+        """Return the switch as a NetworkX graph, see `dvsim.switch.graph`."""
+        from dvsim.switch.graph import graph
+
+        return graph(self, seed)
+
+    def __repr__(self) -> str:
+        parts = [f"height={self._height}, angles={self._angles}"]
+        if len(self._injecting) < self._angles:
+            parts.append(f"injecting={list(self._injecting)}")
+        parts += [f"crossing={self._crossing!r}, exit={self._exit!r}"]
+        if self._faults:
+            parts.append(f"{len(self._faults)} faults")
+        return f"<Switch {', '.join(parts)}>"
+
+
+def _injecting(injecting: int | Iterable[int] | None, angles: int) -> tuple[int, ...]:
+    if injecting is None:
+        return tuple(range(angles))
+    if not isinstance(injecting, Iterable):
+        return tuple(range(whole("injecting", injecting, 1, angles)))
+    chosen = {whole("an angle in injecting", angle, 0, angles - 1) for angle in injecting}
+    if not chosen:
+        raise ValueError(f"injecting names no angle; at least one of 0..{angles - 1} must inject")
+    return tuple(sorted(chosen))

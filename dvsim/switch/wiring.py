@@ -1,0 +1,86 @@
+"""Where a packet goes that stays on its cylinder: the crossing G_c of heights.
+
+Cylinder c has settled the c highest bits of a packet's height. A packet that stays keeps them, has
+bit c (most significant first) flipped and the bits below permuted. With u the height written
+backwards and R = u >> c, the three crossings are
+
+- ``brc``     R -> R + 1 modulo H / 2^c ("bit-reversed counter"): one cycle through all heights
+- ``xor``     R -> R xor 1: the packet swings between two heights
+- ``random``  R -> pi(R), a random permutation that flips bit 0
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core.vortex_params import Ints, reversed_heights
+
+CROSSINGS = ("brc", "xor", "random")
+GOLDEN = 0x9E3779B97F4A7C15
+_WORD = (1 << 64) - 1
+_CROSS = 0x63726F7373  # "cross"
+
+
+def splitmix(start: int, first: int, count: int) -> npt.NDArray[np.uint64]:
+    """Return numbers `first` .. of the SplitMix64 sequence that starts at `start` [1]_.
+
+    References
+    ----------
+    .. [1] Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+    """
+    index = np.arange(first, first + count, dtype=np.uint64)
+    x = index * np.uint64(GOLDEN) + np.uint64(start & _WORD)
+    x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return x ^ x >> np.uint64(31)
+
+
+def random_order(height: int, seed: int) -> npt.NDArray[np.uint32]:
+    """Draw the permutations of crossing ``random`` from the seed of a run.
+
+    Returns
+    -------
+    array of 2 * height - 2 numbers
+        The next R of each R of cylinder 0, then of cylinder 1, and so on to the last but one.
+    """
+    start = int(splitmix(seed ^ _CROSS, 0, 1)[0])
+    drawn, cylinders = 0, []
+    while height >= 2:
+        half = height // 2
+        odd = _shuffled(half, splitmix(start, drawn, half))
+        even = _shuffled(half, splitmix(start, drawn + half, half))
+        drawn += height
+        cylinders.append(np.stack([2 * odd + 1, 2 * even], axis=1).ravel())
+        height = half
+    return np.concatenate(cylinders).astype(np.uint32)
+
+
+def crossing_of(
+    crossing: str, height: int, cylinder: int, order: npt.NDArray[np.uint32] | None
+) -> Ints:
+    """Return the height to which a packet that stays on a cylinder crosses, for each height."""
+    values = height >> cylinder
+    u = reversed_heights(np.arange(height, dtype=np.int64), height)
+    settled, value = u & ((1 << cylinder) - 1), u >> cylinder
+    if values == 1:  # the ring of the innermost cylinder keeps the height
+        after = value
+    elif crossing == "brc":
+        after = (value + 1) % values
+    elif crossing == "xor":
+        after = value ^ 1
+    else:
+        if order is None:
+            raise ValueError("crossing random needs its permutations")
+        after = order[2 * height - 2 * values :].astype(np.int64)[value]
+    return reversed_heights(after << cylinder | settled, height)
+
+
+def _shuffled(count: int, draws: npt.NDArray[np.uint64]) -> Ints:
+    """Fisher and Yates, from the last place down; a place is drawn by multiply and shift."""
+    places = np.arange(count, 0, -1, dtype=np.uint64)
+    chosen = ((draws >> np.uint64(32)) * places >> np.uint64(32)).tolist()
+    values = list(range(count))
+    for last, other in zip(range(count - 1, -1, -1), chosen, strict=True):
+        values[last], values[other] = values[other], values[last]
+    return np.array(values, dtype=np.int64)
