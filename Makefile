@@ -22,9 +22,10 @@ lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in te
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(VENV)/editable ## how fast: events/s, simulated messages/s, simulated s per s
+bench: $(VENV)/editable ## how fast: the campaign, the command line, the switch; as ratios
 	$(BIN)/python bench/table1.py
 	$(BIN)/python bench/startup.py
+	$(BIN)/python bench/switch.py
 
 install: $(VENV)/installed ## dvsim in .venv
 

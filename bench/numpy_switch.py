@@ -1,8 +1,8 @@
 """The rival: the same switch vectorised with NumPy, as one would write it without a C compiler.
 
 One array per cylinder, natural heights, angles rolled on each slot. Bernoulli arrivals, uniform
-traffic, exit at the addressed angle, refused packets dropped. Draws the same packets as the core, so
-that results can be compared and not only times.
+traffic, exit at the addressed angle, refused packets dropped. Draws the same packets as the core,
+so that results can be compared and not only times.
 """
 
 from __future__ import annotations

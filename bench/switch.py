@@ -1,9 +1,9 @@
 """How fast is the switch, against plain Python, NumPy and the memory it works in?
 
 Prints node updates/s and packet hops/s of the core with statistics on, for one and two threads, a
-small, a batched and a very large switch; then the ratio to the plain Python reference and to a NumPy
-version of the same switch, with identical results; and how far the inner loop is from the bandwidth
-of the cache that holds the switch, measured by copying an array of that size.
+small, a batched and a very large switch; then the ratio to the plain Python reference and to a
+NumPy version of the same switch, with identical results; and how far the inner loop is from the
+bandwidth of the cache that holds the switch, measured by copying an array of that size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dvsim.core.vortex import simd
 from dvsim.switch import Switch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "model"))
-from reference_switch import ReferenceSwitch  # noqa: E402 - it lives with the tests
+from reference_switch import ReferenceSwitch
 
 LOAD = 0.5
 BYTES_PER_UPDATE = 32  # a descent reads and writes a word of two cylinders
