@@ -71,8 +71,10 @@ def rivals(height: int = 64, angles: int = 4, slots: int = 300) -> None:
     assert result.hops.tolist() == [reference.count["hops", k] for k in range(len(result.hops))]
     simulation = Switch(height, angles).start(load=LOAD)
     ours = best(lambda: simulation.run(100 * slots)) / (100 * slots)
-    print(f"H={height} A={angles}, identical results: core / plain Python {python / ours:,.0f}, "
-          f"core / NumPy {numpy / ours:,.0f}")
+    print(
+        f"H={height} A={angles}, identical results: core / plain Python {python / ours:,.0f}, "
+        f"core / NumPy {numpy / ours:,.0f}"
+    )
     large = NumpySwitch(1024, 8)
     numpy = best(lambda: [large.step(threshold) for _ in range(20)]) / 20
     simulation = Switch(1024, 8).start(load=LOAD)
@@ -103,9 +105,11 @@ def main() -> None:
     rivals()
     size = 1024 * 8 * 11 * 8
     bandwidth = copy_bandwidth(size // 2)
-    print(f"inner loop of H=1024 A=8: {rate * BYTES_PER_UPDATE / 1e9:.0f} GB/s of "
-          f"{bandwidth / 1e9:.0f} GB/s that a copy reaches in {size // 1024} KiB "
-          f"({rate * BYTES_PER_UPDATE / bandwidth:.0%})")
+    print(
+        f"inner loop of H=1024 A=8: {rate * BYTES_PER_UPDATE / 1e9:.0f} GB/s of "
+        f"{bandwidth / 1e9:.0f} GB/s that a copy reaches in {size // 1024} KiB "
+        f"({rate * BYTES_PER_UPDATE / bandwidth:.0%})"
+    )
 
 
 if __name__ == "__main__":

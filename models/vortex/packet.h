@@ -5,6 +5,9 @@
  *   arrived       slot of arrival at the port, modulo 2^arrived_bits
  *   angle         addressed angle
  *   bits 0..n-1   addressed height, bit-reversed
+ *
+ * The two stamps share the 63 - n - angle_bits bits that the address leaves: 25 each at H = 1024, A = 8,
+ * 15 and 16 at the largest switch. A packet that is older than that, in slots, is counted younger.
  */
 #ifndef DVSIM_VORTEX_PACKET_H
 #define DVSIM_VORTEX_PACKET_H

@@ -47,8 +47,8 @@ enum {
     DVSIM_FAULT_DOWN = 2,  /* the link to the next cylinder is dead: every packet is deflected */
     DVSIM_FAULT_STAY = 4,  /* the link along its own cylinder is dead: a packet that stays is lost */
     DVSIM_FAULT_BLOCK = 8, /* its deflection line is stuck at "taken": every packet is deflected */
-    DVSIM_FAULT_FREE = 16, /* its deflection line is stuck at "free": it descends into a taken node,
-                              and the packet that descends is lost */
+    DVSIM_FAULT_FREE = 16, /* its deflection line is stuck at "free": it descends into a node that a packet
+                              takes, and the packet that descends is lost; a dead node still stops it */
 };
 typedef struct {
     int32_t kind, cylinder;
