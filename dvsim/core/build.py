@@ -22,6 +22,9 @@ SOURCES = (
     "models/vortex/slot.c",
     "models/vortex/careful.c",
     "models/vortex/counts.c",
+    "models/vortex/check.c",
+    "models/vortex/run.c",
+    "models/vortex/inside.c",
     "models/vortex/vortex.c",
 )
 

@@ -15,7 +15,7 @@
 #include "vortex/packet.h"
 #include "vortex/vortex.h"
 
-enum { DVSIM_MATCHES = 4096 };
+enum { DVSIM_MATCHES = 4096, DVSIM_MOST_THREADS = 64 };
 
 typedef struct {
     dvsim_vortex *vortex;
@@ -110,7 +110,13 @@ void dvsim_move_carefully(dvsim_shard *s, int64_t now);
 int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u);
 void dvsim_entered(dvsim_shard *s, int64_t cell, int64_t a, int64_t u, int64_t now, int64_t handle);
 
-/* vortex.c: for counts.c, which puts a saved state back. */
+/* check.c */
+int dvsim_bits(int64_t height);
+int dvsim_is_address(const dvsim_vortex_params *p, int64_t to); /* angle * H + height of an output */
+int dvsim_is_careful(const dvsim_vortex_params *p);
+int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads);
+
+/* run.c: also for counts.c, which puts a saved state back. */
 int dvsim_grow_histograms(dvsim_vortex *v, int64_t needed);
 void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from);
 
