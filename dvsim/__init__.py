@@ -11,6 +11,7 @@ Heavy libraries are imported when a name is first used, so that ``dvsim --help``
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from dvsim._version import __version__
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Run", "Switch", "__version__", "load", "run", "validate"]
 
 
-def load(scenario: str, **overrides: object) -> Scenario:
+def load(scenario: str | os.PathLike[str], **overrides: object) -> Scenario:
     """Load a scenario by name or file, with overrides.
 
     Parameters
@@ -50,7 +51,7 @@ def load(scenario: str, **overrides: object) -> Scenario:
 
 
 def run(
-    scenario: str | Scenario,
+    scenario: str | os.PathLike[str] | Scenario,
     *,
     seed: int = 1,
     replications: int = 10,
@@ -69,19 +70,37 @@ def run(
         Processes; None or 1 stays in this one. More need a script whose call is guarded by
         ``if __name__ == "__main__":``, as `multiprocessing` asks.
     **overrides
-        As in `load`.
+        As in `load`, for a name or a path.
 
     Raises
     ------
-    ScenarioError, RunFailed
-        See `load` and `dvsim.backends.sim.simulate`.
+    ScenarioError
+        If the scenario, an override or an argument is wrong.
+    RunFailed
+        See `dvsim.backends.sim.simulate`.
+    TypeError
+        If there are overrides for a scenario that is loaded already.
     """
     from dvsim.session import run_scenarios
 
-    loaded = load(scenario, **overrides) if isinstance(scenario, str) else scenario
-    return run_scenarios(
-        [loaded], seed=seed, replications=replications, out=None, workers=workers or 1
-    )[0]
+    if isinstance(scenario, str | os.PathLike):
+        loaded, shown = load(scenario, **overrides), repr(os.fspath(scenario))
+    elif overrides:
+        message = f"{', '.join(overrides)}: a loaded scenario takes no overrides; give them to load"
+        raise TypeError(message)
+    else:
+        loaded, shown = scenario, f"<scenario {scenario.name}>"
+    given = {"seed": seed, "replications": replications, **overrides}
+    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    (finished,) = run_scenarios(
+        [loaded],
+        seed=seed,
+        replications=replications,
+        out=None,
+        workers=1 if workers is None else workers,
+        command=f"dvsim.run({shown}, {arguments})",
+    )
+    return finished
 
 
 def validate(*runs: Run) -> Validation:

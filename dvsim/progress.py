@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -13,10 +14,14 @@ if TYPE_CHECKING:
 
 QUIET_S = 5.0  # between two lines when stderr is not a terminal
 BUSY_S = 0.1  # between two updates of the line of a terminal
+IDLE_S = 1.0  # after which the line of a terminal is updated even if no iteration has ended
 
 
 class Progress:
     """One line that is rewritten on a terminal, and a line every few seconds elsewhere.
+
+    A thread shows it when nothing has ended for a while, so that a long iteration is seen to run.
+    That nobody can read it, because stderr is closed or its disk is full, does not end a run.
 
     Parameters
     ----------
@@ -27,13 +32,19 @@ class Progress:
     """
 
     def __init__(self, tasks: int, *, visible: bool) -> None:
-        self._tasks, self._visible = tasks, visible
-        self._terminal = visible and sys.stderr.isatty()
+        self._tasks, self._visible = tasks, visible and sys.stderr is not None
+        self._terminal = self._visible and sys.stderr.isatty()
         self._done = 0
+        self._what = "starting"
         self._events = self._simulated = 0.0
         self._started = self._shown = time.monotonic()
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._watch = threading.Thread(target=self._idle, name="progress", daemon=True)
 
     def __enter__(self) -> Progress:
+        if self._visible:
+            self._watch.start()
         return self
 
     def __exit__(
@@ -42,31 +53,56 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._over.set()
+        if self._watch.is_alive():
+            self._watch.join()
         if self._terminal:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-        elif self._visible and kind is None:
-            print(self.line("done"), file=sys.stderr, flush=True)
+            self._print("\r\033[K", end="")
+        elif kind is None:
+            self._print(self.line("done"))
 
     def task_done(self, scenario: Scenario, iteration: Iteration) -> None:
         """Count one finished iteration and show it if it is time."""
-        self._done += 1
-        for counter in iteration.counters:
-            if counter.component == "run":
-                self._events += counter.value if counter.metric == "events" else 0
-                self._simulated += counter.value if counter.metric == "simulated_s" else 0
-        now = time.monotonic()
-        if self._visible and now - self._shown > (BUSY_S if self._terminal else QUIET_S):
-            self._shown = now
-            end = "\r" if self._terminal else "\n"
-            clear = "\033[K" if self._terminal else ""
-            print(self.line(scenario.name) + clear, end=end, file=sys.stderr, flush=True)
+        with self._lock:
+            self._done += 1
+            self._what = scenario.name
+            for counter in iteration.counters:
+                if counter.component == "run":
+                    self._events += counter.value if counter.metric == "events" else 0
+                    self._simulated += counter.value if counter.metric == "simulated_s" else 0
+            self._show(BUSY_S if self._terminal else QUIET_S)
 
     def line(self, what: str) -> str:
         """Return the line to show."""
         elapsed = max(time.monotonic() - self._started, 1e-9)
-        left = elapsed / self._done * (self._tasks - self._done) if self._done else 0.0
+        head = f"{what}: {self._done}/{self._tasks} iterations, "
+        if not self._done:
+            return f"{head}running for {elapsed:,.0f} s"
+        left = elapsed / self._done * (self._tasks - self._done)
         return (
-            f"{what}: {self._done}/{self._tasks} iterations, "
-            f"{self._events / elapsed:,.0f} events/s, "
+            f"{head}{self._events / elapsed:,.0f} events/s, "
             f"{self._simulated / elapsed:,.0f} simulated s per s, {left:,.0f} s left"
         )
+
+    def _idle(self) -> None:
+        """Show the line now and then until all is over."""
+        period = IDLE_S if self._terminal else QUIET_S
+        while not self._over.wait(period):
+            with self._lock:
+                self._show(period)
+
+    def _show(self, period: float) -> None:
+        """Show the line unless it was shown within `period` seconds."""
+        now = time.monotonic()
+        if now - self._shown >= period:
+            self._shown = now
+            ending = "\033[K\r" if self._terminal else "\n"
+            self._print(self.line(self._what), end=ending)
+
+    def _print(self, text: str, end: str = "\n") -> None:
+        if not self._visible:
+            return
+        try:
+            print(text, end=end, file=sys.stderr, flush=True)
+        except (OSError, ValueError):  # a full disk, a closed stream
+            self._visible = False

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dvsim._version import __version__
 from dvsim.backends.sim import simulate
 from dvsim.errors import Fault, ScenarioError
-from dvsim.results.folder import find_run, load_run, run_folder, write_run
+from dvsim.progress import Progress
+from dvsim.results.folder import find_run, make_room, run_folder, write_run
 from dvsim.results.manifest import build_manifest
 from dvsim.results.run import Run
-
-if TYPE_CHECKING:
-    from dvsim.progress import Progress
-    from dvsim.scenario.types import Scenario
+from dvsim.scenario.bounds import REPLICATIONS, SEED, TASKS, WORKERS, extent
+from dvsim.scenario.render import to_toml
+from dvsim.scenario.types import Scenario
 
 BACKEND = "sim"
+LARGEST_SCALE = 1000
 
 
 def run_scenarios(
@@ -36,13 +36,14 @@ def run_scenarios(
     workers: int | None = None,
     progress: bool = False,
     report: bool = True,
+    command: str | Sequence[str] = "dvsim.session.run_scenarios(...)",
 ) -> list[Run]:
     """Run scenarios, each once for the same scenario, version, seed and replications.
 
     Parameters
     ----------
     scenarios
-        What to run; the results come in this order.
+        What to run; the results come in this order. Equal ones share a run.
     seed, replications
         See `dvsim.backends.sim.simulate`.
     out
@@ -58,27 +59,41 @@ def run_scenarios(
         Show progress on stderr.
     report
         Write ``report.html`` into each new folder.
+    command
+        What was typed, for the manifest: the words of a command line, or a Python call.
 
     Raises
     ------
     ScenarioError
-        If `seed`, `replications` or `scale` is out of range.
+        If `seed`, `replications`, `scale` or `workers` is out of range, or what they make of a
+        scenario.
     RunFailed, OutputError
-        See `simulate` and `dvsim.results.folder.write_run`.
+        See `simulate` and `dvsim.results.folder`.
     """
-    _check(seed, replications, scale)
+    _check(seed, replications, scale, workers)
     asked = [scaled(scenario, scale) for scenario in scenarios]
-    runs: dict[int, Run] = {}
-    if out is not None and not force:
-        for position, scenario in enumerate(asked):
-            folder = find_run(out, scenario, __version__, seed, replications, BACKEND)
-            if folder is not None:
-                runs[position] = load_run(folder)
-    missing = [position for position in range(len(asked)) if position not in runs]
-    if missing:
-        with _show(progress, [asked[position] for position in missing], replications) as shown:
-            _simulate(asked, missing, runs, seed, replications, out, workers, shown, report)
-    return [runs[position] for position in range(len(asked))]
+    _check_extent(asked, replications)
+    questions = [to_toml(scenario) for scenario in asked]
+    how = (__version__, seed, replications, BACKEND)
+    runs: dict[str, Run] = {}
+    missing: dict[str, Scenario] = {}
+    for question, scenario in dict(zip(questions, asked, strict=True)).items():
+        kept = None if out is None or force else find_run(out, scenario, *how)
+        if kept is not None:
+            runs[question] = kept
+            continue
+        missing[question] = scenario
+        if out is not None:
+            make_room(run_folder(out, scenario, *how))
+    made = _simulated(list(missing.values()), seed, replications, workers, progress, command)
+    with closing(made):
+        for question, run in zip(missing, made, strict=True):
+            if out is None:
+                runs[question] = run
+            else:
+                folder = run_folder(out, run.scenario, *how)
+                runs[question] = write_run(run, folder, _report if report else None)
+    return [runs[question] for question in questions]
 
 
 def scaled(scenario: Scenario, scale: float) -> Scenario:
@@ -87,43 +102,40 @@ def scaled(scenario: Scenario, scale: float) -> Scenario:
     return replace(scenario, workload=replace(scenario.workload, messages=messages))
 
 
-def _simulate(
-    asked: Sequence[Scenario],
-    missing: Sequence[int],
-    runs: dict[int, Run],
+def _simulated(
+    scenarios: Sequence[Scenario],
     seed: int,
     replications: int,
-    out: Path | None,
     workers: int | None,
-    shown: Progress,
-    report: bool,
-) -> None:
-    tables = simulate(
-        [asked[position] for position in missing],
-        seed=seed,
-        replications=replications,
-        workers=workers or os.cpu_count() or 1,
-        on_task=shown.task_done,
-    )
-    for position in missing:
-        scenario, started, clock = asked[position], datetime.now(UTC), time.perf_counter()
-        samples, counters = next(tables)
-        manifest = build_manifest(
-            scenario,
+    progress: bool,
+    command: str | Sequence[str],
+) -> Generator[Run, None, None]:
+    """Simulate scenarios and yield the run of each; closing it ends the worker processes."""
+    if not scenarios:
+        return
+    started = datetime.now(UTC)
+    tasks = sum(scenario.workload.iterations for scenario in scenarios) * replications
+    with Progress(tasks, visible=progress) as shown:
+        tables = simulate(
+            scenarios,
             seed=seed,
             replications=replications,
-            backend=BACKEND,
-            command=["dvsim", *sys.argv[1:]],
-            started=started,
-            wall_s=time.perf_counter() - clock,
-            counters=counters,
+            workers=workers or os.cpu_count() or 1,
+            on_task=shown.task_done,
         )
-        run = Run(scenario, seed, replications, BACKEND, None, manifest, samples, counters)
-        if out is not None:
-            folder = run_folder(out, scenario, __version__, seed, replications, BACKEND)
-            run = write_run(run, folder, _report if report else None)
-        runs[position] = run
-    next(tables, None)  # lets the generator close its worker processes
+        with closing(tables):
+            for scenario, (samples, counters, work_s) in zip(scenarios, tables, strict=True):
+                manifest = build_manifest(
+                    scenario,
+                    seed=seed,
+                    replications=replications,
+                    backend=BACKEND,
+                    command=command,
+                    started=started,
+                    wall_s=work_s,
+                    counters=counters,
+                )
+                yield Run(scenario, seed, replications, BACKEND, None, manifest, samples, counters)
 
 
 def _report(run: Run, path: Path) -> None:
@@ -134,20 +146,40 @@ def _report(run: Run, path: Path) -> None:
     write_report(path, [run], validation=compared)
 
 
-def _show(progress: bool, scenarios: Sequence[Scenario], replications: int) -> Progress:
-    from dvsim.progress import Progress
+def _check(seed: int, replications: int, scale: float, workers: int | None) -> None:
+    """Refuse what is out of range, or no number at all."""
+    faults = [
+        *_whole("--seed", seed, 0, SEED),
+        *_whole("--replications", replications, 1, REPLICATIONS),
+        *(_whole("--workers", workers, 1, WORKERS) if workers is not None else ()),
+    ]
+    if not 0 < scale <= LARGEST_SCALE:
+        message = f"{scale:g} is not above 0 and at most {LARGEST_SCALE}"
+        faults.append(Fault("--scale", None, "", message))
+    if faults:
+        raise ScenarioError(faults)
 
-    tasks = sum(scenario.workload.iterations for scenario in scenarios) * replications
-    return Progress(tasks, visible=progress)
+
+def _whole(option: str, value: int, least: int, most: int) -> Iterator[Fault]:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        yield Fault(option, None, "", f"{value!r} is not a whole number")
+    elif value < 0:
+        yield Fault(option, None, "", f"{value} is negative")
+    elif value < least:
+        yield Fault(option, None, "", f"{value} is less than {least}")
+    elif value > most:
+        yield Fault(option, None, "", f"{value} is more than {most}")
 
 
-def _check(seed: int, replications: int, scale: float) -> None:
+def _check_extent(scenarios: Sequence[Scenario], replications: int) -> None:
+    """Refuse what the scale, or the number of replications, makes too much of a scenario."""
     faults = []
-    if seed < 0:
-        faults.append(Fault("--seed", None, "", f"{seed} is negative"))
-    if replications < 1:
-        faults.append(Fault("--replications", None, "", f"{replications} is less than 1"))
-    if not 0 < scale <= 1000:
-        faults.append(Fault("--scale", None, "", f"{scale:g} is not above 0 and at most 1000"))
+    for scenario in scenarios:
+        for key, message in extent(scenario):
+            faults.append(Fault(scenario.name, None, ".".join(key), message))
+        tasks = scenario.workload.iterations * replications
+        if tasks > TASKS:
+            message = f"{scenario.name} has {tasks} iterations then, and may have {TASKS}"
+            faults.append(Fault("--replications", None, "", message))
     if faults:
         raise ScenarioError(faults)

@@ -6,10 +6,13 @@ together in the order of those numbers; so the bytes are the same for any number
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
@@ -24,12 +27,18 @@ from dvsim.system.iteration import Iteration, run_iteration
 
 OnTask = Callable[[Scenario, Iteration], None]
 
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
+
 
 class Tables(NamedTuple):
-    """What a backend returns for one scenario; see `dvsim.results.samples` for the columns."""
+    """What a backend returns for one scenario; see `dvsim.results.samples` for the columns.
+
+    `work_s` is the wall time of all its tasks, added up.
+    """
 
     samples: pd.DataFrame
     counters: pd.DataFrame
+    work_s: float
 
 
 class Task(NamedTuple):
@@ -41,6 +50,13 @@ class Task(NamedTuple):
     iteration: int
 
 
+class Done(NamedTuple):
+    """A task that is done, and the wall time that it took in its process."""
+
+    iteration: Iteration
+    work_s: float
+
+
 def simulate(
     scenarios: Sequence[Scenario],
     *,
@@ -48,8 +64,10 @@ def simulate(
     replications: int = 10,
     workers: int = 1,
     on_task: OnTask | None = None,
-) -> Iterator[Tables]:
+) -> Generator[Tables, None, None]:
     """Simulate scenarios and yield the tables of each, in order, as soon as it is complete.
+
+    Closing the generator ends its worker processes.
 
     Parameters
     ----------
@@ -65,7 +83,8 @@ def simulate(
     Raises
     ------
     RunFailed
-        If a conservation check fails, a card refuses its parameters or a worker dies.
+        If a conservation check fails, a card refuses its parameters, a number or a table grows
+        beyond what can be held, or a worker dies.
     """
     tasks = [
         [
@@ -82,7 +101,8 @@ def simulate(
     pool = ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=_ignore_interrupt,
+        initializer=_start_worker,
+        initargs=(os.getpid(),),
     )
     try:
         futures = [[pool.submit(run_task, task) for task in group] for group in tasks]
@@ -95,21 +115,33 @@ def simulate(
         _stop(pool)
 
 
-def run_task(task: Task) -> Iteration:
+def run_task(task: Task) -> Done:
     """Run one task; what a worker process does."""
+    name, started = task.scenario.name, time.perf_counter()
     try:
-        return run_iteration(*task)
+        iteration = run_iteration(*task)
     except ValueError as error:  # the C core refuses a parameter
-        raise RunFailed(f"{task.scenario.name}: {error}") from error
+        raise RunFailed(f"{name}: {error}") from error
+    except OverflowError as error:
+        message = f"{name}: a time or a count is too large for 64 bits: {error}"
+        raise RunFailed(message) from error
+    except MemoryError as error:
+        message = f"{name}: an iteration has more samples than fit into memory"
+        raise RunFailed(message) from error
+    return Done(iteration, time.perf_counter() - started)
 
 
-def _result(future: Future[Iteration]) -> Iteration:
+def _result(future: Future[Done]) -> Done:
     return future.result()
 
 
-def _ignore_interrupt() -> None:
-    """Leave Ctrl-C to the parent process, which stops its workers."""
+def _start_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent process, which stops its workers; do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:  # it died before that
+        os._exit(1)
 
 
 def _stop(pool: Executor) -> None:
@@ -121,12 +153,12 @@ def _stop(pool: Executor) -> None:
     pool.shutdown(wait=not interrupted, cancel_futures=True)
 
 
-def _gather(
-    tasks: Sequence[Task], iterations: Iterator[Iteration], on_task: OnTask | None
-) -> Tables:
+def _gather(tasks: Sequence[Task], results: Iterator[Done], on_task: OnTask | None) -> Tables:
+    work_s = 0.0
     columns: dict[str, list[np.ndarray]] = {name: [] for name in SAMPLE_COLUMNS}
     counters: list[tuple[int, int, str, str, float, str]] = []
-    for task, iteration in zip(tasks, iterations, strict=True):
+    for task, (iteration, took_s) in zip(tasks, results, strict=True):
+        work_s += took_s
         for receiver, record in iteration.records.items():
             rows = len(record.pieces)
             values = {
@@ -144,4 +176,4 @@ def _gather(
             on_task(task.scenario, iteration)
     samples = pd.DataFrame({name: np.concatenate(parts) for name, parts in columns.items()})
     table = pd.DataFrame(counters, columns=list(COUNTER_COLUMNS))
-    return Tables(samples, table.astype(dict(COUNTER_COLUMNS)))
+    return Tables(samples, table.astype(dict(COUNTER_COLUMNS)), work_s)

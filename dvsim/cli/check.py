@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dvsim.cli.options import json_option
+from dvsim.cli.terminal import say
+
 if TYPE_CHECKING:
     from dvsim.errors import Fault
 
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@json_option
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     """Check files: scenarios, the parts they extend, campaigns, cards.
@@ -35,7 +38,7 @@ def check(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
         for file, faults in results.items():
             lines = [str(fault) for fault in faults if fault not in told]
             told.update(faults)
-            click.echo("\n".join(lines or [f"{file}: " + ("as above" if faults else "ok")]))
+            say("\n".join(lines or [f"{file}: " + ("as above" if faults else "ok")]))
     if any(results.values()):
         ctx.exit(2)
 

@@ -15,8 +15,8 @@ NAME, VALUE, SPREAD = 20, 15, 12  # widths
 def column_lines(run: Run) -> Iterator[str]:
     """Yield the table of one run.
 
-    Each column has the mean over replications, half of its 95 % interval, and the published value
-    where there is one.
+    Each column has the mean over replications, half of its 95 % interval (a dash if there is only
+    one replication), and the published value where there is one.
     """
     from dvsim.results.summary import STATISTICS
     from dvsim.validation.reference import published
@@ -43,7 +43,8 @@ def column_lines(run: Run) -> Iterator[str]:
         text = ""
         for label in labels:
             value, high = cells.get((label, counted, statistic), (float("nan"), float("nan")))
-            text += f"{value:>{VALUE},.{places}f}{high - value:>{SPREAD},.{places}f}"
+            spread = f"{high - value:,.{places}f}" if run.replications > 1 else "-"
+            text += f"{value:>{VALUE},.{places}f}{spread:>{SPREAD}}"
             if paper[label]:
                 printed = paper[label].get(name)
                 text += f"{'' if printed is None else format(printed, ',.1f'):>{VALUE}}"

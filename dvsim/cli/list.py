@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 import click
 
+from dvsim.cli.options import json_option
+from dvsim.cli.terminal import say
 from dvsim.scenario.find import Entry, list_cards, list_scenarios
 
 
 @click.command("list")
 @click.argument("what", required=False, type=click.Choice(["scenarios", "cards"]))
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@json_option
 def list_entries(what: str | None, as_json: bool) -> None:
     """List scenarios and campaigns, cards, or both."""
     found: dict[str, list[Entry]] = {}
@@ -25,7 +27,7 @@ def list_entries(what: str | None, as_json: bool) -> None:
         click.echo(json.dumps(tables, indent=2, ensure_ascii=False))
         return
     blocks = [_block(group, entries) for group, entries in found.items()]
-    click.echo("\n\n".join(blocks))
+    say("\n\n".join(blocks))
 
 
 def _plain(entry: Entry) -> dict[str, str]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import errno
 import importlib
-import io
 import os
+import signal
 import sys
 from difflib import get_close_matches
+from types import FrameType
 from typing import Any
 
 import click
 
 from dvsim._version import __version__
+from dvsim.cli.terminal import complain, discard, open_streams
 from dvsim.errors import DvsimError
 
 VERBS = {
@@ -29,7 +31,16 @@ VERBS = {
 }
 """The verbs with their line in the help; each is the command of ``dvsim.cli.<verb>``."""
 
-INTERRUPTED = 130
+LOST = (errno.EPIPE, errno.ENOSPC, errno.EIO)
+"""Errors of an output that nobody can read any more, which are no defects of dvsim."""
+
+
+class Ended(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: tidily, workers first."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 class LazyGroup(click.Group):
@@ -67,11 +78,10 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except DvsimError as error:
-            click.echo(str(error), err=True)
+            complain(error)
             ctx.exit(error.exit_code)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
+        except KeyboardInterrupt as interrupt:
+            ctx.exit(_interrupted(interrupt))
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -81,7 +91,7 @@ def cli(ctx: click.Context) -> None:
     """Simulate the Data Vortex network, and messaging middleware that rides on it.
 
     Results go to stdout, progress and errors to stderr. Exit codes: 0 good, 1 the run failed,
-    2 a scenario or option is wrong, 3 a criterion does not hold, 130 interrupted.
+    2 a scenario or option is wrong, 3 a criterion does not hold, 128 + n ended by signal n.
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
@@ -89,25 +99,45 @@ def cli(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line of this process."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal without µ is no error
+    open_streams()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP: so it shall stay
+            signal.signal(number, _end)
     try:
         try:
             cli(prog_name="dvsim")
         finally:
             sys.stdout.flush()
-    except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        sys.exit(_interrupted(interrupt))
     except OSError as error:
-        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+        if error.errno not in LOST:
             raise
-        # what is still in the buffer has nowhere to go: do not let the interpreter try again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno == errno.ENOSPC:
-            click.echo(f"cannot write the output: {error.strerror}", err=True)
+        discard(1)
+        if error.errno != errno.EPIPE:
+            complain(f"cannot write the output: {error.strerror}")
         sys.exit(1)
+    finally:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            discard(2)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Turn a signal into an exception, once: what is being tidied up must not be disturbed."""
+    for other in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(other, signal.SIG_IGN)
+    raise Ended(number)
+
+
+def _interrupted(interrupt: KeyboardInterrupt) -> int:
+    """Say what happened and return the exit code."""
+    number = interrupt.number if isinstance(interrupt, Ended) else signal.SIGINT
+    complain(
+        "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    )
+    return 128 + number
 
 
 if __name__ == "__main__":

@@ -1,25 +1,103 @@
-"""Options that several verbs share."""
+"""Options that several verbs share, and what they do with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from dvsim.results.run import Run
+    from dvsim.scenario.types import Scenario
+    from dvsim.validation.types import Validation
 
-def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how a scenario is run."""
+
+set_option = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help='Override a value: --set system.card.sram="64 MiB". Repeatable.',
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+
+
+class Page(click.Path):
+    """A file to write a page to; not a folder, and not the empty name of an unset variable."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
+        """Return the path."""
+        if value == "":
+            self.fail("the name of the file is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How scenarios are run, and what becomes of the runs; a field for each option."""
+
+    overrides: tuple[str, ...]
+    replications: int
+    seed: int
+    scale: float
+    out: Path
+    force: bool
+    workers: int | None
+    report: Path | None
+    as_json: bool
+
+    def load(self, names: Iterable[str]) -> list[Scenario]:
+        """Read the scenarios of names, campaigns, patterns and files."""
+        from dvsim.scenario.load import load_campaign
+
+        return [scenario for name in names for scenario in load_campaign(name, self.overrides)]
+
+    def run(self, scenarios: Sequence[Scenario]) -> list[Run]:
+        """Run scenarios; one that was named twice is there once."""
+        from dvsim.session import run_scenarios
+
+        runs = run_scenarios(
+            scenarios,
+            seed=self.seed,
+            replications=self.replications,
+            out=self.out,
+            force=self.force,
+            scale=self.scale,
+            workers=self.workers,
+            progress=True,
+            command=["dvsim", *sys.argv[1:]],
+        )
+        return list(dict.fromkeys(runs))
+
+    def write_report(self, runs: Sequence[Run], validation: Validation | None) -> None:
+        """Write the page about all runs, if one was asked for."""
+        if self.report is not None:
+            from dvsim.report import write_report
+
+            write_report(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))
+
+
+def run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `RunOptions` to a verb, which gets them in one as ``options``."""
+
+    @functools.wraps(command)
+    def packed(**given: Any) -> None:  # noqa: ANN401 - as in click
+        own = {field.name: given.pop(field.name) for field in fields(RunOptions)}
+        command(options=RunOptions(**own), **given)
+
+    decorated = packed
     for option in reversed(
         (
-            click.option(
-                "--set",
-                "overrides",
-                multiple=True,
-                metavar="KEY=VALUE",
-                help='Override a value: --set system.card.sram="64 MiB". Repeatable.',
-            ),
+            set_option,
             click.option("--replications", default=10, show_default=True, help="Independent runs."),
             click.option("--seed", default=1, show_default=True, help="Seed of all streams."),
             click.option(
@@ -36,7 +114,9 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]"
             ),
+            click.option("--report", type=Page(), help="One report.html for all runs."),
+            json_option,
         )
     ):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return decorated

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import click
 
+from dvsim.cli.options import Page
+from dvsim.cli.terminal import say
+
 
 @click.command("report")
 @click.argument(
@@ -19,7 +22,7 @@ import click
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=Page(),
     default=Path("report.html"),
     show_default=True,
     help="The page to write.",
@@ -39,4 +42,4 @@ def report(folders: tuple[Path, ...], output: Path) -> None:
     runs = [load_run(folder) for folder in folders]
     command = shlex.join(["dvsim", "report", *map(str, folders), "-o", str(output)])
     write_report(output, runs, validate(runs), command)
-    click.echo(output)
+    say(output)

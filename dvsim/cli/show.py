@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dvsim.cli.options import json_option, set_option
+from dvsim.cli.terminal import say
+
 if TYPE_CHECKING:
     from dvsim.scenario.load import Resolved
     from dvsim.scenario.types import Card
@@ -20,14 +23,8 @@ _UNITS = {"message_bytes": "B", "messages": "messages", "batch": "messages"}
 
 @click.command("show")
 @click.argument("name", required=False, metavar="NAME|FILE|CARD")
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help='Override a value: --set system.card.sram="64 MiB". Repeatable.',
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@set_option
+@json_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of scenario files.")
 def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bool) -> None:
     """Show a scenario as resolved, or a card.
@@ -43,7 +40,10 @@ def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bo
     if name is None:
         raise click.UsageError("name a scenario, a file or a card; `dvsim list` lists them")
     table, text = _describe(name, overrides)
-    click.echo(_json(table) if as_json else text)
+    if as_json:
+        click.echo(_json(table))
+    else:
+        say(text)
 
 
 def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]:

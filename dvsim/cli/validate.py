@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dvsim.cli.options import run_options
+from dvsim.cli.options import RunOptions, run_options
+from dvsim.cli.terminal import plain, say
 
 if TYPE_CHECKING:
     from dvsim.results.run import Run
@@ -20,26 +19,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("campaign", default="h3")
 @run_options
-@click.option("--report", type=click.Path(path_type=Path), help="One report.html for all runs.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option(
     "--strict",
     is_flag=True,
-    help="Exit with 3 if fewer than half of the columns of a transport pass.",
+    help="Exit with 3 if fewer than half of the columns of a transport pass, or there are none.",
 )
-def validate(
-    campaign: str,
-    overrides: tuple[str, ...],
-    replications: int,
-    seed: int,
-    scale: float,
-    out: Path,
-    force: bool,
-    workers: int | None,
-    report: Path | None,
-    as_json: bool,
-    strict: bool,
-) -> None:
+def validate(campaign: str, options: RunOptions, strict: bool) -> None:
     """Compare the model with published measurements, statistic by statistic.
 
     CAMPAIGN is the folder of a source (h3 stands for h3/validation), or anything that `dvsim run`
@@ -47,62 +32,46 @@ def validate(
     tolerance that the scenario declares, and a mark whether its column was fitted or held out;
     then the claims of the source. A difference is a finding, not an error: the exit code is 0.
     """
-    from dvsim.session import run_scenarios
     from dvsim.validation import validate as validate_runs
 
-    scenarios = _load(campaign, overrides)
-    runs = run_scenarios(
-        scenarios,
-        seed=seed,
-        replications=replications,
-        out=out,
-        force=force,
-        scale=scale,
-        workers=workers,
-        progress=True,
-    )
+    runs = options.run(_load(campaign, options))
     validation = validate_runs(runs)
-    if report is not None:
-        from dvsim.report import write_report
-
-        command = " ".join(["dvsim", *sys.argv[1:]])
-        write_report(report, runs, validation=validation, command=command)
-    if as_json:
+    options.write_report(runs, validation)
+    if options.as_json:
         click.echo(_json(validation, runs))
     else:
-        if scale != 1:
-            click.echo(f"messages scaled by {scale:g}: not the published workload\n")
-        _print(validation, runs, report)
+        if options.scale != 1:
+            say(f"messages scaled by {options.scale:g}: not the published workload\n")
+        _print(validation, runs, options)
     if strict:
         _require_half(validation)
 
 
-def _load(campaign: str, overrides: Sequence[str]) -> list[Scenario]:
+def _load(campaign: str, options: RunOptions) -> list[Scenario]:
     """Return the scenarios of a campaign; at least one of them has published figures."""
     from dvsim.errors import Fault, ScenarioError
     from dvsim.scenario.find import scenario_root
-    from dvsim.scenario.load import load_campaign
 
     name = campaign
     if (scenario_root() / campaign / "validation.toml").is_file():
         name = f"{campaign.rstrip('/')}/validation"
-    scenarios = load_campaign(name, overrides)
+    scenarios = options.load([name])
     if all(scenario.reference is None for scenario in scenarios):
         message = "none of its scenarios names published figures to compare with"
         raise ScenarioError([Fault(name, None, "reference", message)])
     return scenarios
 
 
-def _print(validation: Validation, runs: Sequence[Run], report: Path | None) -> None:
+def _print(validation: Validation, runs: Sequence[Run], options: RunOptions) -> None:
     from dvsim.validation.text import lines
 
-    for line in lines(validation):
-        click.echo(_coloured(line))
+    for line in lines(validation, intervals=options.replications > 1):
+        click.echo(_coloured(plain(line)))
     for run in runs:
         if run.folder is not None:
-            click.echo(f"kept {run.scenario.name}: {run.folder}")
-    if report is not None:
-        click.echo(f"report: {report}")
+            say(f"kept {run.scenario.name}: {run.folder}")
+    if options.report is not None:
+        say(f"report: {options.report}")
 
 
 def _coloured(line: str) -> str:
@@ -145,9 +114,12 @@ def _require_half(validation: Validation) -> None:
     from dvsim.errors import CriterionFailed
     from dvsim.validation.assess import columns_passed
 
+    columns = columns_passed(validation)
+    if not columns:
+        raise CriterionFailed("no column passes: none was compared")
     short = [
         f"{transport} {passed} of {total}"
-        for transport, (passed, total) in columns_passed(validation).items()
+        for transport, (passed, total) in columns.items()
         if 2 * passed < total
     ]
     if short:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -25,6 +24,7 @@ from dvsim.report.quantiles import quantile_drawing
 from dvsim.report.rates import rates_table
 from dvsim.report.stages import stages_table
 from dvsim.report.verdict import join, sentences
+from dvsim.results.atomic import write_file
 
 if TYPE_CHECKING:
     from dvsim.results.run import Run
@@ -136,7 +136,7 @@ def write_report(
     Parameters
     ----------
     path : Path
-        The file; its folder must exist.
+        The file, see `dvsim.results.atomic.write_file`; its folder is made.
     runs, validation, command
         As for `render_report`.
 
@@ -146,16 +146,8 @@ def write_report(
         If the file cannot be written. What was there before is still there then.
     """
     page = render_report(runs, validation, command).encode()
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        try:
-            with partial.open("wb") as file:
-                file.write(page)
-                file.flush()
-                os.fsync(file.fileno())  # a full disk may only show here
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_file(path, page)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 

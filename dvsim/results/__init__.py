@@ -5,6 +5,6 @@ summary.py   the statistics of each published column, and their intervals over r
 run.py       one run in memory
 manifest.py  where a run came from: versions, host, cards, hashes
 table.py     tables to Parquet bytes and back, the same bytes for the same rows
-atomic.py    folders that are written whole or not at all
+atomic.py    folders and files that are written whole or not at all
 folder.py    the run folder, checked when it is read
 """

@@ -1,8 +1,9 @@
-"""Folders that are written whole or not at all.
+"""Folders and files that are written whole or not at all.
 
-What is written goes into a hidden sibling, ``.partial-HOST-PID-NAME-…``, which takes the name of
-the folder when it is complete. A folder that is replaced waits as ``.previous-…`` until then. What
-a dead process left behind is removed, or put back, by the next one that writes beside it.
+The content of a folder goes into a hidden sibling, ``.partial-HOST-PID-NAME-…``, which takes the
+name of the folder when it is complete. A folder that is replaced waits as ``.previous-…`` until
+then. What a dead process left behind is removed, or put back, by the next one that writes beside
+it.
 """
 
 import contextlib
@@ -46,6 +47,34 @@ def write_bytes(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file, or replace it at once by a whole new one; folders on the way are made.
+
+    A symbolic link stays one: the file that it leads to is written. What is there and is no file,
+    such as ``/dev/stdout`` or a named pipe, takes the bytes and is never replaced.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written. A file that was there before is still there then.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:  # refuses a folder
+            device.write(data)
+        return
+    final = Path(os.path.realpath(path))
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from error
+    partial = final.with_name(f"{_PARTIAL}-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        write_bytes(partial, data)
+        partial.replace(final)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def clean(parent: Path) -> None:

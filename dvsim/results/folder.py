@@ -4,17 +4,20 @@
 
     runs/h3/dv-8/3f9c21ab04de/      name = what was asked (scenario, version, seed, …)
         scenario.toml               resolved; reloads to an equal scenario
-        manifest.json               where it came from, and the hashes of the two tables
+        manifest.json               where it came from, and the hashes of the other files
         samples.parquet             the same bytes for the same run
         summary.parquet             statistics and counters; the same bytes too
         report.html
 
 A run that is killed, or a disk that is full, leaves nothing that could be taken for a result: see
-`dvsim.results.atomic`.
+`dvsim.results.atomic`. So a folder that lacks something, or answers another question than the one
+it is named by, was changed by hand: it is neither believed nor replaced until the user says so.
 """
 
+import errno
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +34,9 @@ from dvsim.scenario.load import load
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.types import Scenario
 
-REQUIRED = ("scenario.toml", "manifest.json", "samples.parquet", "summary.parquet")
+SCENARIO, SAMPLES, SUMMARY = "scenario.toml", "samples.parquet", "summary.parquet"
+MANIFEST = "manifest.json"
+ADVICE = "run it again with --force or delete it"
 
 
 def run_folder(
@@ -47,10 +52,40 @@ def run_folder(
 
 def find_run(
     root: Path, scenario: Scenario, version: str, seed: int, replications: int, backend: str
-) -> Path | None:
-    """Return the folder of a run that is already there and complete, or None."""
+) -> Run | None:
+    """Return the run that is kept as the answer to a question, or None if there is none.
+
+    Raises
+    ------
+    RunFailed
+        If the folder of the question is there, but is not a good answer to it.
+    """
     folder = run_folder(root, scenario, version, seed, replications, backend)
-    return folder if all((folder / name).is_file() for name in REQUIRED) else None
+    if not os.path.lexists(folder):
+        return None
+    if not (folder / MANIFEST).is_file():
+        raise _broken(folder, f"{MANIFEST} is missing")
+    run = load_run(folder)
+    found = (run.scenario, run.manifest.get("version"), run.seed, run.replications, run.backend)
+    if found != (scenario, version, seed, replications, backend):
+        raise RunFailed(f"{folder} is not what was asked; {ADVICE}")
+    return run
+
+
+def make_room(folder: Path) -> None:
+    """Make the folders around a run folder: a bad place shows before the run, not after it.
+
+    Raises
+    ------
+    OutputError
+        If they cannot be made or written.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
 
 
 def write_run(run: Run, folder: Path, report: Callable[[Run, Path], object] | None = None) -> Run:
@@ -81,8 +116,7 @@ def write_run(run: Run, folder: Path, report: Callable[[Run, Path], object] | No
         with whole_folder(folder) as partial:
             return _fill(run, folder, partial, report)
     except OSError as error:
-        message = f"cannot write {folder}: {error.strerror or error}"
-        raise OutputError(message) from error
+        raise _unwritable(folder, error) from error
 
 
 def load_run(folder: Path) -> Run:
@@ -96,12 +130,11 @@ def load_run(folder: Path) -> Run:
         If its ``scenario.toml`` is not a valid scenario.
     """
     manifest = _read_manifest(folder)
-    samples_data = _read_checked(folder, "samples.parquet", manifest)
-    summary_data = _read_checked(folder, "summary.parquet", manifest)
-    if not (folder / "scenario.toml").is_file():
-        raise _broken(folder, "scenario.toml is missing")
+    samples_data = _read_checked(folder, SAMPLES, manifest)
+    summary_data = _read_checked(folder, SUMMARY, manifest)
+    _read_checked(folder, SCENARIO, manifest)
     try:
-        scenario = load(folder / "scenario.toml")
+        scenario = load(folder / SCENARIO)
         samples = check_samples(from_parquet(samples_data, SAMPLE_COLUMNS))
         counters = counters_of(from_parquet(summary_data, SUMMARY_COLUMNS))
         return Run(
@@ -123,27 +156,27 @@ def load_run(folder: Path) -> Run:
 def _fill(
     run: Run, folder: Path, partial: Path, report: Callable[[Run, Path], object] | None
 ) -> Run:
-    tables = {
-        "samples.parquet": to_parquet(run.samples, SAMPLE_COLUMNS),
-        "summary.parquet": to_parquet(run.summary(), SUMMARY_COLUMNS),
+    contents = {
+        SAMPLES: to_parquet(run.samples, SAMPLE_COLUMNS),
+        SUMMARY: to_parquet(run.summary(), SUMMARY_COLUMNS),
+        SCENARIO: to_toml(run.scenario).encode(),
     }
     files = {
         name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in tables.items()
+        for name, data in contents.items()
     }
     kept = replace(run, folder=folder, manifest={**run.manifest, "files": files})
-    for name, data in tables.items():
+    for name, data in contents.items():
         write_bytes(partial / name, data)
-    write_bytes(partial / "scenario.toml", to_toml(run.scenario).encode())
     if report is not None:
         report(kept, partial / "report.html")
     manifest = json.dumps(kept.manifest, indent=2, sort_keys=True, allow_nan=False)
-    write_bytes(partial / "manifest.json", manifest.encode() + b"\n")
+    write_bytes(partial / MANIFEST, manifest.encode() + b"\n")
     return kept
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    path = folder / "manifest.json"
+    path = folder / MANIFEST
     if not path.is_file():
         what = "it has no manifest.json" if folder.is_dir() else "there is no such folder"
         message = f"{folder} is not a run: {what}"
@@ -178,4 +211,8 @@ def _read_checked(folder: Path, name: str, manifest: dict[str, Any]) -> bytes:
 
 
 def _broken(folder: Path, reason: str) -> RunFailed:
-    return RunFailed(f"{folder} is not a complete run: {reason}; run it again with --force")
+    return RunFailed(f"{folder} is not a complete run: {reason}; {ADVICE}")
+
+
+def _unwritable(folder: Path, error: OSError) -> OutputError:
+    return OutputError(f"cannot write {folder}: {error.strerror or error}")

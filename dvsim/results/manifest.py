@@ -1,7 +1,7 @@
 """Where a run came from: enough to repeat it, and to see why a repetition differs.
 
-The manifest holds times and a host, so it differs between two equal runs; the samples and the
-summary do not, and their SHA-256 sums are in it.
+The manifest holds times and a host, so it differs between two equal runs; the samples, the summary
+and the resolved scenario do not, and their SHA-256 sums are in it.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from dvsim.scenario.find import reference_root
 from dvsim.scenario.types import Card, Scenario
 from dvsim.scenario.units import Law
 
-FORMAT = 1  # raised when a reader of older folders has to be told apart
+FORMAT = 2  # raised when a reader of older folders has to be told apart
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "simpy", "pydantic", "cffi")
 _DIGEST_BYTES = 16
 
@@ -33,7 +33,7 @@ def build_manifest(
     seed: int,
     replications: int,
     backend: str,
-    command: Sequence[str],
+    command: str | Sequence[str],
     started: datetime,
     wall_s: float,
     counters: pd.DataFrame,
@@ -45,11 +45,12 @@ def build_manifest(
     scenario, seed, replications, backend
         What was asked.
     command
-        The command line, or the Python call, that asked for it.
+        The words of the command line, or the Python call, that asked for it.
     started
         Time zone aware; stored in UTC.
     wall_s
-        Wall-clock seconds that the run took.
+        Seconds of work: the wall time of every iteration of every replication, added up, in
+        whichever process it ran. With several workers the answer is there sooner.
     counters
         Component ``run`` gives the simulated seconds and the events, summed over replications
         and iterations.
@@ -68,7 +69,7 @@ def build_manifest(
         ],
         "reference": _reference_files(scenario),
         "host": _host(),
-        "command": list(command),
+        "command": command if isinstance(command, str) else list(command),
         "started": started.astimezone(UTC).isoformat(timespec="seconds"),
         "wall_s": round(wall_s, 3),
         "simulated_s": _total(counters, "simulated_s"),

@@ -15,12 +15,12 @@ from dvsim.errors import RunFailed
 SAMPLE_COLUMNS: Mapping[str, str] = {
     "replication": "int16",  # 1..
     "iteration": "int16",  # 1..
-    "receiver": "int8",  # 1.., 0 = the whole system
+    "receiver": "int16",  # 1.., 0 = the whole system
     "index": "int32",  # 0.., order within one replication, iteration and receiver
     "start_ps": "int64",  # since the iteration began
     "duration_ps": "int64",
-    "pieces": "int32",
-    "messages": "int32",
+    "pieces": "int64",
+    "messages": "int64",
 }
 
 COUNTER_COLUMNS: Mapping[str, str] = {

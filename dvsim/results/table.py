@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 _ARROW = {
-    "int8": pa.int8(),
     "int16": pa.int16(),
     "int32": pa.int32(),
     "int64": pa.int64(),

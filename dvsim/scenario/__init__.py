@@ -8,7 +8,8 @@ The way of a file through this room::
     override  --set key=value lies over it
     schema    pydantic checks shape and units (`units`), in our words (`faults`)
     card      the parameters of the components, by `kinds`
-    checks    what holds between sections
+    checks    what holds between sections, and with the tables of `published` data
+    bounds    how much may be asked for, number by number and together
     build     frozen objects (`types`), or every fault at once
     load      all of this in one call, for a scenario or a campaign
     render    and back: one self-contained TOML text

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dvsim.errors import Fault
 from dvsim.scenario import find
+from dvsim.scenario.bounds import extent
 from dvsim.scenario.card import system_cards
 from dvsim.scenario.checks import between_sections, limits
 from dvsim.scenario.document import Document
@@ -49,7 +50,12 @@ def build(
         faults = limits(document, cards)
     if model is None or faults:
         return None, in_order(faults)
-    return _freeze(model, cards, path), []
+    scenario = _freeze(model, cards, path)
+    faults = [document.fault(key, message) for key, message in extent(scenario)]
+    fault = None if model.name else find.name_fault(scenario.name)
+    if fault:
+        faults.append(document.fault(("name",), f"missing, and that of the file {fault}"))
+    return (None, faults) if faults else (scenario, [])
 
 
 def _freeze(model: ScenarioFile, cards: dict[str, Card], path: Path) -> Scenario:

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, Origin, read
+from dvsim.scenario.document import CARD_ROLES, COMMAND_LINE, Document, KeyPath, Origin, read
 from dvsim.scenario.faults import validate
 from dvsim.scenario.find import card_names, existing, find_card, nearest
-from dvsim.scenario.kinds import KINDS, ROLES
+from dvsim.scenario.kinds import CARD_HEAD, KINDS, ROLES
 from dvsim.scenario.quantity import show
 from dvsim.scenario.schema import card_model
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import format_value
 
-_HEAD = ("name", "kind", "title", "notes")
 _STATEMENT = ("value", "confidence", "source", "fitted")
 
 
@@ -63,10 +62,13 @@ def system_cards(document: Document) -> tuple[dict[str, Card], list[Fault]]:
     system = document.data.get("system")
     if not isinstance(system, dict):
         return {}, []
-    roles = ROLES.get(str(system.get("transport")), {})
+    known = ROLES.get(str(system.get("transport")))
+    roles = known or {}
     cards: dict[str, Card] = {}
     faults: list[Fault] = []
-    for role in dict.fromkeys(role for known in ROLES.values() for role in known):
+    for role in CARD_ROLES:
+        if known and role not in known:
+            continue  # not used, as `checks` says; what it holds does not matter
         table = system.get(role)
         if isinstance(table, str):
             table = {"name": table}
@@ -102,7 +104,7 @@ def _part(
     here = document.origin(path)
     inner[()] = Origin(here.file, here.line, path)
     layer = Document(dict(table), inner)
-    for key in table.keys() - set(_HEAD):
+    for key in table.keys() - set(CARD_HEAD):
         layer.data[key] = _statement(table[key], layer.origin((key,)))
     if "kind" in table:
         return layer, []

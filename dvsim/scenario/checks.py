@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dvsim.errors import Fault
+from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario import find
 from dvsim.scenario.document import Document
 from dvsim.scenario.kinds import ROLES
+from dvsim.scenario.published import transports
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import parse
 
@@ -105,6 +106,9 @@ def _columns(document: Document) -> Iterator[Fault]:
         if receiver and transport == "tcp":
             message = f"is {receiver}; over tcp only the whole system is sampled, receiver 0"
             yield document.fault((*path, "receiver"), message)
+        elif receiver == 0 and transport == "data-vortex":
+            message = "is 0; over data-vortex each receiver is sampled, from 1 on"
+            yield document.fault((*path, "receiver"), message)
         elif receiver is not None and receivers is not None and receiver > receivers:
             message = f"is {receiver}, but there are {receivers} receivers"
             yield document.fault((*path, "receiver"), message)
@@ -127,12 +131,29 @@ def _reference(document: Document, partial: bool) -> Iterator[Fault]:
     if isinstance(file, str) and file and not (find.reference_root() / file).is_file():
         near = find.nearest(file, (path.name for path in find.reference_root().glob("*.csv")))
         yield document.fault(("reference", "file"), f"no published data '{file}'", near)
+    elif isinstance(file, str) and file:
+        yield from _published(document, file)
     labels = list(_table(document.at(("probe", "columns"))))
     fitted = document.at(("reference", "fitted"))
     for label in fitted if isinstance(fitted, list) else []:
         if isinstance(label, str) and label not in labels and not partial:
             message = f"no column '{label}' in [probe.columns]"
             yield document.fault(("reference", "fitted"), message, find.nearest(label, labels))
+
+
+def _published(document: Document, file: str) -> Iterator[Fault]:
+    """Look for the transport of a reference in its file."""
+    try:
+        known = transports(find.reference_root() / file)
+    except ScenarioError as error:
+        for fault in error.faults:
+            yield document.fault(("reference", "file"), f"'{file}' {fault.message}")
+        return
+    transport = document.at(("reference", "transport"))
+    if isinstance(transport, str) and transport and transport not in known:
+        message = f"'{file}' has no transport '{transport}'"
+        near = find.nearest(transport, known)
+        yield document.fault(("reference", "transport"), message, near)
 
 
 def _table(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any TOML value

@@ -19,6 +19,7 @@ from typing import Any
 from dvsim.errors import Fault, ScenarioError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+LONGEST_NAME = 200  # characters: it becomes a path, of which a file system takes 255 per folder
 UNREADABLE = "(cannot be read: see `dvsim check`)"
 
 
@@ -150,6 +151,23 @@ def scenario_name(path: Path) -> str:
     full, root = path.resolve(), scenario_root().resolve()
     inside = full.is_relative_to(root)
     return full.relative_to(root).with_suffix("").as_posix() if inside else full.stem
+
+
+def name_fault(name: str) -> str | None:
+    """Return what is wrong with the name of a scenario, which is also that of a folder of results.
+
+    Examples
+    --------
+    >>> name_fault("h3/dv-8"), name_fault("../dv-8")
+    (None, "must be a relative path such as 'h3/dv-8', without '.' and '..'")
+    """
+    if len(name) > LONGEST_NAME:
+        return f"must be at most {LONGEST_NAME} characters long, is {len(name)}"
+    if not name.isprintable():
+        return "must consist of printable characters"
+    if any(part in {"", ".", ".."} for part in name.split("/")):
+        return "must be a relative path such as 'h3/dv-8', without '.' and '..'"
+    return None
 
 
 def nearest(text: str, known: Iterable[str]) -> str | None:

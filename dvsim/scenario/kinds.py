@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dvsim.scenario import bounds
 from dvsim.scenario.units import Dimension
 
 
@@ -19,71 +20,78 @@ class Spec(NamedTuple):
     above
         True if `least` itself is not allowed.
     most
-        The largest value allowed, None for no bound.
+        The largest value allowed. The parts of a law have bounds of their own.
     """
 
     dimension: Dimension
     least: int = 0
     above: bool = False
-    most: int | None = None
+    most: int = bounds.COUNT
 
 
-_POSITIVE_TIME = Spec("time", above=True)
-_POSITIVE_SIZE = Spec("size", above=True)
-_POSITIVE_RATE = Spec("rate", above=True)
+_TIME = Spec("time", most=bounds.TIME)
+_EVERY = Spec("time", bounds.SHORTEST, most=bounds.TIME)
+_SIZE = Spec("size", most=bounds.SIZE)
+_POSITIVE_SIZE = Spec("size", above=True, most=bounds.SIZE)
+_RATE = Spec("rate", 1, most=bounds.RATE)
 _SOME = Spec("count", 1)
+_INSTANCES = Spec("count", 1, most=bounds.INSTANCES)
+_SCATTER = Spec("ratio", most=bounds.SCATTER)
+
+CARD_HEAD = ("name", "kind", "title", "notes")
+"""What every card says of itself; the rest are its parameters."""
 
 KINDS: dict[str, dict[str, Spec]] = {
     "vortex": {
         "nodes": Spec("count", 2),
-        "port_rate": _POSITIVE_RATE,
-        "fabric_latency": Spec("time"),
+        "port_rate": _RATE,
+        "fabric_latency": _TIME,
         "sram": _POSITIVE_SIZE,
         "group_counters": Spec("count", 2),
         "fifo_words": _SOME,
         "dma_entries": _SOME,
-        "dma_setup": Spec("time"),
+        "dma_setup": _TIME,
         "piece_words": _SOME,
         "vic_to_dram": Spec("law"),
-        "pcie_rate": _POSITIVE_RATE,
+        "pcie_rate": _RATE,
         "ring": _POSITIVE_SIZE,
-        "ring_buffers": _SOME,
+        "ring_buffers": Spec("count", 1, most=bounds.RING_BUFFERS),
     },
     "link": {
-        "rate": _POSITIVE_RATE,
-        "latency": Spec("time"),
+        "rate": _RATE,
+        "latency": _TIME,
         "mtu": _POSITIVE_SIZE,
     },
     "bridge": {
-        "threads": _SOME,
-        "sockets": _SOME,
-        "poll_interval": _POSITIVE_TIME,
+        "threads": _INSTANCES,
+        "sockets": _INSTANCES,
+        "poll_interval": _EVERY,
         "convert": Spec("law"),
         "push": Spec("law"),
-        "push_scatter": Spec("ratio"),
+        "push_scatter": _SCATTER,
         "release": _SOME,
-        "reaction": Spec("time"),
-        "stop_scatter": Spec("ratio"),
-        "run_spread": Spec("ratio"),
+        "reaction": _TIME,
+        "stop_scatter": _SCATTER,
+        "run_spread": _SCATTER,
     },
     "publisher": {
-        "processes": _SOME,
+        "processes": _INSTANCES,
         "publish": Spec("law"),
-        "publish_scatter": Spec("ratio"),
-        "run_spread": Spec("ratio"),
+        "publish_scatter": _SCATTER,
+        "run_spread": _SCATTER,
     },
     "broker": {
         "service": Spec("law"),
-        "read_cost": Spec("time"),
-        "frame_overhead": Spec("size"),
-        "scatter": Spec("ratio"),
-        "stall_every": _POSITIVE_TIME,
-        "stall": Spec("time"),
+        "read_cost": _TIME,
+        "frame_overhead": _SIZE,
+        "scatter": _SCATTER,
+        "stall_every": _EVERY,
+        "stall": _TIME,
         "memory": _POSITIVE_SIZE,
         "paging_ratio": Spec("ratio", above=True, most=1),
-        "message_overhead": Spec("size"),
-        "disk_rate": _POSITIVE_RATE,
-        "run_spread": Spec("ratio"),
+        "message_overhead": _SIZE,
+        "disk_rate": _RATE,
+        "run_spread": _SCATTER,
     },
 }
 

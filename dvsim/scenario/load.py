@@ -81,14 +81,32 @@ def load_campaign(
         A campaign; a scenario, which gives a list of one; or a pattern such as ``h3/dv-*``, which
         gives the packaged scenarios with such a name.
     overrides
-        Applied to each of them.
+        Applied to each of them. Of several, those over a transport that has no such card or
+        parameter go without, as long as one has it.
 
     Raises
     ------
     ScenarioError
         With the faults of all of them.
     """
-    return _all(_members(name_or_path), lambda path: load(path, overrides))
+    paths = _members(name_or_path)
+    transports = {path: _transport(path, overrides) for path in paths} if overrides else {}
+    useful = {
+        option
+        for option in overrides
+        if any(override.concerns(option, transport) for transport in transports.values())
+    }
+
+    def load_member(path: Path) -> Scenario:
+        """Load one with the options that concern it, and with those that concern none."""
+        concerned = [
+            option
+            for option in overrides
+            if option not in useful or override.concerns(option, transports[path])
+        ]
+        return load(path, concerned)
+
+    return _all(paths, load_member)
 
 
 def check_file(path: Path) -> list[Fault]:
@@ -120,6 +138,16 @@ def _all(paths: Iterable[Path], load_one: Callable[[Path], Scenario]) -> list[Sc
     if faults:
         raise ScenarioError(faults)
     return scenarios
+
+
+def _transport(path: Path, overrides: Sequence[str]) -> str:
+    """Return the transport of a scenario file; empty if that is not so simple."""
+    try:
+        document = read_chain(path)
+    except ScenarioError:
+        return ""  # loading it will say why
+    override.apply(document, overrides)
+    return str(document.at(("system", "transport")))
 
 
 def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:

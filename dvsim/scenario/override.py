@@ -8,6 +8,7 @@ from typing import Any
 
 from dvsim.errors import Fault
 from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, dotted, is_card
+from dvsim.scenario.kinds import CARD_HEAD, KINDS, ROLES
 
 _FIXED = ("abstract", "campaign", "extends", "name")  # what a file is, not what it asks
 
@@ -32,9 +33,31 @@ def apply(document: Document, overrides: Sequence[str]) -> list[Fault]:
     return [fault for option in overrides for fault in _apply(document, option)]
 
 
-def _apply(document: Document, option: str) -> list[Fault]:
+def concerns(option: str, transport: str) -> bool:
+    """Say whether a transport has what an option sets; only cards differ between transports.
+
+    Examples
+    --------
+    >>> [concerns("system.bridge.sockets=2", transport) for transport in ROLES]
+    [True, False]
+    >>> concerns("system.card.sram=1 MiB", "tcp"), concerns("workload.messages=9", "tcp")
+    (False, True)
+    """
+    path = _split(option)[0]
+    if not is_card(path[:2]) or transport not in ROLES:
+        return True
+    kind = ROLES[transport].get(str(path[1]))
+    return kind is not None and (len(path) == 2 or path[2] in (*KINDS[kind], *CARD_HEAD))
+
+
+def _split(option: str) -> tuple[KeyPath, str, str]:
+    """Return the path, the equals sign and the value of an option."""
     key, equals, text = option.partition("=")
-    path: KeyPath = tuple(part.strip() for part in key.split("."))
+    return tuple(part.strip() for part in key.split(".")), equals, text
+
+
+def _apply(document: Document, option: str) -> list[Fault]:
+    path, equals, text = _split(option)
     if not equals or "" in path:
         example = "write key=value, for example workload.messages=1000"
         return [Fault(COMMAND_LINE.file, None, option, example)]

@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -21,6 +22,7 @@ from pydantic import (
     field_validator,
 )
 
+from dvsim.scenario import bounds, find
 from dvsim.scenario.kinds import KINDS, Spec
 from dvsim.scenario.quantity import show
 from dvsim.scenario.types import CONFIDENCES
@@ -38,6 +40,19 @@ def _size_or_count(value: object) -> int:
     return parse(value, "size" if isinstance(value, str) else "count")
 
 
+def _interval(value: object) -> int:
+    """Read how long a sample takes."""
+    return cast("int", bounded(value, Spec("time", bounds.SHORTEST, most=bounds.TIME)))
+
+
+def _name(name: str) -> str:
+    """Check a name: it becomes a folder of results."""
+    fault = find.name_fault(name)
+    if fault:
+        raise ValueError(fault)
+    return name
+
+
 def _card(value: object) -> object:
     """Read a card's name as the table that only names it."""
     if not isinstance(value, str | dict):
@@ -47,16 +62,18 @@ def _card(value: object) -> object:
 
 _TEXT_OR_TABLE = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 Text = Annotated[str, Field(min_length=1)]
-Count = Annotated[int, Field(ge=1, le=2**63 - 1)]
-MessageSize = Annotated[int, BeforeValidator(_size_or_count)]
-Time = Annotated[
+Name = Annotated[Text, AfterValidator(_name)]
+Messages = Annotated[int, Field(ge=1, le=bounds.MESSAGES)]
+Receivers = Annotated[int, Field(ge=1, le=bounds.RECEIVERS)]
+Iterations = Annotated[int, Field(ge=1, le=bounds.ITERATIONS)]
+MessageSize = Annotated[int, BeforeValidator(_size_or_count), Field(le=bounds.MESSAGE)]
+Interval = Annotated[
     int,
-    BeforeValidator(partial(parse, dimension="time")),
-    Field(gt=0),
+    BeforeValidator(_interval),
     WithJsonSchema({"type": "string", "examples": ["5.001 ms"]}),
 ]
 Share = Annotated[FiniteFloat, Field(ge=0)]
-Load = Annotated[FiniteFloat, Field(gt=0)]
+Load = Annotated[FiniteFloat, Field(ge=bounds.LOAD[0], le=bounds.LOAD[1])]
 CardTable = Annotated[dict[str, Any], BeforeValidator(_card), WithJsonSchema(_TEXT_OR_TABLE)]
 
 
@@ -64,8 +81,8 @@ class WorkloadTable(Table):
     """What is sent."""
 
     message_bytes: MessageSize
-    messages: Count = Field(description="per iteration, over all receivers")
-    iterations: Count
+    messages: Messages = Field(description="per iteration, over all receivers")
+    iterations: Iterations
     messages_per_second: Load | None = Field(None, description="offered load of an open loop")
 
 
@@ -73,7 +90,7 @@ class SystemTable(Table):
     """What carries it."""
 
     transport: Literal["data-vortex", "tcp"]
-    receivers: Count = Field(description="broker nodes that own a queue")
+    receivers: Receivers = Field(description="broker nodes that own a queue")
     card: CardTable = Field(description="interconnect: kind vortex or link")
     broker: CardTable
     bridge: CardTable | None = Field(None, description="only for data-vortex")
@@ -84,15 +101,15 @@ class ColumnTable(Table):
     """Which record a published column is."""
 
     receiver: int = Field(ge=0, description="1 .. receivers; 0 is the whole system")
-    iterations: list[Count] = Field(min_length=1, description="one after the other")
+    iterations: list[Iterations] = Field(min_length=1, description="one after the other")
 
 
 class ProbeTable(Table):
     """How the run is sampled."""
 
     kind: Literal["interval", "batch"]
-    interval: Time | None = Field(None, description="of kind interval")
-    batch: Count | None = Field(None, description="messages; of kind batch")
+    interval: Interval | None = Field(None, description="of kind interval")
+    batch: Messages | None = Field(None, description="messages; of kind batch")
     columns: dict[str, ColumnTable] = Field(default_factory=dict)
 
 
@@ -117,7 +134,7 @@ class ToleranceTable(Table):
 class ScenarioFile(Table):
     """A scenario of dvsim."""
 
-    name: Text | None = Field(None, description="by default the file's own")
+    name: Name | None = Field(None, description="by default the file's own")
     extends: Text | None = Field(None, description="a file, relative to this one, to build on")
     abstract: bool = Field(False, description="true for a part that other files extend")
     title: Text
@@ -179,11 +196,15 @@ def bounded(given: object, spec: Spec) -> int | float | Law:
     """
     value = parse(given, spec.dimension)
     if isinstance(value, Law):
+        most = Law(bounds.TIME, bounds.SLOPE)
+        if value.fixed_ps > most.fixed_ps or value.per_byte_fs > most.per_byte_fs:
+            limit = format_value(most, "law")
+            raise UnitError(f"must be at most {limit}, is {format_value(value, 'law')}")
         return value
-    low, high = (format_value(bound or 0, spec.dimension) for bound in (spec.least, spec.most))
+    low, high = (format_value(bound, spec.dimension) for bound in (spec.least, spec.most))
     if value < spec.least or (spec.above and value == spec.least):
         relation = "more than" if spec.above else "at least"
         raise UnitError(f"must be {relation} {low}, is {format_value(value, spec.dimension)}")
-    if spec.most is not None and value > spec.most:
+    if value > spec.most:
         raise UnitError(f"must be at most {high}, is {format_value(value, spec.dimension)}")
     return value

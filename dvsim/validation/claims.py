@@ -4,14 +4,16 @@ The sentences are rows of ``scenarios/reference/claims.csv``: a metric, a condit
 How a run gives the value is a function in a registry by the id of the claim. The verdict:
 
 confirmed
-    The simulated value is in the claimed range.
+    The simulated value is in the claimed range, and the model reproduces, within the declared
+    tolerance, at least one published column of the scenarios that the sentence speaks about, or
+    nothing was published of them. A value that agrees while no column does may agree by chance.
 refuted
-    It is outside, although the model reproduces, within the declared tolerance, every published
-    column of the scenarios that the sentence speaks about. So it is the source's own statistics
-    that speak against the sentence.
+    It is outside, although the model reproduces every one of those columns. So it is the source's
+    own statistics that speak against the sentence.
 not reproduced
-    It is outside, and the model does not fit those columns (or there are none): nothing can be
-    said against the sentence. Also if the run is missing, or the thing is not simulated.
+    Neither: the model does not fit the columns (or, for a value outside, there are none), so
+    nothing can be said for the sentence or against it. Also if the run is missing, or the thing
+    is not simulated.
 
 Where a value depends on what is counted, the verdict is for the numbers *as printed*, and the
 note gives the value *as messages* with a word of its own.
@@ -21,8 +23,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from dvsim.scenario.find import reference_root
+from dvsim.scenario.published import read_csv
 from dvsim.validation.evidence import Evidence, Missing
-from dvsim.validation.reference import read_csv
 from dvsim.validation.types import ClaimVerdict, ClaimWord
 
 FILE = "claims.csv"
@@ -154,17 +156,28 @@ def decide(registry: Mapping[str, Entry], evidence: Evidence) -> tuple[ClaimVerd
     )
 
 
-def word(*, holds: bool, fits: bool) -> ClaimWord:
-    """Return the verdict: whether the value is in range, and whether the model fits the columns.
+def word(*, holds: bool, passed: int, total: int) -> ClaimWord:
+    """Return the verdict.
+
+    Parameters
+    ----------
+    holds
+        Whether the value is in the claimed range.
+    passed, total
+        How many published columns of the scenarios are reproduced, and of how many.
 
     Examples
     --------
-    >>> word(holds=True, fits=False), word(holds=False, fits=True), word(holds=False, fits=False)
-    ('confirmed', 'refuted', 'not reproduced')
+    >>> word(holds=True, passed=1, total=2), word(holds=False, passed=2, total=2)
+    ('confirmed', 'refuted')
+    >>> word(holds=True, passed=0, total=2), word(holds=False, passed=1, total=2)
+    ('not reproduced', 'not reproduced')
     """
-    if holds:
+    if holds and (passed or not total):
         return "confirmed"
-    return "refuted" if fits else "not reproduced"
+    if not holds and 0 < total == passed:
+        return "refuted"
+    return "not reproduced"
 
 
 def number_text(value: float | None) -> str:
@@ -182,12 +195,11 @@ def number_text(value: float | None) -> str:
 
 def _decide(claim: Claim, entry: Entry, evidence: Evidence) -> ClaimVerdict:
     absent = [name for name in entry.scenarios if name not in evidence.runs]
-    fits = False
+    passed = total = 0
     if absent:
         finding = Finding(None, "not run" if len(entry.scenarios) == 1 else _not_run(absent))
     else:
         passed, total = evidence.fit(entry.scenarios)
-        fits = 0 < total == passed
         try:
             finding = entry.evaluate(evidence)
         except Missing as error:
@@ -195,12 +207,15 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence) -> ClaimVerdict:
     notes = [finding.note] if finding.note else []
     verdict: ClaimWord = "not reproduced"
     if finding.value is not None:
-        verdict = word(holds=claim.holds(finding.value), fits=fits)
+        holds = claim.holds(finding.value)
+        verdict = word(holds=holds, passed=passed, total=total)
         if finding.as_messages is not None:
-            other = word(holds=claim.holds(finding.as_messages), fits=fits)
+            other = word(holds=claim.holds(finding.as_messages), passed=passed, total=total)
             notes.append(f"as messages {claim.text_of(finding.as_messages)}: {other}")
         if total:
             notes.append(f"{passed} of {total} published columns reproduced")
+        if holds and verdict == "not reproduced":
+            notes.append("the value agrees although the columns do not")
     return ClaimVerdict(
         id=claim.id,
         section=claim.section,

@@ -4,13 +4,11 @@ A reference file has one row per printed statistic. A scenario names the file an
 it; the message size comes from its workload, and the label of a column, ``r1``, is its run.
 """
 
-import csv
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.find import reference_root
+from dvsim.scenario.published import read_csv
 from dvsim.scenario.types import Scenario
 
 CONFIGURATION = "h3_run_configuration.csv"
@@ -45,13 +43,13 @@ def published(scenario: Scenario, column: str) -> dict[str, float]:
     ScenarioError
         If the reference file cannot be read or is not one.
     """
-    return {row["statistic"]: float(row["value"]) for row in _rows_of(scenario, column)}
+    return {statistic: value for _, statistic, value in _rows_of(scenario, column)}
 
 
 def published_column(scenario: Scenario, column: str) -> str:
     """Return the name that the source gives to a column; empty if it has no such column."""
     rows = _rows_of(scenario, column)
-    return rows[0]["published_column"] if rows else ""
+    return rows[0][0] if rows else ""
 
 
 def published_workload(scenario: Scenario) -> tuple[int, int] | None:
@@ -86,36 +84,20 @@ def empty_share_bounds(statistics: Mapping[str, float]) -> tuple[float, float]:
     return low, high
 
 
-@cache
-def read_csv(path: Path) -> tuple[dict[str, str], ...]:
-    """Return the rows of a CSV file with a header, as text by column name.
-
-    Raises
-    ------
-    ScenarioError
-        If the file cannot be read.
-    """
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return tuple(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        fault = Fault(str(path), None, "", f"cannot read the reference data: {error}")
-        raise ScenarioError([fault]) from error
-
-
-def _rows_of(scenario: Scenario, column: str) -> list[dict[str, str]]:
+def _rows_of(scenario: Scenario, column: str) -> list[tuple[str, str, float]]:
+    """Return published column, statistic and value of each row that a column stands for."""
     reference = scenario.reference
     if reference is None:
         return []
     path = reference_root() / reference.file
     try:
         return [
-            row
+            (row["published_column"], row["statistic"], float(row["value"]))
             for row in read_csv(path)
             if row["transport"] == reference.transport
             and int(row["message_bytes"]) == scenario.workload.message_bytes
             and column in (row["published_column"], f"r{row['run']}")
         ]
-    except (KeyError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:  # no such column, or a row that is cut
         fault = Fault(str(path), None, "", f"is not a table of published statistics: {error}")
         raise ScenarioError([fault]) from error

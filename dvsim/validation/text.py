@@ -33,10 +33,19 @@ _COLUMN_HEAD = (
 )
 
 
-def lines(validation: Validation) -> Iterator[str]:
-    """Yield the whole validation: statistics, columns, claims, tallies."""
+def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str]:
+    """Yield the whole validation: statistics, columns, claims, tallies.
+
+    Parameters
+    ----------
+    validation
+        What to say.
+    intervals
+        False if there was one replication only: nothing is known about the spread between runs.
+    """
     yield "Statistics (rates in 1/s; low and high: 95 % interval over replications)"
-    yield from aligned([_ROW_HEAD, *(_row(row) for row in validation.rows)], right=range(5, 10))
+    rows = (_row(row, intervals=intervals) for row in validation.rows)
+    yield from aligned([_ROW_HEAD, *rows], right=range(5, 10))
     yield ""
     yield "Columns (mean, empty share and p75 to p99 within the declared tolerance)"
     yield from aligned(
@@ -80,7 +89,7 @@ def aligned(table: Sequence[Sequence[str]], right: Iterable[int] = ()) -> Iterat
         yield "  ".join(cells).rstrip()
 
 
-def _row(row: Row) -> tuple[str, ...]:
+def _row(row: Row, *, intervals: bool) -> tuple[str, ...]:
     return (
         row.scenario,
         row.column,
@@ -89,8 +98,8 @@ def _row(row: Row) -> tuple[str, ...]:
         row.statistic,
         f"{row.published:.1f}",
         f"{row.simulated:.1f}",
-        f"{row.low:.1f}",
-        f"{row.high:.1f}",
+        f"{row.low:.1f}" if intervals else "-",
+        f"{row.high:.1f}" if intervals else "-",
         "-" if row.log_error is None else f"{row.log_error:+.3f}",
         row.verdict,
         row.split,

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.main import cli
+from dvsim.scenario import find
 
 ELF = b"\x7fELF\x02\x01\x01\x00"
 
@@ -34,7 +35,7 @@ def one(desk, file, old, new):
         ),
         (
             f"messages = {2**63}",
-            "mine.toml:6: workload.messages: must be at most 9223372036854775807, "
+            "mine.toml:6: workload.messages: must be at most 1000000000000, "
             "is a number of more than 63 bits",
         ),
         (
@@ -76,7 +77,7 @@ def test_a_wrong_message_size(desk, new, fault):
             "5",
             "base.toml:21: probe.interval: 5 has no unit of time; write for example '46 us'",
         ),
-        ('"5.001 ms"', '"0 s"', "base.toml:21: probe.interval: must be more than 0, is '0 s'"),
+        ('"5.001 ms"', '"0 s"', "base.toml:21: probe.interval: must be at least 1 us, is 0 s"),
         (
             'interval = "5.001 ms"',
             "",
@@ -92,6 +93,12 @@ def test_a_wrong_message_size(desk, new, fault):
             "receiver = 1",
             "receiver = 3",
             "base.toml:24: probe.columns.r1.receiver: is 3, but there are 2 receivers",
+        ),
+        (
+            "receiver = 1",
+            "receiver = 0",
+            "base.toml:24: probe.columns.r1.receiver: is 0; over data-vortex each receiver is "
+            "sampled, from 1 on",
         ),
         (
             "iterations = [1]",
@@ -212,7 +219,7 @@ def test_a_circle_of_two_files(desk):
     [
         ('"4 GB/s"', '"4.4 GHz"', "9: port_rate.value: 'GHz' is not a unit of rate; did you mean '4.4 GB/s'?"),
         ('"4 GB/s"', "4.4", "9: port_rate.value: 4.4 has no unit of rate; write for example '4.4 GB/s'"),
-        ('"4 GB/s"', '"0 B/s"', "9: port_rate.value: must be more than 0 B/s, is 0 B/s"),
+        ('"4 GB/s"', '"0 B/s"', "9: port_rate.value: must be at least 1 B/s, is 0 B/s"),
         ('"1 MiB"', '"-1 MiB"', "17: sram.value: must not be negative, is '-1 MiB'"),
         ("value = 4\n", "value = 1\n", "5: nodes.value: must be at least 2, is 1"),
         ("value = 4\n", "", "4: nodes.value: missing"),
@@ -281,6 +288,52 @@ def test_a_reference_needs_data_columns_and_tolerances(desk):
         "base.toml:26: reference.file: no published data 'no.csv'",
         "base.toml:28: reference.fitted: no column 'r1b' in [probe.columns]; did you mean 'r1'?",
     ]
+
+
+TABLE = "transport,message_bytes,run,published_column,statistic,value\nrabbit,8,1,8_r1,mean,5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (TABLE, "27: reference.transport: 'data.csv' has no transport 'rabit'; did you mean 'rabbit'?"),
+        (TABLE.replace("value", "rate"), "26: reference.file: 'data.csv' is not a table of published statistics: it has no value"),
+        ("", "26: reference.file: 'data.csv' is not a table of published statistics: it has no transport, message_bytes, run, published_column, statistic, value"),
+        ("\udcff", "26: reference.file: 'data.csv' cannot read the reference data: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
+    ],
+    ids=["transport", "column", "empty", "binary"],
+)  # fmt: skip
+def test_a_reference_must_be_in_its_file(desk, monkeypatch, text, fault):
+    monkeypatch.setattr(find, "reference_root", lambda: desk.path)
+    (desk / "data.csv").write_text(text, "utf-8", "surrogateescape")
+    with (desk / "base.toml").open("a") as file:
+        file.write('[reference]\nfile = "data.csv"\ntransport = "rabit"\n')
+        file.write("[tolerance]\nmean = 1\nempty_share = 0\nquantile = 1\nstd = 1\nextreme = 2\n")
+    assert desk.faults("mine.toml") == [f"base.toml:{fault}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("../up", "must be a relative path such as 'h3/dv-8', without '.' and '..'"),
+        ("/etc/x", "must be a relative path such as 'h3/dv-8', without '.' and '..'"),
+        ("a//b", "must be a relative path such as 'h3/dv-8', without '.' and '..'"),
+        ("a\\u0000b", "must consist of printable characters"),
+        ("a\\u001b[31m", "must consist of printable characters"),
+        ("x" * 201, "must be at most 200 characters long, is 201"),
+        ("", "must not be empty"),
+    ],
+)
+def test_a_name_that_is_no_folder(desk, name, fault):
+    desk.edit("mine.toml", 'title = "mine"', f'title = "mine"\nname = "{name}"')
+    assert desk.faults("mine.toml") == [f"mine.toml:3: name: {fault}"]
+
+
+def test_a_file_whose_name_is_no_folder(desk):
+    (desk / "mi\nne.toml").write_text((desk / "mine.toml").read_text())
+    assert desk.faults("mi\nne.toml")[-1].endswith(
+        "ne.toml:1: name: missing, and that of the file must consist of printable characters"
+    )
 
 
 # files that are no scenario at all
@@ -360,6 +413,12 @@ def test_a_campaign_is_not_one_scenario(desk):
 )  # fmt: skip
 def test_a_wrong_option(desk, option, fault):
     assert desk.faults("mine.toml", [option]) == [f"--set: {fault}"]
+
+
+def test_a_card_that_the_transport_does_not_use_is_one_fault(desk):
+    assert desk.faults("tcp.toml", ["system.bridge.sockets=2"]) == [
+        "--set: system.bridge: not used by transport 'tcp'"
+    ]
 
 
 def test_wrong_options_and_a_wrong_file_are_told_together(desk):

@@ -94,7 +94,9 @@ def test_another_seed_is_another_run(tmp_path):
 
 def test_json_is_one_object_with_manifest_and_estimates(tmp_path):
     done = dvsim("run", *SMALL, "--out", str(tmp_path), "--json")
-    (run,) = json.loads(done.stdout)
+    content = json.loads(done.stdout)
+    assert list(content) == ["runs"]
+    (run,) = content["runs"]
     assert run["scenario"] == "h3/fdr-8"
     assert run["manifest"]["seed"] == 1
     means = [row for row in run["estimates"] if row["statistic"] == "mean"]
@@ -164,32 +166,149 @@ def test_a_full_folder_leaves_no_half_written_result(tmp_path):
     assert leftovers(tmp_path) == []
 
 
-def test_ctrl_c_ends_all_processes_with_130_and_no_result(tmp_path):
+def test_the_same_scenario_is_run_and_printed_once(tmp_path):
+    done = dvsim("run", "h3/fdr-8", *SMALL, "--out", str(tmp_path))
+    assert done.stdout.count("h3/fdr-8: ") == 1
+    assert "done: 4/4 iterations" in done.stderr  # two iterations, two replications
+
+
+def test_one_replication_has_no_interval(tmp_path):
+    done = dvsim("run", *SMALL, "--replications", "1", "--out", str(tmp_path))
+    (mean,) = [line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["mean"]]
+    assert mean[2] == mean[5] == "-"
+    assert "1 replication, which says nothing about the spread between runs" in done.stdout
+
+
+def test_an_edited_run_folder_is_not_believed(tmp_path):
+    dvsim("run", *SMALL, "--out", str(tmp_path))
+    (folder,) = result_folders(tmp_path)
+    with (folder / "scenario.toml").open("a") as file:
+        file.write("# mine\n")
+    done = dvsim("run", *SMALL, "--out", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.endswith("run it again with --force or delete it\n")
+    assert dvsim("run", *SMALL, "--out", str(tmp_path), "--force").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("report", "message"),
+    [("", "the name of the file is empty"), (".", "File '.' is a directory")],
+)
+def test_a_report_that_is_no_file_is_refused_before_the_run(report, message, tmp_path):
+    done = dvsim("run", *SMALL, "--out", str(tmp_path), "--report", report)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_can_go_to_a_pipe(tmp_path):
+    link = tmp_path / "stdout"  # a defect would replace it: never name a device itself here
+    link.symlink_to("/dev/stdout")
+    done = dvsim("run", *SMALL, "--out", str(tmp_path / "runs"), "--report", str(link))
+    assert done.stdout.startswith("<!DOCTYPE html>")
+    assert done.stdout.endswith(f"report: {link}\n")
+    assert link.is_symlink()
+
+
+# --- streams that nobody reads ---------------------------------------------------------------
+
+
+def redirected(how, *arguments):
+    command = ["bash", "-c", f'"$@" {how}', "-", *DVSIM, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("how", [">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_a_closed_stream_does_not_fail_a_run(how, tmp_path):
+    done = redirected(how, "run", *SMALL, "--workers", "2", "--out", str(tmp_path))
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    (folder,) = result_folders(tmp_path)
+    assert sorted(path.suffix for path in folder.iterdir()).count(".parquet") == 2
+
+
+@pytest.mark.parametrize(
+    ("how", "code"), [(">&-", 0), ("2>&-", 0), (">/dev/full", 1), ("> /dev/full 2>&1", 1)]
+)
+def test_a_list_that_nobody_can_read_is_no_defect(how, code):
+    done = redirected(how, "list")
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("how", ["2>&-", "2>/dev/full"])
+def test_an_error_that_nobody_can_read_keeps_its_exit_code(how):
+    assert redirected(how, "run", "h3/dv-7").returncode == 2
+
+
+# --- signals ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def running(tmp_path):
+    """Start a long run in a session of its own: the command, its two workers, a tracker."""
     process = subprocess.Popen(
-        [*DVSIM, "run", "h3/dv-8192", "--workers", "2", "--out", str(tmp_path)],
+        [*DVSIM, "run", "h3/dv-8", "--scale", "50", "--workers", "2", "--out", str(tmp_path)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads here
+        preexec_fn=heed_signals,  # noqa: PLW1509 - no threads here
     )  # fmt: skip
-    deadline = time.monotonic() + 60
-    while len(processes_of(process.pid)) < 3 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(1)
+    wait_until(lambda: len([pid for pid in processes_of(process.pid) if is_busy(pid)]) >= 2)
     assert process.poll() is None, "the run ended before it could be interrupted"
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "interrupted" in errors
+    yield process
+    for pid in processes_of(process.pid):
+        os.kill(pid, signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (signal.SIGINT, "interrupted"),
+        (signal.SIGTERM, "ended by SIGTERM"),
+        (signal.SIGHUP, "ended by SIGHUP"),
+    ],
+)
+def test_a_signal_ends_all_processes_and_leaves_no_result(running, tmp_path, number, message):
+    if number == signal.SIGINT:
+        os.killpg(running.pid, number)  # as a terminal does
+    else:
+        running.send_signal(number)
+    _, errors = running.communicate(timeout=30)
+    assert running.returncode == 128 + number
+    assert errors.splitlines()[-1] == message
     assert "Traceback" not in errors
     assert result_folders(tmp_path) == []
-    deadline = time.monotonic() + 10
-    while processes_of(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert processes_of(process.pid) == []
+    assert leftovers(tmp_path) == []
+    wait_until(lambda: not processes_of(running.pid))
+    assert processes_of(running.pid) == []
 
 
-def heed_interrupts():
-    """Undo what a shell does to the processes that it starts with &."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def test_workers_do_not_outlive_a_killed_command(running):
+    running.kill()
+    wait_until(lambda: not processes_of(running.pid))
+    assert processes_of(running.pid) == []
+
+
+def heed_signals():
+    """Undo what a shell, or nohup, does to the processes that it starts."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def wait_until(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def is_busy(pid):
+    """Tell whether a worker is past its start: it ignores SIGINT then."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    (ignored,) = [line.split()[1] for line in status.splitlines() if line.startswith("SigIgn:")]
+    command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"spawn_main" in command and bool(int(ignored, 16) >> (signal.SIGINT - 1) & 1)
 
 
 def processes_of(session):

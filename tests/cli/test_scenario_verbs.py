@@ -194,6 +194,17 @@ def test_list_as_json():
 # show
 
 
+@pytest.mark.parametrize("verb", ["show", "check"])
+def test_control_characters_of_a_file_do_not_reach_the_terminal(desk, verb):
+    escape = "\\u001b]0;mine\\u0007"
+    desk.edit("mine.toml", 'title = "mine"', f'title = "{escape}"\n"{escape}" = 1')
+    if verb == "show":
+        desk.edit("mine.toml", f'"{escape}" = 1', "")
+    output = call(verb, str(desk / "mine.toml")).output
+    assert "\x1b" not in output
+    assert "\\x1b]0;mine\\x07" in output
+
+
 def words(text, key):
     """Return the words after a key, one space between them."""
     rows = (line.split() for line in text.splitlines())

@@ -90,6 +90,28 @@ def test_strict_wants_half_of_the_columns():
         module._require_half(validation_of(True, False, False))
 
 
+def test_strict_wants_a_column():
+    with pytest.raises(CriterionFailed, match="no column passes: none was compared"):
+        module._require_half(validation_of())
+
+
+def test_strict_fails_if_nothing_was_compared(folder):
+    sized = ["--set", "workload.message_bytes=24"]  # a size that was not published
+    assert invoke(folder, "h3/fdr-8", *sized).exit_code == 0
+    result = invoke(folder, "h3/fdr-8", *sized, "--strict")
+    assert isinstance(result.exception, CriterionFailed)
+    assert result.exception.exit_code == 3
+
+
+def test_one_replication_has_no_interval(folder):
+    (line,) = [
+        line
+        for line in result_of(folder, "h3/fdr-8").splitlines()
+        if " r1 " in line and " mean " in line
+    ]
+    assert line.split()[8:10] == ["-", "-"]
+
+
 def test_only_strict_makes_a_bad_column_an_error(folder, monkeypatch):
     def fail(_):
         raise CriterionFailed("too few")

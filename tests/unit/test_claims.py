@@ -65,11 +65,29 @@ def test_an_unknown_kind_of_range_is_refused():
         Claim("X", "1", "", "", "near", 1.0, None, "").holds(1.0)
 
 
-def test_the_three_words():
-    assert word(holds=True, fits=True) == "confirmed"
-    assert word(holds=True, fits=False) == "confirmed"
-    assert word(holds=False, fits=True) == "refuted"
-    assert word(holds=False, fits=False) == "not reproduced"
+@pytest.mark.parametrize(
+    ("holds", "passed", "total", "verdict"),
+    [
+        (True, 2, 2, "confirmed"),
+        (True, 1, 2, "confirmed"),
+        (True, 0, 0, "confirmed"),  # nothing was published that could be reproduced
+        (True, 0, 2, "not reproduced"),
+        (False, 2, 2, "refuted"),
+        (False, 1, 2, "not reproduced"),
+        (False, 0, 2, "not reproduced"),
+        (False, 0, 0, "not reproduced"),
+    ],
+)
+def test_the_three_words(holds, passed, total, verdict):
+    assert word(holds=holds, passed=passed, total=total) == verdict
+
+
+def test_a_value_that_agrees_while_no_column_does_confirms_nothing():
+    claim = decide("H3-04", vortex(256, 900_000, active=8, empty=92))
+    assert claim.verdict == "not reproduced"
+    assert claim.note.endswith(
+        "0 of 2 published columns reproduced; the value agrees although the columns do not"
+    )
 
 
 def test_a_missing_run_is_not_reproduced():
@@ -97,7 +115,7 @@ def test_all_claims_are_decided_in_order():
 
 
 def test_a_rate_in_the_claimed_range_is_confirmed():
-    claim = decide("H3-03", tcp(256, 130_000))
+    claim = decide("H3-03", tcp(256, 130_000, loosely=True))
     assert (claim.verdict, claim.value) == ("confirmed", 130_000)
     assert claim.expected == "117,000 to 143,000 msg/s"
     assert claim.simulated == "130,000 msg/s"
@@ -127,7 +145,7 @@ def test_one_column_that_is_off_is_enough_against_refuting():
 
 
 def test_active_polls_are_those_that_are_not_empty():
-    claim = decide("H3-01", vortex(8, 900_000, active=2, empty=98))
+    claim = decide("H3-01", vortex(8, 900_000, active=2, empty=98, loosely=True))
     assert claim.value == pytest.approx(900_000)
     assert claim.verdict == "confirmed"
     assert "median of the moving average over 50 active polls 900,000 msg/s" in claim.note
@@ -167,10 +185,11 @@ def test_ratios_of_large_messages_compare_means_over_all_polls(id_, size):
 
 
 @pytest.mark.parametrize(
-    ("id_", "size", "words"), [("H3-06", 256, 32), ("H3-08", 2048, 256), ("H3-11", 131072, 16384)]
+    ("id_", "size", "empty", "words"),
+    [("H3-06", 256, 92, 32), ("H3-08", 2048, 80, 256), ("H3-11", 131072, 40, 16384)],
 )
-def test_messages_are_counted_in_words(id_, size, words):
-    claim = decide(id_, vortex(size, 1))
+def test_messages_are_counted_in_words(id_, size, empty, words):
+    claim = decide(id_, vortex(size, 1, active=100 - empty, empty=empty, loosely=True))
     assert (claim.value, claim.verdict) == (words, "confirmed")
 
 
@@ -192,7 +211,7 @@ def test_a_message_of_another_size_has_other_words():
     ],
 )
 def test_the_empty_share(id_, size, inside, outside):
-    good = decide(id_, vortex(size, 10, active=100 - inside, empty=inside))
+    good = decide(id_, vortex(size, 10, active=100 - inside, empty=inside, loosely=True))
     assert (good.value, good.verdict) == (pytest.approx(inside / 100), "confirmed")
     bad = decide(id_, vortex(size, 10, active=100 - outside, empty=outside))
     assert bad.verdict != "confirmed"
@@ -219,17 +238,17 @@ def test_the_record_is_compared_with_the_published_one():
 
 
 def test_the_transport_against_the_delivery():
-    run = vortex(131072, 12_600, active=50, empty=50, per_message=126)
+    run = vortex(131072, 12_600, active=50, empty=50, per_message=126, loosely=True)
     claim = decide("H3-20", run)
     # 6,300 pieces/s per receiver; 50 messages/s from each of two receivers
     assert claim.value == pytest.approx(63.0)
     assert claim.verdict == "confirmed"
-    assert "as messages 0.5 x: not reproduced" in claim.note
+    assert "as messages 0.5 x: refuted" in claim.note
 
 
 def overrun_runs(*overruns):
     counted = [{("card.1", "overruns"): o, ("card.1", "windows"): 10} for o in overruns]
-    return [vortex(s, 1, counted=c) for s, c in zip(SIZES, counted, strict=True)]
+    return [vortex(s, 1, counted=c, loosely=True) for s, c in zip(SIZES, counted, strict=True)]
 
 
 def test_overruns_that_appear_and_grow():
@@ -255,7 +274,8 @@ def test_a_counter_that_is_missing_is_not_simulated():
 @pytest.mark.parametrize(("extra", "confirmed"), [(3, True), (0, False)])
 def test_extra_polls(extra, confirmed):
     counted = {("receiver.1", "extra_polls"): 0, ("receiver.2", "extra_polls"): extra}
-    claim = decide("H3-22", vortex(8192, 1, counted=counted))
+    run = vortex(8192, 1, active=40, empty=60, counted=counted, loosely=True)
+    claim = decide("H3-22", run)
     assert (claim.verdict == "confirmed") is confirmed
 
 
@@ -265,7 +285,7 @@ def fabric_runs(fabric, bridge):
         ("bridge.1", "utilisation"): bridge,
         ("card.1", "utilisation"): 0.1,
     }
-    return [vortex(size, 1, counted=counted) for size in SIZES]
+    return [vortex(size, 1, counted=counted, loosely=True) for size in SIZES]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 import errno
+import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -10,10 +12,11 @@ import pandas as pd
 import pytest
 from run_builder import counters, samples
 
+from dvsim._version import __version__
 from dvsim.errors import OutputError, RunFailed
 from dvsim.results import folder as folder_module
 from dvsim.results.atomic import clean, host_name
-from dvsim.results.folder import find_run, load_run, run_folder, write_run
+from dvsim.results.folder import find_run, load_run, make_room, run_folder, write_run
 from dvsim.results.manifest import build_manifest, card_hash, git_state
 from dvsim.results.run import Run
 from dvsim.results.samples import SAMPLE_COLUMNS
@@ -21,7 +24,7 @@ from dvsim.results.table import from_parquet, to_parquet
 from dvsim.scenario.load import load
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=40"])
-ASKED = ("0.1.0", 1, 1, "sim")
+ASKED = (__version__, 1, 1, "sim")
 
 
 def make_run(rate=10):
@@ -74,10 +77,10 @@ def test_the_folder_is_named_by_scenario_and_question(tmp_path):
 @pytest.mark.parametrize(
     "asked",
     [
-        ("0.1.1", 1, 1, "sim"),
-        ("0.1.0", 2, 1, "sim"),
-        ("0.1.0", 1, 2, "sim"),
-        ("0.1.0", 1, 1, "emu"),
+        ("another", 1, 1, "sim"),
+        (__version__, 2, 1, "sim"),
+        (__version__, 1, 2, "sim"),
+        (__version__, 1, 1, "emu"),
     ],
 )
 def test_another_question_has_another_folder(tmp_path, asked):
@@ -175,11 +178,65 @@ def test_samples_that_are_none_are_not_kept(tmp_path):
     assert everything(tmp_path) == []
 
 
-def test_find_run_finds_a_complete_run_only(tmp_path, kept):
-    assert find_run(tmp_path, SCENARIO, *ASKED) == kept.folder
-    assert find_run(tmp_path, SCENARIO, "0.1.0", 2, 1, "sim") is None
-    (kept.folder / "summary.parquet").unlink()
-    assert find_run(tmp_path, SCENARIO, *ASKED) is None
+def test_find_run_finds_the_answer_to_the_same_question(tmp_path, kept):
+    assert find_run(tmp_path, SCENARIO, *ASKED).manifest == kept.manifest
+    assert find_run(tmp_path, SCENARIO, __version__, 2, 1, "sim") is None
+
+
+FILES = ["manifest.json", "samples.parquet", "scenario.toml", "summary.parquet"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_kept_run_that_lacks_a_file_is_refused_with_advice(tmp_path, kept, name):
+    (kept.folder / name).unlink()
+    message = f"{kept.folder} is not a complete run: {name} is missing; run it again with --force"
+    with pytest.raises(RunFailed, match=re.escape(f"{message} or delete it")):
+        find_run(tmp_path, SCENARIO, *ASKED)
+
+
+def forge(kept, edit):
+    """Change a kept run and its hashes with it."""
+    text = (kept.folder / "scenario.toml").read_bytes()
+    manifest = json.loads((kept.folder / "manifest.json").read_text())
+    text = edit(text, manifest) or text
+    (kept.folder / "scenario.toml").write_bytes(text)
+    digest = hashlib.sha256(text).hexdigest()
+    manifest["files"]["scenario.toml"] = {"bytes": len(text), "sha256": digest}
+    (kept.folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text, _: text.replace(b"messages = 40", b"messages = 41"),
+        lambda _, manifest: manifest.update(seed=2),
+        lambda _, manifest: manifest.update(replications=2),
+        lambda _, manifest: manifest.update(backend="emu"),
+        lambda _, manifest: manifest.update(version="0.0.9"),
+    ],
+    ids=["scenario", "seed", "replications", "backend", "version"],
+)
+def test_a_kept_run_that_answers_another_question_is_refused(tmp_path, kept, edit):
+    forge(kept, edit)
+    message = f"{kept.folder} is not what was asked; run it again with --force or delete it"
+    with pytest.raises(RunFailed, match=re.escape(message)):
+        find_run(tmp_path, SCENARIO, *ASKED)
+
+
+def test_a_file_in_the_place_of_a_kept_run_is_refused(tmp_path):
+    folder = run_folder(tmp_path, SCENARIO, *ASKED)
+    folder.parent.mkdir(parents=True)
+    folder.write_text("")
+    with pytest.raises(RunFailed, match=r"is not a complete run: manifest\.json is missing"):
+        find_run(tmp_path, SCENARIO, *ASKED)
+
+
+def test_a_place_that_cannot_be_written_is_known_before_the_run(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match=r"cannot write .*/file/h3/run: Not a directory"):
+        make_room(tmp_path / "file" / "h3" / "run")
+    with pytest.raises(OutputError, match="File name too long"):
+        make_room(tmp_path / ("x" * 300) / "run")
 
 
 # --- failure ---------------------------------------------------------------------------------
@@ -360,8 +417,8 @@ def test_a_missing_file_is_named(kept, name):
         load_run(kept.folder)
 
 
-@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet"])
-def test_a_truncated_table_is_named(kept, name):
+@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
+def test_a_truncated_file_is_named(kept, name):
     data = (kept.folder / name).read_bytes()
     (kept.folder / name).write_bytes(data[: len(data) // 2])
     with pytest.raises(RunFailed, match=f"{name} is truncated or changed"):
@@ -378,8 +435,6 @@ def test_a_changed_table_is_named(kept):
 
 
 def test_a_table_that_is_none_is_named_even_with_its_hash(kept):
-    import hashlib
-
     data = b"not parquet"
     (kept.folder / "samples.parquet").write_bytes(data)
     manifest = json.loads((kept.folder / "manifest.json").read_text())

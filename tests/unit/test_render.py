@@ -68,7 +68,8 @@ def test_the_name_survives_a_move(desk):
 
 def test_a_reference_is_written(desk, monkeypatch):
     monkeypatch.setattr(find, "reference_root", lambda: desk.path)
-    (desk / "data.csv").write_text("")
+    header = "transport,message_bytes,run,published_column,statistic,value\n"
+    (desk / "data.csv").write_text(header + "x,8,1,8B_r1,mean,5\n")
     with (desk / "base.toml").open("a") as file:
         file.write('[reference]\nfile = "data.csv"\ntransport = "x"\nfitted = ["r1"]\n')
         file.write(

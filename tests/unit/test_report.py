@@ -270,16 +270,23 @@ def test_the_file_is_the_page_and_nothing_else_is_left(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_folder_that_is_not_there_is_an_output_error(tmp_path):
+def test_a_folder_that_is_not_there_is_made(tmp_path):
     path = tmp_path / "missing" / "report.html"
-    with pytest.raises(OutputError, match=re.escape(f"cannot write {path}: No such file")):
+    write_report(path, [steady_run([5])])
+    assert path.stat().st_size > 0
+
+
+def test_a_folder_that_cannot_be_made_is_an_output_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "report.html"
+    with pytest.raises(OutputError, match=re.escape(f"cannot write {path}: Not a directory")):
         write_report(path, [steady_run([5])])
 
 
 def test_a_failed_write_keeps_the_old_page(tmp_path):
     path = tmp_path / "report.html"
-    path.mkdir()  # a folder in the way: the rename fails, even for root
-    with pytest.raises(OutputError, match="cannot write"):
+    path.mkdir()  # a folder in the way: it cannot be written, even by root
+    with pytest.raises(OutputError, match=re.escape(f"cannot write {path}: Is a directory")):
         write_report(path, [steady_run([5])])
     assert [item.name for item in tmp_path.iterdir()] == ["report.html"]
 

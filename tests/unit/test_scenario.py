@@ -250,6 +250,41 @@ def test_a_campaign_gives_its_scenarios_in_order(desk):
     assert {scenario.workload.messages for scenario in scenarios} == {9}
 
 
+def two_transports(desk):
+    text = 'title = "t"\nquestion = "q"\ncampaign = ["mine", "tcp"]\n'
+    (desk / "all.toml").write_text(text)
+    return desk / "all.toml"
+
+
+def test_an_option_passes_by_members_that_have_no_such_card(desk):
+    options = ["system.bridge.sockets=3", "workload.messages=7"]
+    vortex, tcp = load_campaign(two_transports(desk), options)
+    assert vortex.system.bridge["sockets"] == 3
+    assert tcp.system.bridge is None
+    assert (vortex.workload.messages, tcp.workload.messages) == (7, 7)
+
+
+def test_an_option_passes_by_members_whose_card_has_no_such_parameter(desk):
+    vortex, tcp = load_campaign(two_transports(desk), ["system.card.mtu=4 KiB"])
+    assert "mtu" not in vortex.system.card.parameters
+    assert tcp.system.card["mtu"] == 4096
+
+
+def test_an_option_that_no_member_has_is_told_by_each(desk):
+    with pytest.raises(ScenarioError) as caught:
+        load_campaign(two_transports(desk), ["system.card.mut=4 KiB"])
+    assert [str(fault) for fault in caught.value.faults] == [
+        "--set: system.card.mut: unknown key",
+        "--set: system.card.mut: unknown key; did you mean 'mtu'?",
+    ]
+
+
+def test_an_option_that_no_member_uses_is_a_fault(desk):
+    (desk / "all.toml").write_text('title = "t"\nquestion = "q"\ncampaign = ["tcp"]\n')
+    with pytest.raises(ScenarioError, match=r"system\.bridge: not used by transport 'tcp'"):
+        load_campaign(desk / "all.toml", ["system.bridge.sockets=3"])
+
+
 def test_a_campaign_can_name_another_folder(desk):
     (desk / "deeper").mkdir()
     file = desk / "deeper/all.toml"

@@ -1,14 +1,21 @@
 """Are the tables the same for any number of workers, and are failures passed on?"""
 
+import itertools
+import multiprocessing
+import time
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from dvsim.backends import sim
 from dvsim.backends.sim import simulate
 from dvsim.errors import RunFailed
 from dvsim.results.samples import check_counters, check_samples
 from dvsim.scenario.load import load
+from dvsim.system.iteration import Iteration
+from dvsim.system.probe import Record
 
 SCENARIOS = [
     load("h3/dv-2048", ["workload.messages=40_000"]),
@@ -58,3 +65,51 @@ def test_a_failure_in_a_worker_process_arrives_here():
     small = too_small_for_a_message()
     with pytest.raises(RunFailed, match="larger than its SRAM"):
         next(simulate([small], replications=2, workers=2))
+
+
+def test_a_worker_that_is_killed_fails_the_run():
+    def kill_one(*_):
+        multiprocessing.active_children()[0].kill()
+
+    with pytest.raises(RunFailed, match="a worker process died; is there enough memory"):
+        tables(2, on_task=kill_one)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OverflowError("int too large"), "h3/dv-2048: a time or a count is too large for 64 bits"),
+        (MemoryError(), "h3/dv-2048: an iteration has more samples than fit into memory"),
+    ],
+)
+def test_a_run_that_grows_too_large_fails_by_name(monkeypatch, error, message):
+    def grow(*_):
+        raise error
+
+    monkeypatch.setattr(sim, "run_iteration", grow)
+    with pytest.raises(RunFailed, match=message):
+        next(simulate(SCENARIOS))
+
+
+def test_counts_beyond_32_bits_are_kept(monkeypatch):
+    many = 3 * 2**31
+    record = Record(*(np.array([value]) for value in (0, 1, many, many)))
+    monkeypatch.setattr(sim, "run_iteration", lambda *_: Iteration({300: record}, []))
+    (samples, _, _) = next(simulate(SCENARIOS, replications=1))
+    assert samples[["receiver", "pieces", "messages"]].iloc[0].tolist() == [300, many, many]
+
+
+def test_the_work_of_all_tasks_is_added_up(monkeypatch):
+    clock = itertools.count(0, 2.5)
+    monkeypatch.setattr(sim.time, "perf_counter", lambda: next(clock))
+    assert next(simulate(SCENARIOS, replications=2)).work_s == 4 * 2.5  # of two iterations each
+
+
+def test_closing_ends_the_worker_processes():
+    running = simulate(SCENARIOS, replications=2, workers=2)
+    next(running)
+    running.close()
+    deadline = time.monotonic() + 10
+    while multiprocessing.active_children() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert multiprocessing.active_children() == []

@@ -186,8 +186,8 @@ def test_empty_tables_are_valid_tables():
 
 
 def test_samples_of_another_type_are_refused():
-    table = samples({(1, 1, 1): [1]}).astype({"pieces": "int64"})
-    with pytest.raises(RunFailed, match="samples: column pieces has type int64; expected int32"):
+    table = samples({(1, 1, 1): [1]}).astype({"pieces": "int32"})
+    with pytest.raises(RunFailed, match="samples: column pieces has type int32; expected int64"):
         check_samples(table)
 
 

@@ -1,0 +1,61 @@
+"""What goes to the terminal: readable, harmless, and no reason to fail when nobody can read it."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+
+import click
+
+# control characters but the line feed, and those that turn the direction of the text around them
+_CONTROL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: str) -> str:
+    r"""Return a text with its control characters spelled out; a file may hold any.
+
+    Examples
+    --------
+    >>> print(plain("a\x1b[31mtitle"))
+    a\x1b[31mtitle
+    """
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def say(text: object) -> None:
+    """Print a text to stdout."""
+    click.echo(plain(str(text)))
+
+
+def complain(text: object) -> None:
+    """Print a text to stderr, if that can be."""
+    try:
+        click.echo(plain(str(text)), err=True)
+    except OSError:
+        discard(2)
+
+
+def open_streams() -> None:
+    """Give a process that was started without standard streams some that lead nowhere.
+
+    Else the next file that is opened would take their place, and the text that is meant for them.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            discard(number)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without µ is no error
+
+
+def discard(number: int) -> None:
+    """Let a standard stream lead nowhere: what still waits for it must not fail at the exit."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    if nowhere == number:
+        os.set_inheritable(number, True)
+    else:
+        os.dup2(nowhere, number)
+        os.close(nowhere)

@@ -1,0 +1,65 @@
+"""Do imports run one way between the rooms, as CONTRIBUTING.md says?"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import dvsim
+
+ROOT = Path(dvsim.__file__).parent
+EVERYWHERE = {"errors", "_version"}
+BELOW = {  # what each room may know
+    "scenario": set(),
+    "core": {"scenario"},
+    "system": {"core", "scenario"},
+    "results": {"scenario"},
+    "switch": {"core", "results"},
+    "backends": {"results", "system", "scenario"},
+    "progress": {"system", "scenario"},
+    "validation": {"results", "scenario"},
+    "report": {"validation", "results", "scenario"},
+    "session": {"report", "validation", "results", "backends", "progress", "scenario"},
+    "cli": {"session", "report", "validation", "results", "switch", "scenario"},
+}
+
+
+def room_of(module):
+    """Return the room of a dotted name: ``dvsim.results.run`` is of ``results``."""
+    return module.split(".")[1] if "." in module else module
+
+
+def imported(path):
+    """Return the dvsim modules that a file imports, wherever in it, for types only or not."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (item.name for item in node.names if item.name.startswith("dvsim"))
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            if node.module == "dvsim":
+                yield from (f"dvsim.{item.name}" for item in node.names)
+            elif node.module.startswith("dvsim."):
+                yield node.module
+
+
+def files_of(room):
+    folder = ROOT / room
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+
+
+@pytest.mark.parametrize("room", BELOW)
+def test_a_room_knows_only_those_below(room):
+    allowed = {room, *BELOW[room], *EVERYWHERE}
+    wrong = {
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in files_of(room)
+        for module in imported(path)
+        if room_of(module) not in allowed
+    }
+    assert wrong == set()
+
+
+def test_every_room_has_its_place():
+    rooms = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or path.is_dir()}
+    rooms -= {"__pycache__", "__init__", "__main__", "_data"}
+    assert rooms - EVERYWHERE == set(BELOW)
