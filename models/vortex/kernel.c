@@ -62,6 +62,6 @@ const dvsim_kernel *dvsim_kernel_choose(int64_t lanes)
             return &KERNELS[i];
     for (size_t i = 0; i < kinds; i++)
         if (available(KERNELS[i].name) && (KERNELS[i].width <= lanes || KERNELS[i].width == 4))
-            return &KERNELS[i]; /* a row that does not fill a register of 8 words is better off with 4 */
+            return &KERNELS[i]; /* rows of less than 8 words are better off with registers of 4 */
     return &KERNELS[kinds - 1];
 }

@@ -8,10 +8,10 @@ typedef struct {
     int64_t wanted, blocked, present;
 } dvsim_descents;
 
-/* Let packets of the run `outer` whose bit `bit` equals `want` (that bit, or 0) descend to the free
- * words of the run `inner`; count[0..2] of it. */
-typedef void dvsim_descend_fn(uint64_t *outer, uint64_t *inner, int64_t words, uint64_t bit, uint64_t want,
-                              dvsim_descents *count);
+/* Let packets of each run of `words` words of `outer` descend to the free words of run into[run] of
+ * `inner`: those whose bit `bit` is that of the height they stand at, which is bit 0 of into[run]. */
+typedef void dvsim_descend_fn(uint64_t *outer, uint64_t *inner, int64_t runs, int64_t words,
+                              const int64_t *into, uint64_t bit, dvsim_descents *count);
 
 /* Indices of the words w of the run with (w & mask) == key[i mod lanes], in order; returns how many. */
 typedef int64_t dvsim_match_fn(const uint64_t *run, int64_t words, uint64_t mask, const uint64_t *key,

@@ -39,14 +39,12 @@ void dvsim_move(dvsim_shard *s, int64_t now)
     const dvsim_vortex *v = s->vortex;
     leave(s, now);
     for (int c = v->n - 1; c >= 0; c--) {
-        const int64_t rows = INT64_C(1) << (v->n - c), words = (INT64_C(1) << c) * s->lanes;
-        const uint64_t bit = UINT64_C(1) << c;
-        uint64_t *outer = dvsim_cylinder(s, c), *inner = dvsim_cylinder(s, c + 1);
-        for (int64_t row = 0; row < rows; row++) {
-            int64_t value = dvsim_frame_value(&v->frame, c, row, now), low = value & 1;
-            int64_t to = dvsim_frame_row(&v->frame, c + 1, value >> 1, now + 1);
-            s->kernel->descend(outer + row * words, inner + (2 * to + low) * words, words, bit,
-                               low ? bit : 0, &s->cylinders[c]);
+        const int64_t runs = INT64_C(1) << (v->n - c), words = (INT64_C(1) << c) * s->lanes;
+        for (int64_t run = 0; run < runs; run++) {
+            int64_t value = dvsim_frame_value(&v->frame, c, run, now);
+            s->into[run] = 2 * dvsim_frame_row(&v->frame, c + 1, value >> 1, now + 1) + (value & 1);
         }
+        s->kernel->descend(dvsim_cylinder(s, c), dvsim_cylinder(s, c + 1), runs, words, s->into,
+                           UINT64_C(1) << c, &s->cylinders[c]);
     }
 }

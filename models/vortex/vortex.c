@@ -5,9 +5,17 @@
 
 #include "vortex/switch.h"
 
+/* Small arrays in cache lines of their own: what one thread counts must not share a line with what
+ * another reads. Large ones by calloc, whose pages cost nothing until they are used. */
 static void *zeros(int64_t count, size_t size)
 {
-    return calloc((size_t)(count > 0 ? count : 1), size);
+    const size_t line = 128, bytes = ((size_t)count * size + line) / line * line;
+    void *memory = NULL;
+    if (bytes > (size_t)1 << 16)
+        return calloc((size_t)count, size);
+    if (posix_memalign(&memory, line, bytes) != 0)
+        return NULL;
+    return memset(memory, 0, bytes);
 }
 
 static void *copy_of(const void *from, int64_t count, size_t size, int *whole)
@@ -44,9 +52,10 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->accepted_at = zeros(2 * columns, sizeof(int64_t));
     s->delivered_at = zeros(columns, sizeof(int64_t));
     s->lost_at = zeros(columns, sizeof(int64_t));
+    s->into = zeros(v->params.height, sizeof *s->into);
     s->cylinders = zeros(dvsim_cylinders(v), sizeof *s->cylinders);
     if (!s->place || !s->allowed || !s->angle || !s->column || !s->seeds || !s->keys || !s->leaving || !s->offered_at ||
-        !s->accepted_at || !s->delivered_at || !s->lost_at || !s->cylinders)
+        !s->accepted_at || !s->delivered_at || !s->lost_at || !s->into || !s->cylinders)
         return 0;
     for (int64_t lane = 0; lane < lanes; lane++) {
         uint64_t replication = (uint64_t)((first + lane) / v->params.angles);
@@ -147,7 +156,7 @@ void dvsim_vortex_free(dvsim_vortex *v)
         return;
     for (int64_t i = 0; v->shards != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
-        void *parts[] = {s->place, s->allowed, s->cells,       s->angle,        s->column,  s->seeds, s->keys,    s->leaving,  s->offered_at,
+        void *parts[] = {s->into, s->place, s->allowed, s->cells,       s->angle,        s->column,  s->seeds, s->keys,    s->leaving,  s->offered_at,
                          s->accepted_at, s->delivered_at, s->lost_at, s->hops,  s->latency, s->cylinders};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             free(parts[k]);
