@@ -97,11 +97,14 @@ class Finding:
         What the value rests on.
     as_messages
         The same value with the simulation counted in whole messages; None where that is the same.
+    by_definition
+        The value follows from the workload alone, whatever the model does: no column speaks of it.
     """
 
     value: float | None
     note: str = ""
     as_messages: float | None = None
+    by_definition: bool = False
 
 
 Evaluator = Callable[[Evidence], Finding]
@@ -204,6 +207,8 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence) -> ClaimVerdict:
             finding = entry.evaluate(evidence)
         except Missing as error:
             finding = Finding(None, f"not simulated: {error}")
+        if finding.by_definition:
+            passed = total = 0
     notes = [finding.note] if finding.note else []
     verdict: ClaimWord = "not reproduced"
     if finding.value is not None:
