@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from numbers import Integral
 from pathlib import Path
 
-from dvsim._version import __version__
+from dvsim.backends.code import code_version
 from dvsim.backends.sim import simulate
 from dvsim.errors import Fault, ScenarioError
 from dvsim.progress import Progress
@@ -74,7 +74,7 @@ def run_scenarios(
     asked = [scaled(scenario, scale) for scenario in scenarios]
     _check_extent(asked, replications)
     questions = [to_toml(scenario) for scenario in asked]
-    how = (__version__, seed, replications, BACKEND)
+    how = (code_version(), seed, replications, BACKEND)
     runs: dict[str, Run] = {}
     missing: dict[str, Scenario] = {}
     for question, scenario in dict(zip(questions, asked, strict=True)).items():
@@ -127,6 +127,7 @@ def _simulated(
             for scenario, (samples, counters, work_s) in zip(scenarios, tables, strict=True):
                 manifest = build_manifest(
                     scenario,
+                    version=code_version(),
                     seed=seed,
                     replications=replications,
                     backend=BACKEND,

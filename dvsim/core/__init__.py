@@ -1,6 +1,13 @@
 """Binding of the C core under models/: the hardware's behaviour, written once, seen from Python."""
 
+from dvsim.core._core import ffi, lib
 from dvsim.core.card import Burst, VortexCard
 from dvsim.core.host import DramRing
 
-__all__ = ["Burst", "DramRing", "VortexCard"]
+__all__ = ["Burst", "DramRing", "VortexCard", "source_digest"]
+
+
+def source_digest() -> bytes:
+    """Return the digest of the C sources that the core was built from, as hex digits."""
+    digest: bytes = ffi.string(lib.dvsim_source_digest)
+    return digest

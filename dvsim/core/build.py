@@ -4,6 +4,7 @@ The declarations are the C headers themselves, so that the header stays the one 
 interface is written.
 """
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -36,12 +37,22 @@ def declarations(header: str) -> str:
     return re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
 
 
+def source_digest() -> str:
+    """Return 16 hex digits that change with any file of models/ but the cards."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted((ROOT / "models").glob("*/*.[chi]*")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
 ffi = FFI()
 for name in HEADERS:
     ffi.cdef(declarations(name))
+ffi.cdef("extern const char *const dvsim_source_digest;")
 ffi.set_source(
     "dvsim.core._core",
-    "".join(f'#include "{name}"\n' for name in HEADERS),
+    "".join(f'#include "{name}"\n' for name in HEADERS)
+    + f'const char *const dvsim_source_digest = "{source_digest()}";\n',
     sources=list(SOURCES),
     include_dirs=["models"],
     extra_compile_args=["-std=c11", "-O3", "-pthread", "-Wall", "-Wextra"],

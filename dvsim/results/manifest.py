@@ -17,7 +17,6 @@ from typing import Any
 
 import pandas as pd
 
-from dvsim._version import __version__
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.types import Card, Scenario
 from dvsim.scenario.units import Law
@@ -30,6 +29,7 @@ _DIGEST_BYTES = 16
 def build_manifest(
     scenario: Scenario,
     *,
+    version: str,
     seed: int,
     replications: int,
     backend: str,
@@ -42,8 +42,8 @@ def build_manifest(
 
     Parameters
     ----------
-    scenario, seed, replications, backend
-        What was asked.
+    scenario, version, seed, replications, backend
+        What was asked, and of which code.
     command
         The words of the command line, or the Python call, that asked for it.
     started
@@ -57,7 +57,7 @@ def build_manifest(
     """
     return {
         "format": FORMAT,
-        "version": __version__,
+        "version": version,
         "git": git_state(Path(__file__).resolve().parents[2]),
         "scenario": scenario.name,
         "seed": seed,

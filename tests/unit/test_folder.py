@@ -34,6 +34,7 @@ def make_run(rate=10):
     )
     manifest = build_manifest(
         SCENARIO,
+        version=__version__,
         seed=1,
         replications=1,
         backend="sim",

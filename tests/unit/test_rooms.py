@@ -15,7 +15,7 @@ BELOW = {  # what each room may know
     "system": {"core", "scenario"},
     "results": {"scenario"},
     "switch": {"core", "results"},
-    "backends": {"results", "system", "scenario"},
+    "backends": {"results", "system", "core", "scenario"},
     "progress": {"system", "scenario"},
     "validation": {"results", "scenario"},
     "report": {"validation", "results", "scenario"},

@@ -92,3 +92,11 @@ def test_the_manifest_has_the_python_call():
     )
     again = dvsim.run(run.scenario, seed=3, replications=1)
     assert again.manifest["command"] == "dvsim.run(<scenario h3/fdr-8>, seed=3, replications=1)"
+
+
+def test_a_changed_model_does_not_get_the_answer_of_the_old_one(tmp_path, monkeypatch):
+    (before,) = ask(SMALL, out=tmp_path, report=False)
+    assert before.manifest["version"].startswith(f"{dvsim.__version__}+")
+    monkeypatch.setattr(session, "code_version", lambda: "0.1.0+00000000")
+    (after,) = ask(SMALL, out=tmp_path, report=False)
+    assert after.folder != before.folder
