@@ -26,6 +26,16 @@ def test_header_stands_alone(header, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def in_place():
+    """Return the command that keeps addresses where the sanitizers of older compilers expect them."""
+    command = ["setarch", "-R"]
+    try:
+        usable = subprocess.run([*command, "true"], check=False).returncode == 0
+    except OSError:
+        usable = False
+    return command if usable else []
+
+
 @pytest.mark.parametrize(
     ("name", "sanitizers"),
     [("core_test", "address,undefined"), ("vortex_test", "address,undefined"),
@@ -38,7 +48,7 @@ def test_checks_pass_under_the_sanitizers(name, sanitizers, tmp_path):
     command = ["cc", *STRICT, *flags, *sources, "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    done = subprocess.run([*in_place(), str(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("checks passed\n")
 
