@@ -27,7 +27,7 @@ def test_header_stands_alone(header, tmp_path):
 
 
 def in_place():
-    """Return the command that keeps addresses where the sanitizers of older compilers expect them."""
+    """Return the command that keeps addresses where older sanitizers expect them."""
     command = ["setarch", "-R"]
     try:
         usable = subprocess.run([*command, "true"], check=False).returncode == 0
