@@ -63,5 +63,5 @@ int64_t dvsim_vortex_at(const dvsim_vortex *v, int64_t c, int64_t angle, int64_t
 
 const char *dvsim_vortex_simd(void)
 {
-    return dvsim_kernel_choose(8)->name;
+    return dvsim_kernel_choose()->name;
 }

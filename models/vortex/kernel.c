@@ -35,10 +35,10 @@
 
 static const dvsim_kernel KERNELS[] = {
 #ifdef HAVE_X86
-    {"avx512", 8, descend_avx512, match_avx512, enter_avx512},
-    {"avx2", 4, descend_avx2, match_avx2, enter_avx2},
+    {"avx512", descend_avx512, match_avx512, enter_avx512},
+    {"avx2", descend_avx2, match_avx2, enter_avx2},
 #endif
-    {"portable", 2, descend_portable, match_portable, enter_portable},
+    {"portable", descend_portable, match_portable, enter_portable},
 };
 
 static int available(const char *name)
@@ -53,7 +53,7 @@ static int available(const char *name)
     return strcmp(name, "portable") == 0;
 }
 
-const dvsim_kernel *dvsim_kernel_choose(int64_t lanes)
+const dvsim_kernel *dvsim_kernel_choose(void)
 {
     const size_t kinds = sizeof KERNELS / sizeof *KERNELS;
     const char *forced = getenv("DVSIM_SIMD");
@@ -61,7 +61,7 @@ const dvsim_kernel *dvsim_kernel_choose(int64_t lanes)
         if (strcmp(KERNELS[i].name, forced) == 0 && available(forced))
             return &KERNELS[i];
     for (size_t i = 0; i < kinds; i++)
-        if (available(KERNELS[i].name) && (KERNELS[i].width <= lanes || KERNELS[i].width == 4))
-            return &KERNELS[i]; /* rows of less than 8 words are better off with registers of 4 */
+        if (available(KERNELS[i].name))
+            return &KERNELS[i];
     return &KERNELS[kinds - 1];
 }

@@ -32,13 +32,12 @@ typedef void dvsim_enter_fn(uint64_t *cells, int64_t lanes, const dvsim_arrivals
 
 typedef struct {
     const char *name;
-    int64_t width; /* words of a register */
     dvsim_descend_fn *descend;
     dvsim_match_fn *match;
     dvsim_enter_fn *enter;
 } dvsim_kernel;
 
-/* The best one of this machine for rows of so many lanes, or the one that DVSIM_SIMD names. */
-const dvsim_kernel *dvsim_kernel_choose(int64_t lanes);
+/* The best one of this machine, or the one that DVSIM_SIMD names. */
+const dvsim_kernel *dvsim_kernel_choose(void);
 
 #endif

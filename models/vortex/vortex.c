@@ -37,7 +37,7 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->vortex = v;
     s->first = first;
     s->lanes = lanes;
-    s->kernel = dvsim_kernel_choose(lanes);
+    s->kernel = dvsim_kernel_choose();
     if (posix_memalign((void **)&s->cells, 64, (size_t)cells * sizeof *s->cells) != 0)
         return 0;
     memset(s->cells, 0, (size_t)cells * sizeof *s->cells);
