@@ -6,23 +6,35 @@ static inline uint64_t packet_to(const dvsim_vortex *v, uint64_t to, int64_t arr
 }
 
 /* Plain Bernoulli traffic is what load-latency curves are made of: no state, no branch on data. Lanes of
- * one replication go together. */
-static void plain(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells)
+ * one replication go together; s->into holds the height of each row. */
+static void plain(dvsim_shard *s, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
     const int64_t angles = v->params.angles;
     const dvsim_arrivals arrivals = {
-        .first = (uint64_t)now * (uint64_t)v->ports + (uint64_t)u,
+        .first = (uint64_t)now * (uint64_t)v->ports,
         .threshold = v->params.arrival_threshold,
         .outputs = (uint64_t)(v->params.exit_rule == DVSIM_EXIT_ANGLE ? v->ports : v->params.height),
         .packet = dvsim_packet(v->layout, (uint64_t)now, (uint64_t)now),
     };
     for (int64_t lane = 0, next; lane < s->lanes; lane = next) {
-        int64_t number = (s->first + lane) % angles, replication = (s->first + lane) / angles;
-        int64_t counter = 2 * (u * v->columns + replication * angles) + number + now % angles;
+        const int64_t number = (s->first + lane) % angles, replication = (s->first + lane) / angles;
+        const int64_t counter = 2 * replication * angles + number + now % angles;
         next = lane + angles - number < s->lanes ? lane + angles - number : s->lanes;
-        s->kernel->enter(cells + lane, next - lane, &arrivals, s->place + lane, s->allowed + lane,
-                         s->keys + lane, s->offered_at + counter, s->accepted_at + counter);
+        const dvsim_inputs inputs = {
+            .cells = s->cells + lane,
+            .rows = v->params.height,
+            .lanes = next - lane,
+            .row_words = s->lanes,
+            .heights = s->into,
+            .place = s->place + lane,
+            .allowed = s->allowed + lane,
+            .keys = s->keys + lane,
+            .offered = s->offered_at + counter,
+            .accepted = s->accepted_at + counter,
+            .counters_apart = 2 * v->columns,
+        };
+        s->kernel->enter(&inputs, &arrivals);
     }
 }
 
@@ -109,14 +121,12 @@ void dvsim_inject(dvsim_shard *s, int64_t now)
     const dvsim_vortex_params *p = &v->params;
     const int simple = p->injection == DVSIM_INJECT_DROP && !v->careful && p->trace_start == NULL &&
                        p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
-    for (int64_t row = 0; row < p->height; row++) {
-        int64_t u = dvsim_frame_value(&v->frame, 0, row, now + 1);
-        uint64_t *cells = s->cells + row * s->lanes;
-        if (simple)
-            plain(s, now, u, cells);
-        else
-            general(s, now, u, cells);
-    }
+    dvsim_frame_values(&v->frame, 0, now + 1, s->into);
+    if (simple)
+        plain(s, now);
+    else
+        for (int64_t row = 0; row < p->height; row++)
+            general(s, now, s->into[row], s->cells + row * s->lanes);
     if (v->given_to == NULL)
         return;
     for (int64_t i = 0; i < v->given_count; i++)

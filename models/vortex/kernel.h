@@ -17,18 +17,24 @@ typedef void dvsim_descend_fn(uint64_t *outer, uint64_t *inner, int64_t runs, in
 typedef int64_t dvsim_match_fn(const uint64_t *run, int64_t words, uint64_t mask, const uint64_t *key,
                                int64_t lanes, int32_t *found);
 
-/* Plain Bernoulli arrivals at the inputs of one row of lanes. Each input whose draw is below the threshold
+/* Plain Bernoulli arrivals at the inputs of neighbouring lanes of one replication. Each input whose draw is below the threshold
  * has a packet for an output that the draw's low half chooses; it enters if the cell is free and is gone
  * otherwise. */
 typedef struct {
-    uint64_t first;     /* index of the draw of angle 0 */
+    uint64_t first;     /* index of the draw of height 0, angle 0 */
     uint64_t threshold; /* of the draw's high half */
     uint64_t outputs;   /* addresses 0 .. outputs - 1 */
     uint64_t packet;    /* a packet without its address */
 } dvsim_arrivals;
-typedef void dvsim_enter_fn(uint64_t *cells, int64_t lanes, const dvsim_arrivals *arrivals,
-                            const uint64_t *place, const uint64_t *allowed, const uint64_t *keys,
-                            int64_t *offered, int64_t *accepted);
+typedef struct {
+    uint64_t *cells; /* of row 0 */
+    int64_t rows, lanes, row_words;
+    const int64_t *heights;                 /* of each row, bit-reversed */
+    const uint64_t *place, *allowed, *keys; /* of each lane: angle << n, all ones if it injects, seed */
+    int64_t *offered, *accepted;            /* of height 0; a height further by counters_apart */
+    int64_t counters_apart;
+} dvsim_inputs;
+typedef void dvsim_enter_fn(const dvsim_inputs *inputs, const dvsim_arrivals *arrivals);
 
 typedef struct {
     const char *name;

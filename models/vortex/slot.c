@@ -40,10 +40,7 @@ void dvsim_move(dvsim_shard *s, int64_t now)
     leave(s, now);
     for (int c = v->n - 1; c >= 0; c--) {
         const int64_t runs = INT64_C(1) << (v->n - c), words = (INT64_C(1) << c) * s->lanes;
-        for (int64_t run = 0; run < runs; run++) {
-            int64_t value = dvsim_frame_value(&v->frame, c, run, now);
-            s->into[run] = 2 * dvsim_frame_row(&v->frame, c + 1, value >> 1, now + 1) + (value & 1);
-        }
+        dvsim_frame_descents(&v->frame, c, now, s->into);
         s->kernel->descend(dvsim_cylinder(s, c), dvsim_cylinder(s, c + 1), runs, words, s->into,
                            UINT64_C(1) << c, &s->cylinders[c]);
     }

@@ -34,7 +34,7 @@ typedef struct {
     int64_t *delivered_at, *lost_at; /* [H][columns] */
     int64_t *hops, *latency;
     dvsim_descents *cylinders; /* [C] */
-    int64_t *into; /* [H] where the runs of a cylinder descend to */
+    int64_t *into; /* [H] where the rows of a cylinder descend to; the heights of its rows */
     int32_t matches[DVSIM_MATCHES];
 } dvsim_shard;
 
