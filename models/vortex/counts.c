@@ -45,7 +45,8 @@ static int64_t add_ports(const dvsim_vortex *v, const int64_t *from, int64_t sev
         int64_t h = dvsim_reversed((uint32_t)u, v->n);
         for (int64_t place = 0; place < several * v->columns; place++) {
             int64_t count = from[u * several * v->columns + place];
-            int64_t replication = place / (several * angles), angle = place % angles;
+            int64_t replication = place % v->params.replications;
+            int64_t angle = place / v->params.replications % angles;
             to[(replication * angles + angle) * height + h] += count;
             total += count;
         }

@@ -5,37 +5,31 @@ static inline uint64_t packet_to(const dvsim_vortex *v, uint64_t to, int64_t arr
     return dvsim_packet(v->layout, (uint64_t)arrived, (uint64_t)now) | to;
 }
 
-/* Plain Bernoulli traffic is what load-latency curves are made of: no state, no branch on data. Lanes of
- * one replication go together; s->into holds the height of each row. */
+/* Plain Bernoulli traffic is what load-latency curves are made of: no state, no branch on data, all rows
+ * in one call. s->into holds the height of each row. */
 static void plain(dvsim_shard *s, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    const int64_t angles = v->params.angles;
+    const int64_t shift = now % v->params.angles * v->params.replications;
     const dvsim_arrivals arrivals = {
         .first = (uint64_t)now * (uint64_t)v->ports,
         .threshold = v->params.arrival_threshold,
         .outputs = (uint64_t)(v->params.exit_rule == DVSIM_EXIT_ANGLE ? v->ports : v->params.height),
         .packet = dvsim_packet(v->layout, (uint64_t)now, (uint64_t)now),
     };
-    for (int64_t lane = 0, next; lane < s->lanes; lane = next) {
-        const int64_t number = (s->first + lane) % angles, replication = (s->first + lane) / angles;
-        const int64_t counter = 2 * replication * angles + number + now % angles;
-        next = lane + angles - number < s->lanes ? lane + angles - number : s->lanes;
-        const dvsim_inputs inputs = {
-            .cells = s->cells + lane,
-            .rows = v->params.height,
-            .lanes = next - lane,
-            .row_words = s->lanes,
-            .heights = s->into,
-            .place = s->place + lane,
-            .allowed = s->allowed + lane,
-            .keys = s->keys + lane,
-            .offered = s->offered_at + counter,
-            .accepted = s->accepted_at + counter,
-            .counters_apart = 2 * v->columns,
-        };
-        s->kernel->enter(&inputs, &arrivals);
-    }
+    const dvsim_inputs inputs = {
+        .cells = s->cells,
+        .rows = v->params.height,
+        .lanes = s->lanes,
+        .heights = s->into,
+        .place = s->place,
+        .allowed = s->allowed,
+        .keys = s->keys,
+        .offered = s->offered_at + s->first + shift,
+        .accepted = s->accepted_at + s->first + shift,
+        .counters_apart = 2 * v->columns,
+    };
+    s->kernel->enter(&inputs, &arrivals);
 }
 
 /* The next slot after `slot`, up to `last`, in which a packet arrived at the port. A queue keeps only

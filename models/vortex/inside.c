@@ -46,7 +46,7 @@ int64_t dvsim_vortex_at(const dvsim_vortex *v, int64_t c, int64_t angle, int64_t
         return DVSIM_EINVAL;
     const int64_t u = dvsim_reversed((uint32_t)height, v->n);
     const int64_t back = (v->now - 1) % v->params.angles;
-    const int64_t lane = (angle - back + v->params.angles) % v->params.angles;
+    const int64_t lane = (angle - back + v->params.angles) % v->params.angles * v->params.replications;
     const dvsim_shard *s = v->shards;
     while (lane >= s->first + s->lanes)
         s++;

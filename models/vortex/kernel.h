@@ -17,7 +17,7 @@ typedef void dvsim_descend_fn(uint64_t *outer, uint64_t *inner, int64_t runs, in
 typedef int64_t dvsim_match_fn(const uint64_t *run, int64_t words, uint64_t mask, const uint64_t *key,
                                int64_t lanes, int32_t *found);
 
-/* Plain Bernoulli arrivals at the inputs of neighbouring lanes of one replication. Each input whose draw is below the threshold
+/* Plain Bernoulli arrivals at all inputs of a shard. Each input whose draw is below the threshold
  * has a packet for an output that the draw's low half chooses; it enters if the cell is free and is gone
  * otherwise. */
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
 } dvsim_arrivals;
 typedef struct {
     uint64_t *cells; /* of row 0 */
-    int64_t rows, lanes, row_words;
+    int64_t rows, lanes;
     const int64_t *heights;                 /* of each row, bit-reversed */
     const uint64_t *place, *allowed, *keys; /* of each lane: angle << n, all ones if it injects, seed */
     int64_t *offered, *accepted;            /* of height 0; a height further by counters_apart */

@@ -13,7 +13,7 @@ static void stand(dvsim_shard *s, int64_t lane, int64_t angle)
 {
     const dvsim_vortex *v = s->vortex;
     s->angle[lane] = angle;
-    s->column[lane] = (s->first + lane) / v->params.angles * v->params.angles + angle;
+    s->column[lane] = angle * v->params.replications + (s->first + lane) % v->params.replications;
     s->place[lane] = (uint64_t)angle << v->n;
     s->allowed[lane] = v->params.injecting[angle] ? UINT64_MAX : 0;
     s->leaving[lane] = DVSIM_PRESENT;
@@ -37,7 +37,8 @@ void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from)
     v->room_until = 0;
     for (int64_t i = 0; i < v->threads; i++)
         for (int64_t lane = 0; lane < v->shards[i].lanes; lane++)
-            stand(&v->shards[i], lane, (v->shards[i].first + lane + now % angles + angles - 1) % angles);
+            stand(&v->shards[i], lane,
+                  ((v->shards[i].first + lane) / v->params.replications + now % angles + angles - 1) % angles);
 }
 
 /* Wait until every thread is at the end of the slot. */

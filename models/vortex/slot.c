@@ -23,7 +23,7 @@ static void leave(dvsim_shard *s, int64_t now)
             for (int64_t i = 0; i < found; i++) {
                 int64_t at = s->matches[i], lane = from + at % lanes;
                 uint64_t packet = run[at];
-                int64_t column = s->column[lane] - (any ? s->angle[lane] : 0);
+                int64_t column = s->column[lane] - (any ? s->angle[lane] * v->params.replications : 0);
                 s->delivered_at[(first + at / lanes) * v->columns + column]++;
                 s->hops[dvsim_packet_hops(v->layout, packet, (uint64_t)now)]++;
                 s->latency[dvsim_packet_latency(v->layout, packet, (uint64_t)now)]++;

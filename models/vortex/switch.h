@@ -1,8 +1,8 @@
 /* switch.h: the inside of a switch, shared by the files of this folder only.
  *
- * A lane is one angle of one replication in the moving frame; lane r * A + i stands at angle
- * (i + slot) mod A. A shard is the lanes of one thread. Per-port arrays are [u][lane column], the column
- * of replication r and angle a being r * A + a.
+ * A lane is one angle of one replication in the moving frame; lane i * replications + r stands at angle
+ * (i + slot) mod A of replication r. A shard is the lanes of one thread. Per-port arrays are [u][lane column], the column
+ * of replication r and angle a being a * replications + r.
  */
 #ifndef DVSIM_VORTEX_SWITCH_H
 #define DVSIM_VORTEX_SWITCH_H
@@ -23,13 +23,14 @@ typedef struct {
     const dvsim_kernel *kernel;
     uint64_t *cells;   /* C cylinders of H * lanes words */
     int64_t *angle;    /* [lanes] where the lane stands now */
-    int64_t *column;   /* [lanes] replication * A + angle */
+    int64_t *column;   /* [lanes] angle * replications + replication */
     uint64_t *seeds;   /* [lanes] of the replication */
     uint64_t *keys;    /* [lanes] key of its arrivals: dvsim_mix(seed) */
     uint64_t *leaving; /* [lanes] what an address must match to leave there */
     uint64_t *place, *allowed; /* [lanes] angle << n; all ones where the angle injects */
-    /* [H][2 * columns]: a lane counts at its number + slot mod A, so that lanes that follow each other
-     * count at places that do, and the two places of an angle are added up at the end */
+    /* [H][2 * columns]: a lane counts as many columns further as angles have passed, without going round:
+     * lanes that follow each other count at places that do, and the two places of an angle are added
+     * up at the end */
     int64_t *offered_at, *accepted_at;
     int64_t *delivered_at, *lost_at; /* [H][columns] */
     int64_t *hops, *latency;
@@ -90,7 +91,7 @@ static inline uint64_t *dvsim_cylinder(const dvsim_shard *s, int c)
 static inline int64_t dvsim_counter(const dvsim_shard *s, int64_t lane, int64_t u)
 {
     const dvsim_vortex *v = s->vortex;
-    return 2 * (u * v->columns + s->column[lane] - s->angle[lane]) + s->angle[lane];
+    return 2 * u * v->columns + s->column[lane];
 }
 
 static inline uint32_t dvsim_reversed(uint32_t value, int bits)

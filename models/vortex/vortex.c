@@ -58,7 +58,7 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
         !s->accepted_at || !s->delivered_at || !s->lost_at || !s->into || !s->cylinders)
         return 0;
     for (int64_t lane = 0; lane < lanes; lane++) {
-        uint64_t replication = (uint64_t)((first + lane) / v->params.angles);
+        uint64_t replication = (uint64_t)((first + lane) % v->params.replications);
         s->seeds[lane] = v->params.seed + replication * UINT64_C(0x9e3779b97f4a7c15);
         s->keys[lane] = dvsim_mix(s->seeds[lane]);
     }
