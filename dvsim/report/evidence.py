@@ -142,7 +142,7 @@ def manifest_table(groups: Sequence[Group]) -> Table:
             "dvsim",
             "commit",
             "started",
-            "wall time (s)",
+            "work (s)",
             "simulated (s)",
             "CPU",
             "system",
