@@ -88,6 +88,7 @@ CARDS: dict[str, dict[str, str | int | float]] = {
         "reaction": "1 ms",
         "stop_scatter": 0,
         "run_spread": 0,
+        "mtu": "65536 B",
     },
     "publisher": {
         "processes": 2,

@@ -112,10 +112,24 @@ class VortexCard:
         lib.dvsim_card_counted_many(self._card, pointer, shown.size)
         return shown
 
-    def push_credit(self) -> bool:
-        """Put one control word into the surprise FIFO; False when it is full."""
-        return bool(lib.dvsim_card_fifo_push(self._card) == lib.DVSIM_OK)
+    def push_credit(self) -> None:
+        """Put one control word into the surprise FIFO.
 
-    def pop_credit(self) -> bool:
-        """Take one control word out of the surprise FIFO; False when it is empty."""
-        return bool(lib.dvsim_card_fifo_pop(self._card) == lib.DVSIM_OK)
+        Raises
+        ------
+        RuntimeError
+            If it is full.
+        """
+        if lib.dvsim_card_fifo_push(self._card):
+            raise RuntimeError("a credit was sent to a surprise FIFO that is full")
+
+    def pop_credit(self) -> None:
+        """Take one control word out of the surprise FIFO.
+
+        Raises
+        ------
+        RuntimeError
+            If it is empty.
+        """
+        if lib.dvsim_card_fifo_pop(self._card):
+            raise RuntimeError("a credit was taken from a surprise FIFO that is empty")

@@ -44,16 +44,6 @@ _LEAST = {
 }
 
 
-def empty_samples() -> pd.DataFrame:
-    """Return a samples table without rows, with the declared columns and types."""
-    return _empty(SAMPLE_COLUMNS)
-
-
-def empty_counters() -> pd.DataFrame:
-    """Return a counters table without rows, with the declared columns and types."""
-    return _empty(COUNTER_COLUMNS)
-
-
 def check_samples(samples: pd.DataFrame) -> pd.DataFrame:
     """Return `samples` unchanged if it is a samples table.
 
@@ -93,10 +83,6 @@ def check_counters(counters: pd.DataFrame) -> pd.DataFrame:
         message = f"counters: {row['component']} {row['metric']} is {row['value']}, not a number"
         raise RunFailed(message)
     return counters
-
-
-def _empty(columns: Mapping[str, str]) -> pd.DataFrame:
-    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in columns.items()})
 
 
 def _check_columns(table: pd.DataFrame, columns: Mapping[str, str], what: str) -> None:

@@ -73,6 +73,7 @@ KINDS: dict[str, dict[str, Spec]] = {
         "reaction": _TIME,
         "stop_scatter": _SCATTER,
         "run_spread": _SCATTER,
+        "mtu": _POSITIVE_SIZE,
     },
     "publisher": {
         "processes": _INSTANCES,

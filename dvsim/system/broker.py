@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dvsim.system.stage import Clock, Stage
+from dvsim.system.stage import PS_PER_S, Clock, Stage
 from dvsim.system.streams import Streams
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card
-
-PS_PER_S = 10**12
 
 
 class Broker(Stage):

@@ -29,8 +29,6 @@ from dvsim.system.streams import Streams
 if TYPE_CHECKING:
     from dvsim.scenario.types import Scenario
 
-LOOPBACK_MTU = 65536  # bytes; default of the Linux loopback device
-
 
 class ReceivingNode:
     """A sender and the node it sends to, as SimPy processes.
@@ -57,7 +55,7 @@ class ReceivingNode:
         )
         self.threads = BridgeThreads(clock, f"bridge.{number}", bridge, size)
         self.socket = AmqpSocket(clock, f"socket.{number}", bridge, size, streams)
-        self.broker = Broker(clock, f"broker.{number}", system.broker, size, LOOPBACK_MTU, streams)
+        self.broker = Broker(clock, f"broker.{number}", system.broker, size, bridge["mtu"], streams)
         self.probe = IntervalProbe(self.card, scenario.probe.interval_ps or 0)
         self.sent = 0
         self.held_ps = 0  # waiting for a buffer after an overrun

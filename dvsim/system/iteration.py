@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dvsim.errors import RunFailed
-from dvsim.system.broker import PS_PER_S, Broker
+from dvsim.system.broker import Broker
 from dvsim.system.data_vortex import ReceivingNode
 from dvsim.system.probe import Record
 from dvsim.system.schedule import share
-from dvsim.system.stage import Clock
+from dvsim.system.stage import PS_PER_S, Clock
 from dvsim.system.streams import Streams
 from dvsim.system.tcp import Harness
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-PS_PER_S = 10**12
+from dvsim.system.stage import PS_PER_S
 
 
 class Schedule:

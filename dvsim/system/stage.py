@@ -7,6 +7,7 @@ from typing import Any
 
 import simpy
 
+PS_PER_S = 10**12
 Process = Generator[simpy.Event, Any, None]
 
 

@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING
 from dvsim.system.broker import Broker
 from dvsim.system.probe import BatchProbe
 from dvsim.system.schedule import Schedule, share
-from dvsim.system.stage import Clock, Process, Stage
+from dvsim.system.stage import PS_PER_S, Clock, Process, Stage
 from dvsim.system.streams import Streams
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card, Scenario
-
-PS_PER_S = 10**12
 
 
 class Publisher(Stage):

@@ -1,19 +1,12 @@
 /* Checks of the C core that only C can make; built with the address and undefined-behaviour
- * sanitizers by test_core_c.py. Prints one line per check and ends at the first that fails. */
+ * sanitizers by test_core_c.py. Ends at the first check that fails. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "card/card.h"
+#include "check.h"
 #include "host/host.h"
-
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            printf("FAILED %s:%d: %s\n", __func__, __LINE__, #condition);         \
-            exit(1);                                                              \
-        }                                                                         \
-    } while (0)
 
 static dvsim_card_params params(void)
 {

@@ -5,15 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "vortex/vortex.h"
-
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
-            printf("FAILED %s:%d: %s\n", __func__, __LINE__, #condition);         \
-            exit(1);                                                              \
-        }                                                                         \
-    } while (0)
 
 static const uint8_t ALL[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dvsim.results.run import Run
-from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS, empty_counters
+from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
 from dvsim.scenario.types import (
     Card,
     Column,
@@ -21,6 +21,18 @@ from dvsim.scenario.types import (
 
 SECOND = 10**12
 INTERVAL = 5_001_000_000  # ps
+
+
+def empty_samples() -> pd.DataFrame:
+    return _empty(SAMPLE_COLUMNS)
+
+
+def empty_counters() -> pd.DataFrame:
+    return _empty(COUNTER_COLUMNS)
+
+
+def _empty(columns: Mapping[str, str]) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in columns.items()})
 
 
 def card(kind: str) -> Card:

@@ -3,10 +3,19 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from run_builder import SECOND, counters, run_of, samples, tcp_scenario, vortex_scenario
+from run_builder import (
+    SECOND,
+    counters,
+    empty_counters,
+    empty_samples,
+    run_of,
+    samples,
+    tcp_scenario,
+    vortex_scenario,
+)
 
 from dvsim.errors import RunFailed
-from dvsim.results.samples import check_counters, check_samples, empty_counters, empty_samples
+from dvsim.results.samples import check_counters, check_samples
 from dvsim.results.summary import (
     STATISTICS,
     counters_of,
