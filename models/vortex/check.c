@@ -24,7 +24,7 @@ static int good_shape(const dvsim_vortex_params *p)
         inputs += p->injecting[a];
     }
     return inputs > 0 && p->crossing >= 0 && p->crossing <= DVSIM_CROSS_RANDOM && p->exit_rule >= 0 &&
-           p->exit_rule <= DVSIM_EXIT_ANY && p->injection >= 0 && p->injection <= DVSIM_INJECT_GIVEN;
+           p->exit_rule <= DVSIM_EXIT_ANY && p->injection >= 0 && p->injection <= DVSIM_INJECT_CARRIED;
 }
 
 /* Outputs: with exit `any` the angle of an address is 0. */
@@ -33,36 +33,35 @@ int dvsim_is_address(const dvsim_vortex_params *p, int64_t to)
     return to >= 0 && to < (p->exit_rule == DVSIM_EXIT_ANY ? 1 : p->angles) * p->height;
 }
 
-static int good_trace(const dvsim_vortex_params *p)
+dvsim_traffic dvsim_traffic_of(const dvsim_vortex_params *p)
 {
-    if (p->trace_start == NULL)
-        return 1;
-    if (p->trace_start[0] != 0 || p->trace_slot == NULL || p->trace_to == NULL)
-        return 0;
-    for (int64_t port = 0; port < p->angles * p->height; port++) {
-        if (p->trace_start[port + 1] < p->trace_start[port])
-            return 0;
-        for (int64_t i = p->trace_start[port]; i < p->trace_start[port + 1]; i++)
-            if (p->trace_slot[i] < 0 || !dvsim_is_address(p, p->trace_to[i]) ||
-                (i > p->trace_start[port] && p->trace_slot[i] <= p->trace_slot[i - 1]))
-                return 0;
-    }
-    return 1;
+    const int angle = p->exit_rule == DVSIM_EXIT_ANGLE; /* a permutation keeps the angle */
+    const uint64_t height = (uint64_t)p->height, ports = height * (uint64_t)p->angles;
+    return (dvsim_traffic){
+        .ports = ports,
+        .outputs = angle ? ports : height,
+        .arrival_threshold = p->arrival_threshold,
+        .destination = p->destination,
+        .index = height - 1,
+        .kept = angle ? ~(height - 1) : 0,
+        .hot_threshold = p->hot_threshold,
+        .hot = p->hot,
+        .hots = p->hots,
+        .burst_slots = p->burst_slots,
+        .burst_threshold = p->burst_threshold,
+        .trace_start = p->trace_start,
+        .trace_slot = p->trace_slot,
+        .trace_to = p->trace_to,
+    };
 }
 
 static int good_traffic(const dvsim_vortex_params *p)
 {
-    const uint64_t always = UINT64_C(1) << 32;
-    if (p->arrival_threshold > always || p->hot_threshold > always || p->burst_threshold > always ||
-        p->hots < 0 || (p->hots > 0 && p->hot == NULL) || p->burst_slots < 0)
-        return 0;
-    for (int64_t i = 0; i < p->hots; i++)
-        if (!dvsim_is_address(p, p->hot[i]))
-            return 0;
+    const dvsim_traffic t = dvsim_traffic_of(p);
     for (int64_t u = 0; p->destination != NULL && u < p->height; u++)
         if (p->destination[u] >= p->height)
             return 0;
-    return good_trace(p);
+    return (p->trace_start == NULL || p->trace_start[0] == 0) && dvsim_traffic_is_good(&t);
 }
 
 static int good_faults(const dvsim_vortex_params *p)
@@ -87,7 +86,8 @@ int dvsim_is_careful(const dvsim_vortex_params *p)
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads)
 {
     return p != NULL && threads >= 1 && threads <= DVSIM_MOST_THREADS && good_shape(p) && good_traffic(p) &&
-           good_faults(p) && (!dvsim_is_careful(p) || p->replications == 1);
+           good_faults(p) && (!dvsim_is_careful(p) || p->replications == 1) &&
+           (p->injection != DVSIM_INJECT_CARRIED || (threads == 1 && !dvsim_is_careful(p)));
 }
 
 int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
@@ -96,7 +96,11 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
         return -1;
     const int64_t ports = p->height * p->angles * p->replications, cylinders = dvsim_bits(p->height) + 1;
     const int64_t parts = dvsim_is_careful(p) ? 1 : threads;
-    int64_t bytes = ports * 8 * cylinders + ports * 8 * (6 * parts + 4); /* nodes, counts per port */
+    int64_t bytes = ports * 8 * cylinders;
+    if (p->injection == DVSIM_INJECT_CARRIED)
+        return bytes + p->angles * p->replications * 64 + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left) +
+               p->height * 8 + (int64_t)sizeof(dvsim_shard);
+    bytes += ports * (52 * parts + 32); /* counts per port */
     if (p->injection != DVSIM_INJECT_DROP)
         bytes += ports * 16; /* queues */
     if (dvsim_is_careful(p))

@@ -24,7 +24,8 @@ void dvsim_vortex_reset_counts(dvsim_vortex *v)
 {
     for (int64_t i = 0; v != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
-        for (int k = 0; k < 4; k++)
+        dvsim_add_tally(s);
+        for (int k = 0; k < 4 && v->params.injection != DVSIM_INJECT_CARRIED; k++)
             memset(counter(s, k), 0, (size_t)(places(k) * per_port(v)) * sizeof(int64_t));
         memset(s->cylinders, 0, (size_t)dvsim_cylinders(v) * sizeof *s->cylinders);
         if (v->histogram > 0) {
@@ -63,7 +64,7 @@ static int64_t used(const int64_t *histogram, int64_t length)
 
 int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
 {
-    if (v == NULL || counts == NULL)
+    if (v == NULL || counts == NULL || v->params.injection == DVSIM_INJECT_CARRIED)
         return DVSIM_EINVAL;
     const int64_t cylinders = dvsim_cylinders(v);
     int64_t *wanted = v->sum_cylinders, *blocked = wanted + cylinders, *present = blocked + cylinders;
@@ -77,7 +78,8 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
         memset(v->sum_latency, 0, (size_t)v->histogram * sizeof(int64_t));
     }
     for (int64_t i = 0; i < v->threads; i++) {
-        const dvsim_shard *s = &v->shards[i];
+        dvsim_shard *s = &v->shards[i];
+        dvsim_add_tally(s);
         for (int k = 0; k < 4; k++)
             totals[k] += add_ports(v, counter(s, k), places(k), v->sums[k]);
         for (int64_t c = 0; c < cylinders; c++) {
@@ -114,7 +116,7 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
 
 int dvsim_vortex_totals_now(const dvsim_vortex *v, dvsim_vortex_totals *totals)
 {
-    if (v == NULL || totals == NULL)
+    if (v == NULL || totals == NULL || v->params.injection == DVSIM_INJECT_CARRIED)
         return DVSIM_EINVAL;
     *totals = (dvsim_vortex_totals){.slots = v->now - v->counted_from};
     for (int64_t i = 0; i < v->threads; i++)
@@ -173,7 +175,7 @@ static int64_t *present_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].
 /* Packets that are watched, or the caller's, are more than their words. */
 static int has_state(const dvsim_vortex *v)
 {
-    return v != NULL && v->params.watched == 0 && v->params.injection != DVSIM_INJECT_GIVEN;
+    return v != NULL && v->params.watched == 0 && v->params.injection < DVSIM_INJECT_GIVEN;
 }
 
 static int64_t used_histogram(const dvsim_vortex *v)
@@ -240,6 +242,8 @@ int dvsim_vortex_save(const dvsim_vortex *v, uint8_t *bytes)
 {
     if (!has_state(v) || bytes == NULL)
         return DVSIM_EINVAL;
+    for (int64_t i = 0; i < v->threads; i++)
+        dvsim_add_tally(&v->shards[i]);
     tape t = {.at = (int64_t *)(void *)bytes};
     int64_t head[HEAD];
     head_of_tape(&t, head, v);

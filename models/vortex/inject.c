@@ -1,8 +1,23 @@
+#include <string.h>
+
 #include "vortex/switch.h"
 
 static inline uint64_t packet_to(const dvsim_vortex *v, uint64_t to, int64_t arrived, int64_t now)
 {
     return dvsim_packet(v->layout, (uint64_t)arrived, (uint64_t)now) | to;
+}
+
+void dvsim_add_tally(dvsim_shard *s)
+{
+    const int64_t places = s->vortex->params.height * 2 * s->vortex->columns;
+    if (s->tallied == 0)
+        return;
+    for (int64_t i = 0; i < places; i++) {
+        s->offered_at[i] += s->tally[2 * i];
+        s->accepted_at[i] += s->tally[2 * i + 1];
+    }
+    memset(s->tally, 0, (size_t)(2 * places));
+    s->tallied = 0;
 }
 
 /* Plain Bernoulli traffic is what load-latency curves are made of: no state, no branch on data, all rows
@@ -22,26 +37,17 @@ static void plain(dvsim_shard *s, int64_t now)
         .rows = v->params.height,
         .lanes = s->lanes,
         .heights = s->into,
-        .place = s->place,
+        .draws = s->draws,
         .allowed = s->allowed,
-        .keys = s->keys,
         .offered = s->offered_at + s->first + shift,
         .accepted = s->accepted_at + s->first + shift,
         .counters_apart = 2 * v->columns,
+        .tally = s->tally + 2 * (s->first + shift),
+        .tally_row = 4 * v->columns,
     };
     s->kernel->enter(&inputs, &arrivals);
-}
-
-/* The next slot after `slot`, up to `last`, in which a packet arrived at the port. A queue keeps only
- * the slot of its first packet: arrivals are a function of the slot and can be found again. */
-static int64_t next_arrival(const dvsim_vortex *v, uint64_t seed, int64_t a, int64_t u, int64_t slot,
-                            int64_t last)
-{
-    uint64_t to;
-    while (++slot <= last)
-        if (dvsim_arrival(v, seed, a, u, slot, &to))
-            return slot;
-    return -1;
+    if (++s->tallied == DVSIM_TALLY_SLOTS)
+        dvsim_add_tally(s);
 }
 
 /* Whether a packet wants to enter at a port, its address, and the slot in which it arrived there. */
@@ -63,7 +69,7 @@ static int candidate(dvsim_shard *s, int64_t lane, int64_t u, int64_t now, uint6
         ++*offered;
         (void)dvsim_arrival(v, seed, a, u, v->head[port], to);
         return 1;
-    case DVSIM_INJECT_QUEUE:
+    case DVSIM_INJECT_QUEUE: /* only the slot of the first packet is kept: arrivals can be found again */
         if (dvsim_arrival(v, seed, a, u, now, to)) {
             ++*offered;
             if (v->waiting[port]++ == 0)
@@ -104,7 +110,8 @@ static void general(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells)
             v->head[port] = now + 1;
         else if (v->params.injection == DVSIM_INJECT_QUEUE)
             v->head[port] = --v->waiting[port] > 0
-                                ? next_arrival(v, s->seeds[lane], a, u, arrived, now)
+                                ? dvsim_traffic_next(&v->traffic, s->seeds[lane],
+                                                     (uint64_t)(a * v->params.height + u), arrived, now)
                                 : -1;
     }
 }

@@ -1,32 +1,50 @@
 #include "vortex/kernel.h"
+#include "vortex/packet.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* clang has no push_options; it gets the portable loops. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define HAVE_X86 1
+#include <immintrin.h>
+#endif
 
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
 #define NAME(what) PASTE(what, SUFFIX)
 
+/* What a whole run wants, as NAME(pass) needs it: for heights whose bit is 0 and 1. */
+static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
+{
+    for (int i = 0; i < words; i++) {
+        zero[i] = DVSIM_PRESENT;
+        one[i] = DVSIM_PRESENT | bit;
+    }
+}
+
 #define SUFFIX portable
 #define WIDTH 2
+#include "vortex/kernel_vector.inc"
 #include "vortex/kernel.inc"
 #undef SUFFIX
 #undef WIDTH
 
-#if defined(__x86_64__)
-#define HAVE_X86 1
+#ifdef HAVE_X86
 #pragma GCC push_options
 #pragma GCC target("avx2,bmi2")
 #define SUFFIX avx2
 #define WIDTH 4
+#include "vortex/kernel_vector.inc"
 #include "vortex/kernel.inc"
 #undef SUFFIX
 #undef WIDTH
 #pragma GCC pop_options
 #pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,bmi2,prefer-vector-width=512")
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,bmi2,popcnt,prefer-vector-width=512")
 #define SUFFIX avx512
 #define WIDTH 8
+#include "vortex/kernel_avx512.inc"
 #include "vortex/kernel.inc"
 #undef SUFFIX
 #undef WIDTH
@@ -35,10 +53,10 @@
 
 static const dvsim_kernel KERNELS[] = {
 #ifdef HAVE_X86
-    {"avx512", descend_avx512, match_avx512, enter_avx512},
-    {"avx2", descend_avx2, match_avx2, enter_avx2},
+    {"avx512", descend_avx512, sweep_avx512, match_avx512, enter_avx512},
+    {"avx2", descend_avx2, sweep_avx2, match_avx2, enter_avx2},
 #endif
-    {"portable", descend_portable, match_portable, enter_portable},
+    {"portable", descend_portable, sweep_portable, match_portable, enter_portable},
 };
 
 static int available(const char *name)
@@ -46,7 +64,8 @@ static int available(const char *name)
 #ifdef HAVE_X86
     if (strcmp(name, "avx512") == 0)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("bmi2");
     if (strcmp(name, "avx2") == 0)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 #endif

@@ -13,9 +13,27 @@ typedef struct {
 typedef void dvsim_descend_fn(uint64_t *outer, uint64_t *inner, int64_t runs, int64_t words,
                               const int64_t *into, uint64_t bit, dvsim_descents *count);
 
-/* Indices of the words w of the run with (w & mask) == key[i mod lanes], in order; returns how many. */
+/* The same where runs follow each other on both cylinders, as they do with crossing `brc`: word
+ * outer_at + i descends to word inner_at + i, and behind its last word a cylinder begins again. */
+typedef struct {
+    uint64_t *outer, *inner;
+    int64_t size; /* words of a cylinder */
+    int64_t outer_at, inner_at, words;
+    int64_t run;   /* words with the same value of the bit, then as many with the other value */
+    int64_t phase; /* of the first word, in 0 .. 2 * run - 1: below `run` the bit is 0 */
+    /* for short runs, else NULL: for words 0 .. around + 7 DVSIM_PRESENT and the bit, in words that want
+     * it; `around` is a multiple of 8 and of 2 * run, and `phase` below it */
+    const uint64_t *wanted;
+    int64_t around;
+    uint64_t bit;
+} dvsim_stretch;
+typedef void dvsim_sweep_fn(const dvsim_stretch *stretch, dvsim_descents *count);
+
+/* Indices of the words w of the run with (w & mask) == key[i mod lanes], in order; returns how many.
+ * There must be room for 8 indices more. Adds the words that are not 0 to `present`. */
+enum { DVSIM_MATCH_ROOM = 8 };
 typedef int64_t dvsim_match_fn(const uint64_t *run, int64_t words, uint64_t mask, const uint64_t *key,
-                               int64_t lanes, int32_t *found);
+                               int64_t lanes, int32_t *found, int64_t *present);
 
 /* Plain Bernoulli arrivals at all inputs of a shard. Each input whose draw is below the threshold
  * has a packet for an output that the draw's low half chooses; it enters if the cell is free and is gone
@@ -29,16 +47,24 @@ typedef struct {
 typedef struct {
     uint64_t *cells; /* of row 0 */
     int64_t rows, lanes;
-    const int64_t *heights;                 /* of each row, bit-reversed */
-    const uint64_t *place, *allowed, *keys; /* of each lane: angle << n, all ones if it injects, seed */
-    int64_t *offered, *accepted;            /* of height 0; a height further by counters_apart */
+    const int64_t *heights;      /* of each row, bit-reversed */
+    const uint64_t *draws;       /* of each lane: key + (angle << n) * DVSIM_DRAW_STEP */
+    const uint64_t *allowed;     /* of each lane: all ones if it injects */
+    int64_t *offered, *accepted; /* of height 0; a height further by counters_apart */
     int64_t counters_apart;
+    /* Instead of there, a kernel may count arrivals in tally[height * tally_row + 2 * lane] and what enters
+     * in the byte behind. The caller adds the bytes to the counters before they can overflow. Up to
+     * DVSIM_TALLY_ROOM bytes behind the last lane are read and written. */
+    uint8_t *tally;
+    int64_t tally_row;
 } dvsim_inputs;
+enum { DVSIM_TALLY_SLOTS = 255, DVSIM_TALLY_ROOM = 14 };
 typedef void dvsim_enter_fn(const dvsim_inputs *inputs, const dvsim_arrivals *arrivals);
 
 typedef struct {
     const char *name;
     dvsim_descend_fn *descend;
+    dvsim_sweep_fn *sweep;
     dvsim_match_fn *match;
     dvsim_enter_fn *enter;
 } dvsim_kernel;

@@ -61,9 +61,11 @@ static inline uint64_t dvsim_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+#define DVSIM_DRAW_STEP UINT64_C(0x9e3779b97f4a7c15)
+
 static inline uint64_t dvsim_draw(uint64_t key, uint64_t index)
 {
-    return dvsim_mix(key + index * UINT64_C(0x9e3779b97f4a7c15));
+    return dvsim_mix(key + index * DVSIM_DRAW_STEP);
 }
 
 #endif

@@ -9,12 +9,13 @@
 
 enum { LEAST_HISTOGRAM = 1024 };
 
+/* `column` goes along with the angle: it starts as the replication, at angle 0. */
 static void stand(dvsim_shard *s, int64_t lane, int64_t angle)
 {
     const dvsim_vortex *v = s->vortex;
+    s->column[lane] += (angle - s->angle[lane]) * v->params.replications;
     s->angle[lane] = angle;
-    s->column[lane] = angle * v->params.replications + (s->first + lane) % v->params.replications;
-    s->place[lane] = (uint64_t)angle << v->n;
+    s->draws[lane] = s->keys[lane] + ((uint64_t)angle << v->n) * DVSIM_DRAW_STEP;
     s->allowed[lane] = v->params.injecting[angle] ? UINT64_MAX : 0;
     s->leaving[lane] = DVSIM_PRESENT;
     if (v->params.exit_rule == DVSIM_EXIT_ANGLE)
@@ -31,14 +32,18 @@ static void turn(dvsim_shard *s)
 /* A slot turns before it injects: in slot t lane i of a replication injects at angle i + t. */
 void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from)
 {
-    const int64_t angles = v->params.angles;
+    const int64_t angles = v->params.angles, replications = v->params.replications;
     v->now = now;
     v->counted_from = counted_from;
     v->room_until = 0;
-    for (int64_t i = 0; i < v->threads; i++)
-        for (int64_t lane = 0; lane < v->shards[i].lanes; lane++)
-            stand(&v->shards[i], lane,
-                  ((v->shards[i].first + lane) / v->params.replications + now % angles + angles - 1) % angles);
+    for (int64_t i = 0; i < v->threads; i++) {
+        dvsim_shard *s = &v->shards[i];
+        for (int64_t lane = 0; lane < s->lanes; lane++) {
+            s->angle[lane] = 0;
+            s->column[lane] = (s->first + lane) % replications;
+            stand(s, lane, ((s->first + lane) / replications + now % angles + angles - 1) % angles);
+        }
+    }
 }
 
 /* Wait until every thread is at the end of the slot. */
@@ -135,7 +140,7 @@ static int make_room(dvsim_vortex *v, int64_t slots)
 
 int dvsim_vortex_run(dvsim_vortex *v, int64_t slots)
 {
-    if (v == NULL || slots < 0)
+    if (v == NULL || slots < 0 || v->params.injection == DVSIM_INJECT_CARRIED)
         return DVSIM_EINVAL;
     if (!make_room(v, slots))
         return DVSIM_ENOMEM;

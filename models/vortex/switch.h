@@ -10,12 +10,14 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "vortex/carried.h"
 #include "vortex/frame.h"
 #include "vortex/kernel.h"
 #include "vortex/packet.h"
+#include "vortex/traffic.h"
 #include "vortex/vortex.h"
 
-enum { DVSIM_MATCHES = 4096, DVSIM_MOST_THREADS = 64 };
+enum { DVSIM_MATCHES = 4096, DVSIM_FEW_LANES = 64, DVSIM_MOST_THREADS = 64 };
 
 typedef struct {
     dvsim_vortex *vortex;
@@ -27,16 +29,21 @@ typedef struct {
     uint64_t *seeds;   /* [lanes] of the replication */
     uint64_t *keys;    /* [lanes] key of its arrivals: dvsim_mix(seed) */
     uint64_t *leaving; /* [lanes] what an address must match to leave there */
-    uint64_t *place, *allowed; /* [lanes] angle << n; all ones where the angle injects */
+    uint64_t *draws, *allowed; /* [lanes] see dvsim_inputs */
     /* [H][2 * columns]: a lane counts as many columns further as angles have passed, without going round:
      * lanes that follow each other count at places that do, and the two places of an angle are added
      * up at the end */
     int64_t *offered_at, *accepted_at;
+    uint8_t *tally;  /* [H][2 * columns][2] these two in the last slots, see dvsim_inputs */
+    int64_t tallied; /* slots */
     int64_t *delivered_at, *lost_at; /* [H][columns] */
     int64_t *hops, *latency;
     dvsim_descents *cylinders; /* [C] */
     int64_t *into; /* [H] where the rows of a cylinder descend to; the heights of its rows */
-    int32_t matches[DVSIM_MATCHES];
+    int32_t matches[DVSIM_MATCHES + DVSIM_MATCH_ROOM];
+    /* of the first cylinders, see dvsim_stretch; around is 0 if their runs are not short */
+    uint64_t wanted[3][8 * DVSIM_FEW_LANES + 8];
+    int64_t around;
 } dvsim_shard;
 
 struct dvsim_vortex {
@@ -49,6 +56,7 @@ struct dvsim_vortex {
     int64_t until;
     int64_t histogram;  /* length of hops and latency */
     int64_t room_until; /* before this slot no packet can be older than they are long */
+    dvsim_traffic traffic;
     dvsim_packet_layout layout;
     dvsim_frame frame;
     dvsim_cycle *cycles;
@@ -72,6 +80,11 @@ struct dvsim_vortex {
     int64_t delivery_count, delivery_room;
     int64_t *refused;
     int64_t refused_count;
+
+    /* carried.c */
+    dvsim_left_fn *take;
+    void *take_context;
+    dvsim_left *left; /* [DVSIM_MATCHES] */
 
     /* sums over shards in natural order, made by dvsim_vortex_counts_now */
     int64_t *sums[4], *sum_hops, *sum_latency, *sum_cylinders;
@@ -102,13 +115,19 @@ static inline uint32_t dvsim_reversed(uint32_t value, int bits)
     return mirror;
 }
 
-/* traffic.c: whether a packet arrives at port (a, u) in a slot, and its address angle * H + u. */
-int dvsim_arrival(const dvsim_vortex *v, uint64_t seed, int64_t a, int64_t u, int64_t slot, uint64_t *to);
+/* Whether a packet arrives at port (a, u) in a slot, and its address angle * H + u. */
+static inline int dvsim_arrival(const dvsim_vortex *v, uint64_t seed, int64_t a, int64_t u, int64_t slot,
+                                uint64_t *to)
+{
+    return dvsim_traffic_arrival(&v->traffic, seed, (uint64_t)(a * v->params.height + u), slot, to);
+}
 
-/* inject.c, slot.c, careful.c: parts of one slot; positions before it are those of slot now - 1. */
+/* inject.c, slot.c, careful.c, carried.c: parts of one slot; positions before it are those of slot now - 1. */
 void dvsim_inject(dvsim_shard *s, int64_t now);
+void dvsim_add_tally(dvsim_shard *s); /* before counts are read */
 void dvsim_move(dvsim_shard *s, int64_t now);
 void dvsim_move_carefully(dvsim_shard *s, int64_t now);
+void dvsim_carry_out(dvsim_shard *s, int64_t now);
 int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u);
 void dvsim_entered(dvsim_shard *s, int64_t cell, int64_t a, int64_t u, int64_t now, int64_t handle);
 
@@ -117,6 +136,7 @@ int dvsim_bits(int64_t height);
 int dvsim_is_address(const dvsim_vortex_params *p, int64_t to); /* angle * H + height of an output */
 int dvsim_is_careful(const dvsim_vortex_params *p);
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads);
+dvsim_traffic dvsim_traffic_of(const dvsim_vortex_params *p);
 
 /* run.c: also for counts.c, which puts a saved state back. */
 int dvsim_grow_histograms(dvsim_vortex *v, int64_t needed);

@@ -46,22 +46,31 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->seeds = zeros(lanes, sizeof *s->seeds);
     s->keys = zeros(lanes, sizeof *s->keys);
     s->leaving = zeros(lanes, sizeof *s->leaving);
-    s->place = zeros(lanes, sizeof *s->place);
+    s->draws = zeros(lanes, sizeof *s->draws);
     s->allowed = zeros(lanes, sizeof *s->allowed);
-    s->offered_at = zeros(2 * columns, sizeof(int64_t));
-    s->accepted_at = zeros(2 * columns, sizeof(int64_t));
-    s->delivered_at = zeros(columns, sizeof(int64_t));
-    s->lost_at = zeros(columns, sizeof(int64_t));
     s->into = zeros(v->params.height, sizeof *s->into);
     s->cylinders = zeros(dvsim_cylinders(v), sizeof *s->cylinders);
-    if (!s->place || !s->allowed || !s->angle || !s->column || !s->seeds || !s->keys || !s->leaving || !s->offered_at ||
-        !s->accepted_at || !s->delivered_at || !s->lost_at || !s->into || !s->cylinders)
+    if (!s->draws || !s->allowed || !s->angle || !s->column || !s->seeds || !s->keys || !s->leaving || !s->into ||
+        !s->cylinders)
         return 0;
+    if (v->params.injection != DVSIM_INJECT_CARRIED) {
+        s->offered_at = zeros(2 * columns, sizeof(int64_t));
+        s->accepted_at = zeros(2 * columns, sizeof(int64_t));
+        s->tally = zeros(4 * columns + DVSIM_TALLY_ROOM, sizeof *s->tally);
+        s->delivered_at = zeros(columns, sizeof(int64_t));
+        s->lost_at = zeros(columns, sizeof(int64_t));
+        if (!s->offered_at || !s->accepted_at || !s->tally || !s->delivered_at || !s->lost_at)
+            return 0;
+    }
     for (int64_t lane = 0; lane < lanes; lane++) {
         uint64_t replication = (uint64_t)((first + lane) % v->params.replications);
         s->seeds[lane] = v->params.seed + replication * UINT64_C(0x9e3779b97f4a7c15);
         s->keys[lane] = dvsim_mix(s->seeds[lane]);
     }
+    s->around = lanes <= DVSIM_FEW_LANES ? 8 * lanes : 0;
+    for (int c = 0; c < 3 && s->around > 0; c++)
+        for (int64_t i = 0; i < s->around + 8; i++)
+            s->wanted[c][i] = DVSIM_PRESENT | (uint64_t)(i / (lanes << c) % 2) << c;
     return 1;
 }
 
@@ -108,9 +117,12 @@ static int create_parts(dvsim_vortex *v)
     v->shards = zeros(v->threads, sizeof *v->shards);
     v->sum_cylinders = zeros(3 * dvsim_cylinders(v), sizeof(int64_t));
     whole = whole && v->shards && v->sum_cylinders;
-    for (int k = 0; k < 4; k++)
+    v->traffic = dvsim_traffic_of(p);
+    if (p->injection == DVSIM_INJECT_CARRIED)
+        whole = (v->left = zeros(DVSIM_MATCHES, sizeof *v->left)) != NULL && whole;
+    for (int k = 0; k < 4 && p->injection != DVSIM_INJECT_CARRIED; k++)
         whole = (v->sums[k] = zeros(columns, sizeof(int64_t))) != NULL && whole;
-    if (p->injection != DVSIM_INJECT_DROP) {
+    if (p->injection != DVSIM_INJECT_DROP && p->injection != DVSIM_INJECT_CARRIED) {
         v->head = zeros(columns, sizeof *v->head);
         v->waiting = zeros(columns, sizeof *v->waiting);
         whole = whole && v->head && v->waiting;
@@ -156,7 +168,7 @@ void dvsim_vortex_free(dvsim_vortex *v)
         return;
     for (int64_t i = 0; v->shards != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
-        void *parts[] = {s->into, s->place, s->allowed, s->cells,       s->angle,        s->column,  s->seeds, s->keys,    s->leaving,  s->offered_at,
+        void *parts[] = {s->into, s->tally, s->draws, s->allowed, s->cells,       s->angle,        s->column,  s->seeds, s->keys,    s->leaving,  s->offered_at,
                          s->accepted_at, s->delivered_at, s->lost_at, s->hops,  s->latency, s->cylinders};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             free(parts[k]);
@@ -167,7 +179,8 @@ void dvsim_vortex_free(dvsim_vortex *v)
                      v->cycles,     v->head,         v->waiting,     v->shards,     v->faults,
                      v->names,      v->handles,      v->given_to,    v->given_handle, v->given_ports,
                      v->events,     v->deliveries,   v->refused,     v->sums[0],    v->sums[1],
-                     v->sums[2],    v->sums[3],      v->sum_hops,    v->sum_latency, v->sum_cylinders};
+                     v->sums[2],    v->sums[3],      v->sum_hops,    v->sum_latency, v->sum_cylinders,
+                     v->left};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         free(parts[k]);
     free(v);

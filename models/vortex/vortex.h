@@ -32,14 +32,15 @@
 enum { DVSIM_CROSS_BRC = 0, DVSIM_CROSS_XOR = 1, DVSIM_CROSS_RANDOM = 2 };
 enum { DVSIM_EXIT_ANGLE = 0, DVSIM_EXIT_ANY = 1 };
 /* drop: a refused packet is gone. queue: it waits in an unbounded queue at its port. saturate: a packet
- * always waits. given: as drop, but the caller gives the packets of each slot (dvsim_vortex_give). */
+ * always waits. given: as drop, but the caller gives the packets of each slot (dvsim_vortex_give).
+ * carried: the switches belong to a network, see carried.h. */
 enum {
     DVSIM_INJECT_DROP = 0,
     DVSIM_INJECT_QUEUE = 1,
     DVSIM_INJECT_SATURATE = 2,
     DVSIM_INJECT_GIVEN = 3,
+    DVSIM_INJECT_CARRIED = 4,
 };
-enum { DVSIM_ENOMEM = -3 };
 
 /* Faults of a node (cylinder, angle, height). A node whose own packet cannot go on loses it. */
 enum {

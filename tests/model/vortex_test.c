@@ -1,5 +1,6 @@
 /* Checks of the switch that only C can make; built once with the address and undefined-behaviour
  * sanitizers and once with the thread sanitizer by test_core_c.py. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "check.h"
 #include "vortex/vortex.h"
 
-static const uint8_t ALL[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+static const uint8_t ALL[13] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static dvsim_vortex_params params(int64_t height, int64_t angles)
 {
@@ -112,6 +113,31 @@ static void a_saved_switch_goes_on_as_if_nothing_had_been(int32_t injection)
     dvsim_vortex_free(fresh);
 }
 
+/* Cylinders of more words than go down at once, and more slots than a byte can count. */
+static void a_large_switch_agrees_with_the_one_that_goes_packet_by_packet(int64_t angles, int64_t threads)
+{
+    dvsim_vortex_params p = params(1024, angles);
+    dvsim_vortex *whole = dvsim_vortex_create(&p, threads);
+    p.watched = 1;
+    dvsim_vortex *careful = dvsim_vortex_create(&p, 1);
+    dvsim_vortex_counts a, b;
+    CHECK(whole != NULL && careful != NULL);
+    CHECK(dvsim_vortex_run(whole, 300) == DVSIM_OK && dvsim_vortex_run(careful, 300) == DVSIM_OK);
+    CHECK(dvsim_vortex_counts_now(whole, &a) == DVSIM_OK && dvsim_vortex_counts_now(careful, &b) == DVSIM_OK);
+    const size_t ports = (size_t)(1024 * angles) * sizeof(int64_t), cylinders = 11 * sizeof(int64_t);
+    CHECK(memcmp(a.offered_at, b.offered_at, ports) == 0 && memcmp(a.accepted_at, b.accepted_at, ports) == 0);
+    CHECK(memcmp(a.delivered_at, b.delivered_at, ports) == 0);
+    CHECK(memcmp(a.wanted, b.wanted, cylinders) == 0 && memcmp(a.blocked, b.blocked, cylinders) == 0);
+    CHECK(memcmp(a.present, b.present, cylinders) == 0 && a.hops_length == b.hops_length);
+    CHECK(memcmp(a.hops, b.hops, (size_t)a.hops_length * sizeof *a.hops) == 0);
+    for (int64_t c = 0; c <= 10; c++)
+        for (int64_t place = 0; place < 1024 * angles; place++)
+            CHECK(dvsim_vortex_at(whole, c, place % angles, place / angles) ==
+                  dvsim_vortex_at(careful, c, place % angles, place / angles));
+    dvsim_vortex_free(whole);
+    dvsim_vortex_free(careful);
+}
+
 static void given_packets_arrive_with_their_handles(void)
 {
     dvsim_vortex_params p = params(8, 2);
@@ -161,6 +187,15 @@ int main(void)
         threads_agree(injection);
         a_saved_switch_goes_on_as_if_nothing_had_been(injection);
     }
+    static const char *const kernels[] = {"portable", "avx2", "avx512"};
+    for (int k = 0; k < 3; k++) {
+        CHECK(setenv("DVSIM_SIMD", kernels[k], 1) == 0);
+        a_large_switch_agrees_with_the_one_that_goes_packet_by_packet(3, 1);
+        a_large_switch_agrees_with_the_one_that_goes_packet_by_packet(4, 1);
+        a_large_switch_agrees_with_the_one_that_goes_packet_by_packet(8, 2);
+        a_large_switch_agrees_with_the_one_that_goes_packet_by_packet(13, 2);
+    }
+    CHECK(unsetenv("DVSIM_SIMD") == 0);
     given_packets_arrive_with_their_handles();
     a_lost_packet_is_counted();
     puts("all checks passed");
