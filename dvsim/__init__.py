@@ -17,15 +17,17 @@ from typing import TYPE_CHECKING, Any
 from dvsim._version import __version__
 
 if TYPE_CHECKING:
+    from dvsim.network import Network
     from dvsim.results.run import Run
-    from dvsim.scenario.types import Scenario
+    from dvsim.results.study import Study
+    from dvsim.scenario.load import AnyScenario
     from dvsim.switch import Switch
     from dvsim.validation.types import Validation
 
-__all__ = ["Run", "Switch", "__version__", "load", "run", "validate"]
+__all__ = ["Network", "Run", "Switch", "__version__", "load", "run", "validate"]
 
 
-def load(scenario: str | os.PathLike[str], **overrides: object) -> Scenario:
+def load(scenario: str | os.PathLike[str], **overrides: object) -> AnyScenario:
     """Load a scenario by name or file, with overrides.
 
     Parameters
@@ -34,7 +36,7 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> Scenario:
         A name such as ``"h3/dv-8"`` (``dvsim list`` prints them) or a path to a TOML file.
     **overrides
         ``messages``, ``message_bytes`` and ``iterations`` of the workload by name; any other key
-        with ``__`` for the dots: ``system__card__sram="64 MiB"``.
+        with ``__`` for the dots: ``system__card__sram="64 MiB"``, ``traffic__load=0.4``.
 
     Raises
     ------
@@ -51,14 +53,16 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> Scenario:
 
 
 def run(
-    scenario: str | os.PathLike[str] | Scenario,
+    scenario: str | os.PathLike[str] | AnyScenario,
     *,
     seed: int = 1,
     replications: int = 10,
     workers: int | None = None,
     **overrides: object,
-) -> Run:
+) -> Run | Study:
     """Simulate a scenario in memory and return the run; nothing is written.
+
+    A scenario of a switch or network alone gives a `dvsim.results.study.Study`.
 
     Parameters
     ----------
@@ -77,7 +81,7 @@ def run(
     ScenarioError
         If the scenario, an override or an argument is wrong.
     RunFailed
-        See `dvsim.backends.sim.simulate`.
+        See `dvsim.backends.sim.simulate` and `dvsim.backends.switch.study`.
     TypeError
         If there are overrides for a scenario that is loaded already.
     """
@@ -103,7 +107,7 @@ def run(
     return finished
 
 
-def validate(*runs: Run) -> Validation:
+def validate(*runs: Run | Study) -> Validation:
     """Hold runs against the published figures that their scenarios name."""
     from dvsim.validation import validate as validate_runs
 
@@ -115,6 +119,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
         from dvsim.results.run import Run
 
         return Run
+    if name == "Network":
+        from dvsim.network import Network
+
+        return Network
     if name == "Switch":
         from dvsim.switch import Switch
 

@@ -11,7 +11,14 @@ from pathlib import Path
 from cffi import FFI
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = ("engine/law.h", "card/card.h", "host/host.h", "vortex/vortex.h")
+HEADERS = (
+    "engine/law.h",
+    "card/card.h",
+    "host/host.h",
+    "vortex/traffic.h",
+    "vortex/vortex.h",
+    "network/network.h",
+)
 SOURCES = (
     "models/engine/law.c",
     "models/card/card.c",
@@ -27,6 +34,15 @@ SOURCES = (
     "models/vortex/run.c",
     "models/vortex/inside.c",
     "models/vortex/vortex.c",
+    "models/vortex/carried.c",
+    "models/network/tree.c",
+    "models/network/create.c",
+    "models/network/links.c",
+    "models/network/hosts.c",
+    "models/network/bursts.c",
+    "models/network/slot.c",
+    "models/network/counts.c",
+    "models/network/run.c",
 )
 
 

@@ -5,13 +5,13 @@ Whoever calls has checked the arguments and says what is wrong with them (`dvsim
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dvsim.core._core import ffi, lib
+from dvsim.core.arrays import available_bytes, copied, records
 from dvsim.core.vortex_params import Ints, VortexParams, native_params
 
 EVENTS = ("enter", "cross", "deflect", "descend", "leave", "lose")
@@ -52,16 +52,6 @@ class Totals(NamedTuple):
     slots: int
     delivered: int
     waiting: int
-
-
-def available_bytes() -> int | None:
-    """Return the memory that Linux says a new program can have, None where it does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    kibibytes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(kibibytes[0]) * 1024 if kibibytes else None
 
 
 def simd() -> str:
@@ -113,6 +103,10 @@ class Vortex:
         """Set all counts to zero; packets and queues stay."""
         lib.dvsim_vortex_reset_counts(self._vortex)
 
+    def slots(self) -> int:
+        """Return the slots since the last reset."""
+        return self.totals().slots
+
     def totals(self) -> Totals:
         """Return a few totals, without the arrays of `counts`."""
         now = ffi.new("dvsim_vortex_totals *")
@@ -132,15 +126,15 @@ class Vortex:
             lost=now.lost,
             in_flight=now.in_flight,
             waiting=now.waiting,
-            offered_at=_copied(now.offered_at, ports).reshape(self._shape),
-            accepted_at=_copied(now.accepted_at, ports).reshape(self._shape),
-            delivered_at=_copied(now.delivered_at, ports).reshape(self._shape),
-            lost_at=_copied(now.lost_at, ports).reshape(self._shape),
-            hops=_copied(now.hops, now.hops_length),
-            latency=_copied(now.latency, now.latency_length),
-            wanted=_copied(now.wanted, cylinders),
-            blocked=_copied(now.blocked, cylinders),
-            present=_copied(now.present, cylinders),
+            offered_at=copied(now.offered_at, ports).reshape(self._shape),
+            accepted_at=copied(now.accepted_at, ports).reshape(self._shape),
+            delivered_at=copied(now.delivered_at, ports).reshape(self._shape),
+            lost_at=copied(now.lost_at, ports).reshape(self._shape),
+            hops=copied(now.hops, now.hops_length),
+            latency=copied(now.latency, now.latency_length),
+            wanted=copied(now.wanted, cylinders),
+            blocked=copied(now.blocked, cylinders),
+            present=copied(now.present, cylinders),
         )
 
     def at(self, cylinder: int, angle: int, height: int) -> int | None:
@@ -160,17 +154,17 @@ class Vortex:
     def deliveries(self) -> npt.NDArray[Any]:
         """Return what left in the last `run`, as records of `DELIVERY`."""
         first = ffi.new("dvsim_delivery **")
-        return _records(first, lib.dvsim_vortex_deliveries(self._vortex, first), DELIVERY)
+        return records(first, lib.dvsim_vortex_deliveries(self._vortex, first), DELIVERY)
 
     def refused(self) -> Ints:
         """Return the handles of what was refused in the last `run`."""
         first = ffi.new("int64_t **")
-        return _copied(*_found(first, lib.dvsim_vortex_refused(self._vortex, first)))
+        return copied(*_found(first, lib.dvsim_vortex_refused(self._vortex, first)))
 
     def events(self) -> npt.NDArray[Any]:
         """Return what happened to the watched packets since creation, as records of `EVENT`."""
         first = ffi.new("dvsim_event **")
-        return _records(first, lib.dvsim_vortex_events(self._vortex, first), EVENT)
+        return records(first, lib.dvsim_vortex_events(self._vortex, first), EVENT)
 
     def save(self) -> bytes:
         """Return the state as bytes.
@@ -199,17 +193,5 @@ class Vortex:
         return counts
 
 
-def _copied(first: Any, length: int) -> Ints:  # noqa: ANN401 - a C pointer
-    if length <= 0:
-        return np.zeros(0, dtype=np.int64)
-    return np.frombuffer(ffi.buffer(first, length * 8), dtype=np.int64).copy()
-
-
 def _found(first: Any, length: int) -> tuple[Any, int]:  # noqa: ANN401 - a C pointer
     return first[0], int(length)
-
-
-def _records(first: Any, length: int, kind: np.dtype[Any]) -> npt.NDArray[Any]:  # noqa: ANN401
-    if length <= 0:
-        return np.zeros(0, dtype=kind)
-    return np.frombuffer(ffi.buffer(first[0], length * kind.itemsize), dtype=kind).copy()

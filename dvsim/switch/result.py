@@ -6,23 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from dvsim.core.vortex import Counts
 from dvsim.core.vortex_params import Ints
+from dvsim.switch.figures import Figures, Floats
 from dvsim.switch.paths import Path
 from dvsim.switch.traffic import Offer
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dvsim.switch.switch import Switch
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SwitchRun:
+class SwitchRun(Figures):
     """Counts of the slots since the warm-up, over all replications unless said otherwise.
 
     Parameters
@@ -47,31 +43,6 @@ class SwitchRun:
     paths: list[Path]
 
     @property
-    def settled(self) -> bool:
-        """False if queues still grew or the throughput still moved: see `notes`."""
-        return not self.notes
-
-    @property
-    def slots(self) -> int:
-        """Slots that count."""
-        return self.counts.slots
-
-    @property
-    def offered(self) -> int:
-        """Packets that arrived at inputs; with ``saturate`` one per slot and input."""
-        return self.counts.offered
-
-    @property
-    def accepted(self) -> int:
-        """Packets that entered the switch."""
-        return self.counts.accepted
-
-    @property
-    def delivered(self) -> int:
-        """Packets that left at their output."""
-        return self.counts.delivered
-
-    @property
     def lost(self) -> int:
         """Packets that faults lost on the way."""
         return self.counts.lost
@@ -80,16 +51,6 @@ class SwitchRun:
     def refused(self) -> int:
         """Packets that found no free node and are gone; 0 where they wait instead."""
         return int(self.refused_at.sum())
-
-    @property
-    def in_flight(self) -> int:
-        """Packets in the switch at the end."""
-        return self.counts.in_flight
-
-    @property
-    def waiting(self) -> int:
-        """Packets in the queues at the end."""
-        return self.counts.waiting
 
     @property
     def offered_at(self) -> Ints:
@@ -129,46 +90,6 @@ class SwitchRun:
         return np.array([self._per_input(int(packets), 1) for packets in delivered])
 
     @property
-    def acceptance(self) -> float:
-        """Accepted / offered; not a number if nothing was offered."""
-        return self.accepted / self.offered if self.offered else float("nan")
-
-    @property
-    def hops(self) -> Ints:
-        """Histogram: packets delivered after so many nodes, the entry node counted."""
-        return self.counts.hops
-
-    @property
-    def latency(self) -> Ints:
-        """Histogram: packets delivered so many slots after they arrived at their input."""
-        return self.counts.latency
-
-    @property
-    def mean_hops(self) -> float:
-        """Mean of `hops`; not a number if nothing was delivered."""
-        return _mean(self.hops)
-
-    @property
-    def mean_latency(self) -> float:
-        """Mean of `latency`, in slots; not a number if nothing was delivered."""
-        return _mean(self.latency)
-
-    def quantile(self, q: float) -> int:
-        """Return the smallest latency that at least a share `q` of the packets does not exceed.
-
-        Raises
-        ------
-        ValueError
-            If `q` is not in [0, 1] or nothing was delivered.
-        """
-        if not 0 <= q <= 1:
-            raise ValueError(f"q must be from 0 to 1, is {q}")
-        if not self.delivered:
-            raise ValueError("no packet was delivered: there is no quantile")
-        least = max(1, int(np.ceil(q * self.delivered)))
-        return int(np.searchsorted(np.cumsum(self.latency), least))
-
-    @property
     def wanted(self) -> Ints:
         """Descents wanted, for each cylinder but the innermost."""
         return self.counts.wanted[:-1]
@@ -189,14 +110,6 @@ class SwitchRun:
         nodes = self.switch.angles * self.switch.height * self.offer.replications
         return self.counts.present / max(1, self.slots * nodes)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the histograms as a table: packets by value, columns ``hops`` and ``latency``."""
-        import pandas as pd
-
-        columns = {"hops": pd.Series(self.hops), "latency": pd.Series(self.latency)}
-        frame = pd.DataFrame(columns).fillna(0).astype(np.int64)
-        return frame.rename_axis("value")
-
     def __repr__(self) -> str:
         load = "" if self.offer.load is None else f" at load {self.offer.load:g}"
         parts = [
@@ -215,10 +128,3 @@ class SwitchRun:
 
     def _per_input(self, packets: int, replications: int) -> float:
         return packets / max(1, self.slots * self.switch.inputs * replications)
-
-
-def _mean(histogram: Ints) -> float:
-    packets = int(histogram.sum())
-    if not packets:
-        return float("nan")
-    return float(histogram @ np.arange(histogram.size)) / packets

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,14 +13,11 @@ from dvsim.core.vortex_params import Ints
 from dvsim.switch.check import whole
 from dvsim.switch.paths import paths_of
 from dvsim.switch.result import SwitchRun
-from dvsim.switch.settled import Batches
+from dvsim.switch.stepping import Stepping
 from dvsim.switch.traffic import Offer, params_of
 
 if TYPE_CHECKING:
     from dvsim.switch.switch import Switch
-
-CALL_S = 0.04  # at most so long in the core, so that Ctrl-C is answered
-CAREFUL_NODES = 1_000_000  # node updates of the first call, before the speed is known
 
 
 class Deliveries(NamedTuple):
@@ -33,7 +29,7 @@ class Deliveries(NamedTuple):
     hops: Ints
 
 
-class Simulation:
+class Simulation(Stepping):
     """A switch with its packets; `Switch.start` makes one, `Switch.resume` reads one.
 
     Examples
@@ -50,43 +46,10 @@ class Simulation:
         self.switch = switch
         self.offer = offer
         self.threads = threads
-        self.now = 0
-        self.counted_from = 0
-        self.batches = Batches()
         self.core = Vortex(params_of(switch, offer), threads)
-        self._chunk = max(1, CAREFUL_NODES // (switch.nodes * offer.replications))
+        super().__init__(self.core, switch.nodes * offer.replications)
         self._left: list[npt.NDArray[Any]] = []
         self._refused: list[Ints] = []
-
-    def run(self, slots: int) -> None:
-        """Run so many slots.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            On Ctrl-C, between two slots; the simulation can go on from there.
-        MemoryError
-            If there is no memory for longer histograms.
-        """
-        end = self.now + whole("slots", slots, 0)
-        self._left, self._refused = [], []
-        while self.now < end:
-            batch_end = self.counted_from + self.batches.end
-            chunk = min(end, batch_end, self.now + self._chunk) - self.now
-            begin = time.perf_counter()
-            self._step(chunk)
-            elapsed = time.perf_counter() - begin
-            if elapsed > CALL_S:
-                self._chunk = max(1, int(chunk * CALL_S / elapsed))
-            elif elapsed < CALL_S / 4 and chunk == self._chunk:
-                self._chunk *= 2
-
-    def reset(self) -> None:
-        """Set all counts to zero, as after a warm-up; packets and queues stay."""
-        waiting = self.core.totals().waiting
-        self.core.reset()
-        self.counted_from = self.now
-        self.batches = Batches(waiting_before=waiting)
 
     def result(self) -> SwitchRun:
         """Return what was counted since the last reset."""
@@ -153,22 +116,10 @@ class Simulation:
     def __repr__(self) -> str:
         return f"<Simulation of {self.switch!r} at slot {self.now}>"
 
-    def _step(self, slots: int) -> None:
-        """Run slots of one batch in one call of the core."""
-        try:
-            self.core.run(slots)
-        except BaseException:  # most often Ctrl-C, raised when the core had run the slots
-            self._ran(self.counted_from + self.core.totals().slots - self.now)
-            raise
-        self._ran(slots)
+    def _clear(self) -> None:
+        self._left, self._refused = [], []
 
-    def _ran(self, slots: int) -> None:
-        """Take note of what a call of the core has done."""
-        if slots == 0:
-            return
-        self.now += slots
-        if self.now - self.counted_from == self.batches.end:
-            self.batches.close(self.core.totals().delivered)
+    def _collect(self) -> None:
         if self.offer.injection == "given":
             self._left.append(self.core.deliveries())
             self._refused.append(self.core.refused())

@@ -25,7 +25,12 @@ class Trace(NamedTuple):
     output: Ints
 
 
-def read_trace(trace: Any, inputs: npt.NDArray[np.bool_], outputs: int) -> Trace:  # noqa: ANN401
+def read_trace(
+    trace: Any,  # noqa: ANN401 - a path or three arrays
+    inputs: npt.NDArray[np.bool_],
+    outputs: int,
+    at_once: int = 1,
+) -> Trace:
     """Read a trace and check it.
 
     Parameters
@@ -36,12 +41,15 @@ def read_trace(trace: Any, inputs: npt.NDArray[np.bool_], outputs: int) -> Trace
         For each port whether it is an input.
     outputs
         Number of outputs.
+    at_once
+        Packets that an input can take in one slot.
 
     Raises
     ------
     ValueError
-        For a file that cannot be read, a line that is no packet, slots out of order, two packets
-        at one input in one slot, or a port that does not exist; the text has file and line.
+        For a file that cannot be read, a line that is no packet, slots out of order, more than
+        `at_once` packets at one input in one slot, or a port that does not exist; the text has
+        file and line.
     """
     if isinstance(trace, str | os.PathLike):
         path = Path(trace)
@@ -56,7 +64,7 @@ def read_trace(trace: Any, inputs: npt.NDArray[np.bool_], outputs: int) -> Trace
         def place(index: int) -> str:
             return f"trace[{index}]"
 
-    _check(read, inputs, outputs, place)
+    _check(read, inputs, outputs, at_once, place)
     return read
 
 
@@ -107,7 +115,11 @@ def _from_arrays(trace: Any) -> Trace:  # noqa: ANN401
 
 
 def _check(
-    trace: Trace, inputs: npt.NDArray[np.bool_], outputs: int, place: Callable[[int], str]
+    trace: Trace,
+    inputs: npt.NDArray[np.bool_],
+    outputs: int,
+    at_once: int,
+    place: Callable[[int], str],
 ) -> None:
     """Say what is wrong with the first wrong packet."""
     ports = inputs.size
@@ -115,9 +127,10 @@ def _check(
     no_port = (trace.input < 0) | (trace.input >= ports)
     no_input = ~inputs[np.where(no_port, 0, trace.input)]
     by_port = np.lexsort((trace.slot, trace.input))  # stable: the later of two is the wrong one
+    slot, source = trace.slot[by_port], trace.input[by_port]
     twice = np.zeros(trace.slot.size, dtype=np.bool_)
-    same = (np.diff(trace.slot[by_port]) == 0) & (np.diff(trace.input[by_port]) == 0)
-    twice[by_port[1:][same]] = True
+    same = (slot[at_once:] == slot[:-at_once]) & (source[at_once:] == source[:-at_once])
+    twice[by_port[at_once:][same]] = True
     faults: list[tuple[npt.NDArray[np.bool_], str]] = [
         (trace.slot < 0, "slot {slot} is before slot 0"),
         (trace.slot < before, "slot {slot} comes after slot {before}"),
@@ -127,7 +140,11 @@ def _check(
             (trace.output < 0) | (trace.output >= outputs),
             f"output {{output}} is not a port (0..{outputs - 1})",
         ),
-        (twice, "input {input} has two packets in slot {slot}"),
+        (
+            twice,
+            f"input {{input}} has {'two' if at_once == 1 else f'more than {at_once}'} packets "
+            "in slot {slot}",
+        ),
     ]
     wrong = np.flatnonzero(np.logical_or.reduce([fault for fault, _ in faults]))
     if wrong.size:

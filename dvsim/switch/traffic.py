@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from dvsim.core.vortex_params import Ints, VortexParams
 from dvsim.switch.check import choice, share, whole
@@ -63,22 +64,75 @@ class Offer:
     trace: Trace | None
 
 
+class Ends(NamedTuple):
+    """The ports of whatever is offered packets.
+
+    Parameters
+    ----------
+    inputs
+        For each port whether it is an input.
+    outputs
+        Number of outputs.
+    permuted
+        A permutation is of so many numbers, heights or ports.
+    one, size
+        What such a number is called, and how many there are of them.
+    at_once
+        Packets that an input can take in one slot.
+    """
+
+    inputs: npt.NDArray[np.bool_]
+    outputs: int
+    permuted: int
+    one: str
+    size: str
+    at_once: int = 1
+
+
 def check_offer(
     switch: Switch,
+    *,
+    replications: int,
+    watch: int,
+    injection: str,
+    **arguments: Any,  # noqa: ANN401 - those of check_traffic
+) -> Offer:
+    """Check the arguments of `Switch.run`; ValueError says which is wrong and what is allowed."""
+    injects = np.isin(np.arange(switch.angles), switch.injecting)
+    ends = Ends(
+        np.repeat(injects, switch.height), switch.outputs, switch.height, "height", "height"
+    )
+    offer = check_traffic(
+        ends,
+        injection=injection,
+        most=MOST_LANES // switch.angles,
+        replications=replications,
+        watch=watch,
+        **arguments,
+    )
+    if offer.replications > 1 and (offer.watch or switch.faults or injection == "given"):
+        what = "watch" if offer.watch else "faults" if switch.faults else "injection 'given'"
+        raise ValueError(f"replications must be 1 with {what}, is {offer.replications}")
+    return offer
+
+
+def check_traffic(
+    ends: Ends,
     *,
     load: float | None,
     traffic: str,
     injection: str,
     seed: int,
-    replications: int,
-    watch: int,
+    replications: int = 1,
+    most: int = 1,
+    watch: int = 0,
     hot: tuple[float, Iterable[int]] | None,
     burst: int | None,
     duty: float | None,
     trace: Any,  # noqa: ANN401 - a path or three arrays
     permutation: Sequence[int] | None,
 ) -> Offer:
-    """Check the arguments of `Switch.run`; ValueError says which is wrong and what is allowed."""
+    """Check what is offered to ports; `most` replications. ValueError as for `check_offer`."""
     choice("traffic", traffic, TRAFFICS)
     choice("injection", injection, INJECTIONS)
     given = {"hot": hot, "burst": burst, "duty": duty, "trace": trace, "permutation": permutation}
@@ -87,13 +141,15 @@ def check_offer(
             raise ValueError(f"{name} is only for traffic {_OWN[name]!r}, traffic is {traffic!r}")
         if value is None and traffic == _OWN[name]:
             raise ValueError(f"traffic {traffic!r} needs {name}")
-    replications = whole("replications", replications, 1, MOST_LANES // switch.angles)
+    replications = whole("replications", replications, 1, most)
     watch = whole("watch", watch, 0)
-    if replications > 1 and (watch or switch.faults or injection == "given"):
-        what = "watch" if watch else "faults" if switch.faults else "injection 'given'"
-        raise ValueError(f"replications must be 1 with {what}, is {replications}")
-    if traffic == "transpose" and switch.cylinders % 2 == 0:
-        raise ValueError(f"traffic 'transpose' needs height 4, 16, 64, …, is {switch.height}")
+    bits = ends.permuted.bit_length() - 1
+    if traffic == "transpose" and (ends.permuted != 1 << bits or bits % 2):
+        raise ValueError(f"traffic 'transpose' needs {ends.size} 4, 16, 64, …, is {ends.permuted}")
+    if traffic in ("bit-complement", "shuffle") and ends.permuted != 1 << bits:
+        raise ValueError(
+            f"traffic {traffic!r} needs a power of two of {ends.size}, is {ends.permuted}"
+        )
     load = _checked_load(load, traffic, injection)
     if duty is not None:
         duty = share("duty", duty)
@@ -106,19 +162,41 @@ def check_offer(
         seed=whole("seed", seed, 0, (1 << 64) - 1),
         replications=replications,
         watch=watch,
-        hot=None if hot is None else _checked_hot(hot, switch.outputs),
+        hot=None if hot is None else _checked_hot(hot, ends.outputs),
         burst=None if burst is None else whole("burst", burst, 1, 1 << 40),
         duty=duty,
-        permutation=None if permutation is None else _checked_permutation(permutation, switch),
-        trace=None if trace is None else _checked_trace(trace, switch),
+        permutation=None if permutation is None else _checked_permutation(permutation, ends),
+        trace=None if trace is None else read_trace(trace, ends.inputs, ends.outputs, ends.at_once),
+    )
+
+
+class Chances(NamedTuple):
+    """The random part of an offer as the cores want it; probabilities times 2^32."""
+
+    arrival_threshold: int
+    hot: tuple[int, ...]
+    hot_threshold: int
+    burst_slots: int
+    burst_threshold: int
+
+
+def chances_of(offer: Offer) -> Chances:
+    """Return the random part of an offer."""
+    load = 1.0 if offer.load is None else offer.load
+    duty = 1.0 if offer.duty is None else offer.duty  # load is made in the frames that are on
+    return Chances(
+        arrival_threshold=round(load / duty * _ONE),
+        hot=offer.hot[1] if offer.hot else (),
+        hot_threshold=round(offer.hot[0] * _ONE) if offer.hot else 0,
+        burst_slots=offer.burst or 0,
+        burst_threshold=round(duty * _ONE) if offer.burst else 0,
     )
 
 
 def params_of(switch: Switch, offer: Offer) -> VortexParams:
     """Return what the core needs to know."""
-    load = 1.0 if offer.load is None else offer.load
-    duty = 1.0 if offer.duty is None else offer.duty  # load is made in the frames that are on
     return VortexParams(
+        **chances_of(offer)._asdict(),
         height=switch.height,
         angles=switch.angles,
         injecting=switch.injecting,
@@ -127,13 +205,8 @@ def params_of(switch: Switch, offer: Offer) -> VortexParams:
         exit_rule=switch.exit,
         injection=offer.injection,
         seed=offer.seed,
-        arrival_threshold=round(load / duty * _ONE),
         order=random_order(switch.height, offer.seed) if switch.crossing == "random" else None,
-        destination=_destinations(switch, offer),
-        hot=offer.hot[1] if offer.hot else (),
-        hot_threshold=round(offer.hot[0] * _ONE) if offer.hot else 0,
-        burst_slots=offer.burst or 0,
-        burst_threshold=round(duty * _ONE) if offer.burst else 0,
+        destination=destinations_of(offer, switch.height),
         trace=offer.trace,
         faults=switch.faults,
         watched=offer.watch,
@@ -172,34 +245,30 @@ def _checked_hot(hot: tuple[float, Iterable[int]], outputs: int) -> tuple[float,
     return share("the fraction in hot", fraction), checked
 
 
-def _checked_permutation(permutation: Sequence[int], switch: Switch) -> tuple[int, ...]:
-    heights = tuple(
-        whole("a height in permutation", height, 0, switch.height - 1) for height in permutation
+def _checked_permutation(permutation: Sequence[int], ends: Ends) -> tuple[int, ...]:
+    numbers = tuple(
+        whole(f"a {ends.one} in permutation", number, 0, ends.permuted - 1)
+        for number in permutation
     )
-    if sorted(heights) != list(range(switch.height)):
+    if sorted(numbers) != list(range(ends.permuted)):
         raise ValueError(
-            f"permutation must name each of the {switch.height} heights once, "
-            f"has {len(heights)} entries, {len(set(heights))} different"
+            f"permutation must name each of the {ends.permuted} {ends.one}s once, "
+            f"has {len(numbers)} entries, {len(set(numbers))} different"
         )
-    return heights
+    return numbers
 
 
-def _checked_trace(trace: Any, switch: Switch) -> Trace:  # noqa: ANN401
-    injects = np.isin(np.arange(switch.angles), switch.injecting)
-    return read_trace(trace, np.repeat(injects, switch.height), switch.outputs)
-
-
-def _destinations(switch: Switch, offer: Offer) -> Ints | None:
-    """Return the addressed height of each height, where the traffic is a permutation."""
-    heights = np.arange(switch.height, dtype=np.int64)
-    bits = switch.cylinders - 1
+def destinations_of(offer: Offer, count: int) -> Ints | None:
+    """Return where each of `count` numbers sends to, where the traffic is a permutation."""
+    numbers = np.arange(count, dtype=np.int64)
+    bits = count.bit_length() - 1
     if offer.permutation is not None:
         return np.array(offer.permutation, dtype=np.int64)
     if offer.traffic == "bit-complement":
-        return heights ^ (switch.height - 1)
+        return numbers ^ (count - 1)
     if offer.traffic == "shuffle":
-        return (heights << 1 | heights >> (bits - 1)) & (switch.height - 1)
+        return (numbers << 1 | numbers >> (bits - 1)) & (count - 1)
     if offer.traffic == "transpose":
         half = bits // 2
-        return (heights << half | heights >> half) & (switch.height - 1)
+        return (numbers << half | numbers >> half) & (count - 1)
     return None

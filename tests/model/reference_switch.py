@@ -116,12 +116,18 @@ class ReferenceSwitch:
 
     def step(self) -> None:
         """Run one slot: move every packet from the inside out, then inject."""
+        self.move_all()
+        self.inject_all()
+
+    def move_all(self) -> None:
         standing, self.nodes, self.left, self.refused = self.nodes, {}, [], []
         for c in range(self.n, -1, -1):
             for node, packet in standing.items():
                 if node[0] == c:
                     self.count["present", c] += 1
                     self.move(packet, node)
+
+    def inject_all(self) -> None:
         for a in self.injecting:
             for h in range(self.height):
                 self.inject(a, h)

@@ -39,7 +39,7 @@ def in_place():
 @pytest.mark.parametrize(
     ("name", "sanitizers"),
     [("core_test", "address,undefined"), ("vortex_test", "address,undefined"),
-     ("vortex_test", "thread")],
+     ("vortex_test", "thread"), ("network_test", "address,undefined"), ("network_test", "thread")],
 )  # fmt: skip
 def test_checks_pass_under_the_sanitizers(name, sanitizers, tmp_path):
     program = tmp_path / name

@@ -1,0 +1,37 @@
+"""Lists of the C core as NumPy arrays of their own, and the memory that there is for more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core._core import ffi
+
+Ints = npt.NDArray[np.int64]
+
+
+def available_bytes() -> int | None:
+    """Return the memory that Linux says a new program can have, None where it does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    kibibytes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(kibibytes[0]) * 1024 if kibibytes else None
+
+
+def copied(first: Any, length: int) -> Ints:  # noqa: ANN401 - a C pointer
+    """Return a copy of so many int64_t."""
+    if length <= 0:
+        return np.zeros(0, dtype=np.int64)
+    return np.frombuffer(ffi.buffer(first, length * 8), dtype=np.int64).copy()
+
+
+def records(first: Any, length: int, kind: np.dtype[Any]) -> npt.NDArray[Any]:  # noqa: ANN401
+    """Return a copy of the structs to whose first one `first` points; `kind` is their layout."""
+    if length <= 0:
+        return np.zeros(0, dtype=kind)
+    return np.frombuffer(ffi.buffer(first[0], length * kind.itemsize), dtype=kind).copy()

@@ -1,0 +1,183 @@
+"""The cycle-accurate network (models/network/network.h) as an object; its counts are NumPy arrays.
+
+Whoever calls has checked the arguments and says what is wrong with them (`dvsim.network`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core._core import ffi, lib
+from dvsim.core.arrays import Ints, available_bytes, copied, records
+from dvsim.core.network_params import NetworkParams, native_network_params
+from dvsim.core.vortex import Totals
+
+CALL_NODES = 40_000_000  # node updates of a call and thread, so that Ctrl-C is answered
+_FAILED = "no memory for longer queues: this network cannot go on"
+
+COMPLETION = np.dtype([(name, np.int64) for name in ("handle", "first_slot", "last_slot")])
+
+
+class NetworkCounts(NamedTuple):
+    """Counts since the last reset, shaped as network.h says."""
+
+    slots: int
+    offered: int
+    accepted: int
+    delivered: int
+    in_flight: int
+    waiting: int
+    offered_at: Ints
+    accepted_at: Ints
+    delivered_at: Ints
+    hops: Ints
+    latency: Ints
+    wanted: Ints
+    blocked: Ints
+    present: Ints
+    queue_peak: Ints
+    queue_sum: Ints
+
+
+def network_bytes(params: NetworkParams) -> int:
+    """Return the bytes that a network takes; ValueError if the core refuses the parameters."""
+    native, alive = native_network_params(params)
+    needed = int(lib.dvsim_network_bytes(native))
+    del alive
+    if needed < 0:
+        raise ValueError("the network core refuses its parameters")
+    return needed
+
+
+class NetworkCore:
+    """A network in the C core.
+
+    Parameters
+    ----------
+    params
+        Checked parameters.
+    threads
+        Threads of the core; they do not change any result.
+
+    Raises
+    ------
+    MemoryError
+        If it does not fit in memory; nothing has been allocated then.
+    ValueError
+        If the core refuses the parameters.
+    """
+
+    def __init__(self, params: NetworkParams, threads: int = 1) -> None:
+        self._params = params
+        self._threads = threads
+        self._slots = 0
+        needed, available = network_bytes(params), available_bytes()
+        if available is not None and needed > available:
+            raise MemoryError(
+                f"the network needs {needed:,} B of memory, {available:,} B are available"
+            )
+        native, alive = native_network_params(params)
+        network = lib.dvsim_network_create(native, threads)
+        del alive  # the core has copied what they point to
+        if network == ffi.NULL:
+            raise MemoryError(f"the network needs {needed:,} B of memory and did not get them")
+        self._network = ffi.gc(network, lib.dvsim_network_free, needed)
+        self._nodes = needed // 8 // int(lib.dvsim_network_groups(network))  # of a group, or more
+
+    def run(self, slots: int) -> None:
+        """Run so many slots; the interpreter is free meanwhile.
+
+        What KeyboardInterrupt leaves undone is done by the next call of whatever method.
+        """
+        self._finish()
+        if lib.dvsim_network_begin(self._network, slots):
+            raise MemoryError(_FAILED)
+        self._slots = slots
+        self._finish()
+
+    def run_until(self, slots: int) -> int:
+        """Run to the end of the slot that completes a burst, at most `slots`; return how many."""
+        self._finish()
+        ran = int(lib.dvsim_network_run_until(self._network, slots))
+        if ran < 0:
+            raise MemoryError(_FAILED)
+        return ran
+
+    def send(self, source: int, to: int, words: int, handle: int) -> bool:
+        """Send a burst; False if as many are on their way as can be told apart."""
+        self._finish()
+        code = lib.dvsim_network_send(self._network, source, to, words, handle)
+        if code == lib.DVSIM_EINVAL:
+            raise ValueError(f"no port {source} or {to}, or no words")
+        if code == lib.DVSIM_ENOMEM:
+            raise MemoryError("no memory for more bursts")
+        return bool(code == lib.DVSIM_OK)
+
+    def completions(self) -> npt.NDArray[Any]:
+        """Return the bursts completed in the last run, as records of `COMPLETION`."""
+        self._finish()
+        first = ffi.new("dvsim_completion **")
+        return records(first, lib.dvsim_network_completions(self._network, first), COMPLETION)
+
+    def reset(self) -> None:
+        """Set all counts to zero; packets and queues stay."""
+        self._finish()
+        lib.dvsim_network_reset_counts(self._network)
+
+    def slots(self) -> int:
+        """Return the slots since the last reset; those that an interrupt has cut short count."""
+        return int(lib.dvsim_network_slots_now(self._network))
+
+    def totals(self) -> Totals:
+        """Return a few totals, without the arrays of `counts`."""
+        self._finish()
+        now = ffi.new("dvsim_network_totals *")
+        lib.dvsim_network_totals_now(self._network, now)
+        return Totals(now.slots, now.delivered, now.waiting)
+
+    def counts(self) -> NetworkCounts:
+        """Return all counts, as copies."""
+        self._finish()
+        now = ffi.new("dvsim_network_counts *")
+        if lib.dvsim_network_counts_now(self._network, now):
+            raise MemoryError("no memory for the counts")
+        params = self._params
+        ends = (params.planes, params.ports)
+        nodes = (params.levels, params.height.bit_length())
+        links = (params.levels, 2)
+
+        def shaped(first: Any, shape: tuple[int, int]) -> Ints:  # noqa: ANN401 - a C pointer
+            return copied(first, shape[0] * shape[1]).reshape(shape)
+
+        return NetworkCounts(
+            slots=now.slots,
+            offered=now.offered,
+            accepted=now.accepted,
+            delivered=now.delivered,
+            in_flight=now.in_flight,
+            waiting=now.waiting,
+            offered_at=shaped(now.offered_at, ends),
+            accepted_at=shaped(now.accepted_at, ends),
+            delivered_at=shaped(now.delivered_at, ends),
+            hops=copied(now.hops, now.hops_length),
+            latency=copied(now.latency, now.latency_length),
+            wanted=shaped(now.wanted, nodes),
+            blocked=shaped(now.blocked, nodes),
+            present=shaped(now.present, nodes),
+            queue_peak=shaped(now.queue_peak, links),
+            queue_sum=shaped(now.queue_sum, links),
+        )
+
+    def _finish(self) -> None:
+        """Do what has begun, in calls of as many groups of planes as do not take long."""
+        while True:
+            nodes = self._nodes * max(1, self._slots)
+            groups = max(1, CALL_NODES // nodes) * self._threads
+            left = int(lib.dvsim_network_go_on(self._network, groups))
+            if left < 0:
+                raise MemoryError(_FAILED)
+            if left == 0:
+                return

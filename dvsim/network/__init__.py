@@ -1,0 +1,25 @@
+"""Networks of Data Vortex switches, slot by slot.
+
+network.py     `Network`: one call per run; check.py, offer.py: the arguments
+tree.py        which trees there are: ports, levels, presets
+simulation.py  a network while it runs, for stepping and for bursts of one's own
+result.py      what a run has counted
+graph.py       one plane as a NetworkX graph
+flow.py        runs from tables of the switch; units.py makes them, cache.py keeps them
+bursts.py      bursts as linear flows, measured on the cycle level
+"""
+
+from dvsim.network.network import Network
+from dvsim.network.offer import check_offer
+from dvsim.network.result import NetworkRun
+from dvsim.network.simulation import Completions, NetworkSimulation
+from dvsim.network.tree import PRESETS
+
+__all__ = [
+    "PRESETS",
+    "Completions",
+    "Network",
+    "NetworkRun",
+    "NetworkSimulation",
+    "check_offer",
+]

@@ -1,0 +1,114 @@
+"""Bursts as linear flows: how long they take through a network, measured on the cycle level.
+
+A burst of w words along one of k flows that are at work together arrives like a line: its first
+word after `first` slots, its last after ``fixed + per_word * w``. Both are measured by sending
+bursts of two sizes along the first k flows at once; how far the line is from the cycle level is
+measured with three other sizes and kept as `error`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dvsim.network.network import Network
+
+SHORT, LONG = 32, 512  # slots' worth of words that the line goes through
+PROBES = (1, 100, 2000)  # slots' worth of words at which it is held against the cycle level
+MOST_UPDATES = 1 << 33  # node updates of the longest probe
+
+
+class Flow(NamedTuple):
+    """Words from one port to another."""
+
+    source: int
+    to: int
+
+
+class Line(NamedTuple):
+    """Times of a burst, in slots from the slot in which it is sent to the end of the last one."""
+
+    first: float
+    fixed: float
+    per_word: float
+
+
+class BurstTable:
+    """Lines of one network, for each number of flows at work; made on demand.
+
+    Parameters
+    ----------
+    network
+        The network; its planes are alike.
+    flows
+        Who sends to whom.
+    """
+
+    def __init__(self, network: Network, flows: tuple[Flow, ...]) -> None:
+        self.network = network
+        self.flows = flows
+        self._lines: dict[int, Line] = {}
+
+    def line(self, at_work: int) -> Line:
+        """Return the line of a burst while `at_work` flows send."""
+        found = self._lines.get(at_work)
+        if found is None:
+            planes = self.network.planes
+            first, short = self._measured(at_work, SHORT * planes)
+            _, long = self._measured(at_work, LONG * planes)
+            per_word = (long - short) / ((LONG - SHORT) * planes)
+            found = Line(first, short - per_word * SHORT * planes, per_word)
+            self._lines[at_work] = found
+        return found
+
+    def times_ps(self, at_work: int, words: int) -> tuple[int, int]:
+        """Return when the first and the last word of a burst are there, in ps after its start."""
+        line, slot_ps = self.line(min(at_work, len(self.flows))), self.network.slot_ps
+        first = round(line.first * slot_ps)
+        return first, max(first, round((line.fixed + line.per_word * words) * slot_ps))
+
+    @property
+    def latency_ps(self) -> int:
+        """Time of a first word through the network that nothing else uses."""
+        return self.times_ps(1, 1)[0]
+
+    def rate(self, at_work: int) -> float:
+        """Return the payload rate of one flow while `at_work` flows send, in bytes/s."""
+        return 8e12 / (self.line(at_work).per_word * self.network.slot_ps)
+
+    def error(self, at_work: int) -> float:
+        """Return how far the line is from the cycle level, as a share of the time of a burst.
+
+        The largest of `PROBES`, for the time of the last word. Probes that would take more than
+        `MOST_UPDATES` node updates are left out.
+        """
+        line, worst = self.line(at_work), 0.0
+        for slots in PROBES:
+            if slots * self.network.nodes > MOST_UPDATES:
+                continue
+            words = slots * self.network.planes
+            _, last = self._measured(at_work, words)
+            worst = max(worst, abs(line.fixed + line.per_word * words - last) / last)
+        return worst
+
+    def _measured(self, at_work: int, words: int) -> tuple[float, float]:
+        """Send a burst along the first flows at once; return the mean first and last slots."""
+        simulation = self.network.start(injection="given")
+        for number, flow in enumerate(self.flows[:at_work]):
+            simulation.send(flow.source, flow.to, words, number)
+        first, last = np.zeros(at_work), np.zeros(at_work)
+        missing = at_work
+        while missing:
+            simulation.run_until(words)
+            done = simulation.completions()
+            first[done.handle], last[done.handle] = done.first_slot + 1, done.last_slot + 1
+            missing -= len(done.handle)
+        return float(first.mean()), float(last.mean())
+
+
+@lru_cache(maxsize=16)
+def bursts_of(network: Network, flows: tuple[Flow, ...]) -> BurstTable:
+    """Return the table of a network and its flows; equal ones share it."""
+    return BurstTable(network, flows)

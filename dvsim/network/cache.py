@@ -1,0 +1,70 @@
+"""Measurements that are kept: in memory, and on disk below $XDG_CACHE_HOME or ~/.cache.
+
+A key says all that a measurement depends on, the digest of the C core among it, so an old file is
+never wrong, only unused. What cannot be read, or is damaged, is measured again; what cannot be
+written is kept in memory alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dvsim.core import source_digest
+from dvsim.results.atomic import write_file
+
+Document = dict[str, Any]
+_MEMORY: dict[str, Document] = {}
+
+
+def kept(what: str, measure: Callable[[], Document], **depends_on: object) -> Document:
+    """Return a measurement, from memory or disk if it is there.
+
+    Parameters
+    ----------
+    what
+        Its kind, first part of the file name.
+    measure
+        Called if it is not there; returns what JSON can hold.
+    **depends_on
+        All that it depends on but the C core.
+    """
+    key = json.dumps([what, source_digest().decode(), depends_on], sort_keys=True)
+    if key not in _MEMORY:
+        path = folder() / f"{what}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
+        found = _read(path, key)
+        if found is None:
+            found = measure()
+            with suppress(OSError):
+                write_file(path, _text(key, found).encode())
+        _MEMORY[key] = found
+    return _MEMORY[key]
+
+
+def folder() -> Path:
+    """Return where measurements are kept."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    with suppress(RuntimeError):  # nobody's home
+        return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "dvsim"
+    return Path("/nonexistent")
+
+
+def _text(key: str, found: Document) -> str:
+    body = json.dumps([key, found])
+    return f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}\n"
+
+
+def _read(path: Path, key: str) -> Document | None:
+    try:
+        digest, body, _ = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError):
+        return None
+    if hashlib.sha256(body.encode()).hexdigest() != digest:
+        return None
+    there, found = json.loads(body)
+    return found if there == key else None

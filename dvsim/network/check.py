@@ -1,0 +1,54 @@
+"""Which switches and cards make a network; every text says what is allowed and what was given."""
+
+from __future__ import annotations
+
+from dvsim.network.tree import Tree
+from dvsim.scenario.card import load_card
+from dvsim.scenario.types import Card
+from dvsim.switch.switch import Switch
+
+MOST_PORTS = 1 << 24
+MOST_LANES = 65536  # switches of a level times angles, see vortex.h
+MOST_ADDRESSES = 1 << 39  # heights, angles and ports: 24 bits of 63 must be left for times
+
+
+def vortex_card(card: str | Card) -> Card:
+    """Return a card, by its name if it is one; ValueError if it is of another kind."""
+    found = card if isinstance(card, Card) else load_card(card)
+    if found.kind != "vortex":
+        raise ValueError(f"card must be of kind 'vortex', {found.name!r} is of kind {found.kind!r}")
+    return found
+
+
+def radix_of(switch: Switch) -> int:
+    """Return the ports of a switch; ValueError if it has not as many inputs as outputs."""
+    if switch.faults:
+        raise ValueError(
+            f"the switch of a network has no faults, this one has {len(switch.faults)}"
+        )
+    most = 1 if switch.exit == "any" else switch.angles
+    if len(switch.injecting) != most:
+        wanted = "one injecting angle" if switch.exit == "any" else "all angles injecting"
+        raise ValueError(
+            f"the switch of a network has as many inputs as outputs: with exit {switch.exit!r} "
+            f"{wanted}, not {len(switch.injecting)} of {switch.angles}"
+        )
+    return switch.outputs
+
+
+def check_size(shape: Tree, switch: Switch) -> None:
+    """Raise ValueError for a plane that the core cannot run."""
+    if shape.ports > MOST_PORTS:
+        raise ValueError(f"ports must be at most {MOST_PORTS}, is {shape.ports}")
+    address = switch.height * (1 << (switch.angles - 1).bit_length()) * shape.ports
+    if address > MOST_ADDRESSES:
+        raise ValueError(
+            f"the switches are too large for a network: {shape.ports} ports leave no room in a "
+            "packet for the time"
+        )
+    lanes = max(shape.switches) * switch.angles
+    if lanes > MOST_LANES:
+        raise ValueError(
+            f"a level may have {MOST_LANES // switch.angles} switches of {switch.angles} angles, "
+            f"these {shape.ports} ports need {max(shape.switches)}"
+        )

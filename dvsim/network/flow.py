@@ -1,0 +1,259 @@
+"""Runs of a network at flow fidelity: built of tables of its switch, with the error stated.
+
+A packet that climbs to level k passes 2k + 1 switches and 2k + 2 links. Its latency is taken as the
+sum of what independent packets take in each of these switches at the load that they have
+(`dvsim.network.units`), and of the links:
+
+    P(climbs to level k) = s_{k-1} - s_k,   s_k = 1 - (ports below a group of level k) / ports
+    load of a link up from level k = s_k * accepted load of a port
+
+What that leaves out is that packets which pass a switch together meet again at the next. How much
+it matters is measured: against the cycle level, on one plane and for a few hundred slots.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core.network import NetworkCore, NetworkCounts
+from dvsim.network.cache import kept
+from dvsim.network.offer import check_offer, params_of
+from dvsim.network.result import Error, NetworkRun
+from dvsim.network.tree import sizes
+from dvsim.network.units import Part, Unit, added, mean_of, unit_of
+from dvsim.switch.figures import Floats
+from dvsim.switch.traffic import Offer
+
+if TYPE_CHECKING:
+    from dvsim.network.network import Network
+    from dvsim.network.tree import Tree
+
+FEWEST_SLOTS, MOST_SLOTS = 300, 20_000  # of the run that tells the error
+USUAL_UPDATES = 1 << 27  # node updates of it, a tenth of a second;
+MOST_UPDATES = 1 << 31  # where the fewest slots are more: a second or two
+FULL = 0.99  # a switch that passes less of what arrives is beyond saturation
+
+
+class Estimate(NamedTuple):
+    """What is expected at one load.
+
+    Parameters
+    ----------
+    accepted, delivered
+        Packets per slot and port of a plane.
+    hops, latency
+        Shares, by nodes and by slots.
+    wait
+        Mean slots at the port.
+    units
+        By level, at that load.
+    notes
+        What is beyond saturation.
+    """
+
+    accepted: float
+    delivered: float
+    hops: Floats
+    latency: Floats
+    wait: float
+    units: tuple[Unit, ...]
+    notes: tuple[str, ...]
+
+
+def flow_knows(offer: Offer) -> bool:
+    """Return whether there are tables for what is offered."""
+    return offer.traffic == "uniform" and offer.injection in ("drop", "queue")
+
+
+def run_flow(network: Network, offer: Offer, slots: int, warmup: int) -> NetworkRun:
+    """Return what a run is expected to count, rounded to whole packets, with its error.
+
+    Raises
+    ------
+    ValueError
+        For other traffic than uniform, dropped or queued.
+    """
+    if not flow_knows(offer):
+        what = f"traffic {offer.traffic!r} with injection {offer.injection!r}"
+        raise ValueError(
+            "fidelity 'flow' knows traffic 'uniform' with injection 'drop' or 'queue', "
+            f"not {what}; use fidelity='cycle'"
+        )
+    assert offer.load is not None  # uniform traffic that is dropped or queued has one
+    found = estimate(network, offer.load, offer.injection)
+    return NetworkRun(
+        network=network,
+        offer=offer,
+        warmup=warmup,
+        counts=_counts(network, offer, slots, found),
+        notes=found.notes,
+        fidelity="flow",
+        error=error_of(network, offer.load, offer.injection),
+    )
+
+
+def estimate(network: Network, load: float, injection: str) -> Estimate:
+    """Put the switches on the way of a packet together."""
+    shape, switch = network.tree, network.switch
+    parts = parts_of(shape)
+    first = unit_of(switch, parts[0], load, injection)
+    accepted = load * (first.passed if injection == "drop" else 1.0)
+    units = tuple(unit_of(switch, part, accepted, "queue") for part in parts)
+    notes = tuple(
+        f"beyond saturation: switches of level {level} pass {unit.passed:.1%} of their packets, "
+        "latency grows with the run"
+        for level, unit in enumerate(units)
+        if unit.passed < FULL and accepted > 0
+    )
+    delivered = accepted * (min(unit.passed for unit in units) if notes else 1.0)
+    hops, latency = (_along(shape, first, units, name) for name in ("hops", "latency"))
+    for climbed, (share, chain) in enumerate(zip(_climbs(shape), latency, strict=True)):
+        latency[climbed] = share * np.concatenate(
+            [np.zeros((2 * climbed + 2) * network.link), chain]
+        )
+    return Estimate(
+        accepted=accepted,
+        delivered=delivered,
+        hops=added([share * chain for share, chain in zip(_climbs(shape), hops, strict=True)]),
+        latency=added(latency),
+        wait=first.wait,
+        units=units,
+        notes=notes,
+    )
+
+
+def parts_of(shape: Tree) -> list[Part]:
+    """Return the part of the switches of each level."""
+    top, before, parts = shape.levels - 1, 1.0, []
+    for level in range(shape.levels):
+        beyond = 1 - shape.reach(level) / shape.ports
+        if level < top:
+            parts.append(Part(before, beyond, shape.radix // 2, 0))
+        else:
+            groups = shape.radix // shape.parallel if top else 0
+            parts.append(Part(before, 0.0, shape.radix, groups))
+        before = beyond
+    return parts
+
+
+def error_of(network: Network, load: float, injection: str) -> Error:
+    """Hold the flow level against a run of one plane; of a smaller tree if it would take long."""
+    sample = sample_of(network)
+    slots = min(MOST_SLOTS, max(FEWEST_SLOTS, USUAL_UPDATES // sample.nodes))
+
+    def measure() -> dict[str, float]:
+        found = estimate(sample, load, injection)
+        offer = check_offer(sample, load=load, traffic="uniform", injection=injection)
+        core = NetworkCore(params_of(sample, offer))
+        core.run(_settling(sample))
+        core.reset()
+        core.run(slots)
+        counts = core.counts()
+        delivered = counts.delivered / (slots * sample.ports)
+        if not counts.delivered:
+            return {"latency": 0.0, "throughput": 0.0}
+        latency = float(counts.latency @ np.arange(counts.latency.size)) / counts.delivered
+        return {
+            "latency": abs(mean_of(found.latency) - latency) / latency,
+            "throughput": abs(found.delivered - delivered) / delivered,
+        }
+
+    depends_on = {"load": load, "injection": injection, "slots": slots}
+    found = kept("error", measure, network=[str(part) for part in sample.identity], **depends_on)
+    return Error(found["latency"], found["throughput"], sample.ports)
+
+
+def sample_of(network: Network) -> Network:
+    """Return one plane of the network, with fewer ports if that is too large to be run."""
+    from dvsim.network.network import Network
+
+    allowed = [size for size in sizes(network.radix, network.levels) if size <= network.ports]
+    for ports in (network.ports, *sorted(allowed, reverse=True)):
+        sample = Network(
+            switch=network.switch, levels=network.levels, ports=ports, planes=1, link=network.link
+        )
+        if sample.nodes * (_settling(sample) + FEWEST_SLOTS) <= MOST_UPDATES:
+            break
+    return sample
+
+
+def _settling(network: Network) -> int:
+    """Return slots after which a network is taken to have settled: some times the longest way."""
+    way = 2 * network.levels * (2 * network.switch.cylinders + network.link)
+    return 100 + 4 * way
+
+
+def _climbs(shape: Tree) -> list[float]:
+    """Return the share of the packets that climb to each level."""
+    reach = [0, *(shape.reach(level) for level in range(shape.levels))]
+    return [(reach[level + 1] - reach[level]) / shape.ports for level in range(shape.levels)]
+
+
+def _along(shape: Tree, first: Unit, units: tuple[Unit, ...], name: str) -> list[Floats]:
+    """Return the distribution over all switches of a packet that climbs to level 0, 1 and so on."""
+    found = []
+    for climbed in range(shape.levels):
+        way = [*range(climbed + 1), *reversed(range(climbed))]
+        chain: Floats = getattr(first, name)
+        for level in way[1:]:
+            chain = np.convolve(chain, getattr(units[level], name))
+        found.append(chain)
+    return found
+
+
+def _counts(network: Network, offer: Offer, slots: int, found: Estimate) -> NetworkCounts:
+    """Return the counts that are expected."""
+    inputs, load = network.ports * network.planes, offer.load or 0.0
+    ends = (network.planes, network.ports)
+
+    def at(rate: float) -> npt.NDArray[np.int64]:
+        """Whole packets at each port, as alike as they can be."""
+        per_port, more = divmod(round(rate * slots * inputs), inputs)
+        flat = np.full(inputs, per_port, dtype=np.int64)
+        flat[:more] += 1
+        return flat.reshape(ends)
+
+    offered, accepted, delivered = (at(rate) for rate in (load, found.accepted, found.delivered))
+    cylinders = [
+        np.array(
+            [
+                getattr(unit, name) * count * network.planes * slots
+                for unit, count in zip(found.units, network.switches, strict=True)
+            ]
+        )
+        .round()
+        .astype(np.int64)
+        for name in ("wanted", "blocked", "present")
+    ]
+    inside = mean_of(found.latency) - found.wait - network.link
+    packets = int(delivered.sum())
+    return NetworkCounts(
+        slots=slots,
+        offered=int(offered.sum()),
+        accepted=int(accepted.sum()),
+        delivered=packets,
+        in_flight=round(found.delivered * inputs * inside),
+        waiting=round(found.delivered * inputs * found.wait) if offer.injection == "queue" else 0,
+        offered_at=offered,
+        accepted_at=accepted,
+        delivered_at=delivered,
+        hops=_whole(found.hops, packets),
+        latency=_whole(found.latency, packets),
+        wanted=cylinders[0],
+        blocked=cylinders[1],
+        present=cylinders[2],
+        queue_peak=np.zeros((network.levels, 2), dtype=np.int64),
+        queue_sum=np.zeros((network.levels, 2), dtype=np.int64),
+    )
+
+
+def _whole(shares: Floats, packets: int) -> npt.NDArray[np.int64]:
+    """Return whole packets by value that add up to `packets`: the sums up to each are rounded."""
+    sums: npt.NDArray[np.int64] = np.rint(
+        np.cumsum(shares) / max(shares.sum(), 1e-300) * packets
+    ).astype(np.int64)
+    found = np.diff(sums, prepend=0)
+    return found[: int(np.flatnonzero(found)[-1]) + 1] if packets else found[:0]

@@ -1,0 +1,345 @@
+"""A network of Data Vortex switches as a Python object: `Network`, and one call per run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dvsim.core.network import network_bytes
+from dvsim.network.check import check_size, radix_of, vortex_card
+from dvsim.network.flow import flow_knows, run_flow
+from dvsim.network.offer import check_offer, params_of
+from dvsim.network.simulation import NetworkSimulation
+from dvsim.network.tree import (
+    MOST_LEVELS,
+    PRESET_RADIX,
+    PRESETS,
+    Tree,
+    levels_of,
+    sizes,
+    tree,
+)
+from dvsim.scenario.slot import slot_of
+from dvsim.scenario.types import Card
+from dvsim.switch.check import choice, whole
+from dvsim.switch.switch import Switch
+
+if TYPE_CHECKING:
+    import networkx as nx  # type: ignore[import-untyped]
+
+    from dvsim.network.result import NetworkRun
+
+MOST_PLANES = 256
+MOST_LINK = 65536
+MOST_THREADS = 64
+MOST_UPDATES = 1 << 34  # node updates that fidelity "auto" leaves to the cycle level
+FIDELITIES = ("cycle", "flow", "auto")
+
+
+class Network:
+    """Parallel networks ("planes") of Data Vortex switches.
+
+    Every port has one input and one output on each plane. A plane is one switch, or a folded Clos
+    of 2 or 3 levels of equal switches: a packet goes up by random links until its destination is
+    below, and from there down by its address. Between two switches, and to the port, is a link: a
+    queue that delays by `link` slots and passes one packet per slot. Queues have no bound.
+
+    Parameters
+    ----------
+    preset
+        ``dv202`` .. ``dv216``: 2^2 .. 2^16 ports in 1, 2 or 3 levels. The switch of a preset has
+        as many heights as ports, at most 64, the card's angles, one that injects, and exit
+        ``any``. That is assumed, as the vendor's is not public: of the switches with one injecting
+        angle it is the one that the literature found best.
+    switch
+        Instead of a preset: a `Switch` without faults, either with exit ``any`` and one injecting
+        angle (H ports) or with exit ``angle`` and all angles injecting (A x H ports).
+    levels, ports
+        With `switch`: 1 to 3 levels (default 1), and the ports (default: as many as they can have).
+    planes, link
+        Parallel networks and the slots of a link; default: the card's.
+    card
+        A vortex card, or its name. Its `port_rate` and the planes give the length of a slot:
+        planes x 8 B / port_rate.
+
+    Raises
+    ------
+    ValueError
+        If there is no such network; the text says what is nearest.
+    ScenarioError
+        If there is no such card.
+
+    Notes
+    -----
+    Word k of all that a port sends goes by plane (port + k) mod planes; in generated traffic each
+    input of each plane has arrivals of its own.
+
+    Examples
+    --------
+    >>> network = Network("dv208")
+    >>> network.ports, network.levels, network.switches, network.nodes
+    (256, 2, (8, 4), 516096)
+    >>> run = network.run(0.3, slots=400, warmup=100)
+    >>> round(run.acceptance, 3), round(run.throughput, 2)
+    (1.0, 0.3)
+    """
+
+    def __init__(
+        self,
+        preset: str | None = None,
+        *,
+        switch: Switch | None = None,
+        levels: int | None = None,
+        ports: int | None = None,
+        planes: int | None = None,
+        link: int | None = None,
+        card: str | Card = "data-vortex-8",
+    ) -> None:
+        self._card = vortex_card(card)
+        self._preset = preset
+        if preset is not None:
+            own = {"switch": switch, "levels": levels, "ports": ports}
+            for name, value in own.items():
+                if value is not None:
+                    raise ValueError(
+                        f"{name} does not go with preset {preset!r}, which has its own"
+                    )
+            ports = PRESETS[choice("preset", preset, PRESETS)]
+            levels = levels_of(ports)
+            height = min(ports, PRESET_RADIX)
+            switch = Switch(height, int(self._card["switch_angles"]), injecting=[0], exit="any")
+        if switch is None:
+            raise ValueError(f"a network needs a preset ({', '.join(PRESETS)}) or a switch")
+        self._switch = switch
+        radix = radix_of(switch)
+        levels = 1 if levels is None else whole("levels", levels, 1, MOST_LEVELS)
+        ports = sizes(radix, levels)[-1] if ports is None else whole("ports", ports, 2)
+        self._tree = tree(radix, levels, ports)
+        check_size(self._tree, switch)
+        given = self._card["planes"] if planes is None else planes
+        self._planes = whole("planes", given, 1, MOST_PLANES)
+        if link is None:
+            link = -(-int(self._card["link"]) // self.slot_ps)
+        self._link = whole("link", link, 0, MOST_LINK)
+
+    @property
+    def preset(self) -> str | None:
+        """Name of the preset, if it is one."""
+        return self._preset
+
+    @property
+    def switch(self) -> Switch:
+        """The switch that it is made of."""
+        return self._switch
+
+    @property
+    def tree(self) -> Tree:
+        """The shape of a plane."""
+        return self._tree
+
+    @property
+    def ports(self) -> int:
+        """Ports of the network, each with an input and an output on every plane."""
+        return self._tree.ports
+
+    @property
+    def planes(self) -> int:
+        """Parallel networks."""
+        return self._planes
+
+    @property
+    def levels(self) -> int:
+        """Levels of switches."""
+        return self._tree.levels
+
+    @property
+    def switches(self) -> tuple[int, ...]:
+        """Switches of one plane by level, the leaves first."""
+        return self._tree.switches
+
+    @property
+    def radix(self) -> int:
+        """Inputs, and outputs, of a switch."""
+        return self._tree.radix
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all switches of all planes."""
+        return self.planes * sum(self.switches) * self.switch.nodes
+
+    @property
+    def inputs(self) -> int:
+        """Inputs of one plane: its ports."""
+        return self.ports
+
+    @property
+    def link(self) -> int:
+        """Slots from the output of a switch to the next switch or port."""
+        return self._link
+
+    @property
+    def slot_ps(self) -> int:
+        """Length of a slot in picoseconds: planes x 8 B / port_rate of the card."""
+        return slot_of(self._card, self._planes)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that a run takes, before queues grow."""
+        offer = check_offer(self, load=1.0, traffic="uniform", injection="queue")
+        return network_bytes(params_of(self, offer))
+
+    def run(
+        self,
+        load: float | None,
+        slots: int,
+        warmup: int = 0,
+        seed: int = 1,
+        traffic: str = "uniform",
+        injection: str = "drop",
+        threads: int = 1,
+        *,
+        fidelity: str = "cycle",
+        hot: tuple[float, Iterable[int]] | None = None,
+        burst: int | None = None,
+        duty: float | None = None,
+        trace: str | os.PathLike[str] | Sequence[Any] | None = None,
+        permutation: Sequence[int] | None = None,
+    ) -> NetworkRun:
+        """Simulate `warmup` slots, then `slots` slots that are counted.
+
+        Parameters
+        ----------
+        load
+            Probability of an arrival per slot and input of each plane, in [0, 1]; None where
+            something else says what arrives (traffic ``trace``) or a packet always waits.
+        slots, warmup
+            Slots that count, and slots before them that do not.
+        seed, traffic, injection, threads
+            As in `start`; injection ``given`` needs `start` itself.
+        fidelity
+            ``cycle``: every packet. ``flow``: what is expected, from tables of the switch, for
+            uniform traffic that is dropped or queued; the error is measured and stated.
+            ``auto``: flow where it applies and the cycle level would take more than 2^34 node
+            updates, some ten seconds of one core.
+        hot, burst, duty, trace, permutation
+            As in `start`.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range or does not go with another one.
+        MemoryError
+            If the network does not fit in memory; said before anything is allocated.
+        """
+        slots, warmup = whole("slots", slots, 1), whole("warmup", warmup, 0)
+        choice("fidelity", fidelity, FIDELITIES)
+        if injection == "given":
+            raise ValueError("injection 'given' needs Network.start: the bursts are yours to send")
+        threads = whole("threads", threads, 1, MOST_THREADS)
+        offer = check_offer(
+            self,
+            load=load,
+            traffic=traffic,
+            injection=injection,
+            seed=seed,
+            hot=hot,
+            burst=burst,
+            duty=duty,
+            trace=trace,
+            permutation=permutation,
+        )
+        updates = self.nodes * (warmup + slots)
+        if fidelity == "flow" or (
+            fidelity == "auto" and flow_knows(offer) and updates > MOST_UPDATES
+        ):
+            return run_flow(self, offer, slots, warmup)
+        simulation = NetworkSimulation(self, offer, threads)
+        simulation.run(warmup)
+        simulation.reset()
+        simulation.run(slots)
+        return simulation.result()
+
+    def start(
+        self,
+        load: float | None = None,
+        seed: int = 1,
+        traffic: str = "uniform",
+        injection: str = "drop",
+        threads: int = 1,
+        *,
+        hot: tuple[float, Iterable[int]] | None = None,
+        burst: int | None = None,
+        duty: float | None = None,
+        trace: str | os.PathLike[str] | Sequence[Any] | None = None,
+        permutation: Sequence[int] | None = None,
+    ) -> NetworkSimulation:
+        """Return a simulation of this network at slot 0, to be run in steps.
+
+        Parameters
+        ----------
+        load
+            As in `run`.
+        seed
+            From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
+        traffic
+            ``uniform`` (all ports alike), ``bit-complement``, ``transpose``, ``shuffle``,
+            ``permutation`` (of ports), ``hot-spot``, ``bursty``, ``trace``.
+        injection
+            ``drop``: a refused packet is gone. ``queue``: it waits in an unbounded queue at its
+            port. ``saturate``: a packet always waits. ``given``: bursts of the caller's, with
+            `NetworkSimulation.send`.
+        threads
+            From 1 to 64; planes are spread over them.
+        hot
+            (fraction, ports): this share of the packets goes to one of these ports.
+        burst, duty
+            Arrivals come in frames of `burst` slots; a frame is on with probability `duty`, and
+            all its packets go to one port.
+        trace
+            Path of a CSV file "slot,input,output" with that header, or the three arrays. Ports
+            spread what they send over the planes by the rule; as many packets as planes may
+            arrive at a port in one slot.
+        permutation
+            Destination of each port.
+        """
+        offer = check_offer(
+            self,
+            load=load,
+            traffic=traffic,
+            injection=injection,
+            seed=seed,
+            hot=hot,
+            burst=burst,
+            duty=duty,
+            trace=trace,
+            permutation=permutation,
+        )
+        return NetworkSimulation(self, offer, whole("threads", threads, 1, MOST_THREADS))
+
+    def graph(self) -> nx.DiGraph:
+        """Return one plane as a NetworkX graph, see `dvsim.network.graph`."""
+        from dvsim.network.graph import graph
+
+        return graph(self)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """All that makes a difference to a run; networks with the same one are equal."""
+        switch = self._switch
+        geometry = (switch.height, switch.angles, switch.injecting, switch.crossing, switch.exit)
+        return (*geometry, self.levels, self.ports, self.planes, self.link, self.slot_ps)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Network) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __repr__(self) -> str:
+        shape = " + ".join(map(str, self.switches))
+        name = f"{self._preset}, " if self._preset else ""
+        return (
+            f"<Network {name}{self.ports} ports, {self.planes} planes of {shape} switches "
+            f"{self.switch.height} x {self.switch.angles}, link {self.link} slots>"
+        )

@@ -1,0 +1,85 @@
+"""What is offered to a network: the arguments of a run, checked, and as the core wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dvsim.core.network_params import NetworkParams
+from dvsim.core.vortex_params import Ints
+from dvsim.switch.trace import Trace
+from dvsim.switch.traffic import Ends, Offer, chances_of, check_traffic, destinations_of
+from dvsim.switch.wiring import random_order
+
+if TYPE_CHECKING:
+    from dvsim.network.network import Network
+
+
+def check_offer(
+    network: Network,
+    *,
+    load: float | None,
+    traffic: str,
+    injection: str,
+    seed: int = 1,
+    hot: tuple[float, Iterable[int]] | None = None,
+    burst: int | None = None,
+    duty: float | None = None,
+    trace: Any = None,  # noqa: ANN401 - a path or three arrays
+    permutation: Sequence[int] | None = None,
+) -> Offer:
+    """Check the arguments of `Network.run`; ValueError says which is wrong and what is allowed."""
+    ports = network.ports
+    ends = Ends(np.ones(ports, dtype=np.bool_), ports, ports, "port", "ports", network.planes)
+    return check_traffic(
+        ends,
+        load=load,
+        traffic=traffic,
+        injection=injection,
+        seed=seed,
+        hot=hot,
+        burst=burst,
+        duty=duty,
+        trace=trace,
+        permutation=permutation,
+    )
+
+
+def params_of(network: Network, offer: Offer) -> NetworkParams:
+    """Return what the core needs to know."""
+    switch = network.switch
+    random = switch.crossing == "random"
+    return NetworkParams(
+        **chances_of(offer)._asdict(),
+        height=switch.height,
+        angles=switch.angles,
+        crossing=switch.crossing,
+        exit_rule=switch.exit,
+        injecting=switch.injecting[0],
+        order=random_order(switch.height, offer.seed) if random else None,
+        levels=network.levels,
+        ports=network.ports,
+        planes=network.planes,
+        link_slots=network.link,
+        injection=offer.injection,
+        seed=offer.seed,
+        destination=destinations_of(offer, network.ports),
+        trace=None if offer.trace is None else spread(offer.trace, network.ports, network.planes),
+    )
+
+
+def spread(trace: Trace, ports: int, planes: int) -> tuple[Ints, Ints, Ints]:
+    """Spread the packets of a trace: number k of a port goes by plane (port + k) mod planes.
+
+    Returns
+    -------
+    tuple
+        Slots, plane * ports + port, outputs.
+    """
+    by_port = np.argsort(trace.input, kind="stable")
+    source = trace.input[by_port]
+    number = np.arange(source.size) - np.searchsorted(source, source)  # of the port
+    plane = (source + number) % planes
+    return trace.slot[by_port], plane * ports + source, trace.output[by_port]

@@ -1,0 +1,160 @@
+"""What a run of a network has counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dvsim.core.network import NetworkCounts
+from dvsim.core.vortex_params import Ints
+from dvsim.switch.figures import Figures, Floats
+from dvsim.switch.traffic import Offer
+
+if TYPE_CHECKING:
+    from dvsim.network.network import Network
+
+
+class Queues(NamedTuple):
+    """Queues at the links from each level up and down, [levels, 2]; down from leaves: to ports.
+
+    Parameters
+    ----------
+    peak
+        The longest queue that a packet has joined, itself counted.
+    mean
+        Mean packets per link that have passed it and want to enter, those that enter at once
+        counted.
+    """
+
+    peak: Ints
+    mean: Floats
+
+
+class Error(NamedTuple):
+    """How far a run at flow fidelity is from the cycle level, on one plane of `ports` ports.
+
+    Parameters
+    ----------
+    latency, throughput
+        Relative errors of the mean latency and of the throughput.
+    ports
+        Fewer than those of the network if that would have taken too long.
+    """
+
+    latency: float
+    throughput: float
+    ports: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkRun(Figures):
+    """Counts of the slots since the warm-up, over all planes unless said otherwise.
+
+    `hops` counts the nodes of all switches that a packet visits. `latency` is in slots, from the
+    arrival at a port to the delivery at the other, links included.
+
+    Parameters
+    ----------
+    network, offer
+        What was run.
+    warmup
+        Slots before the counting began.
+    counts
+        As the core gives them.
+    notes
+        Why the run has not settled; empty if it has.
+    fidelity
+        ``cycle``, or ``flow`` where the counts are expected and not counted; `queues` are 0 then.
+    error
+        Of a run at flow fidelity; None for ``cycle``, which is exact.
+    """
+
+    network: Network
+    offer: Offer
+    warmup: int
+    counts: NetworkCounts
+    notes: tuple[str, ...]
+    fidelity: str = "cycle"
+    error: Error | None = None
+
+    @property
+    def refused(self) -> int:
+        """Packets that found no free node at their leaf and are gone; 0 where they wait."""
+        return self.offered - self.accepted if self.offer.injection == "drop" else 0
+
+    @property
+    def lost(self) -> int:
+        """0: the switches of a network have no faults."""
+        return 0
+
+    @property
+    def offered_at(self) -> Ints:
+        """By input, [planes, ports]."""
+        return self.counts.offered_at
+
+    @property
+    def accepted_at(self) -> Ints:
+        """By input, [planes, ports]."""
+        return self.counts.accepted_at
+
+    @property
+    def delivered_at(self) -> Ints:
+        """By output, [planes, ports]."""
+        return self.counts.delivered_at
+
+    @property
+    def throughput(self) -> float:
+        """Packets delivered per slot, port and plane."""
+        return self.delivered / max(1, self.slots * self.network.ports * self.network.planes)
+
+    @property
+    def wanted(self) -> Ints:
+        """Descents wanted, [levels, cylinders but the innermost]."""
+        return self.counts.wanted[:, :-1]
+
+    @property
+    def deflections(self) -> Ints:
+        """Descents blocked, [levels, cylinders but the innermost]."""
+        return self.counts.blocked[:, :-1]
+
+    @property
+    def blocked(self) -> Floats:
+        """Share of the wanted descents that was blocked, shaped as `deflections`."""
+        return self.deflections / np.maximum(self.wanted, 1)
+
+    @property
+    def occupancy(self) -> Floats:
+        """Mean packets per node, [levels, cylinders]."""
+        switch, network = self.network.switch, self.network
+        nodes = np.array(network.switches) * network.planes * switch.angles * switch.height
+        shares: Floats = self.counts.present / np.maximum(1, self.slots * nodes)[:, np.newaxis]
+        return shares
+
+    @property
+    def queues(self) -> Queues:
+        """Queues behind the links."""
+        links = np.array(self.network.tree.links()) * self.network.planes * self.slots
+        return Queues(self.counts.queue_peak, self.counts.queue_sum / np.maximum(1, links))
+
+    def __repr__(self) -> str:
+        load = "" if self.offer.load is None else f" at load {self.offer.load:g}"
+        parts = [
+            f"{self.network.ports} ports x {self.network.planes}, {self.offer.traffic}{load}",
+            self.offer.injection,
+            f"{self.slots} slots",
+            f"throughput {self.throughput:.4f}",
+            f"acceptance {self.acceptance:.4f}",
+            f"mean latency {self.mean_latency:.2f}",
+        ]
+        if self.error is not None:
+            sample = (
+                "" if self.error.ports == self.network.ports else f" at {self.error.ports} ports"
+            )
+            parts.append(
+                f"flow: latency within {self.error.latency:.1%}, "
+                f"throughput within {self.error.throughput:.1%}{sample}"
+            )
+        marked = "" if self.settled else f"; NOT SETTLED: {'; '.join(self.notes)}"
+        return f"<NetworkRun {', '.join(parts)}{marked}>"

@@ -1,0 +1,210 @@
+"""Cycle-level tables of one switch of a network, by the part that it plays and its load.
+
+A unit is a switch and the links behind its outputs, with a link time of zero: packets arrive at
+random at each input, wait for a free node, pass the switch, and wait for their turn on the link.
+It is measured as a network of one level whose traffic is that of the part:
+
+- on a level below the top, packets from below go down with probability 1 - up/below and up
+  otherwise, and packets from above go down;
+- on the top, packets go to any group but the one that they come from;
+- a switch alone sends to all its ports alike.
+
+Tables are made for loads of 1/64, 2/64, … 1 when they are first needed, and interpolated linearly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core.network import NetworkCore, NetworkCounts
+from dvsim.core.network_params import NetworkParams
+from dvsim.core.vortex_params import Ints
+from dvsim.network.cache import Document, kept
+from dvsim.switch.figures import Floats
+from dvsim.switch.switch import Switch
+from dvsim.switch.wiring import random_order
+
+STEPS = 64
+SLOTS, WARMUP = 1500, 300
+INPUT_SLOTS = 1_000_000
+MOST_PLANES = 64
+SEED = 20_180_101
+
+
+class Part(NamedTuple):
+    """What a switch does in its network; rates are relative to the load of a port.
+
+    Parameters
+    ----------
+    below, up
+        Packets per slot on a link from below, and on a link up; up is 0 at the top.
+    down
+        Ports towards below.
+    groups
+        At the top: groups below, none of which sends to itself; else 0.
+    """
+
+    below: float
+    up: float
+    down: int
+    groups: int
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A switch at one load.
+
+    Parameters
+    ----------
+    passed
+        Share of what arrives from below that is accepted (``drop``), or of all that arrives that
+        is delivered (``queue``).
+    hops, latency
+        Shares by nodes visited, and by slots.
+    wanted, blocked, present
+        Per slot and switch, by cylinder.
+    link
+        Mean packets that are behind an output and may pass.
+    """
+
+    passed: float
+    hops: Floats
+    latency: Floats
+    wanted: Floats
+    blocked: Floats
+    present: Floats
+    link: float
+
+    @property
+    def wait(self) -> float:
+        """Mean slots that packets wait at the inputs."""
+        delivered = float(self.present[-1])
+        behind = self.link / delivered - 1 if delivered else 0.0
+        return max(0.0, mean_of(self.latency) - mean_of(self.hops) - max(0.0, behind))
+
+
+def mean_of(shares: Floats) -> float:
+    """Return the mean of a distribution over 0, 1, 2 and so on."""
+    return float(shares @ np.arange(shares.size))
+
+
+def unit_of(switch: Switch, part: Part, load: float, injection: str) -> Unit:
+    """Return the unit at a load, interpolated between the two that are measured."""
+    place = min(max(load * STEPS, 1.0), float(STEPS))
+    low = min(int(place), STEPS - 1)
+    share = place - low
+    units = [
+        (_measured(switch, part, step, injection), weight)
+        for step, weight in ((low, 1 - share), (low + 1, share))
+        if weight > 0
+    ]
+    return Unit(
+        passed=sum(unit.passed * weight for unit, weight in units),
+        link=sum(unit.link * weight for unit, weight in units),
+        **{
+            name: added([getattr(unit, name) * weight for unit, weight in units])
+            for name in ("hops", "latency", "wanted", "blocked", "present")
+        },
+    )
+
+
+def added(arrays: list[Floats]) -> Floats:
+    """Return the sum of distributions of different lengths."""
+    total = np.zeros(max(array.size for array in arrays))
+    for array in arrays:
+        total[: array.size] += array
+    return total
+
+
+def _measured(switch: Switch, part: Part, step: int, injection: str) -> Unit:
+    def measure() -> Document:
+        return _measure(switch, part, step / STEPS, injection)
+
+    geometry = [switch.height, switch.angles, list(switch.injecting), switch.crossing, switch.exit]
+    how = [SLOTS, WARMUP, INPUT_SLOTS, SEED]
+    found = kept(
+        "unit", measure, switch=geometry, part=list(part), step=step, injection=injection, how=how
+    )
+    lists = {name: np.array(value) for name, value in found.items() if isinstance(value, list)}
+    return Unit(passed=found["passed"], link=found["link"], **lists)
+
+
+def _measure(switch: Switch, part: Part, load: float, injection: str) -> Document:
+    ports = switch.outputs
+    planes = max(1, min(MOST_PLANES, INPUT_SLOTS // (ports * (SLOTS + WARMUP))))
+    core = NetworkCore(
+        NetworkParams(
+            height=switch.height,
+            angles=switch.angles,
+            crossing=switch.crossing,
+            exit_rule=switch.exit,
+            injecting=switch.injecting[0],
+            order=random_order(switch.height, 1) if switch.crossing == "random" else None,
+            levels=1,
+            ports=ports,
+            planes=planes,
+            link_slots=0,
+            injection=injection,
+            trace=_traffic(part, ports, planes, load),
+        )
+    )
+    core.run(WARMUP)
+    core.reset()
+    core.run(SLOTS)
+    return _document(core.counts(), part, injection)
+
+
+def _document(counts: NetworkCounts, part: Part, injection: str) -> dict[str, Any]:
+    planes = counts.offered_at.shape[0]
+    below = slice(0, part.down)
+    if injection == "drop":
+        passed = counts.accepted_at[:, below].sum() / max(1, counts.offered_at[:, below].sum())
+    else:
+        passed = counts.delivered / max(1, counts.offered)
+    per_slot = 1 / (SLOTS * planes)
+
+    def shares(histogram: Ints) -> list[float]:
+        if not histogram.sum():
+            return [1.0]
+        found: list[float] = (histogram / histogram.sum()).tolist()
+        return found
+
+    return {
+        "passed": float(min(1.0, passed)),
+        "hops": shares(counts.hops),
+        "latency": shares(counts.latency),
+        "wanted": (counts.wanted[0] * per_slot).tolist(),
+        "blocked": (counts.blocked[0] * per_slot).tolist(),
+        "present": (counts.present[0] * per_slot).tolist(),
+        "link": float(counts.queue_sum[0, 1] * per_slot),
+    }
+
+
+def _traffic(part: Part, ports: int, planes: int, load: float) -> tuple[Ints, Ints, Ints]:
+    """Draw what arrives: slots, plane * ports + input, outputs."""
+    random = np.random.Generator(np.random.PCG64(SEED))
+    rates = np.full(ports, load * part.below)
+    rates[part.down :] = load * part.up
+    arrives = random.random((SLOTS + WARMUP, planes, ports)) < rates
+    slot, plane, source = np.nonzero(arrives)
+    return slot, plane * ports + source, _outputs(part, ports, source, random)
+
+
+def _outputs(
+    part: Part, ports: int, source: npt.NDArray[np.intp], random: np.random.Generator
+) -> Ints:
+    if part.groups:
+        links = ports // part.groups
+        other = random.integers(1, part.groups, source.size)
+        return (source // links + other) % part.groups * links + random.integers(
+            0, links, source.size
+        )
+    down = random.integers(0, part.down, source.size)
+    if part.down == ports:
+        return down
+    goes_up = (source < part.down) & (random.random(source.size) * part.below < part.up)
+    return np.where(goes_up, part.down + random.integers(0, ports - part.down, source.size), down)

@@ -1,0 +1,111 @@
+"""Running a core in short calls, so that Ctrl-C is answered; for switches and for networks."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+from dvsim.core.vortex import Totals
+from dvsim.switch.check import whole
+from dvsim.switch.settled import Batches
+
+CALL_S = 0.04  # at most so long in the core, so that Ctrl-C is answered
+CAREFUL_NODES = 1_000_000  # node updates of the first call, before the speed is known
+
+
+class Core(Protocol):
+    """What can be run."""
+
+    def run(self, slots: int) -> None:
+        """Run so many slots."""
+
+    def reset(self) -> None:
+        """Set all counts to zero."""
+
+    def slots(self) -> int:
+        """Return the slots since the last reset, also after an interrupt."""
+
+    def totals(self) -> Totals:
+        """Return how it is going."""
+
+
+class Stepping:
+    """A core and the slot that it is in; the batches say later whether it has settled.
+
+    Parameters
+    ----------
+    core
+        What is run.
+    nodes
+        Nodes of it, to guess how long a slot takes.
+    """
+
+    def __init__(self, core: Core, nodes: int) -> None:
+        self.now = 0
+        self.counted_from = 0
+        self.batches = Batches()
+        self._core = core
+        self._chunk = max(1, CAREFUL_NODES // nodes)
+
+    def run(self, slots: int) -> None:
+        """Run so many slots.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, between two slots; the simulation can go on from there.
+        MemoryError
+            If there is no memory for longer histograms or queues.
+        """
+        self._clear()
+        end = self.now + whole("slots", slots, 0)
+        while self.now < end:
+            self._call(end)
+
+    def reset(self) -> None:
+        """Set all counts to zero, as after a warm-up; packets and queues stay."""
+        waiting = self._core.totals().waiting
+        self._core.reset()
+        self.counted_from = self.now
+        self.batches = Batches(waiting_before=waiting)
+
+    def _call(self, end: int) -> None:
+        """Make one call of the core, not beyond `end` nor the present batch; measure how long."""
+        batch_end = self.counted_from + self.batches.end
+        chunk = min(end, batch_end, self.now + self._chunk) - self.now
+        begin = time.perf_counter()
+        self._step(chunk)
+        elapsed = time.perf_counter() - begin
+        if elapsed > CALL_S:
+            self._chunk = max(1, int(chunk * CALL_S / elapsed))
+        elif elapsed < CALL_S / 4 and chunk == self._chunk:
+            self._chunk *= 2
+
+    def _step(self, slots: int) -> None:
+        """Run slots of one batch in one call of the core."""
+        try:
+            ran = self._advance(slots)
+        except BaseException:  # most often Ctrl-C, raised when the core had run the slots
+            self._ran(self.counted_from + self._core.slots() - self.now)
+            raise
+        self._ran(ran)
+
+    def _ran(self, slots: int) -> None:
+        """Take note of what a call of the core has done."""
+        if slots == 0:
+            return
+        self.now += slots
+        if self.now - self.counted_from == self.batches.end:
+            self.batches.close(self._core.totals().delivered)
+        self._collect()
+
+    def _advance(self, slots: int) -> int:
+        """Call the core; return the slots that it ran."""
+        self._core.run(slots)
+        return slots
+
+    def _clear(self) -> None:
+        """Forget what earlier calls have handed out."""
+
+    def _collect(self) -> None:
+        """Take what a call of the core hands out."""

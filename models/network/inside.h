@@ -1,0 +1,206 @@
+/* inside.h: the inside of a network, shared by the files of this folder only.
+ *
+ * A part is the planes that are run in lockstep by one thread. In a part the switches of a level are the
+ * replications of one carried vortex: replication plane * switches + switch, with planes counted in the
+ * part. A "row" is an input of a switch in the order of the core, angle * H + bit-reversed height, so a
+ * place where packets wait is row * replications + replication. A host is a port of a plane of the part, in
+ * the order input q of the leaf * replications + replication.
+ */
+#ifndef DVSIM_NETWORK_INSIDE_H
+#define DVSIM_NETWORK_INSIDE_H
+
+#include <stddef.h>
+
+#include "network/network.h"
+#include "vortex/carried.h"
+#include "vortex/packet.h"
+
+enum { DVSIM_UP = 0, DVSIM_DOWN = 1 };
+enum { DVSIM_MOST_LEVELS = 3, DVSIM_MOST_PARTS = 256 };
+
+/* Where an output leads: an input of a switch of another level, or to the port `box`. */
+typedef struct {
+    uint32_t row, box;
+} dvsim_peer;
+
+typedef struct {
+    uint32_t switches; /* of one plane */
+    uint32_t group;    /* switches of a group: D^l, at the top all */
+    uint32_t below;    /* ports below a group */
+    uint32_t child;    /* ports below a down port; at the top: below a child group */
+    uint32_t parallel; /* links to a child: 1, at the top p */
+    uint64_t place;    /* of its first node, for draws */
+    dvsim_peer *peers; /* [switches][R] */
+} dvsim_level;
+
+/* Packets on the links towards a level, which all take equally long: a ring buffer. */
+typedef struct {
+    uint64_t word;
+    uint32_t at; /* where it will wait */
+} dvsim_travel;
+typedef struct {
+    dvsim_travel *ring;
+    int64_t room, put, taken; /* a power of two; counts since creation */
+    int64_t *put_until;       /* [link_slots + 1]: `put` at the end of the last slots */
+} dvsim_wire;
+
+/* Packets that wait behind the one that is offered; 0 is no cell. */
+typedef struct {
+    uint64_t word;
+    uint32_t next;
+} dvsim_cell;
+typedef struct {
+    uint32_t first, last, length;
+} dvsim_queue;
+
+/* Where packets of a part wait: before the switches of a level, or before the ports. */
+typedef struct {
+    dvsim_vortex *vortex; /* NULL: the ports, of which each takes what comes */
+    int64_t replications; /* ports: planes * ports */
+    uint64_t *offers;     /* [rows][replications] the packet that wants to enter, 0 for none */
+    dvsim_queue *queues;  /* [rows][replications] */
+    uint32_t *active;     /* [rows * replications] queues that are not empty */
+    int64_t active_count;
+    dvsim_wire wires[2];  /* of packets that go up and of those that go down */
+    int64_t held[2], held_sum[2], peak[2];
+    int64_t *entered;     /* [rows] in this slot */
+} dvsim_stage;
+
+/* Words of a burst that wait at a port of a plane. */
+typedef struct {
+    int64_t burst, words, from_slot;
+    uint32_t to, next;
+} dvsim_batch;
+typedef struct {
+    int64_t left, first, last; /* words to deliver on this part; slots */
+} dvsim_share;
+
+typedef struct {
+    dvsim_network *network;
+    int64_t first, planes;
+    int64_t now;
+    uint64_t *seeds, *arrival_keys, *route_keys; /* [planes] */
+    dvsim_traffic *traffic;       /* [planes] */
+    dvsim_stage stages[DVSIM_MOST_LEVELS + 1]; /* the last of them the ports */
+    dvsim_cell *cells;
+    uint32_t cell_room, cell_count, free_cell;
+    uint32_t *fresh; /* ports that get a packet in this slot */
+    int64_t fresh_count;
+    int64_t *head, *waiting;     /* [hosts] queue: as in vortex/switch.h */
+    int64_t *offered, *accepted; /* [hosts] */
+    int64_t *delivered_at;       /* [planes][ports] */
+    int64_t *hops, *latency, hops_length, latency_length;
+    int64_t delivered;
+    /* given */
+    dvsim_queue *sending; /* [planes * ports] batches */
+    uint32_t *senders;    /* [planes * ports] those that have any */
+    int64_t sender_count;
+    dvsim_batch *batches; /* 0 is none */
+    uint32_t batch_room, batch_count, free_batch;
+    dvsim_share *shares; /* [burst_room] */
+    int64_t *ended;      /* [burst_room] bursts all of whose words on this part are delivered */
+    int64_t ended_count, words_left;
+    int failed; /* no memory */
+} dvsim_part;
+
+/* A burst on its way. */
+typedef struct {
+    int64_t handle, serial, sent, first, last;
+    int64_t parts_left;
+    int64_t next_free; /* -1: the last one */
+} dvsim_burst;
+typedef struct {
+    dvsim_completion is;
+    int64_t serial;
+} dvsim_ended;
+
+struct dvsim_network {
+    dvsim_network_params params; /* pointers into copies */
+    int n;
+    uint32_t radix, half, rows;
+    uint32_t down; /* ports of a leaf: half, or all if it is the top */
+    int64_t top; /* the highest level */
+    dvsim_level levels[DVSIM_MOST_LEVELS];
+    uint64_t places;
+    uint32_t *row_of, *port_of; /* [R]: row of each port of a switch, and back */
+    uint64_t *address_of;       /* [R]: of each output, in a word */
+    uint8_t *way_of;            /* [R]: which way what comes in by a row goes */
+    uint64_t birth_mask, hops_mask;
+    int port_shift, birth_shift, hops_shift;
+    uint64_t port_mask;
+    int64_t threads, part_count;
+    dvsim_part *parts;
+    int64_t now, counted_from;
+    int64_t pending, next_part; /* slots that have begun, and the first part that has not run them */
+    /* given */
+    int64_t *sent_words; /* [ports], modulo planes */
+    dvsim_burst *bursts;
+    int64_t burst_room, free_burst, serial; /* free_burst: -1 for none */
+    dvsim_ended *ended;
+    dvsim_completion *completions;
+    int64_t completion_count, completion_room;
+    /* counts of all parts */
+    int64_t *sums[3], *sum_cylinders, *sum_queues; /* [planes][ports]; 3 [levels][C]; 2 [levels][2] */
+    int64_t *sum_hops, *sum_latency, sum_room;
+    int failed;
+};
+
+/* tree.c: the shape, 0 if there is no such network; numbers of ports, and where all outputs lead. */
+int dvsim_network_shape(dvsim_network *net, const dvsim_network_params *params);
+void dvsim_network_wire(dvsim_network *net);
+
+static inline uint64_t dvsim_network_rand(const dvsim_part *p, int64_t plane, uint64_t place, uint64_t choices)
+{
+    uint64_t index = (uint64_t)p->now * p->network->places + place;
+    return ((dvsim_draw(p->route_keys[plane], index) & UINT32_MAX) * choices) >> 32;
+}
+
+/* The output by which a packet for `to` leaves switch `box` of a level; `place` is where the choice is
+ * made. */
+static inline uint32_t dvsim_network_output(const dvsim_part *p, int64_t level, uint32_t box, uint32_t to,
+                                            int64_t plane, uint64_t place)
+{
+    const dvsim_network *net = p->network;
+    const dvsim_level *at = &net->levels[level];
+    const uint32_t child = to / at->child;
+    if (level == net->top)
+        return at->parallel == 1
+                   ? child
+                   : child * at->parallel + (uint32_t)dvsim_network_rand(p, plane, place, at->parallel);
+    if (to / at->below == box / at->group)
+        return child % net->half;
+    return net->half + (uint32_t)dvsim_network_rand(p, plane, place, net->half);
+}
+
+/* A packet at a port that has not entered its leaf. */
+static inline uint64_t dvsim_network_packet(const dvsim_part *p, uint32_t box, uint32_t to, uint64_t birth,
+                                            int64_t plane, uint64_t place)
+{
+    const dvsim_network *net = p->network;
+    return DVSIM_PRESENT | net->address_of[dvsim_network_output(p, 0, box, to, plane, place)] |
+           (uint64_t)to << net->port_shift | (birth & net->birth_mask) << net->birth_shift;
+}
+
+/* links.c: put a packet on a link; let those arrive whose time it is; take out those that have got in. */
+void dvsim_network_put(dvsim_part *p, int64_t stage, int way, uint64_t word, uint32_t at);
+void dvsim_network_put_until_now(dvsim_part *p);
+void dvsim_network_arrive(dvsim_part *p, int64_t stage);
+
+/* hosts.c: before and after packets enter leaves. */
+void dvsim_network_offer(dvsim_part *p);
+void dvsim_network_offered(dvsim_part *p);
+
+/* bursts.c */
+void dvsim_network_offer_given(dvsim_part *p);
+void dvsim_network_offered_given(dvsim_part *p);
+void dvsim_network_word_ended(dvsim_part *p, uint64_t burst);
+int64_t dvsim_network_words_waiting(const dvsim_part *p);
+int dvsim_network_collect(dvsim_network *net); /* shares that have ended, into completions */
+
+/* slot.c */
+void dvsim_network_slots(dvsim_part *p, int64_t slots);
+
+/* create.c: more memory for a list, zeros behind what it holds; NULL: none, and the list is as it was. */
+void *dvsim_network_longer(void *list, int64_t used, int64_t room, size_t size);
+
+#endif

@@ -1,0 +1,135 @@
+/* links.c: packets between switches: on the way, then in a queue, then offered. */
+#include <stdlib.h>
+
+#include "network/inside.h"
+
+/* Unroll the ring into one of twice the size. */
+static int widen(dvsim_wire *wire)
+{
+    const int64_t room = wire->room > 0 ? 2 * wire->room : 64;
+    dvsim_travel *ring = malloc((size_t)room * sizeof *ring);
+    if (ring == NULL)
+        return 0;
+    for (int64_t k = wire->taken; k < wire->put; k++)
+        ring[k & (room - 1)] = wire->ring[k & (wire->room - 1)];
+    free(wire->ring);
+    wire->ring = ring;
+    wire->room = room;
+    return 1;
+}
+
+void dvsim_network_put(dvsim_part *p, int64_t stage, int way, uint64_t word, uint32_t at)
+{
+    dvsim_wire *wire = &p->stages[stage].wires[way];
+    if (wire->put - wire->taken == wire->room && !widen(wire)) {
+        p->failed = 1;
+        return;
+    }
+    wire->ring[wire->put++ & (wire->room - 1)] = (dvsim_travel){word, at};
+}
+
+void dvsim_network_put_until_now(dvsim_part *p)
+{
+    const int64_t slot = p->now % (p->network->params.link_slots + 1);
+    for (int64_t i = 0; i <= p->network->params.levels; i++)
+        for (int way = 0; way < 2; way++)
+            if (p->stages[i].wires[way].put_until != NULL)
+                p->stages[i].wires[way].put_until[slot] = p->stages[i].wires[way].put;
+}
+
+/* A free cell, 0 without memory. */
+static uint32_t new_cell(dvsim_part *p)
+{
+    uint32_t cell = p->free_cell;
+    if (cell != 0) {
+        p->free_cell = p->cells[cell].next;
+        return cell;
+    }
+    if (p->cell_count == p->cell_room) {
+        const uint32_t room = p->cell_room > 0 ? 2 * p->cell_room : 1024;
+        dvsim_cell *longer =
+            room < UINT32_MAX / 2 ? dvsim_network_longer(p->cells, p->cell_room, room, sizeof *longer) : NULL;
+        if (longer == NULL)
+            return 0;
+        p->cells = longer;
+        p->cell_room = room;
+        p->cell_count += p->cell_count == 0; /* cell 0 is none */
+    }
+    return p->cell_count++;
+}
+
+static void push(dvsim_part *p, dvsim_stage *stage, uint64_t word, uint32_t at)
+{
+    dvsim_queue *queue = &stage->queues[at];
+    const uint32_t cell = new_cell(p);
+    if (cell == 0) {
+        p->failed = 1;
+        return;
+    }
+    p->cells[cell] = (dvsim_cell){word, 0};
+    if (queue->length++ == 0) {
+        queue->first = cell;
+        stage->active[stage->active_count++] = at;
+    } else {
+        p->cells[queue->last].next = cell;
+    }
+    queue->last = cell;
+}
+
+static void offer(dvsim_part *p, dvsim_stage *stage, uint64_t word, uint32_t at)
+{
+    stage->offers[at] = word;
+    if (stage->vortex == NULL)
+        p->fresh[p->fresh_count++] = at;
+}
+
+/* What waited goes to the places that have become free. */
+static void refill(dvsim_part *p, dvsim_stage *stage)
+{
+    for (int64_t k = 0; k < stage->active_count;) {
+        const uint32_t at = stage->active[k];
+        dvsim_queue *queue = &stage->queues[at];
+        if (stage->offers[at] == 0) {
+            const uint32_t cell = queue->first;
+            offer(p, stage, p->cells[cell].word, at);
+            queue->first = p->cells[cell].next;
+            p->cells[cell].next = p->free_cell;
+            p->free_cell = cell;
+            queue->length--;
+        }
+        if (queue->length == 0)
+            stage->active[k] = stage->active[--stage->active_count];
+        else
+            k++;
+    }
+}
+
+void dvsim_network_arrive(dvsim_part *p, int64_t index)
+{
+    dvsim_stage *stage = &p->stages[index];
+    const int64_t link = p->network->params.link_slots, sent = (p->now + 1) % (link + 1);
+    refill(p, stage);
+    for (int way = 0; way < 2; way++) {
+        dvsim_wire *wire = &stage->wires[way];
+        if (wire->put_until == NULL)
+            continue;
+        const int64_t until = wire->put_until[sent];
+        int64_t peak = stage->peak[way];
+        if (wire->taken < until) {
+            stage->held[way] += until - wire->taken;
+            peak += peak == 0;
+        }
+        for (; wire->taken < until; wire->taken++) {
+            const dvsim_travel *next = &wire->ring[wire->taken & (wire->room - 1)];
+            if (stage->offers[next->at] == 0) {
+                offer(p, stage, next->word, next->at);
+            } else {
+                push(p, stage, next->word, next->at);
+                if (stage->queues[next->at].length >= peak)
+                    peak = (int64_t)stage->queues[next->at].length + 1;
+            }
+        }
+        stage->peak[way] = peak;
+        stage->held_sum[way] += stage->held[way];
+    }
+}

@@ -1,0 +1,214 @@
+/* Checks of the network that only C can make; built with the sanitizers by test_core_c.py. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "network/network.h"
+#include "vortex/carried.h"
+#include "vortex/packet.h"
+
+static dvsim_network_params params(int64_t levels, int64_t ports)
+{
+    return (dvsim_network_params){
+        .height = 8,
+        .angles = 3,
+        .exit_rule = DVSIM_EXIT_ANY,
+        .levels = levels,
+        .ports = ports,
+        .planes = 3,
+        .link_slots = 2,
+        .seed = 7,
+        .traffic = {.arrival_threshold = UINT64_C(1) << 31},
+    };
+}
+
+static int refused(const dvsim_network_params *p)
+{
+    return dvsim_network_bytes(p) == -1 && dvsim_network_create(p, 1) == NULL;
+}
+
+static void bad_parameters_are_refused(void)
+{
+    CHECK(dvsim_network_create(NULL, 1) == NULL && dvsim_network_bytes(NULL) == -1);
+    dvsim_network_params p = params(1, 16); /* a switch has 8 */
+    CHECK(refused(&p));
+    p = params(2, 24); /* 6 groups do not divide 8 links */
+    CHECK(refused(&p));
+    p = params(4, 128);
+    CHECK(refused(&p));
+    p = params(2, 32);
+    CHECK(dvsim_network_create(&p, 0) == NULL);
+    p.height = 6;
+    CHECK(refused(&p));
+    p = params(2, 32);
+    p.injecting = 3;
+    CHECK(refused(&p));
+    p = params(2, 32);
+    p.crossing = DVSIM_CROSS_RANDOM; /* without permutations */
+    CHECK(refused(&p));
+    p = params(2, 32);
+    p.traffic.hot = (const uint32_t[]){32};
+    p.traffic.hots = 1;
+    CHECK(refused(&p));
+    p = params(2, 32);
+    p.traffic.trace_start = (const int64_t[97]){1};
+    CHECK(refused(&p));
+    p = params(1, 1 << 18);
+    p.height = 1 << 18;
+    p.angles = 64; /* no room in a word for the time */
+    CHECK(refused(&p));
+}
+
+static int64_t total(const int64_t *counts, int64_t length)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < length; k++)
+        sum += counts[k];
+    return sum;
+}
+
+static void packets_are_conserved(int64_t levels, int64_t ports, int32_t injection, int64_t threads)
+{
+    dvsim_network_params p = params(levels, ports);
+    p.injection = injection;
+    p.together = 1;
+    dvsim_network *net = dvsim_network_create(&p, threads);
+    CHECK(net != NULL);
+    for (int part = 0; part < 4; part++) {
+        dvsim_network_counts k;
+        CHECK(dvsim_network_run(net, 60) == DVSIM_OK && dvsim_network_counts_now(net, &k) == DVSIM_OK);
+        CHECK(k.accepted == k.delivered + k.in_flight && k.delivered > 0);
+        CHECK(total(k.hops, k.hops_length) == k.delivered && total(k.latency, k.latency_length) == k.delivered);
+        CHECK(total(k.delivered_at, 3 * ports) == k.delivered);
+        if (injection == DVSIM_INJECT_QUEUE)
+            CHECK(k.offered == k.accepted + k.waiting);
+        dvsim_network_totals t;
+        CHECK(dvsim_network_totals_now(net, &t) == DVSIM_OK);
+        CHECK(t.slots == k.slots && t.delivered == k.delivered && t.waiting == k.waiting);
+    }
+    dvsim_network_reset_counts(net);
+    dvsim_network_counts k;
+    CHECK(dvsim_network_counts_now(net, &k) == DVSIM_OK && k.slots == 0 && k.offered == 0 && k.in_flight > 0);
+    dvsim_network_free(net);
+}
+
+static void a_run_in_pieces_is_the_same_run(int32_t injection)
+{
+    dvsim_network_params p = params(2, 16);
+    p.injection = injection;
+    p.together = 1;
+    dvsim_network *whole = dvsim_network_create(&p, 1), *cut = dvsim_network_create(&p, 2);
+    dvsim_network_counts a, b;
+    dvsim_network_totals t;
+    CHECK(dvsim_network_run(whole, 70) == DVSIM_OK);
+    CHECK(dvsim_network_groups(cut) == 3 && dvsim_network_go_on(cut, 1) == 0);
+    for (int part = 0; part < 7; part++) {
+        CHECK(dvsim_network_begin(cut, 10) == DVSIM_OK && dvsim_network_begin(cut, 1) == DVSIM_ESTATE);
+        CHECK(dvsim_network_go_on(cut, 2) == 1 && dvsim_network_slots_now(cut) == 10 * (part + 1));
+        CHECK(dvsim_network_counts_now(cut, &b) == DVSIM_ESTATE);
+        CHECK(dvsim_network_totals_now(cut, &t) == DVSIM_ESTATE && dvsim_network_run(cut, 1) == DVSIM_ESTATE);
+        CHECK(dvsim_network_go_on(cut, 2) == 0);
+    }
+    CHECK(dvsim_network_counts_now(whole, &a) == DVSIM_OK && dvsim_network_counts_now(cut, &b) == DVSIM_OK);
+    CHECK(a.slots == b.slots && a.delivered == b.delivered && a.in_flight == b.in_flight && a.waiting == b.waiting);
+    CHECK(a.latency_length == b.latency_length &&
+          memcmp(a.latency, b.latency, (size_t)a.latency_length * sizeof *a.latency) == 0);
+    dvsim_network_free(whole);
+    dvsim_network_free(cut);
+}
+
+static void bursts_arrive_whole_and_stop_the_run(int64_t threads)
+{
+    dvsim_network_params p = params(3, 128);
+    p.injection = DVSIM_INJECT_GIVEN;
+    p.together = 1;
+    dvsim_network *net = dvsim_network_create(&p, threads), *other = dvsim_network_create(&p, 1);
+    CHECK(net != NULL && other != NULL);
+    CHECK(dvsim_network_send(net, 128, 0, 1, 0) == DVSIM_EINVAL);
+    CHECK(dvsim_network_send(net, 0, 0, 0, 0) == DVSIM_EINVAL);
+    const int64_t bursts = 300;
+    for (int64_t i = 0; i < bursts; i++) {
+        CHECK(dvsim_network_send(net, i % 128, i * 37 % 128, 1 + i % 50, i) == DVSIM_OK);
+        CHECK(dvsim_network_send(other, i % 128, i * 37 % 128, 1 + i % 50, i) == DVSIM_OK);
+    }
+    const dvsim_completion *done, *same;
+    CHECK(dvsim_network_run(net, 2000) == DVSIM_OK && dvsim_network_completions(net, &done) == bursts);
+    int64_t seen = 0, now = 0;
+    while (seen < bursts) {
+        int64_t ran = dvsim_network_run_until(other, 1000000);
+        CHECK(ran > 0);
+        now += ran;
+        int64_t some = dvsim_network_completions(other, &same);
+        for (int64_t i = 0; i < some; i++, seen++) {
+            CHECK(same[i].last_slot == now - 1 && same[i].first_slot <= same[i].last_slot);
+            CHECK(memcmp(&same[i], &done[seen], sizeof *done) == 0);
+        }
+    }
+    CHECK(dvsim_network_run_until(other, 1000000) == 1000000); /* there is nothing that could end */
+    CHECK(dvsim_network_completions(other, &same) == 0);
+    dvsim_network_free(net);
+    dvsim_network_free(other);
+}
+
+/* What leaves stands at the height that it is addressed to. */
+static void count_words(void *context, const dvsim_left *left, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        CHECK((left[i].word & 7) == (left[i].node & 7) && left[i].replication == 1);
+    *(int64_t *)context += count;
+}
+
+static void a_carried_switch_takes_words_and_gives_them_back(void)
+{
+    const uint8_t first[3] = {1, 0, 0};
+    dvsim_vortex_params p = {
+        .height = 8,
+        .angles = 3,
+        .replications = 2,
+        .exit_rule = DVSIM_EXIT_ANY,
+        .injection = DVSIM_INJECT_CARRIED,
+        .injecting = first,
+    };
+    CHECK(dvsim_vortex_create(&p, 2) == NULL); /* one thread */
+    dvsim_vortex *v = dvsim_vortex_create(&p, 1);
+    CHECK(v != NULL && dvsim_vortex_run(v, 1) == DVSIM_EINVAL);
+    dvsim_vortex_counts counts;
+    CHECK(dvsim_vortex_counts_now(v, &counts) == DVSIM_EINVAL && dvsim_vortex_state_bytes(v) == -1);
+    uint64_t offers[8][2] = {{0}};
+    int64_t entered[8], out = 0, in_flight, all = 0;
+    const dvsim_descents *cylinders;
+    for (uint64_t u = 0; u < 8; u++)
+        offers[u][1] = DVSIM_PRESENT | UINT64_C(1234) << 5 | (7 - u);
+    for (int slot = 0; slot < 60; slot++) {
+        CHECK(dvsim_vortex_advance(v, count_words, &out) == DVSIM_OK);
+        CHECK(dvsim_vortex_enter(v, &offers[0][0], 0, entered) == DVSIM_OK);
+        all += total(entered, 8);
+        CHECK(dvsim_vortex_carried(v, &cylinders, &in_flight) == DVSIM_OK && all == out + in_flight);
+    }
+    CHECK(out == 8 && all == 8 && dvsim_vortex_skip(v, 5) == DVSIM_OK);
+    dvsim_vortex_free(v);
+    p.injection = DVSIM_INJECT_DROP;
+    v = dvsim_vortex_create(&p, 1);
+    CHECK(dvsim_vortex_advance(v, count_words, &out) == DVSIM_ESTATE);
+    CHECK(dvsim_vortex_enter(v, &offers[0][0], 0, entered) == DVSIM_ESTATE);
+    CHECK(dvsim_vortex_skip(v, 1) == DVSIM_ESTATE && dvsim_vortex_carried(v, &cylinders, &in_flight) == DVSIM_ESTATE);
+    dvsim_vortex_free(v);
+}
+
+int main(void)
+{
+    bad_parameters_are_refused();
+    for (int32_t injection = DVSIM_INJECT_DROP; injection <= DVSIM_INJECT_SATURATE; injection++) {
+        packets_are_conserved(1, 8, injection, 1);
+        packets_are_conserved(2, 16, injection, 2);
+        packets_are_conserved(3, 128, injection, 3);
+        a_run_in_pieces_is_the_same_run(injection);
+    }
+    bursts_arrive_whole_and_stop_the_run(1);
+    bursts_arrive_whole_and_stop_the_run(3);
+    a_carried_switch_takes_words_and_gives_them_back();
+    puts("all checks passed");
+    return 0;
+}
