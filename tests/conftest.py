@@ -64,7 +64,7 @@ CARDS: dict[str, dict[str, str | int | float]] = {
     "vortex": {
         "nodes": 4,
         "port_rate": "4 GB/s",
-        "fabric_latency": "1 us",
+        "link": "20 ns",
         "sram": "1 MiB",
         "group_counters": 8,
         "fifo_words": 16,
@@ -75,6 +75,8 @@ CARDS: dict[str, dict[str, str | int | float]] = {
         "pcie_rate": "8 GB/s",
         "ring": "64 KiB",
         "ring_buffers": 2,
+        "planes": 32,
+        "switch_angles": 6,
     },
     "link": {"rate": "56 Gb/s", "latency": "20 us", "mtu": "2044 B"},
     "bridge": {

@@ -1,10 +1,10 @@
 """Binding of the C core under models/: the hardware's behaviour, written once, seen from Python."""
 
 from dvsim.core._core import ffi, lib
-from dvsim.core.card import Burst, VortexCard
+from dvsim.core.card import Arrival, Burst, VortexCard, words_of
 from dvsim.core.host import DramRing
 
-__all__ = ["Burst", "DramRing", "VortexCard", "source_digest"]
+__all__ = ["Arrival", "Burst", "DramRing", "VortexCard", "source_digest", "words_of"]
 
 
 def source_digest() -> bytes:

@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 FS_PER_S = 10**15
 
 
+def words_of(message_bytes: int) -> int:
+    """Return the 64-bit words of a message; an empty one has one, too."""
+    return int(lib.dvsim_words(message_bytes))
+
+
+class Arrival(NamedTuple):
+    """A burst as the fabric delivers it to a card's SRAM; all times in picoseconds."""
+
+    sent_ps: int
+    first_ps: int
+    last_ps: int
+
+
 class Burst(NamedTuple):
     """A burst on its way from a card's SRAM to node memory; all times in picoseconds."""
 
@@ -48,9 +61,7 @@ class VortexCard:
         params.dma_entries = card["dma_entries"]
         params.dma_setup_ps = card["dma_setup"]
         params.piece_words = card["piece_words"]
-        params.port_fs = round(FS_PER_S / card["port_rate"])
         params.pcie_fs = round(FS_PER_S / card["pcie_rate"])
-        params.fabric_latency_ps = card["fabric_latency"]
         params.vic_to_dram.fixed_ps = card["vic_to_dram"].fixed_ps
         params.vic_to_dram.per_byte_fs = card["vic_to_dram"].per_byte_fs
         self._card = ffi.new("dvsim_card *")
@@ -85,22 +96,22 @@ class VortexCard:
 
     @property
     def port_busy_ps(self) -> int:
-        """Time for which the network port carried words, in picoseconds."""
+        """Time in which words came in from the fabric, in picoseconds."""
         return int(self._card.port_busy_ps)
 
     def move_ps(self, messages: int) -> int:
         """Return how long `messages` take from SRAM to node memory, in picoseconds."""
         return int(lib.dvsim_card_move_ps(self._card, messages))
 
-    def receive(self, now_ps: int, messages: int) -> Burst:
-        """Let a burst that leaves the sender at `now_ps` flow into node memory.
+    def receive(self, arrival: Arrival, messages: int) -> Burst:
+        """Let a burst that comes out of the fabric flow into node memory.
 
         Raises
         ------
         ValueError
             If a message is larger than the SRAM, or there is no message.
         """
-        if lib.dvsim_card_receive(self._card, now_ps, messages, self._burst):
+        if lib.dvsim_card_receive(self._card, arrival, messages, self._burst):
             raise ValueError(f"the card cannot receive {messages} messages: larger than its SRAM?")
         burst = self._burst
         return Burst(burst.first_ps, burst.last_ps, burst.sent_ps, burst.held_ps)

@@ -23,9 +23,18 @@ ITERATIONS = 10_000
 RECEIVERS = 1_000
 INSTANCES = 10_000  # of anything that a component has several of
 RING_BUFFERS = 1_000
+NODES = 2**16  # of a fabric: three levels of switches with 64 ports
+PLANES = 64
+ANGLES = 4096
+LINK = 10**9  # ps from a switch to the next
+LINK_SLOTS = 1000
+SLOTS = 10**9  # of a switch alone
 COUNT = 2**30  # of anything else
 
 TRAFFIC = 2**62  # bytes of all messages of an iteration
+POINTS = 1_000  # of a scenario of a switch
+TRACE = 100_000  # packets of a trace in a scenario
+NODE_UPDATES = 10**15  # of a run of a switch, nodes times slots: some days of one core
 STEPS = 10**8  # batches, samples, polls or stalls of an iteration, as far as they can be foreseen
 
 SEED = 2**64 - 1

@@ -80,6 +80,7 @@ def _freeze(model: ScenarioFile, cards: dict[str, Card], path: Path) -> Scenario
             broker=cards["broker"],
             bridge=cards.get("bridge"),
             publisher=cards.get("publisher"),
+            fidelity=(system.fidelity or "auto") if system.transport == "data-vortex" else None,
         ),
         probe=Probe(
             kind=probe.kind,

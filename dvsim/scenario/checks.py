@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario import find
+from dvsim.scenario import bounds, find
 from dvsim.scenario.document import Document
 from dvsim.scenario.kinds import ROLES
 from dvsim.scenario.published import transports
+from dvsim.scenario.slot import slot_of
 from dvsim.scenario.types import Card
-from dvsim.scenario.units import parse
+from dvsim.scenario.units import format_value, parse
 
 
 def between_sections(document: Document, *, partial: bool = False) -> list[Fault]:
@@ -48,6 +49,14 @@ def limits(document: Document, cards: Mapping[str, Card]) -> list[Fault]:
                 f"and card '{card.name}' has {card['nodes']}"
             )
             faults.append(document.fault(("system", "receivers"), message))
+        slot_ps, link_ps = slot_of(card), card["link"]
+        if link_ps > bounds.LINK_SLOTS * slot_ps:
+            limit = format_value(bounds.LINK_SLOTS * slot_ps, "time")
+            message = (
+                f"must be at most {bounds.LINK_SLOTS} slots, with these planes and this port_rate "
+                f"{limit}, is {format_value(link_ps, 'time')}"
+            )
+            faults.append(document.fault(("system", "card", "link"), message))
         size, sram = document.at(("workload", "message_bytes")), card["sram"]
         if isinstance(size, str):
             size = parse(size, "size")
@@ -92,6 +101,9 @@ def _roles(document: Document, partial: bool) -> Iterator[Fault]:
         if not given and role in ROLES[transport] and not partial:
             message = f"missing; transport '{transport}' needs one"
             yield document.fault(("system", role), message)
+    if transport != "data-vortex" and document.at(("system", "fidelity")) is not None:
+        message = f"not used by transport '{transport}'; it is that of the Data Vortex fabric"
+        yield document.fault(("system", "fidelity"), message)
 
 
 def _columns(document: Document) -> Iterator[Fault]:

@@ -43,9 +43,8 @@ CARD_HEAD = ("name", "kind", "title", "notes")
 
 KINDS: dict[str, dict[str, Spec]] = {
     "vortex": {
-        "nodes": Spec("count", 2),
+        "nodes": Spec("count", 2, most=bounds.NODES),
         "port_rate": _RATE,
-        "fabric_latency": _TIME,
         "sram": _POSITIVE_SIZE,
         "group_counters": Spec("count", 2),
         "fifo_words": _SOME,
@@ -56,6 +55,9 @@ KINDS: dict[str, dict[str, Spec]] = {
         "pcie_rate": _RATE,
         "ring": _POSITIVE_SIZE,
         "ring_buffers": Spec("count", 1, most=bounds.RING_BUFFERS),
+        "planes": Spec("count", 1, most=bounds.PLANES),
+        "switch_angles": Spec("count", 1, most=bounds.ANGLES),
+        "link": Spec("time", most=bounds.LINK),
     },
     "link": {
         "rate": _RATE,

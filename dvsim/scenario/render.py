@@ -10,13 +10,15 @@ import json
 import re
 from collections.abc import Iterator
 
+from dvsim.scenario.switch_render import switch_lines, switch_sections
+from dvsim.scenario.switch_types import SwitchScenario
 from dvsim.scenario.types import Card, Scenario
 from dvsim.scenario.units import format_value
 
-Value = str | int | float | list[int] | list[str]
+Value = str | int | float | list["Value"] | dict[str, "Value"]
 
 
-def to_toml(scenario: Scenario) -> str:
+def to_toml(scenario: Scenario | SwitchScenario) -> str:
     """Return the scenario as TOML.
 
     Parameters
@@ -35,6 +37,8 @@ def to_toml(scenario: Scenario) -> str:
     >>> print(to_toml(load("h3/dv-8")).splitlines()[0])
     name = "h3/dv-8"
     """
+    if isinstance(scenario, SwitchScenario):
+        return "\n".join(switch_lines(scenario, _value)) + "\n"
     lines: list[str] = []
     for section, table in sections(scenario).items():
         lines += ["", f"[{section}]"] if section else []
@@ -47,7 +51,7 @@ def to_toml(scenario: Scenario) -> str:
     return "\n".join(lines) + "\n"
 
 
-def sections(scenario: Scenario) -> dict[str, dict[str, Value]]:
+def sections(scenario: Scenario | SwitchScenario) -> dict[str, dict[str, Value]]:
     """Return the values of a scenario, without cards and columns, as they stand in TOML.
 
     Returns
@@ -55,6 +59,8 @@ def sections(scenario: Scenario) -> dict[str, dict[str, Value]]:
     dict
         By section, ``""`` for the top, and key.
     """
+    if isinstance(scenario, SwitchScenario):
+        return switch_sections(scenario)
     workload, system, probe = scenario.workload, scenario.system, scenario.probe
     tables: dict[str, dict[str, Value]] = {
         "": {
@@ -68,6 +74,8 @@ def sections(scenario: Scenario) -> dict[str, dict[str, Value]]:
         "system": {"transport": system.transport, "receivers": system.receivers},
         "probe": {"kind": probe.kind},
     }
+    if system.fidelity is not None:
+        tables["system"]["fidelity"] = system.fidelity
     if workload.messages_per_second is not None:
         tables["workload"]["messages_per_second"] = workload.messages_per_second
     if probe.interval_ps is not None:
@@ -109,7 +117,9 @@ def _key(key: str) -> str:
 
 
 def _value(value: Value) -> str:
-    """Write text, a number or a list of these."""
+    """Write text, a number, a list or a table of these."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, str):

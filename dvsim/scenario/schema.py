@@ -95,6 +95,10 @@ class SystemTable(Table):
     broker: CardTable
     bridge: CardTable | None = Field(None, description="only for data-vortex")
     publisher: CardTable | None = Field(None, description="only for tcp")
+    fidelity: Literal["cycle", "flow", "auto"] | None = Field(
+        None,
+        description="of the fabric, only for data-vortex: words slot by slot, or bursts",
+    )
 
 
 class ColumnTable(Table):

@@ -91,7 +91,10 @@ class Workload:
 
 @dataclass(frozen=True)
 class System:
-    """What carries it: `transport` is ``data-vortex`` or ``tcp``, `receivers` own a queue each."""
+    """What carries it: `transport` is ``data-vortex`` or ``tcp``, `receivers` own a queue each.
+
+    `fidelity` of the fabric is ``cycle``, ``flow`` or ``auto``; None over ``tcp``.
+    """
 
     transport: str
     receivers: int
@@ -99,6 +102,7 @@ class System:
     broker: Card
     bridge: Card | None
     publisher: Card | None
+    fidelity: str | None = None
 
     @property
     def cards(self) -> dict[str, Card]:

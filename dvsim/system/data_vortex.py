@@ -6,9 +6,9 @@ burst, and the burst flows through the card into the buffer. A burst that does n
 buffer and the sender is held back. The bridge pushes the messages of one buffer into the broker
 while the other fills, so that in the long run the AMQP socket sets the pace::
 
-    Sender --burst--> VortexCard --> DramRing --> BridgeThreads + AmqpSocket --> Broker
-       ^                                 |
-       +------ credit (FIFO) <-- PollThread
+    Sender --burst--> Fabric --> VortexCard --> DramRing --> BridgeThreads + AmqpSocket --> Broker
+       ^                                            |
+       +----------- credit (FIFO) <-- PollThread <--+
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import simpy
 from dvsim.core import DramRing, VortexCard
 from dvsim.system.bridge import AmqpSocket, BridgeThreads
 from dvsim.system.broker import Broker
+from dvsim.system.fabric import Fabric
 from dvsim.system.probe import IntervalProbe
 from dvsim.system.schedule import Schedule
 from dvsim.system.stage import Clock, Process
@@ -39,10 +40,18 @@ class ReceivingNode:
         1 for the node of the ``.A`` queue, 2 for ``.B``, and so on.
     messages
         How many messages the sender has.
+    fabric
+        What all nodes share; flow `number` - 1 is this node's.
     """
 
     def __init__(
-        self, clock: Clock, number: int, messages: int, scenario: Scenario, streams: Streams
+        self,
+        clock: Clock,
+        number: int,
+        messages: int,
+        scenario: Scenario,
+        streams: Streams,
+        fabric: Fabric,
     ) -> None:
         system, size = scenario.system, scenario.workload.message_bytes
         if system.bridge is None:
@@ -63,6 +72,7 @@ class ReceivingNode:
         self.end_ps = 0  # when the last message was in the broker
         self.behind_ps = 0  # how late the last burst was sent, against the schedule
         self._messages = messages
+        self._fabric, self._flow = fabric, number - 1
         offered = scenario.workload.messages_per_second
         self._schedule = Schedule(offered / system.receivers if offered else None)
         self.poll_ps = bridge["poll_interval"]
@@ -112,15 +122,17 @@ class ReceivingNode:
             offered = min(released, due - self.sent)
             taken = self._fill(offered)
             held = taken < offered
-            burst = self.card.receive(self.clock.ps, taken)
-            self.held_sram_ps += burst.held_ps
-            self.probe.record(burst.first_ps, burst.last_ps, taken)
             self.sent += taken
             self.behind_ps = self._schedule.late_ps(self.sent - 1, self.clock.ps)
-            arrived = self.clock.timeout(burst.last_ps - self.clock.ps)
+            arrived = self.clock.event()
             draining.append(self.clock.process(self._drain(taken, arrived)))
             draining = [process for process in draining if process.is_alive]
-            yield arrived
+            arrival = yield self._fabric.send(self._flow, taken * self.card.words)
+            burst = self.card.receive(arrival, taken)
+            self.held_sram_ps += burst.held_ps
+            self.probe.record(burst.first_ps, burst.last_ps, taken)
+            yield self.clock.timeout(burst.last_ps - self.clock.ps)
+            arrived.succeed()
             self._received.succeed()
         yield simpy.AllOf(self.clock, draining)
         self.end_ps = self.clock.ps

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from dvsim.core import words_of
 from dvsim.errors import RunFailed
 from dvsim.system.broker import Broker
 from dvsim.system.data_vortex import ReceivingNode
+from dvsim.system.fabric import Fabric, fabric_of
 from dvsim.system.probe import Record
 from dvsim.system.schedule import share
 from dvsim.system.stage import PS_PER_S, Clock
@@ -49,11 +51,11 @@ def run_iteration(scenario: Scenario, seed: int, replication: int, iteration: in
 
 def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
     clock = Clock()
-    receivers = scenario.system.receivers
+    work, system = scenario.workload, scenario.system
+    receivers, words = system.receivers, work.messages * words_of(work.message_bytes)
+    fabric = fabric_of(clock, system.card, receivers, words, system.fidelity or "auto")
     nodes = [
-        ReceivingNode(
-            clock, n + 1, share(scenario.workload.messages, receivers, n), scenario, streams
-        )
+        ReceivingNode(clock, n + 1, share(work.messages, receivers, n), scenario, streams, fabric)
         for n in range(receivers)
     ]
     clock.run(clock.all_of([node.finished for node in nodes]))
@@ -96,7 +98,19 @@ def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
         in_flight=sum(node.ring.held for node in nodes),
     )
     counters.append(_behind(max(node.behind_ps for node in nodes)))
-    return Iteration(records, counters)
+    return Iteration(records, counters + _fabric_counters(fabric, receivers))
+
+
+def _fabric_counters(fabric: Fabric, flows: int) -> list[Counter]:
+    """Say which fidelity ran, and what the cycle-level table of bursts says of the network."""
+    table = fabric.table
+    return [
+        Counter("fabric", "cycle_fidelity", fabric.fidelity == "cycle", "1"),
+        Counter("fabric", "latency_s", table.latency_ps / PS_PER_S, "s"),
+        Counter("fabric", "rate_alone", table.rate(1), "B/s"),
+        Counter("fabric", "rate_together", table.rate(flows), "B/s"),
+        Counter("fabric", "flow_error", table.error(flows), "1"),
+    ]
 
 
 def _tcp(scenario: Scenario, streams: Streams) -> Iteration:

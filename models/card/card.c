@@ -13,26 +13,30 @@ static int reasonable(const dvsim_card_params *p, int64_t message_bytes)
     const int64_t large = INT64_C(1) << 50, long_ps = INT64_C(1000000000000000000);
     return message_bytes <= INT64_C(1) << 40 && p->sram_bytes <= large && p->group_counters <= large &&
            p->fifo_words <= large && p->dma_entries <= large && p->piece_words <= large &&
-           p->dma_setup_ps <= long_ps && p->fabric_latency_ps <= long_ps && p->port_fs <= long_ps &&
-           p->pcie_fs <= long_ps && p->vic_to_dram.fixed_ps <= long_ps && p->vic_to_dram.per_byte_fs <= long_ps;
+           p->dma_setup_ps <= long_ps && p->pcie_fs <= long_ps && p->vic_to_dram.fixed_ps <= long_ps &&
+           p->vic_to_dram.per_byte_fs <= long_ps;
 }
 
 int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t message_bytes)
 {
     if (card == NULL || params == NULL || message_bytes < 0 || params->sram_bytes < DVSIM_WORD_BYTES ||
         params->group_counters < 2 || params->fifo_words < 1 || params->dma_entries < 1 ||
-        params->dma_setup_ps < 0 || params->piece_words < 1 || params->port_fs < 0 || params->pcie_fs < 0 ||
-        params->fabric_latency_ps < 0 || params->vic_to_dram.fixed_ps < 0 || params->vic_to_dram.per_byte_fs < 0 ||
+        params->dma_setup_ps < 0 || params->piece_words < 1 || params->pcie_fs < 0 ||
+        params->vic_to_dram.fixed_ps < 0 || params->vic_to_dram.per_byte_fs < 0 ||
         !reasonable(params, message_bytes))
         return DVSIM_EINVAL;
     *card = (dvsim_card){.params = *params, .message_bytes = message_bytes};
     return DVSIM_OK;
 }
 
+int64_t dvsim_words(int64_t message_bytes)
+{
+    return message_bytes > 0 ? ceil_div(message_bytes, DVSIM_WORD_BYTES) : 1;
+}
+
 int64_t dvsim_card_words(const dvsim_card *card)
 {
-    int64_t words = ceil_div(card->message_bytes, DVSIM_WORD_BYTES);
-    return words > 0 ? words : 1;
+    return dvsim_words(card->message_bytes);
 }
 
 int64_t dvsim_card_pieces(const dvsim_card *card)
@@ -66,42 +70,36 @@ int64_t dvsim_card_move_ps(const dvsim_card *card, int64_t messages)
     return (measured > pcie ? measured : pcie) + loadings * p->dma_setup_ps;
 }
 
-int64_t dvsim_card_port_ps(const dvsim_card *card, int64_t messages)
-{
-    int64_t bytes = dvsim_card_words(card) * DVSIM_WORD_BYTES;
-    return dvsim_law_total_ps((dvsim_law){0, card->params.port_fs}, bytes, messages);
-}
-
 /* Messages that have left the SRAM when `arrived` of `messages` are in, at the pace of the two flows. */
 static int64_t moved_meanwhile(int64_t arrived, int64_t port, int64_t move)
 {
     return move > 0 ? (int64_t)((double)arrived * (double)port / (double)move) : arrived;
 }
 
-int dvsim_card_receive(dvsim_card *card, int64_t now_ps, int64_t messages, dvsim_burst *burst)
+int dvsim_card_receive(dvsim_card *card, dvsim_arrival_flow flow, int64_t messages, dvsim_burst *burst)
 {
-    if (card == NULL || burst == NULL || messages < 1 || messages > INT64_C(1) << 40 || now_ps < 0)
+    if (card == NULL || burst == NULL || messages < 1 || messages > INT64_C(1) << 40 || flow.sent_ps < 0 ||
+        flow.first_ps < flow.sent_ps || flow.last_ps < flow.first_ps)
         return DVSIM_EINVAL;
     int64_t bytes = dvsim_card_words(card) * DVSIM_WORD_BYTES;
     int64_t room = card->params.sram_bytes / bytes; /* messages that fit in the SRAM */
     if (room < 1)
         return DVSIM_EINVAL;
 
-    int64_t port = dvsim_card_port_ps(card, messages);
+    int64_t port = flow.last_ps - flow.first_ps;
     int64_t move = dvsim_card_move_ps(card, messages);
-    int64_t arrival = now_ps + card->params.fabric_latency_ps;
     int64_t slower = move > port ? move : port;
 
     /* The DMA engine starts with the first message; the flow ends with the slower of the two stages. */
-    burst->first_ps = arrival;
-    burst->last_ps = arrival + slower;
-    burst->sent_ps = now_ps + port;
+    burst->first_ps = flow.first_ps;
+    burst->last_ps = flow.first_ps + slower;
+    burst->sent_ps = flow.sent_ps + port;
     burst->held_ps = 0;
 
     int64_t waiting = messages - moved_meanwhile(messages, port, move < port ? port : move);
     if (waiting > room) { /* the SRAM fills: its last free slot is the one that the DMA engine makes */
         double past = (double)(messages - room) / (double)messages;
-        int64_t sent = now_ps + (int64_t)(past * (double)slower);
+        int64_t sent = flow.sent_ps + (int64_t)(past * (double)slower);
         if (sent > burst->sent_ps) {
             burst->held_ps = sent - burst->sent_ps;
             burst->sent_ps = sent;

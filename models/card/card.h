@@ -23,9 +23,7 @@ typedef struct {
     int64_t dma_entries;       /* pieces that one loading of the DMA table describes */
     int64_t dma_setup_ps;      /* cost of loading the DMA table */
     int64_t piece_words;       /* longest piece, 64-bit words */
-    int64_t port_fs;           /* femtoseconds per byte of payload at the network port */
     int64_t pcie_fs;           /* femtoseconds per byte over PCIe */
-    int64_t fabric_latency_ps; /* first word out of the sender's port to first word in the SRAM */
     dvsim_law vic_to_dram;     /* SRAM to node memory, per message, as measured by software */
 } dvsim_card_params;
 
@@ -36,8 +34,14 @@ typedef struct {
     int64_t sram_peak_bytes; /* most that the SRAM ever held */
     int64_t messages;        /* moved into node memory since init */
     int64_t dma_busy_ps;     /* time the DMA engine moved words */
-    int64_t port_busy_ps;    /* time the port carried words */
+    int64_t port_busy_ps;    /* time in which words came in */
 } dvsim_card;
+
+/* What the fabric says of a burst: when it left, and when its first and last word are in the SRAM if
+ * nothing there holds it up; linear in between. */
+typedef struct {
+    int64_t sent_ps, first_ps, last_ps;
+} dvsim_arrival_flow;
 
 /* A burst on its way through the card: from SRAM to node memory, linear between the two times. */
 typedef struct {
@@ -53,6 +57,7 @@ typedef struct {
 int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t message_bytes);
 
 /* Payload words of a message, at least 1: an empty message still sends one word. */
+int64_t dvsim_words(int64_t message_bytes);
 int64_t dvsim_card_words(const dvsim_card *card);
 
 /* Pieces of a message: ceil(words / piece_words). */
@@ -69,13 +74,11 @@ void dvsim_card_counted_many(const dvsim_card *card, int64_t *moved, int64_t n);
  * loadings of the DMA table. */
 int64_t dvsim_card_move_ps(const dvsim_card *card, int64_t messages);
 
-/* Time for `messages` through a network port. */
-int64_t dvsim_card_port_ps(const dvsim_card *card, int64_t messages);
-
-/* A burst of `messages` leaves the sender's port at now_ps. Port and DMA engine overlap; when the SRAM
- * is full the fabric holds the sender back to the speed of the DMA engine.
- * DVSIM_EINVAL: NULL, messages outside 1 .. 2^40, now_ps < 0, or a message larger than the SRAM. */
-int dvsim_card_receive(dvsim_card *card, int64_t now_ps, int64_t messages, dvsim_burst *burst);
+/* A burst of `messages` comes out of the fabric. Arrival and DMA engine overlap; when the SRAM is full the
+ * fabric holds the sender back to the speed of the DMA engine.
+ * DVSIM_EINVAL: NULL, messages outside 1 .. 2^40, times that do not ascend from 0 on, or a message larger
+ * than the SRAM. */
+int dvsim_card_receive(dvsim_card *card, dvsim_arrival_flow flow, int64_t messages, dvsim_burst *burst);
 
 /* Surprise FIFO: one control word in or out. DVSIM_ESTATE: full or empty. */
 int dvsim_card_fifo_push(dvsim_card *card);

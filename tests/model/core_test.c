@@ -17,11 +17,15 @@ static dvsim_card_params params(void)
         .dma_entries = 8192,
         .dma_setup_ps = 0,
         .piece_words = 131,
-        .port_fs = 227273,
         .pcie_fs = 126904,
-        .fabric_latency_ps = 1000000,
         .vic_to_dram = {270000, 1530000},
     };
+}
+
+/* A burst that takes 1 us to the SRAM, and then `port_ps` until its last word is in. */
+static dvsim_arrival_flow flow(int64_t port_ps)
+{
+    return (dvsim_arrival_flow){0, 1000000, 1000000 + port_ps};
 }
 
 static void a_law_rounds_once_over_many_messages(void)
@@ -87,15 +91,15 @@ static void the_slower_of_port_and_dma_sets_the_end_of_a_burst(void)
     dvsim_card card;
     dvsim_burst burst;
     CHECK(dvsim_card_init(&card, &p, 2048) == DVSIM_OK);
-    CHECK(dvsim_card_receive(&card, 0, 100, &burst) == DVSIM_OK);
+    CHECK(dvsim_card_receive(&card, flow(100 * 465000), 100, &burst) == DVSIM_OK);
     CHECK(burst.first_ps == 1000000);
     CHECK(burst.last_ps == 1000000 + 100 * (270000 + 2048 * 1530));
     CHECK(burst.held_ps == 0);
     p.vic_to_dram = (dvsim_law){0, 0};
     p.pcie_fs = 1;
     CHECK(dvsim_card_init(&card, &p, 2048) == DVSIM_OK);
-    CHECK(dvsim_card_receive(&card, 0, 100, &burst) == DVSIM_OK);
-    CHECK(burst.last_ps == 1000000 + dvsim_card_port_ps(&card, 100));
+    CHECK(dvsim_card_receive(&card, flow(100 * 465000), 100, &burst) == DVSIM_OK);
+    CHECK(burst.last_ps == 1000000 + 100 * 465000);
 }
 
 static void a_full_sram_holds_the_sender_back_and_loses_nothing(void)
@@ -105,7 +109,7 @@ static void a_full_sram_holds_the_sender_back_and_loses_nothing(void)
     dvsim_card card;
     dvsim_burst burst;
     CHECK(dvsim_card_init(&card, &p, 8192) == DVSIM_OK);
-    CHECK(dvsim_card_receive(&card, 0, 1000, &burst) == DVSIM_OK);
+    CHECK(dvsim_card_receive(&card, flow(INT64_C(1000) * 1862000), 1000, &burst) == DVSIM_OK);
     CHECK(card.sram_peak_bytes == 64 * 1024);
     CHECK(burst.held_ps > 0);
     CHECK(burst.sent_ps <= burst.last_ps);
@@ -149,9 +153,11 @@ static void bad_arguments_are_refused_and_change_nothing(void)
     p = params();
     p.sram_bytes = 1024;
     CHECK(dvsim_card_init(&card, &p, 2048) == DVSIM_OK);
-    CHECK(dvsim_card_receive(&card, 0, 1, &burst) == DVSIM_EINVAL); /* larger than the SRAM */
-    CHECK(dvsim_card_receive(&card, -1, 1, &burst) == DVSIM_EINVAL);
-    CHECK(dvsim_card_receive(&card, 0, 0, &burst) == DVSIM_EINVAL);
+    CHECK(dvsim_card_receive(&card, flow(0), 1, &burst) == DVSIM_EINVAL); /* larger than the SRAM */
+    CHECK(dvsim_card_receive(&card, (dvsim_arrival_flow){-1, 0, 0}, 1, &burst) == DVSIM_EINVAL);
+    CHECK(dvsim_card_receive(&card, (dvsim_arrival_flow){2, 1, 3}, 1, &burst) == DVSIM_EINVAL);
+    CHECK(dvsim_card_receive(&card, (dvsim_arrival_flow){0, 2, 1}, 1, &burst) == DVSIM_EINVAL);
+    CHECK(dvsim_card_receive(&card, flow(0), 0, &burst) == DVSIM_EINVAL);
     CHECK(card.messages == 0);
 }
 
@@ -213,7 +219,7 @@ static void ranges_keep_products_from_overflowing(void)
     p.sram_bytes = INT64_C(1) << 50;
     CHECK(dvsim_card_init(&card, &p, INT64_C(1) << 40) == DVSIM_OK);
     dvsim_burst burst;
-    CHECK(dvsim_card_receive(&card, 0, 1000, &burst) == DVSIM_OK);
+    CHECK(dvsim_card_receive(&card, flow(INT64_C(1000) * 1862000), 1000, &burst) == DVSIM_OK);
     CHECK(dvsim_law_total_ps((dvsim_law){INT64_MAX, 0}, 8, 1000) == INT64_MAX);
 }
 

@@ -101,6 +101,8 @@ def test_counts_beyond_32_bits_are_kept(monkeypatch):
 
 def test_the_work_of_all_tasks_is_added_up(monkeypatch):
     clock = itertools.count(0, 2.5)
+    record = Record(*(np.array([value]) for value in (0, 1, 1, 1)))
+    monkeypatch.setattr(sim, "run_iteration", lambda *_: Iteration({1: record}, []))
     monkeypatch.setattr(sim.time, "perf_counter", lambda: next(clock))
     assert next(simulate(SCENARIOS, replications=2)).work_s == 4 * 2.5  # of two iterations each
 

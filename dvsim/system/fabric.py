@@ -1,0 +1,153 @@
+"""The fabric between senders and receivers, by the cycle-accurate core, at one of two fidelities.
+
+``cycle``
+    Every word of every burst goes through the switches, slot by slot, in step with the SimPy clock:
+    bursts of several senders meet where they do.
+``flow``
+    A burst is a linear flow; its latency and rate come from a cycle-level measurement of the same
+    network with as many senders at work, made once (`dvsim.network.bursts`).
+
+``auto`` takes ``cycle`` for an iteration of at most `MOST_WORDS` words, else ``flow``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import simpy
+
+from dvsim.core import Arrival
+from dvsim.network import Network
+from dvsim.network.bursts import BurstTable, Flow, bursts_of
+from dvsim.system.stage import Clock, Process
+
+if TYPE_CHECKING:
+    from dvsim.scenario.types import Card
+
+MOST_WORDS = 1 << 20
+STRIDE = 1 << 16  # slots at a time where nothing else is to happen
+
+
+class Fabric(Protocol):
+    """What carries bursts of 64-bit words from a sender's port to a receiver's SRAM."""
+
+    fidelity: str
+
+    def send(self, number: int, words: int) -> simpy.Event:
+        """Send a burst along flow `number` (0 ..); the event's value is its `Arrival`.
+
+        The event may come as soon as the arrival is known, which is before or at its `last_ps`.
+        """
+
+    @property
+    def table(self) -> BurstTable:
+        """The cycle-level measurement of one burst, alone and with others."""
+
+
+def fabric_of(clock: Clock, card: Card, receivers: int, words: int, fidelity: str) -> Fabric:
+    """Return the fabric of a card, with one sender for each receiver.
+
+    Parameters
+    ----------
+    clock
+        Simulated time.
+    card
+        Of kind "vortex".
+    receivers
+        Senders are at the ports 0 .. receivers - 1, their receivers at those that follow.
+    words
+        How many words an iteration sends, for ``auto``.
+    fidelity
+        ``cycle``, ``flow`` or ``auto``.
+    """
+    network = network_of(card)
+    flows = tuple(Flow(number, receivers + number) for number in range(receivers))
+    table = bursts_of(network, flows)
+    if fidelity == "auto":
+        fidelity = "cycle" if words <= MOST_WORDS else "flow"
+    return CycleFabric(clock, network, table) if fidelity == "cycle" else FlowFabric(clock, table)
+
+
+def network_of(card: Card) -> Network:
+    """Return the smallest preset with a port for each node of a card."""
+    bits = max(2, (card["nodes"] - 1).bit_length())
+    return Network(f"dv{200 + bits}", card=card)
+
+
+class FlowFabric:
+    """Bursts as linear flows."""
+
+    fidelity = "flow"
+
+    def __init__(self, clock: Clock, table: BurstTable) -> None:
+        self.table = table
+        self._clock = clock
+        self._ends: list[int] = []  # of the bursts under way, picoseconds
+
+    def send(self, number: int, words: int) -> simpy.Event:
+        """See `Fabric.send`; the event comes at once."""
+        now = self._clock.ps
+        self._ends = [end for end in self._ends if end > now]
+        first_ps, last_ps = self.table.times_ps(len(self._ends) + 1, words)
+        self._ends.append(now + last_ps)
+        return self._clock.event().succeed(Arrival(now, now + first_ps, now + last_ps))
+
+
+class CycleFabric:
+    """Every word through every switch, in step with the clock.
+
+    The network runs ahead of the clock up to the next event, never beyond it: what that event sends
+    enters with the slot that begins then or after.
+    """
+
+    fidelity = "cycle"
+
+    def __init__(self, clock: Clock, network: Network, table: BurstTable) -> None:
+        self.table = table
+        self._clock = clock
+        self._slot_ps = network.slot_ps
+        self._simulation = network.start(injection="given")
+        self._ahead = 0  # slots of the clock that the network, idle, has not run
+        self._sent: dict[int, tuple[int, simpy.Event]] = {}  # by handle: when, and who waits
+        self._handles = 0
+        self._wake = clock.event()
+        clock.process(self._run())
+
+    def send(self, number: int, words: int) -> simpy.Event:
+        """See `Fabric.send`; the event comes with the last word."""
+        if not self._sent:  # nothing under way: skip the slots in which nothing moved
+            self._ahead = -(-self._clock.ps // self._slot_ps) - self._simulation.now
+            self._wake.succeed()
+        flow, done = self.table.flows[number], self._clock.event()
+        self._simulation.send(flow.source, flow.to, words, self._handles)
+        self._sent[self._handles] = (self._clock.ps, done)
+        self._handles += 1
+        return done
+
+    @property
+    def _now(self) -> int:
+        """Slot that the network runs next, of the clock's."""
+        return self._simulation.now + self._ahead
+
+    def _run(self) -> Process:
+        while True:
+            if not self._sent:
+                self._wake = self._clock.event()
+                yield self._wake
+            yield self._clock.timeout(max(0, self._now * self._slot_ps - self._clock.ps))
+            next_ps = min(self._clock.peek(), (self._now + STRIDE) * self._slot_ps)
+            slots = -(-int(next_ps) // self._slot_ps) - self._now
+            if slots > 0:
+                self._simulation.run_until(slots)
+                yield self._clock.timeout(max(0, self._now * self._slot_ps - self._clock.ps))
+                self._complete()
+
+    def _complete(self) -> None:
+        """Tell who waits for a burst that it is there."""
+        done = self._simulation.completions()
+        for handle, first, last in zip(done.handle, done.first_slot, done.last_slot, strict=True):
+            sent_ps, event = self._sent.pop(int(handle))
+            first_ps, last_ps = (
+                (int(slot) + self._ahead + 1) * self._slot_ps for slot in (first, last)
+            )
+            event.succeed(Arrival(sent_ps, first_ps, last_ps))
