@@ -1,10 +1,11 @@
-"""Progress of a run on stderr: iterations, events/s, simulated seconds per second, time left."""
+"""Progress on stderr: what is done, how fast, and the time left."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -26,17 +27,20 @@ class Progress:
     Parameters
     ----------
     tasks
-        Iterations to do, over all scenarios and replications.
+        Iterations (of systems) or runs (of switches) to do, over all scenarios and replications.
     visible
         False keeps quiet.
+    what
+        What a task is called, in the plural.
     """
 
-    def __init__(self, tasks: int, *, visible: bool) -> None:
+    def __init__(self, tasks: int, *, visible: bool, what: str = "iterations") -> None:
+        self._unit = what
         self._tasks, self._visible = tasks, visible and sys.stderr is not None
         self._terminal = self._visible and sys.stderr.isatty()
         self._done = 0
         self._what = "starting"
-        self._events = self._simulated = 0.0
+        self._amounts: dict[str, float] = {}  # by the words that stand behind the rate
         self._started = self._shown = time.monotonic()
         self._lock = threading.Lock()
         self._over = threading.Event()
@@ -63,26 +67,31 @@ class Progress:
 
     def task_done(self, scenario: Scenario, iteration: Iteration) -> None:
         """Count one finished iteration and show it if it is time."""
+        own = {item.metric: item.value for item in iteration.counters if item.component == "run"}
+        amounts = {"events/s": own.get("events", 0), "simulated s per s": own.get("simulated_s", 0)}
+        self._add(scenario.name, 1, amounts)
+
+    def runs_done(self, name: str, runs: int, node_updates: int) -> None:
+        """Count finished runs of a switch and show them if it is time."""
+        self._add(name, runs, {"node updates/s": node_updates})
+
+    def _add(self, name: str, tasks: int, amounts: Mapping[str, float]) -> None:
         with self._lock:
-            self._done += 1
-            self._what = scenario.name
-            for counter in iteration.counters:
-                if counter.component == "run":
-                    self._events += counter.value if counter.metric == "events" else 0
-                    self._simulated += counter.value if counter.metric == "simulated_s" else 0
+            self._done += tasks
+            self._what = name
+            for unit, amount in amounts.items():
+                self._amounts[unit] = self._amounts.get(unit, 0) + amount
             self._show(BUSY_S if self._terminal else QUIET_S)
 
     def line(self, what: str) -> str:
         """Return the line to show."""
         elapsed = max(time.monotonic() - self._started, 1e-9)
-        head = f"{what}: {self._done}/{self._tasks} iterations, "
+        head = f"{what}: {self._done}/{self._tasks} {self._unit}, "
         if not self._done:
             return f"{head}running for {elapsed:,.0f} s"
         left = elapsed / self._done * (self._tasks - self._done)
-        return (
-            f"{head}{self._events / elapsed:,.0f} events/s, "
-            f"{self._simulated / elapsed:,.0f} simulated s per s, {left:,.0f} s left"
-        )
+        rates = (f"{amount / elapsed:,.0f} {unit}" for unit, amount in self._amounts.items())
+        return f"{head}{', '.join(rates)}, {left:,.0f} s left"
 
     def _idle(self) -> None:
         """Show the line now and then until all is over."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from dvsim._version import __version__
 from dvsim.core import source_digest
 
-ROOMS = ("core", "system", "backends")
-FILES = ("results/samples.py", "results/summary.py")
+ROOMS = ("core", "switch", "network", "system", "backends")
+FILES = ("results/samples.py", "results/summary.py", "results/study.py")
 
 
 @cache

@@ -6,28 +6,21 @@ together in the order of those numbers; so the bytes are the same for any number
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
-import os
-import signal
-import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from dvsim.backends.pool import pooled
 from dvsim.errors import RunFailed
 from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
 from dvsim.scenario.types import Scenario
 from dvsim.system.iteration import Iteration, run_iteration
 
 OnTask = Callable[[Scenario, Iteration], None]
-
-PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 
 class Tables(NamedTuple):
@@ -94,25 +87,9 @@ def simulate(
         ]
         for scenario in scenarios
     ]
-    if workers <= 1 or sum(map(len, tasks)) == 1:
-        for group in tasks:
-            yield _gather(group, map(run_task, group), on_task)
-        return
-    pool = ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(os.getpid(),),
-    )
-    try:
-        futures = [[pool.submit(run_task, task) for task in group] for group in tasks]
-        for group, pending in zip(tasks, futures, strict=True):
-            yield _gather(group, map(_result, pending), on_task)
-            pending.clear()  # frees the records of a scenario that is done
-    except BrokenProcessPool as error:
-        raise RunFailed("a worker process died; is there enough memory?") from error
-    finally:
-        _stop(pool)
+    with closing(pooled(run_task, tasks, workers)) as results:
+        for group, done in zip(tasks, results, strict=True):
+            yield _gather(group, done, on_task)
 
 
 def run_task(task: Task) -> Done:
@@ -129,28 +106,6 @@ def run_task(task: Task) -> Done:
         message = f"{name}: an iteration has more samples than fit into memory"
         raise RunFailed(message) from error
     return Done(iteration, time.perf_counter() - started)
-
-
-def _result(future: Future[Done]) -> Done:
-    return future.result()
-
-
-def _start_worker(parent: int) -> None:
-    """Leave Ctrl-C to the parent process, which stops its workers; do not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:  # it died before that
-        os._exit(1)
-
-
-def _stop(pool: Executor) -> None:
-    """End the pool at once when an exception, such as Ctrl-C, passes through."""
-    interrupted = sys.exc_info()[0] is not None
-    if interrupted:
-        for child in multiprocessing.active_children():
-            child.terminate()
-    pool.shutdown(wait=not interrupted, cancel_futures=True)
 
 
 def _gather(tasks: Sequence[Task], results: Iterator[Done], on_task: OnTask | None) -> Tables:

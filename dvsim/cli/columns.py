@@ -51,9 +51,13 @@ def column_lines(run: Run) -> Iterator[str]:
         yield f"{INDENT}{name:<{NAME}}{text}".rstrip()
 
 
-def busy_line(run: Run) -> str:
-    """Return how busy each kind of stage was, in the order of the path, and the bottleneck."""
+def stage_lines(run: Run) -> Iterator[str]:
+    """Yield how busy each kind of stage was, in the order of the path, and what the fabric was."""
+    from dvsim.results.fabric import fabric_text
     from dvsim.results.stages import bottleneck_text, stages_of
 
     shares = (f"{stage.text} {stage.utilisation:.1%}" for stage in stages_of(run.counters))
-    return f"{INDENT}busy: {', '.join(shares)}; bottleneck: {bottleneck_text(run.counters)}"
+    yield f"{INDENT}busy: {', '.join(shares)}; bottleneck: {bottleneck_text(run.counters)}"
+    fabric = fabric_text(run.counters)
+    if fabric is not None:
+        yield f"{INDENT}fabric: {fabric}"

@@ -14,7 +14,8 @@ import click
 
 if TYPE_CHECKING:
     from dvsim.results.run import Run
-    from dvsim.scenario.types import Scenario
+    from dvsim.results.study import Study
+    from dvsim.scenario.load import AnyScenario
     from dvsim.validation.types import Validation
 
 
@@ -55,16 +56,18 @@ class RunOptions:
     report: Path | None
     as_json: bool
 
-    def load(self, names: Iterable[str]) -> list[Scenario]:
+    def load(self, names: Iterable[str]) -> list[AnyScenario]:
         """Read the scenarios of names, campaigns, patterns and files."""
         from dvsim.scenario.load import load_campaign
 
         return [scenario for name in names for scenario in load_campaign(name, self.overrides)]
 
-    def run(self, scenarios: Sequence[Scenario]) -> list[Run]:
+    def run(self, scenarios: Sequence[AnyScenario]) -> list[Run | Study]:
         """Run scenarios; one that was named twice is there once."""
         from dvsim.session import run_scenarios
 
+        if self.report is not None:
+            one_kind(scenarios)
         runs = run_scenarios(
             scenarios,
             seed=self.seed,
@@ -78,12 +81,49 @@ class RunOptions:
         )
         return list(dict.fromkeys(runs))
 
-    def write_report(self, runs: Sequence[Run], validation: Validation | None) -> None:
+    def write_report(self, runs: Sequence[Run | Study], validation: Validation | None) -> None:
         """Write the page about all runs, if one was asked for."""
         if self.report is not None:
-            from dvsim.report import write_report
+            write_page(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))
 
-            write_report(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))
+
+def one_kind(scenarios: Iterable[AnyScenario]) -> None:
+    """Refuse one page about systems and about switches alone: they have no figure in common.
+
+    Raises
+    ------
+    ScenarioError
+        If there are both.
+    """
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.types import Scenario
+
+    systems: dict[bool, str] = {}
+    for scenario in scenarios:
+        systems.setdefault(isinstance(scenario, Scenario), scenario.name)
+    if len(systems) == 2:
+        message = (
+            f"{systems[True]} is of a system and {systems[False]} of a switch alone; "
+            "a page is about one kind, ask for two"
+        )
+        raise ScenarioError([Fault("--report", None, "", message)])
+
+
+def write_page(
+    path: Path, results: Sequence[Run | Study], validation: Validation | None, command: str
+) -> None:
+    """Write the page about runs or about studies."""
+    from dvsim.report import write_report, write_study_report
+    from dvsim.results.run import Run
+    from dvsim.results.study import Study
+
+    one_kind(result.scenario for result in results)
+    studies = [result for result in results if isinstance(result, Study)]
+    if studies:
+        write_study_report(path, studies, validation, command)
+    else:
+        runs = [result for result in results if isinstance(result, Run)]
+        write_report(path, runs, validation, command)
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -101,7 +141,10 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--replications", default=10, show_default=True, help="Independent runs."),
             click.option("--seed", default=1, show_default=True, help="Seed of all streams."),
             click.option(
-                "--scale", default=1.0, show_default=True, help="Multiply the number of messages."
+                "--scale",
+                default=1.0,
+                show_default=True,
+                help="Multiply the number of messages or slots.",
             ),
             click.option(
                 "--out",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dvsim.cli.options import Page
+from dvsim.cli.options import Page, write_page
 from dvsim.cli.terminal import say
 
 
@@ -31,15 +31,15 @@ def report(folders: tuple[Path, ...], output: Path) -> None:
     """Write one offline HTML page about one run or several.
 
     Runs with messages of the same size share a figure. Runs that have published data are compared
-    with them. The page needs no network and no other file.
+    with them. Studies of a switch or network have a page of their own kind. The page needs no
+    network and no other file.
 
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* -o report.html
     """
-    from dvsim.report import write_report
-    from dvsim.results.folder import load_run
+    from dvsim.results.load import load_result
     from dvsim.validation import validate
 
-    runs = [load_run(folder) for folder in folders]
+    runs = [load_result(folder) for folder in folders]
     command = shlex.join(["dvsim", "report", *map(str, folders), "-o", str(output)])
-    write_report(output, runs, validate(runs), command)
+    write_page(output, runs, validate(runs), command)
     say(output)

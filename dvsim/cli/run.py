@@ -1,4 +1,4 @@
-"""`dvsim run`: simulate scenarios, print their columns as the paper does, keep run folders."""
+"""`dvsim run`: simulate scenarios, print their columns or points, keep run folders."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
     from dvsim.results.run import Run
+    from dvsim.results.study import Study
 
 
 @click.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
 @run_options
 def run(scenarios: tuple[str, ...], options: RunOptions) -> None:
-    """Simulate scenarios and print their columns as the paper does.
+    """Simulate scenarios and print what comes out: columns of a system, points of a switch.
 
-    SCENARIO is a name (h3/dv-8), a campaign (h3/published), a pattern ('h3/dv-*') or a TOML file.
+    SCENARIO is a name (h3/dv-8, switch/load-latency), a campaign (h3/published), a pattern
+    ('h3/dv-*') or a TOML file.
     The same question again, with the same version and seed, is answered from its run folder.
     """
     runs = options.run(options.load(scenarios))
     if options.report is not None:
         from dvsim.validation import validate
 
-        compared = validate(runs) if any(one.scenario.reference for one in runs) else None
+        compared = validate(runs) if any(map(_has_reference, runs)) else None
         options.write_report(runs, compared)
     if options.as_json:
         content = {"runs": [_as_json(one) for one in runs]}
@@ -39,10 +41,23 @@ def run(scenarios: tuple[str, ...], options: RunOptions) -> None:
         say(f"report: {options.report}")
 
 
-def _print(one: Run) -> None:
-    """Print one run: what was asked, its columns, what limited it, and where it is kept."""
-    from dvsim.cli.columns import busy_line, column_lines
+def _has_reference(one: Run | Study) -> bool:
+    from dvsim.results.run import Run
 
+    return isinstance(one, Run) and one.scenario.reference is not None
+
+
+def _print(one: Run | Study) -> None:
+    """Print one run: what was asked, its columns, what limited it, and where it is kept."""
+    from dvsim.cli.columns import column_lines, stage_lines
+    from dvsim.cli.points import study_lines
+    from dvsim.results.study import Study
+
+    if isinstance(one, Study):
+        for line in study_lines(one):
+            say(line)
+        say("")
+        return
     scenario, work = one.scenario, one.scenario.workload
     say(f"{scenario.name}: {scenario.title}")
     if one.replications > 1:
@@ -56,16 +71,20 @@ def _print(one: Run) -> None:
     pieces = scenario.system.transport == "data-vortex"
     if pieces:
         say("  rates count pieces, as the paper printed them; 'in messages' counts messages")
-    for line in column_lines(one):
+    for line in (*column_lines(one), *stage_lines(one)):
         say(line)
-    say(busy_line(one))
     if one.folder is not None:
         say(f"  kept in {one.folder}")
     say("")
 
 
-def _as_json(one: Run) -> dict[str, object]:
+def _as_json(one: Run | Study) -> dict[str, object]:
     """Return a run as JSON types: what was asked, its manifest and its estimates."""
+    from dvsim.cli.points import study_json
+    from dvsim.results.study import Study
+
+    if isinstance(one, Study):
+        return study_json(one)
     return {
         "scenario": one.scenario.name,
         "seed": one.seed,

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from dvsim.scenario.load import Resolved
     from dvsim.scenario.types import Card
 
+MOST_SHOWN = 40  # items of a list
+
 _UNITS = {"message_bytes": "B", "messages": "messages", "batch": "messages"}
+_UNITS |= {"slots": "slots", "warmup": "slots", "link": "slots", "burst": "slots"}
 """Units of the plain numbers of a scenario; all others carry theirs, or have none."""
 
 
@@ -33,9 +36,13 @@ def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bo
     with its confidence and source. With a campaign: its scenarios.
     """
     if schema:
-        from dvsim.scenario.schema import ScenarioFile
+        from pydantic import TypeAdapter
 
-        click.echo(_json(ScenarioFile.model_json_schema()))
+        from dvsim.scenario.schema import ScenarioFile
+        from dvsim.scenario.switch_schema import SwitchFile
+
+        either: TypeAdapter[object] = TypeAdapter(ScenarioFile | SwitchFile)
+        click.echo(_json(either.json_schema()))
         return
     if name is None:
         raise click.UsageError("name a scenario, a file or a card; `dvsim list` lists them")
@@ -71,11 +78,11 @@ def _locate(name: str) -> tuple[Path, bool]:
     from dvsim.errors import Fault, ScenarioError
     from dvsim.scenario.document import read
     from dvsim.scenario.find import card_names, find_card, list_scenarios, nearest, resolve_name
+    from dvsim.scenario.load import is_card
 
     if name.endswith(".toml"):
         path = resolve_name(name)
-        head = read(path).data
-        return path, "kind" in head and "workload" not in head
+        return path, is_card(read(path).data)
     try:
         return resolve_name(name), False
     except ScenarioError:
@@ -89,32 +96,36 @@ def _locate(name: str) -> tuple[Path, bool]:
 def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
     """Describe a scenario with all its cards."""
     from dvsim.scenario.render import sections
+    from dvsim.scenario.types import Scenario
 
     scenario = resolved.scenario
+    system = scenario if isinstance(scenario, Scenario) else None
+    in_use = system.system.cards if system else {}
     tables = sections(scenario)
     head = tables.pop("")
     values: dict[str, dict[str, Any]] = {}
 
-    def add(path: tuple[str, ...], value: object) -> None:
-        origin, unit = resolved.origin(path), _UNITS.get(path[-1])
-        values[".".join(path)] = {"value": value, "unit": unit, "origin": origin}
+    def add(path: tuple[str | int, ...], value: object) -> None:
+        origin, unit = resolved.origin(path), _UNITS.get(str(path[-1]))
+        values[".".join(map(str, path))] = {"value": value, "unit": unit, "origin": origin}
 
     for section, table in tables.items():
+        parts = [int(part) if part.isdigit() else part for part in section.split(".")]
         for key, value in table.items():
-            add((section, key), value)
+            add((*parts, key), value)
         if section == "system":
-            for role, card in scenario.system.cards.items():
+            for role, card in in_use.items():
                 add((section, role), card.name)
-        if section == "probe":
-            for label, column in scenario.probe.columns.items():
+        if section == "probe" and system:
+            for label, column in system.probe.columns.items():
                 said = {"receiver": column.receiver, "iterations": list(column.iterations)}
                 add((section, "columns", label), said)
-    cards = {role: _plain(card) for role, card in scenario.system.cards.items()}
+    cards = {role: _plain(card) for role, card in in_use.items()}
     rows = [(k, _words(item["value"], item["unit"]), item["origin"]) for k, item in values.items()]
     lines = [f"{scenario.name}: {scenario.title}"]
-    lines += [f"{key:8}  {head[key]}" for key in ("question", "source", "loop")]
+    lines += [f"{key:8}  {head[key]}" for key in ("question", "source", "loop") if key in head]
     lines += ["", _columns(rows)]
-    for role, card in scenario.system.cards.items():
+    for role, card in in_use.items():
         lines += ["", _card_text(f"system.{role} = {card.name}", card)]
     return head | {"path": scenario.path, "values": values, "cards": cards}, "\n".join(lines)
 
@@ -138,7 +149,10 @@ def _words(value: object, unit: str | None) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {_words(item, None)}" for key, item in value.items())
     if isinstance(value, list):
-        return " ".join(map(str, value)) or "(none)"
+        shown = [_words(item, None) if isinstance(item, dict) else str(item) for item in value]
+        if len(shown) > MOST_SHOWN:
+            shown[MOST_SHOWN:] = [f"… ({len(value)} in all)"]
+        return " ".join(shown) or "(none)"
     text = f"{value:_}" if isinstance(value, int) else str(value)
     return f"{text} {unit}" if unit else text
 

@@ -12,7 +12,8 @@ from dvsim.cli.terminal import plain, say
 
 if TYPE_CHECKING:
     from dvsim.results.run import Run
-    from dvsim.scenario.types import Scenario
+    from dvsim.results.study import Study
+    from dvsim.scenario.load import AnyScenario
     from dvsim.validation.types import Validation
 
 
@@ -22,15 +23,17 @@ if TYPE_CHECKING:
 @click.option(
     "--strict",
     is_flag=True,
-    help="Exit with 3 if fewer than half of the columns of a transport pass, or there are none.",
+    help="Exit with 3 if fewer than half of the columns of a transport pass, or there are none; "
+    "of a switch, which has no columns, if a claim is not confirmed.",
 )
 def validate(campaign: str, options: RunOptions, strict: bool) -> None:
-    """Compare the model with published measurements, statistic by statistic.
+    """Compare the model with what was published, statistic by statistic and claim by claim.
 
-    CAMPAIGN is the folder of a source (h3 stands for h3/validation), or anything that `dvsim run`
-    takes. Each published statistic is printed beside the simulated one, with the verdict by the
-    tolerance that the scenario declares, and a mark whether its column was fitted or held out;
-    then the claims of the source. A difference is a finding, not an error: the exit code is 0.
+    CAMPAIGN is the folder of a source (h3 stands for h3/validation, switch for switch/validation),
+    or anything that `dvsim run` takes. Each published statistic is printed beside the simulated
+    one, with the verdict by the tolerance that the scenario declares, and a mark whether its column
+    was fitted or held out; then the claims of the source. The switch has claims only. A difference
+    is a finding, not an error: the exit code is 0.
     """
     from dvsim.validation import validate as validate_runs
 
@@ -41,28 +44,35 @@ def validate(campaign: str, options: RunOptions, strict: bool) -> None:
         click.echo(_json(validation, runs))
     else:
         if options.scale != 1:
-            say(f"messages scaled by {options.scale:g}: not the published workload\n")
+            what = "messages" if validation.rows else "slots"
+            say(f"{what} scaled by {options.scale:g}: not the published workload\n")
         _print(validation, runs, options)
     if strict:
         _require_half(validation)
 
 
-def _load(campaign: str, options: RunOptions) -> list[Scenario]:
-    """Return the scenarios of a campaign; at least one of them has published figures."""
+def _load(campaign: str, options: RunOptions) -> list[AnyScenario]:
+    """Return the scenarios of a campaign; at least one of them has published figures or claims."""
     from dvsim.errors import Fault, ScenarioError
     from dvsim.scenario.find import scenario_root
+    from dvsim.scenario.types import Scenario
+    from dvsim.validation.assess import claimed
 
     name = campaign
     if (scenario_root() / campaign / "validation.toml").is_file():
         name = f"{campaign.rstrip('/')}/validation"
     scenarios = options.load([name])
-    if all(scenario.reference is None for scenario in scenarios):
+    spoken_of = claimed()
+    if not any(
+        scenario.reference if isinstance(scenario, Scenario) else scenario.name in spoken_of
+        for scenario in scenarios
+    ):
         message = "none of its scenarios names published figures to compare with"
         raise ScenarioError([Fault(name, None, "reference", message)])
     return scenarios
 
 
-def _print(validation: Validation, runs: Sequence[Run], options: RunOptions) -> None:
+def _print(validation: Validation, runs: Sequence[Run | Study], options: RunOptions) -> None:
     from dvsim.validation.text import lines
 
     for line in lines(validation, intervals=options.replications > 1):
@@ -87,7 +97,7 @@ def _coloured(line: str) -> str:
     return line
 
 
-def _json(validation: Validation, runs: Sequence[Run]) -> str:
+def _json(validation: Validation, runs: Sequence[Run | Study]) -> str:
     import json
     from dataclasses import asdict
 
@@ -115,6 +125,12 @@ def _require_half(validation: Validation) -> None:
     from dvsim.validation.assess import columns_passed
 
     columns = columns_passed(validation)
+    if not columns and validation.claims:
+        open_ = [f"{claim.id} {claim.verdict}" for claim in validation.claims]
+        open_ = [text for text in open_ if not text.endswith(" confirmed")]
+        if open_:
+            raise CriterionFailed(f"not every claim is confirmed: {', '.join(open_)}")
+        return
     if not columns:
         raise CriterionFailed("no column passes: none was compared")
     short = [

@@ -3,8 +3,11 @@
 samples.py   the two tables that every backend returns: samples and counters
 summary.py   the statistics of each published column, and their intervals over replications
 run.py       one run in memory
+study.py     one study of a switch or network in memory
+interval.py  the interval over replications
 manifest.py  where a run came from: versions, host, cards, hashes
 table.py     tables to Parquet bytes and back, the same bytes for the same rows
 atomic.py    folders and files that are written whole or not at all
-folder.py    the run folder, checked when it is read
+kept.py      a folder of results, checked when it is read
+folder.py    the folder of a run; study_folder.py that of a study; load.py either
 """

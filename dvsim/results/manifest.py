@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from dvsim.scenario.find import reference_root
+from dvsim.scenario.switch_types import SwitchScenario
 from dvsim.scenario.types import Card, Scenario
 from dvsim.scenario.units import Law
 
@@ -55,25 +56,69 @@ def build_manifest(
         Component ``run`` gives the simulated seconds and the events, summed over replications
         and iterations.
     """
-    return {
-        "format": FORMAT,
-        "version": version,
-        "git": git_state(Path(__file__).resolve().parents[2]),
-        "scenario": scenario.name,
-        "seed": seed,
-        "replications": replications,
-        "backend": backend,
+    common = _common(scenario.name, version, seed, replications, backend, command, started, wall_s)
+    return common | {
         "cards": [
             {"role": role, "name": card.name, "kind": card.kind, "blake2b": card_hash(card)}
             for role, card in scenario.system.cards.items()
         ],
         "reference": _reference_files(scenario),
+        "simulated_s": _total(counters, "simulated_s"),
+        "events": round(_total(counters, "events")),
+    }
+
+
+def study_manifest(
+    scenario: SwitchScenario,
+    *,
+    version: str,
+    seed: int,
+    replications: int,
+    backend: str,
+    command: str | Sequence[str],
+    started: datetime,
+    wall_s: float,
+    node_updates: int,
+    slot_ps: int | None,
+) -> dict[str, Any]:
+    """Return what is known about a study that has just finished; otherwise as `build_manifest`.
+
+    Parameters
+    ----------
+    scenario, version, seed, replications, backend, command, started, wall_s
+        As in `build_manifest`.
+    node_updates
+        Nodes times slots of all its runs, warm-up included.
+    slot_ps
+        How long a slot takes, None where that is not known.
+    """
+    common = _common(scenario.name, version, seed, replications, backend, command, started, wall_s)
+    return common | {"node_updates": node_updates, "slot_ps": slot_ps}
+
+
+def _common(
+    name: str,
+    version: str,
+    seed: int,
+    replications: int,
+    backend: str,
+    command: str | Sequence[str],
+    started: datetime,
+    wall_s: float,
+) -> dict[str, Any]:
+    """Return what the manifests of runs and studies have in common."""
+    return {
+        "format": FORMAT,
+        "version": version,
+        "git": git_state(Path(__file__).resolve().parents[2]),
+        "scenario": name,
+        "seed": seed,
+        "replications": replications,
+        "backend": backend,
         "host": _host(),
         "command": command if isinstance(command, str) else list(command),
         "started": started.astimezone(UTC).isoformat(timespec="seconds"),
         "wall_s": round(wall_s, 3),
-        "simulated_s": _total(counters, "simulated_s"),
-        "events": round(_total(counters, "events")),
         "files": {},  # name -> {"bytes", "sha256"}; filled in when the folder is written
     }
 

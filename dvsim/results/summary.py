@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dvsim.results.interval import half_width
 from dvsim.scenario.types import Column, Scenario
 
 QUANTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
@@ -32,7 +33,6 @@ SUMMARY_COLUMNS = {
 }
 
 _PS_PER_S = 1e12
-_CONFIDENCE = 0.95
 
 Rates = npt.NDArray[np.float64]
 Row = tuple[int, int, str, str, str, float, str]
@@ -104,20 +104,15 @@ def estimates(summary: pd.DataFrame) -> pd.DataFrame:
 
     Notes
     -----
-    The interval is ``mean ± t(0.975, n - 1) s / sqrt(n)`` over n replications. A bound may lie
+    The interval is that of `dvsim.results.interval`, over n replications. A bound may lie
     below zero when few replications differ much; it is not cut, since that would hide how wide
     it is.
     """
-    from scipy.special import stdtrit
-
     keys = ["column", "reading", "statistic", "unit"]
     per_run = summary.groupby([*keys, "replication"], sort=False)["value"].mean()
     groups = per_run.groupby(level=keys, sort=False)
-    n = groups.size().to_numpy(dtype=np.float64)
-    mean = groups.mean()
-    spread = groups.std().fillna(0.0).to_numpy(dtype=np.float64)
-    half = stdtrit(np.maximum(n - 1, 1), (1 + _CONFIDENCE) / 2) * spread / np.sqrt(n)
-    table = mean.reset_index()
+    half = half_width(groups.size().to_numpy(), groups.std().to_numpy())
+    table = groups.mean().reset_index()
     table["low"] = table["value"] - half
     table["high"] = table["value"] + half
     return table[["column", "reading", "statistic", "value", "low", "high", "unit"]]

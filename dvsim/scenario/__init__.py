@@ -14,6 +14,10 @@ The way of a file through this room::
     load      all of this in one call, for a scenario or a campaign
     render    and back: one self-contained TOML text
 
+A scenario of a switch or network alone (``kind = "switch"``) goes the same way through
+`switch_schema`, `switch_build`, `switch_types` and `switch_render`; what its points may be is asked
+of the switch and the network themselves, in `switch_points`.
+
 Only the plain types are re-exported here; import `load`, `find` and the rest from their modules.
 """
 

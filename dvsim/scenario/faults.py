@@ -94,10 +94,13 @@ def _known_keys(model: type[BaseModel], path: KeyPath) -> list[str]:
     """Return the keys that the table around a path may have."""
     at: Any = model
     for key in path[:-1]:
+        if isinstance(key, int):  # of a list of tables
+            at = get_args(at)[0]
+            continue
         at = get_args(at)[1] if get_origin(at) is dict else at.model_fields[key].annotation
         if NoneType in get_args(at):
             at = next(option for option in get_args(at) if option is not NoneType)
-    return list(at.model_fields)
+    return [field.alias or name for name, field in at.model_fields.items()]
 
 
 def in_order(faults: list[Fault]) -> list[Fault]:

@@ -36,7 +36,8 @@ class Entry:
     title
         Its title, or `UNREADABLE`.
     kind
-        ``scenario`` or ``campaign``; for a card its own kind.
+        ``scenario``, ``switch`` (a scenario of a switch or network alone) or ``campaign``; for a
+        card its own kind.
     """
 
     name: str
@@ -77,7 +78,8 @@ def list_scenarios() -> list[Entry]:
         head = _head(path)
         if path.name.startswith("_") or head.get("abstract") is True:
             continue
-        kind = "campaign" if "campaign" in head else "scenario"
+        alone = head.get("kind") == "switch" or "traffic" in head
+        kind = "campaign" if "campaign" in head else "switch" if alone else "scenario"
         entries.append(Entry(scenario_name(path), path, _title(head), kind))
     return sorted(entries, key=lambda entry: natural(entry.name))
 

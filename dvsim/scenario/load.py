@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario import find, override
@@ -16,16 +17,29 @@ from dvsim.scenario.document import Document, KeyPath, read
 from dvsim.scenario.extend import read_chain
 from dvsim.scenario.faults import in_order, validate
 from dvsim.scenario.schema import CampaignFile
+from dvsim.scenario.switch_build import build_switch, is_switch
+from dvsim.scenario.switch_types import SwitchScenario
 from dvsim.scenario.types import Scenario
 
-__all__ = ["Resolved", "check_file", "load", "load_campaign", "load_card", "resolve"]
+__all__ = [
+    "AnyScenario",
+    "Resolved",
+    "check_file",
+    "is_card",
+    "load",
+    "load_campaign",
+    "load_card",
+    "resolve",
+]
+
+AnyScenario = Scenario | SwitchScenario
 
 
 @dataclass(frozen=True)
 class Resolved:
     """A scenario with the place of each of its values."""
 
-    scenario: Scenario
+    scenario: AnyScenario
     document: Document
 
     def origin(self, path: KeyPath) -> str:
@@ -34,7 +48,7 @@ class Resolved:
         return str(self.document.origin(path)) if given else "default"
 
 
-def load(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Scenario:
+def load(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> AnyScenario:
     """Read one scenario.
 
     Parameters
@@ -64,7 +78,7 @@ def resolve(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ())
         message = "this file is a common part of others; name one that extends it"
         raise ScenarioError([document.fault(("abstract",), message)])
     refused = override.apply(document, overrides)
-    scenario, faults = build(document, path)
+    scenario, faults = _built(document, path)
     if scenario is None or refused:
         raise ScenarioError([*refused, *faults])
     return Resolved(scenario, document)
@@ -72,7 +86,7 @@ def resolve(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ())
 
 def load_campaign(
     name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()
-) -> list[Scenario]:
+) -> list[AnyScenario]:
     """Read all scenarios of a campaign.
 
     Parameters
@@ -97,7 +111,7 @@ def load_campaign(
         if any(override.concerns(option, transport) for transport in transports.values())
     }
 
-    def load_member(path: Path) -> Scenario:
+    def load_member(path: Path) -> AnyScenario:
         """Load one with the options that concern it, and with those that concern none."""
         concerned = [
             option
@@ -115,10 +129,10 @@ def check_file(path: Path) -> list[Fault]:
         document = read(find.existing(path))
         if "campaign" in document.data:
             _all(_members(path), load)
-        elif "kind" in document.data and "workload" not in document.data:
+        elif is_card(document.data):
             load_card(path)
         elif document.data.get("abstract") is True:
-            return build(read_chain(path), path, partial=True)[1]
+            return _built(read_chain(path), path, partial=True)[1]
         else:
             load(path)
     except ScenarioError as error:
@@ -126,9 +140,23 @@ def check_file(path: Path) -> list[Fault]:
     return []
 
 
-def _all(paths: Iterable[Path], load_one: Callable[[Path], Scenario]) -> list[Scenario]:
+def is_card(data: Mapping[str, Any]) -> bool:
+    """Say whether the content of a file is that of a card."""
+    return "kind" in data and "workload" not in data and not is_switch(data)
+
+
+def _built(
+    document: Document, path: Path, *, partial: bool = False
+) -> tuple[AnyScenario | None, list[Fault]]:
+    """Check and freeze a document, whichever kind of scenario it is."""
+    if is_switch(document.data):
+        return build_switch(document, path, partial=partial)
+    return build(document, path, partial=partial)
+
+
+def _all(paths: Iterable[Path], load_one: Callable[[Path], AnyScenario]) -> list[AnyScenario]:
     """Load each file; if some are wrong, raise the faults of all."""
-    scenarios: list[Scenario] = []
+    scenarios: list[AnyScenario] = []
     faults: list[Fault] = []
     for path in paths:
         try:
@@ -154,7 +182,7 @@ def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
     """Return the scenario files that a name, path or pattern stands for."""
     text = os.fspath(name_or_path)
     if not text.endswith(".toml") and any(sign in text for sign in "*?["):
-        entries = [entry for entry in find.list_scenarios() if entry.kind == "scenario"]
+        entries = [entry for entry in find.list_scenarios() if entry.kind != "campaign"]
         paths = [entry.path for entry in entries if fnmatchcase(entry.name, text)]
         if not paths:
             raise ScenarioError([Fault(text, None, "", "no scenario has such a name")])

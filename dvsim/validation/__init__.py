@@ -4,7 +4,8 @@ types.py      what a comparison says: rows, columns, claims
 reference.py  the published numbers, as data
 verdict.py    one run beside its published columns, statistic by statistic
 evidence.py   the figures of several runs, from which claims are decided
-claims.py     the sentences of a source, each decided by runs; h3_claims.py those of one paper
+claims.py     the sentences of a source, each decided by runs; h3_claims.py those of one paper,
+              dv_claims.py those about the switch
 assess.py     all of it for a set of runs, and its tallies
 text.py       the same as lines of plain text
 """

@@ -4,11 +4,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dvsim.results.run import Run
+from dvsim.results.study import Study
 from dvsim.validation.claims import decide
+from dvsim.validation.dv_claims import DV
 from dvsim.validation.evidence import Evidence
 from dvsim.validation.h3_claims import H3
 from dvsim.validation.types import Reading, Split, Validation
 from dvsim.validation.verdict import compare
+
+REGISTRIES = (H3, DV)
+
+
+def claimed() -> frozenset[str]:
+    """Return the names of the scenarios that any claim speaks about."""
+    names = (entry.scenarios for registry in REGISTRIES for entry in registry.values())
+    return frozenset(name for scenarios in names for name in scenarios)
 
 
 @dataclass(frozen=True)
@@ -27,33 +37,40 @@ class Tally:
     total: int
 
 
-def validate(runs: Iterable[Run]) -> Validation:
+def validate(runs: Iterable[Run | Study]) -> Validation:
     """Compare runs with the published columns and decide the claims about their scenarios.
 
     Parameters
     ----------
     runs
-        At most one run of each scenario name; of several the last one counts. Runs without a
-        reference are used for claims only.
+        At most one run or study of each scenario name; of several the last one counts. Studies and
+        runs without a reference are used for claims only.
 
     Returns
     -------
     Validation
-        Claims whose runs are missing are there, as not reproduced; but there are no claims at all
-        if no run is of a scenario that any claim speaks about.
+        Claims whose runs are missing are there, as not reproduced; but there are no claims of a
+        source if no run is of a scenario that any claim of it speaks about.
 
     Raises
     ------
     ScenarioError
         If the reference data cannot be read.
     """
-    by_name = {run.scenario.name: run for run in runs}
+    named = {run.scenario.name: run for run in runs}
+    by_name = {name: run for name, run in named.items() if isinstance(run, Run)}
+    studies = {name: study for name, study in named.items() if isinstance(study, Study)}
     comparisons = [compare(run) for run in by_name.values()]
     columns = tuple(column for one in comparisons for column in one.columns)
-    spoken_of = {name for entry in H3.values() for name in entry.scenarios}
+    evidence = Evidence(by_name, columns, studies)
+    spoken_of = [
+        registry
+        for registry in REGISTRIES
+        if any(evidence.has(name) for entry in registry.values() for name in entry.scenarios)
+    ]
     return Validation(
         rows=tuple(row for one in comparisons for row in one.rows),
-        claims=decide(H3, Evidence(by_name, columns)) if spoken_of & set(by_name) else (),
+        claims=tuple(claim for registry in spoken_of for claim in decide(registry, evidence)),
         columns=columns,
         columns_as_messages=tuple(
             column for one in comparisons for column in one.columns_as_messages

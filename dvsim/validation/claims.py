@@ -19,7 +19,7 @@ Where a value depends on what is counted, the verdict is for the numbers *as pri
 note gives the value *as messages* with a word of its own.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from dvsim.scenario.find import reference_root
@@ -120,7 +120,11 @@ class Entry:
 
 
 class Registry(dict[str, Entry]):
-    """Claims that can be decided, by id."""
+    """Claims that can be decided, by id; `campaign` is what `dvsim validate` takes for all."""
+
+    def __init__(self, campaign: str) -> None:
+        super().__init__()
+        self.campaign = campaign
 
     def claim(
         self, id_: str, text: str, scenarios: Iterable[str]
@@ -151,11 +155,13 @@ def read_claims() -> dict[str, Claim]:
     }
 
 
-def decide(registry: Mapping[str, Entry], evidence: Evidence) -> tuple[ClaimVerdict, ...]:
+def decide(registry: Registry, evidence: Evidence) -> tuple[ClaimVerdict, ...]:
     """Decide every claim of a registry, in the order of ``claims.csv``."""
     claims = read_claims()
     return tuple(
-        _decide(claim, registry[id_], evidence) for id_, claim in claims.items() if id_ in registry
+        _decide(claim, registry[id_], evidence, registry.campaign)
+        for id_, claim in claims.items()
+        if id_ in registry
     )
 
 
@@ -196,8 +202,8 @@ def number_text(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _decide(claim: Claim, entry: Entry, evidence: Evidence) -> ClaimVerdict:
-    absent = [name for name in entry.scenarios if name not in evidence.runs]
+def _decide(claim: Claim, entry: Entry, evidence: Evidence, campaign: str) -> ClaimVerdict:
+    absent = [name for name in entry.scenarios if not evidence.has(name)]
     passed = total = 0
     if absent:
         finding = Finding(None, "not run" if len(entry.scenarios) == 1 else _not_run(absent))
@@ -230,7 +236,7 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence) -> ClaimVerdict:
         simulated=claim.text_of(finding.value),
         verdict=verdict,
         note="; ".join(notes),
-        command=_command(entry.scenarios),
+        command=_command(entry.scenarios, campaign),
         value=finding.value,
     )
 
@@ -239,7 +245,7 @@ def _not_run(absent: Iterable[str]) -> str:
     return f"not run: {', '.join(absent)}"
 
 
-def _command(scenarios: tuple[str, ...]) -> str:
-    if len(scenarios) > 2:
-        return "dvsim validate h3"
+def _command(scenarios: tuple[str, ...], campaign: str) -> str:
+    if not 1 <= len(scenarios) <= 2:
+        return f"dvsim validate {campaign}"
     return " && ".join(f"dvsim run {name}" for name in scenarios)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from dvsim.results.run import Run
+from dvsim.results.study import Study
 from dvsim.results.summary import column_rates, column_samples, moving_average
+from dvsim.scenario.switch_types import Setting
 from dvsim.validation.types import ColumnVerdict
 from dvsim.validation.verdict import Estimates, estimates_by_key, readings
 
@@ -18,8 +21,16 @@ class Missing(Exception):  # noqa: N818 - caught and turned into a verdict, neve
     """A figure that a run does not have; the text names it."""
 
 
+class Estimate(NamedTuple):
+    """A metric of a point of a study, with its 95 % interval over replications."""
+
+    value: float
+    low: float
+    high: float
+
+
 class Evidence:
-    """Figures of a set of runs.
+    """Figures of a set of runs and studies.
 
     Parameters
     ----------
@@ -27,13 +38,79 @@ class Evidence:
         By scenario name.
     columns
         The judged columns of those runs, as printed.
+    studies
+        By scenario name.
     """
 
-    def __init__(self, runs: Mapping[str, Run], columns: Iterable[ColumnVerdict]) -> None:
+    def __init__(
+        self,
+        runs: Mapping[str, Run],
+        columns: Iterable[ColumnVerdict],
+        studies: Mapping[str, Study] | None = None,
+    ) -> None:
         self.runs = dict(runs)
+        self.studies = dict(studies or {})
+        self._points = cache(self._points_of)
         self._columns = tuple(columns)
         self._estimates = cache(self._estimates_of)
         self.active_moving = cache(self._active_moving)
+
+    def has(self, scenario: str) -> bool:
+        """Say whether there is a run or a study of a scenario."""
+        return scenario in self.runs or scenario in self.studies
+
+    def point(self, scenario: str, metric: str, **keys: object) -> Estimate:
+        """Return a metric of the first point of a study whose keys have these values.
+
+        Raises
+        ------
+        Missing
+            If there is no such point, or nothing could be measured there.
+        """
+        point = self._number(scenario, keys)
+        found = None if point is None else self._points(scenario)[point][metric]
+        if found is None or np.isnan(found.value):
+            raise Missing(f"no {metric} at {_said(keys)} in {scenario}")
+        return found
+
+    def theory(self, scenario: str, name: str, metric: str, **keys: object) -> float:
+        """Return what a theory says of the first point whose keys have these values.
+
+        Raises
+        ------
+        Missing
+            If it says nothing.
+        """
+        table = self.studies[scenario].theory
+        table = table[table["point"] == self._number(scenario, keys)]
+        rows = table[(table["name"] == name) & (table["metric"] == metric)]
+        if rows.empty:
+            raise Missing(f"no {metric} of {name} at {_said(keys)} in {scenario}")
+        return float(rows["value"].iloc[0])
+
+    def settings(self, scenario: str) -> list[Setting]:
+        """Return the tables of each point of a study."""
+        asked = self.studies[scenario].scenario
+        return [asked.at(point) for point in range(len(asked.points))]
+
+    def _number(self, scenario: str, keys: Mapping[str, object]) -> int | None:
+        """Return the number of the first point with these values, varied or not."""
+        for point, setting in enumerate(self.settings(scenario)):
+            if all(setting.get(key) == value for key, value in keys.items()):
+                return point
+        return None
+
+    def _points_of(self, scenario: str) -> dict[int, dict[str, Estimate]]:
+        table = self.studies[scenario].estimates()
+        found: dict[int, dict[str, Estimate]] = {}
+        for point, rows in table.groupby("point"):
+            values = rows[["value", "low", "high"]].to_numpy()
+            metrics = rows["metric"].tolist()
+            found[int(str(point))] = {
+                metric: Estimate(*map(float, row))
+                for metric, row in zip(metrics, values, strict=True)
+            }
+        return found
 
     def fit(self, scenarios: Iterable[str]) -> tuple[int, int]:
         """Return how many published columns of these scenarios are reproduced, and of how many."""
@@ -138,3 +215,7 @@ class Evidence:
 
     def _estimates_of(self, scenario: str) -> Estimates:
         return estimates_by_key(self.runs[scenario])
+
+
+def _said(keys: Mapping[str, object]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in keys.items()) or "its point"

@@ -16,7 +16,7 @@ import numpy as np
 from dvsim.validation.claims import Finding, Registry, number_text
 from dvsim.validation.evidence import MOVING_AVERAGE, Evidence
 
-H3 = Registry()
+H3 = Registry("h3")
 
 SIZES = (8, 256, 2048, 8192, 131072)
 PIVOTAL_PER_NODE = 43_404.0  # msg/s, footnote 4 of the paper

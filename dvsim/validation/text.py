@@ -43,6 +43,17 @@ def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str]:
     intervals
         False if there was one replication only: nothing is known about the spread between runs.
     """
+    if validation.rows or not validation.claims:
+        yield from _compared(validation, intervals=intervals)
+    if validation.claims:
+        yield "Claims"
+        yield from _claims(validation)
+        yield ""
+    yield "Tallies"
+    yield from _tallies(validation)
+
+
+def _compared(validation: Validation, *, intervals: bool) -> Iterator[str]:
     yield "Statistics (rates in 1/s; low and high: 95 % interval over replications)"
     rows = (_row(row, intervals=intervals) for row in validation.rows)
     yield from aligned([_ROW_HEAD, *rows], right=range(5, 10))
@@ -56,12 +67,6 @@ def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str]:
         ]
     )
     yield ""
-    if validation.claims:
-        yield "Claims"
-        yield from _claims(validation)
-        yield ""
-    yield "Tallies"
-    yield from _tallies(validation)
 
 
 def aligned(table: Sequence[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
@@ -130,8 +135,9 @@ def _mark(good: bool | None) -> str:
 
 def _claims(validation: Validation) -> Iterator[str]:
     for claim in validation.claims:
+        section = f" [section {claim.section}]" if claim.section else ""
         yield (
-            f"{claim.id}  {claim.verdict}: {claim.text} [section {claim.section}]; "
+            f"{claim.id}  {claim.verdict}: {claim.text}{section}; "
             f"claimed {claim.expected}, simulated {claim.simulated}"
         )
         if claim.note:

@@ -52,6 +52,17 @@ def test_published_values_stand_beside_the_simulated_ones(tmp_path):
     assert "150,302.4" in mean and "142,114.5" in mean  # 8B_r1 and 8B_r2 in the paper
 
 
+@pytest.mark.parametrize("fidelity", ["cycle", "flow"])
+def test_a_run_over_the_data_vortex_says_what_its_fabric_was(tmp_path, fidelity):
+    options = ["--replications", "1", "--workers", "1", "--out", str(tmp_path)]
+    sets = ["--set", "workload.messages=1000", "--set", f"system.fidelity={fidelity}"]
+    done = dvsim("run", "h3/dv-8", *sets, *options)
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("  fabric:")]
+    assert line.startswith(f"  fabric: {fidelity} fidelity")
+    (folder,) = result_folders(tmp_path)
+    assert f"{fidelity} fidelity" in (folder / "report.html").read_text(encoding="utf-8")
+
+
 def test_the_same_question_is_answered_from_its_folder(tmp_path):
     first = dvsim("run", *SMALL, "--out", str(tmp_path))
     (folder,) = result_folders(tmp_path)

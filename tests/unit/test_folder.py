@@ -14,7 +14,7 @@ from run_builder import counters, samples
 
 from dvsim._version import __version__
 from dvsim.errors import OutputError, RunFailed
-from dvsim.results import folder as folder_module
+from dvsim.results import kept as folder_module
 from dvsim.results.atomic import clean, host_name
 from dvsim.results.folder import find_run, load_run, make_room, run_folder, write_run
 from dvsim.results.manifest import build_manifest, card_hash, git_state
@@ -377,13 +377,13 @@ def test_a_result_that_a_dead_process_was_replacing_is_put_back(tmp_path):
 def test_a_killed_process_leaves_no_result(tmp_path):
     script = (
         "import os, sys; from pathlib import Path\n"
-        "from test_folder import make_run, folder_module\n"
+        "from test_folder import make_run, folder_module, write_run\n"
         "write = folder_module.write_bytes\n"
         "def killed(path, data):\n"
         "    write(path, data)\n"
         "    if path.name == 'manifest.json': os._exit(9)\n"
         "folder_module.write_bytes = killed\n"
-        "folder_module.write_run(make_run(), Path(sys.argv[1]))\n"
+        "write_run(make_run(), Path(sys.argv[1]))\n"
     )
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     done = subprocess.run(

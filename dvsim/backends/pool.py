@@ -1,0 +1,113 @@
+"""Tasks on all cores: the same results in the same order for any number of processes."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import TypeVar
+
+from dvsim.errors import RunFailed
+
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
+
+DIED = "a worker process died; is there enough memory?"
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+
+class Workers:
+    """Processes that do tasks; they are started when there is something to do.
+
+    Parameters
+    ----------
+    workers
+        Processes; 1 works in this one.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the processes: at once when an exception, such as Ctrl-C, passes through."""
+        if self._pool is None:
+            return
+        if kind is not None:
+            for child in multiprocessing.active_children():
+                child.terminate()
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def do(self, work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[Done]:
+        """Begin tasks and return their results, in order, as they are asked for.
+
+        Parameters
+        ----------
+        work
+            What is done with a task; a function of a module, which depends on nothing else.
+        tasks
+            What it is done with.
+
+        Raises
+        ------
+        RunFailed
+            If a worker dies. What `work` raises is raised where its result is taken.
+        """
+        if self._workers <= 1:
+            return map(work, tasks)
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self._workers,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_start_worker,
+                initargs=(os.getpid(),),
+            )
+        try:
+            return _results(deque(self._pool.submit(work, task) for task in tasks))
+        except BrokenProcessPool as error:
+            raise RunFailed(DIED) from error
+
+
+def pooled(
+    work: Callable[[Task], Done], groups: Sequence[Sequence[Task]], workers: int
+) -> Generator[Iterator[Done], None, None]:
+    """Do groups of tasks and yield for each group the results of its tasks, all in order.
+
+    Closing the generator ends its worker processes. Otherwise as `Workers.do`.
+    """
+    with Workers(workers if sum(map(len, groups)) > 1 else 1) as pool:
+        yield from [pool.do(work, group) for group in groups]
+
+
+def _results(futures: deque[Future[Done]]) -> Iterator[Done]:
+    """Yield results; each is freed when the next is asked for."""
+    while futures:
+        try:
+            yield futures.popleft().result()
+        except BrokenProcessPool as error:
+            raise RunFailed(DIED) from error
+
+
+def _start_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent process, which stops its workers; do not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:  # it died before that
+        os._exit(1)

@@ -1,0 +1,200 @@
+"""``dvsim limit``: how far a key can go before a criterion fails, by bisection with confidence."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dvsim.cli.options import json_option, set_option
+from dvsim.cli.terminal import complain, say
+
+if TYPE_CHECKING:
+    from dvsim.limit import Limit, Probe
+    from dvsim.limit.criterion import Criterion
+    from dvsim.scenario.switch_types import SwitchScenario
+
+
+@click.command()
+@click.argument("scenario")
+@click.option("--until", required=True, metavar="CRITERION", help="Such as 'acceptance > 0.99'.")
+@click.option("--vary", "key", default="load", show_default=True, help="The key that is searched.")
+@click.option(
+    "--between",
+    nargs=2,
+    type=float,
+    metavar="LOW HIGH",
+    help="Where to search.  [default: load 0 1, angles 1 16, height 2 1024]",
+)
+@click.option("--tolerance", default=0.001, show_default=True, help="Of a load.")
+@click.option("--smallest", is_flag=True, help="The smallest value that holds, not the largest.")
+@click.option(
+    "--replications",
+    type=click.IntRange(2, 80),
+    default=10,
+    show_default=True,
+    help="Of a probe; doubled, up to 80, where they leave it open.",
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of all streams.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@set_option
+@json_option
+def limit(
+    scenario: str,
+    until: str,
+    key: str,
+    between: tuple[float, float] | None,
+    tolerance: float,
+    smallest: bool,
+    replications: int,
+    seed: int,
+    workers: int | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Find the largest value of a key at which a criterion holds, by bisection with confidence.
+
+    SCENARIO is one of a switch or network alone. The criterion compares metrics of `dvsim run`
+    with numbers, joined by 'and': 'acceptance > 0.99 and p99 < 40'. A probe is certain when the
+    95 % interval of the metric lies on one side of the number. Other keys that the scenario varies
+    give a limit each. It is taken for granted that the criterion changes once.
+
+    Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
+    """
+    from dvsim.limit import find_limits
+    from dvsim.limit.axis import axis_of
+    from dvsim.limit.criterion import parse_criterion
+
+    loaded = _load(scenario, overrides)
+    criterion = parse_criterion(until)
+    axis = axis_of(key, between or None, tolerance)
+    limits = list(
+        find_limits(
+            loaded,
+            key,
+            axis,
+            criterion,
+            smallest=smallest,
+            seed=_seed(seed),
+            replications=replications,
+            workers=workers or os.cpu_count() or 1,
+            on_probe=lambda probe: complain(f"{key} {probe.value:g}: {probe.verdict}"),
+        )
+    )
+    command = shlex.join(["dvsim", *sys.argv[1:]])
+    if as_json:
+        asked = {"scenario": loaded.name, "until": str(criterion), "vary": key, "seed": seed}
+        asked |= {"between": [axis.low, axis.high], "smallest": smallest, "command": command}
+        click.echo(json.dumps(asked | {"limits": list(map(_plain, limits))}, allow_nan=False))
+        return
+    bounds = f"{axis.low:g} to {axis.high:g}"
+    say(f"{loaded.name}: until {criterion}, {key} from {bounds}, seed {seed}")
+    for one in limits:
+        for line in _lines(one, key, criterion):
+            say(line)
+    say(f"  $ {command}")
+
+
+def _load(name: str, overrides: Sequence[str]) -> SwitchScenario:
+    """Read a scenario of a switch or network."""
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.find import list_scenarios
+    from dvsim.scenario.load import load
+    from dvsim.scenario.switch_types import SwitchScenario
+
+    scenario = load(name, overrides)
+    if not isinstance(scenario, SwitchScenario):
+        known = ", ".join(entry.name for entry in list_scenarios() if entry.kind == "switch")
+        message = f"is of a system; a limit is searched for a switch or network alone: {known}"
+        raise ScenarioError([Fault(name, None, "", message)])
+    return scenario
+
+
+def _seed(seed: int) -> int:
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.bounds import SEED
+
+    if not 0 <= seed <= SEED:
+        raise ScenarioError([Fault("--seed", None, "", f"{seed} is not from 0 to {SEED}")])
+    return seed
+
+
+def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str]:
+    """Yield the answer at one point, then its probes."""
+    from dvsim.scenario.switch_types import point_text
+    from dvsim.validation.text import aligned
+
+    if one.point:
+        yield f"  {point_text(one.point)}"
+    yield f"  {answer(one, key)}"
+    table = [[key, "replications", *(word for name in criterion.metrics for word in (name, "±"))]]
+    table[0].append("")
+    for probe in one.probes:
+        row = [f"{probe.value:g}", str(probe.replications)]
+        for name in criterion.metrics:
+            found = probe.estimates[name]
+            nothing = math.isnan(found.value)
+            row += ["-", "-"] if nothing else [f"{found.value:.4g}", f"{found.half:.2g}"]
+        table.append([*row, probe.verdict + (" *" if probe.notes else "")])
+    for line in aligned(table, right=range(len(table[0]) - 1)):
+        yield f"    {line}"
+    noted = [probe for probe in one.probes if probe.notes]
+    if noted:
+        yield f"    * not settled; at {key} {noted[0].value:g}: {noted[0].notes}"
+
+
+def answer(one: Limit, key: str) -> str:
+    """Return the answer in words."""
+    if one.outcome == "everywhere":
+        return f"holds everywhere in the interval, at {key} {one.holds:g} too"
+    if one.outcome == "nowhere":
+        return f"holds nowhere in the interval, it fails at {key} {one.fails:g} already"
+    holds = "nowhere for certain" if one.holds is None else f"at {key} {one.holds:g}"
+    fails = "nowhere for certain" if one.fails is None else f"at {key} {one.fails:g}"
+    if one.outcome == "reversed":
+        return (
+            f"holds {holds}, fails {fails}: it is the other end that is asked for, see --smallest"
+        )
+    if one.outcome == "undecided":
+        return f"undecided at a bound: holds {holds}, fails {fails}"
+    between = [probe for probe in one.probes if probe.verdict == "undecided"]
+    rest = f"; undecided between, with {between[0].replications} replications" if between else ""
+    return f"holds {holds}, fails {fails}{rest}"
+
+
+def _plain(one: Limit) -> dict[str, Any]:
+    """Return a limit as JSON types."""
+    from dvsim.scenario.switch_types import plain
+
+    return {
+        "point": {key: plain(value) for key, value in one.point.items()},
+        "outcome": one.outcome,
+        "holds": one.holds,
+        "fails": one.fails,
+        "probes": list(map(_plain_probe, one.probes)),
+    }
+
+
+def _plain_probe(probe: Probe) -> dict[str, Any]:
+    return {
+        "value": probe.value,
+        "replications": probe.replications,
+        "verdict": probe.verdict,
+        "notes": probe.notes,
+        "estimates": {
+            name: None
+            if math.isnan(found.value)
+            else {
+                "value": found.value,
+                "low": found.value - found.half,
+                "high": found.value + found.half,
+            }
+            for name, found in probe.estimates.items()
+        },
+    }

@@ -1,0 +1,134 @@
+"""A study as text: one row per point, its metrics with half of their intervals, theory beside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sized
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dvsim.results.study import Study
+
+INDENT = "  "
+COLUMNS = {
+    "throughput": ("throughput", 4, "mean-field"),
+    "acceptance": ("acceptance", 4, "butterfly"),
+    "mean_hops": ("hops", 2, "zero-load"),
+    "mean_latency": ("latency", 2, ""),
+}
+"""The metrics that are shown: heading, places, and the theory that stands beside."""
+
+PS_PER_NS = 1000
+
+
+def study_lines(study: Study) -> Iterator[str]:
+    """Yield a study: what was asked, the table of its points, and what is to be said of some."""
+    from dvsim.scenario.switch_types import point_text
+    from dvsim.validation.text import aligned
+
+    scenario = study.scenario
+    yield f"{scenario.name}: {scenario.title}"
+    many = study.replications > 1
+    meaning = f"{study.replications} replications; ± is half of the 95 % interval over replications"
+    if not many:
+        meaning = "1 replication, which says nothing about the spread between runs"
+    slots = sorted({scenario.at(point).traffic.slots for point in range(len(scenario.points))})
+    shown = f"{slots[0]:,}" + (f" to {slots[-1]:,}" if len(slots) > 1 else "")
+    yield f"{INDENT}{shown} slots, seed {study.seed}, {meaning}"
+    keys = shown_keys(study)
+    table = [*_rows(study, keys)]
+    for line in aligned(table, right=range(len(keys), len(table[0]))):
+        yield INDENT + line
+    for number, note in study.notes().items():
+        point = {key: scenario.points[number][key] for key in keys}
+        named = f"{point_text(point)}: " if point else ""
+        yield f"{INDENT}* {named}not settled: {note}"
+    errors = study.flow_errors()
+    if errors:
+        latency, throughput = (max(pair[item] for pair in errors.values()) for item in (0, 1))
+        which = "all points" if len(errors) == len(scenario.points) else f"{len(errors)} points"
+        yield (
+            f"{INDENT}flow fidelity at {which}: against the cycle level, mean latency within "
+            f"{latency:.1%} and throughput within {throughput:.1%}"
+        )
+    if study.folder is not None:
+        yield f"{INDENT}kept in {study.folder}"
+
+
+def study_json(study: Study) -> dict[str, Any]:
+    """Return a study as JSON types: what was asked, its manifest, estimates, theory and notes."""
+    estimates = study.estimates()
+    return {
+        "scenario": study.scenario.name,
+        "seed": study.seed,
+        "replications": study.replications,
+        "folder": None if study.folder is None else str(study.folder),
+        "manifest": study.manifest,
+        "estimates": [_finite(row) for row in estimates.to_dict(orient="records")],
+        "theory": [_finite(row) for row in study.theory.to_dict(orient="records")],
+        "notes": {str(number): note for number, note in study.notes().items()},
+    }
+
+
+def shown_keys(study: Study) -> list[str]:
+    """Return the varied keys, without those that only say how long a point is run."""
+    keys = study.scenario.keys
+    telling = [key for key in keys if key not in ("slots", "warmup")]
+    distinct: Sized = study.keys()[telling].drop_duplicates() if telling else []
+    return telling if len(distinct) == len(study.scenario.points) else list(keys)
+
+
+def _rows(study: Study, shown: list[str]) -> Iterator[list[str]]:
+    """Yield the heading and the row of each point."""
+    theory = {
+        (int(point), name, metric): float(value)
+        for point, name, metric, value in study.theory.itertuples(index=False)
+    }
+    beside = {name for _, name, _ in theory}
+    estimates = study.estimates().set_index(["point", "metric"])[["value", "high"]]
+    cells = {key: (row[0], row[1] - row[0]) for key, row in _items(estimates)}
+    slot, keys, notes = study.slot_ps, study.keys()[shown], study.notes()
+    head = list(shown)
+    for heading, _, name in COLUMNS.values():
+        head += [heading, "±"] + ([name] if name in beside else [])
+    losing = any(cells[number, "lost"][0] > 0 for number in range(len(keys)))
+    lost = ["lost"] if losing else []
+    yield [*head, "p99", *(["latency ns"] if slot else []), *lost, ""]
+    for number in range(len(keys)):
+        row = [_key(value) or "none" for value in keys.iloc[number].tolist()]
+        for metric, (_, places, name) in COLUMNS.items():
+            value, half = cells[number, metric]
+            row += [
+                _number(value, places),
+                _number(half, places) if study.replications > 1 else "-",
+            ]
+            if name in beside:
+                row.append(_number(theory.get((number, name, metric), math.nan), places))
+        row.append(_number(cells[number, "p99"][0], 1))
+        if slot:
+            row.append(_number(cells[number, "mean_latency"][0] * slot / PS_PER_NS, 1))
+        if losing:
+            row.append(_number(cells[number, "lost"][0], 1))
+        yield [*row, "*" if number in notes else ""]
+
+
+def _items(table: Any) -> Iterator[tuple[tuple[int, str], tuple[float, float]]]:  # noqa: ANN401
+    """Yield the rows of a table by its index, as plain types."""
+    for (point, metric), (value, high) in zip(table.index, table.to_numpy(), strict=True):
+        yield (int(point), str(metric)), (float(value), float(high))
+
+
+def _key(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _number(value: float, places: int) -> str:
+    return "-" if math.isnan(value) else f"{value:,.{places}f}"
+
+
+def _finite(row: dict[Any, Any]) -> dict[str, Any]:
+    """Return a row that JSON can hold: null for what is not a number."""
+    return {
+        str(key): None if isinstance(value, float) and math.isnan(value) else value
+        for key, value in row.items()
+    }

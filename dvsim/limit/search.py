@@ -1,0 +1,238 @@
+"""Bisection with confidence: at each probe replications are added until one side is certain.
+
+It is taken for granted that the criterion changes once between the bounds. What stays undecided
+with the most replications is the uncertainty of the limit. A probe may be looked at up to four
+times (10, 20, 40 and 80 replications), each time with a 95 % interval, so a verdict near the limit
+is a little less certain than 95 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dvsim.backends.pool import Workers
+from dvsim.backends.switch import QUICK, Measured, measure
+from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.limit.axis import Axis, Whole
+from dvsim.limit.criterion import Criterion, Estimate, Verdict, estimate
+from dvsim.scenario.document import dotted
+from dvsim.scenario.switch_build import extent
+from dvsim.scenario.switch_points import nodes_of, refused
+from dvsim.scenario.switch_types import Point, Setting, SwitchScenario
+
+MOST = 80  # replications of a probe
+
+Outcome = Literal["found", "everywhere", "nowhere", "reversed", "undecided"]
+OnProbe = Callable[["Probe"], None]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One value of the key: what was measured there and what that says."""
+
+    value: float
+    replications: int
+    estimates: Mapping[str, Estimate]
+    verdict: Verdict
+    notes: str
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The limit at one point of the keys that are still varied.
+
+    Attributes
+    ----------
+    point
+        Those keys; empty if there are none.
+    outcome
+        ``everywhere`` and ``nowhere``: the criterion holds, or fails, at both bounds.
+        ``reversed``: it changes, but the other way round; the smallest value is to be searched, or
+        the largest. ``undecided``: at one of the bounds nothing is certain.
+    holds, fails
+        The last value at which it holds and the first at which it fails, with confidence; None
+        where there is none. What lies between is the uncertainty.
+    probes
+        In the order of the values.
+    """
+
+    point: Point
+    outcome: Outcome
+    holds: float | None
+    fails: float | None
+    probes: tuple[Probe, ...]
+
+
+def find_limits(
+    scenario: SwitchScenario,
+    key: str,
+    axis: Axis,
+    criterion: Criterion,
+    *,
+    smallest: bool = False,
+    seed: int = 1,
+    replications: int = 10,
+    workers: int = 1,
+    on_probe: OnProbe | None = None,
+) -> Iterator[Limit]:
+    """Yield the limit of a key at each point of the other varied keys.
+
+    Parameters
+    ----------
+    scenario
+        Of a switch or network; the key is not varied any more, and its own value does not count.
+    key, axis
+        What is searched, and where.
+    criterion
+        What must hold.
+    smallest
+        Look for the smallest value at which it holds, not for the largest.
+    seed, replications
+        A probe has replications 1 .. `replications` first, then twice as many, up to `MOST`.
+    workers
+        Processes.
+    on_probe
+        Called with each probe as it is done.
+
+    Raises
+    ------
+    ScenarioError
+        If a value of the key is none for this scenario.
+    RunFailed
+        If a switch does not fit in memory, or a worker dies.
+    """
+    if not scenario.setting.has(key):
+        message = f"'{key}' is no key of {scenario.name}"
+        raise ScenarioError([Fault("--vary", None, "", message)])
+    others = scenario.fixed(key, int(axis.low) if isinstance(axis, Whole) else axis.low)
+    with Workers(workers) as pool:
+        for number, point in enumerate(others.points):
+            search = _Search(
+                setting=others.at(number),
+                name=scenario.name,
+                key=key,
+                axis=axis,
+                criterion=criterion,
+                smallest=smallest,
+                seed=seed,
+                replications=replications,
+                pool=pool,
+                on_probe=on_probe,
+            )
+            yield search.limit(point)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Search:
+    """The search at one point, and the probes so far."""
+
+    setting: Setting
+    name: str
+    key: str
+    axis: Axis
+    criterion: Criterion
+    smallest: bool
+    seed: int
+    replications: int
+    pool: Workers
+    on_probe: OnProbe | None
+    probes: dict[float, Probe] = field(default_factory=dict)
+
+    def limit(self, point: Point) -> Limit:
+        """Search between the bounds; `good` and `bad` are the sides where it holds and fails."""
+        good, bad = self.axis.low, self.axis.high
+        if self.smallest:
+            good, bad = bad, good
+        match self.probe(good).verdict, self.probe(bad).verdict:
+            case "holds", "fails":
+                pass
+            case "holds", "holds":
+                return self._done(point, "everywhere", bad, None)
+            case "fails", "fails":
+                return self._done(point, "nowhere", None, good)
+            case "fails", "holds":
+                return self._done(point, "reversed", bad, good)
+            case _:
+                return self._done(point, "undecided", self._last("holds"), self._last("fails"))
+        while (middle := self._middle(good, bad)) is not None:
+            verdict = self.probe(middle).verdict
+            if verdict == "undecided":  # from here on each side has a limit of its own
+                good = self._edge(good, middle, "holds")
+                bad = self._edge(bad, middle, "fails")
+                break
+            good, bad = (middle, bad) if verdict == "holds" else (good, middle)
+        return self._done(point, "found", good, bad)
+
+    def probe(self, value: float) -> Probe:
+        """Measure at a value, with as many replications as it takes."""
+        if value in self.probes:
+            return self.probes[value]
+        whole = isinstance(self.axis, Whole)
+        setting = self.setting.put(self.key, int(value) if whole else value)
+        _check(self.name, self.key, setting)
+        runs: list[Measured] = []
+        wanted = self.replications
+        while True:
+            runs += self._measure(setting, range(len(runs) + 1, wanted + 1))
+            found = {
+                metric: estimate([run.metrics[metric] for run in runs])
+                for metric in self.criterion.metrics
+            }
+            verdict = self.criterion.verdict(found) if len(runs) > 1 else "undecided"
+            if verdict != "undecided" or wanted >= MOST:
+                break
+            wanted = min(2 * wanted, MOST)
+        notes = next((run.notes for run in runs if run.notes), "")
+        probe = Probe(value, len(runs), found, verdict, notes)
+        self.probes[value] = probe
+        if self.on_probe:
+            self.on_probe(probe)
+        return probe
+
+    def _measure(self, setting: Setting, numbers: range) -> list[Measured]:
+        slots = setting.traffic.slots + setting.traffic.warmup
+        quick = nodes_of(setting) * slots * len(numbers) < QUICK // 10
+        tasks = [(setting, self.seed, number) for number in numbers]
+        return list(map(_run, tasks) if quick else self.pool.do(_run, tasks))
+
+    def _middle(self, one: float, other: float) -> float | None:
+        return self.axis.middle(min(one, other), max(one, other))
+
+    def _edge(self, certain: float, undecided: float, verdict: Verdict) -> float:
+        """Return how far a verdict reaches from a value where it is certain."""
+        while (middle := self._middle(certain, undecided)) is not None:
+            if self.probe(middle).verdict == verdict:
+                certain = middle
+            else:
+                undecided = middle
+        return certain
+
+    def _last(self, verdict: Verdict) -> float | None:
+        found = [value for value, probe in self.probes.items() if probe.verdict == verdict]
+        return found[0] if found else None
+
+    def _done(
+        self, point: Point, outcome: Outcome, holds: float | None, fails: float | None
+    ) -> Limit:
+        probes = tuple(self.probes[value] for value in sorted(self.probes))
+        return Limit(point, outcome, holds, fails, probes)
+
+
+def _run(task: tuple[Setting, int, int]) -> Measured:
+    """Run one replication; what a worker process does."""
+    setting, seed, replication = task
+    try:
+        return measure(setting, seed, 0, replication)
+    except MemoryError as error:
+        raise RunFailed(str(error)) from error
+
+
+def _check(name: str, key: str, setting: Setting) -> None:
+    """Refuse a value that the switch refuses, or that is too much."""
+    faults = [Fault(name, None, where or key, message) for where, message in refused(setting)]
+    if not faults:
+        faults = [Fault(name, None, dotted(path), message) for path, message in extent(setting)]
+    if faults:
+        raise ScenarioError(faults)

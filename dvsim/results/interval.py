@@ -1,0 +1,29 @@
+"""The 95 % Student interval over replications, for whatever was measured once in each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+CONFIDENCE = 0.95
+
+
+def half_width(n: npt.ArrayLike, deviation: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return half of the interval of a mean: ``t(0.975, n - 1) s / sqrt(n)``.
+
+    Parameters
+    ----------
+    n
+        Replications.
+    deviation
+        Standard deviation s over them, with n - 1 in the denominator; not a number counts as 0,
+        since one replication says nothing about the spread between runs.
+    """
+    from scipy.special import stdtrit
+
+    count = np.asarray(n, dtype=np.float64)
+    spread = np.nan_to_num(np.asarray(deviation, dtype=np.float64))
+    half: Any = stdtrit(np.maximum(count - 1, 1), (1 + CONFIDENCE) / 2) * spread / np.sqrt(count)
+    return np.asarray(half, dtype=np.float64)

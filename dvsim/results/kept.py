@@ -1,0 +1,179 @@
+"""Folders of results: named by what was asked, written whole or not at all, checked when read.
+
+What a run and a study have in common: files whose hashes are in ``manifest.json``, a resolved
+``scenario.toml`` and a page. See `dvsim.results.folder` and `dvsim.results.study_folder`.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dvsim.errors import OutputError, RunFailed
+from dvsim.results.atomic import whole_folder, write_bytes
+from dvsim.results.manifest import FORMAT
+from dvsim.scenario.render import to_toml
+from dvsim.scenario.switch_types import SwitchScenario
+from dvsim.scenario.types import Scenario
+
+SCENARIO, MANIFEST, REPORT = "scenario.toml", "manifest.json", "report.html"
+ADVICE = "run it again with --force or delete it"
+
+
+def run_folder(
+    root: Path,
+    scenario: Scenario | SwitchScenario,
+    version: str,
+    seed: int,
+    replications: int,
+    backend: str,
+) -> Path:
+    """Return the folder of a result: the same question always has the same folder."""
+    asked = json.dumps([to_toml(scenario), version, seed, replications, backend])
+    digest = hashlib.blake2b(asked.encode(), digest_size=6).hexdigest()
+    # a name may come from a file of somebody else: it must not lead out of the root
+    parts = [part for part in scenario.name.split("/") if part not in {"", ".", ".."}]
+    return root.joinpath(*parts, digest)
+
+
+def is_there(folder: Path) -> bool:
+    """Say whether a result is kept in a folder.
+
+    Raises
+    ------
+    RunFailed
+        If something is there that is no complete result.
+    """
+    if not os.path.lexists(folder):
+        return False
+    if not (folder / MANIFEST).is_file():
+        raise broken(folder, f"{MANIFEST} is missing")
+    return True
+
+
+def make_room(folder: Path) -> None:
+    """Make the folders around a folder of results: a bad place shows before the run, not after.
+
+    Raises
+    ------
+    OutputError
+        If they cannot be made or written.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def keep(
+    folder: Path,
+    contents: Mapping[str, bytes],
+    manifest: Mapping[str, Any],
+    report: Callable[[dict[str, Any], Path], object] | None,
+) -> dict[str, Any]:
+    """Write a folder of results, and return its manifest as it is kept, with the hashes.
+
+    A result that is already there is replaced; it stays until the new one is complete.
+
+    Parameters
+    ----------
+    folder
+        Where; its parents are made.
+    contents
+        The files that count, by name.
+    manifest
+        Without hashes.
+    report
+        Called with the manifest and the path of the page that it shall write.
+
+    Raises
+    ------
+    OutputError
+        If anything could not be written. Nothing of the new result remains then.
+    """
+    files = {
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for name, data in contents.items()
+    }
+    kept = {**manifest, "files": files}
+    try:
+        with whole_folder(folder) as partial:
+            for name, data in contents.items():
+                write_bytes(partial / name, data)
+            if report is not None:
+                report(kept, partial / REPORT)
+            text = json.dumps(kept, indent=2, sort_keys=True, allow_nan=False)
+            write_bytes(partial / MANIFEST, text.encode() + b"\n")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return kept
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a folder of results.
+
+    Raises
+    ------
+    RunFailed
+        If the folder is none, or its manifest is damaged or of another format.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        what = "it has no manifest.json" if folder.is_dir() else "there is no such folder"
+        message = f"{folder} is not a run: {what}"
+        raise RunFailed(message)
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise broken(folder, f"manifest.json: {error}") from error
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
+        raise broken(folder, "manifest.json is not the manifest of a run")
+    if manifest.get("format") != FORMAT:
+        raise broken(folder, f"manifest.json has format {manifest.get('format')}, not {FORMAT}")
+    return manifest
+
+
+def read_checked(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a file.
+
+    Raises
+    ------
+    RunFailed
+        If it is missing, truncated or not what the manifest says.
+    """
+    try:
+        data = (folder / name).read_bytes()
+    except FileNotFoundError as error:
+        raise broken(folder, f"{name} is missing") from error
+    except OSError as error:
+        raise broken(folder, f"{name}: {error.strerror}") from error
+    recorded = manifest["files"].get(name)
+    if not isinstance(recorded, dict):
+        raise broken(folder, f"manifest.json has no hash of {name}")
+    if len(data) != recorded.get("bytes"):
+        sizes = f"{len(data)} bytes instead of {recorded.get('bytes')}"
+        raise broken(folder, f"{name} is truncated or changed: {sizes}")
+    if hashlib.sha256(data).hexdigest() != recorded.get("sha256"):
+        raise broken(folder, f"{name} was changed after the run: its hash differs")
+    return data
+
+
+def another(folder: Path) -> RunFailed:
+    """Return the error of a folder that answers another question than the one it is named by."""
+    return RunFailed(f"{folder} is not what was asked; {ADVICE}")
+
+
+def broken(folder: Path, reason: str) -> RunFailed:
+    """Return the error of a folder that was changed by hand."""
+    return RunFailed(f"{folder} is not a complete run: {reason}; {ADVICE}")
+
+
+def _unwritable(folder: Path, error: OSError) -> OutputError:
+    return OutputError(f"cannot write {folder}: {error.strerror or error}")

@@ -1,0 +1,23 @@
+"""A folder of results, whichever kind it is of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dvsim.results.folder import load_run
+from dvsim.results.kept import read_manifest
+from dvsim.results.run import Run
+from dvsim.results.study import Study
+from dvsim.results.study_folder import BACKEND, load_study
+
+
+def load_result(folder: Path) -> Run | Study:
+    """Return the run or the study that is kept in `folder`.
+
+    Raises
+    ------
+    RunFailed, ScenarioError
+        As `load_run` and `load_study`.
+    """
+    study = read_manifest(folder).get("backend") == BACKEND
+    return load_study(folder) if study else load_run(folder)

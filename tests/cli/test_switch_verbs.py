@@ -1,0 +1,294 @@
+"""Do the verbs answer questions about a switch alone, and fail cleanly? Real files throughout."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dvsim.cli.main import cli
+from dvsim.scenario.find import list_scenarios
+
+MINE = """\
+kind = "switch"
+title = "mine"
+question = "how much?"
+source = "a test"
+
+[switch]
+height = 4
+angles = 3
+slot = "22 ns"
+
+[traffic]
+load = 0.3
+slots = 400
+warmup = 50
+
+[[vary]]
+height = [4, 16]
+slots = [400, 200]
+
+[[vary]]
+load = [0.1, 0.9]
+
+[compare]
+with = ["mean-field"]
+"""
+
+FEW = ["--replications", "2", "--workers", "1"]
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(MINE)
+    return "mine.toml"
+
+
+def call(*arguments):
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def good(*arguments):
+    result = call(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_run_prints_a_row_for_each_point(mine):
+    lines = good("run", mine, *FEW).splitlines()
+    assert lines[0] == "mine: mine"
+    assert lines[1].startswith("  200 to 400 slots, seed 1, 2 replications; ± is half of the 95 %")
+    head = "height load throughput ± mean-field acceptance ± hops ± latency ± p99 latency ns"
+    assert " ".join(lines[2].split()) == head
+    assert [line.split()[:2] for line in lines[3:7]] == [
+        ["4", "0.1"],
+        ["4", "0.9"],
+        ["16", "0.1"],
+        ["16", "0.9"],
+    ]
+    assert lines[7].startswith("  kept in runs/mine/")
+    latency, nanoseconds = float(lines[3].split()[9]), float(lines[3].split()[-1])
+    assert nanoseconds == pytest.approx(22 * latency, abs=0.2)
+
+
+def test_points_that_have_not_settled_are_marked_and_explained(mine):
+    text = good("run", mine, *FEW, "--set", "traffic.injection=queue")
+    rows = [line for line in text.splitlines() if line.split()[:2] == ["16", "0.9"]]
+    assert rows[0].endswith("*")
+    assert "  * height 16, load 0.9: not settled: queues grew by " in text
+    assert "height 16, load 0.1: not settled" not in text
+
+
+def test_lost_packets_have_a_column_where_there_are_some(mine):
+    assert "lost" not in good("run", mine, *FEW)
+    faulty = ("--set", 'switch.faults=[["node", 1, 0, 0]]', "--set", "compare.with=['zero-load']")
+    assert "lost" in good("run", mine, *FEW, *faulty).splitlines()[2]
+
+
+def test_the_same_question_is_answered_from_its_folder(mine):
+    first = good("run", mine, *FEW)
+    (manifest,) = Path("runs").rglob("manifest.json")
+    stamp = manifest.stat().st_mtime_ns
+    assert good("run", mine, *FEW) == first
+    assert manifest.stat().st_mtime_ns == stamp
+    good("run", mine, *FEW, "--force")
+    assert manifest.stat().st_mtime_ns != stamp
+    assert sorted(path.name for path in manifest.parent.iterdir()) == [
+        "cylinders.parquet",
+        "events.parquet",
+        "histograms.parquet",
+        "manifest.json",
+        "points.parquet",
+        "queues.parquet",
+        "report.html",
+        "scenario.toml",
+        "theory.parquet",
+    ]
+
+
+def test_a_kept_scenario_can_be_run_again(mine):
+    good("run", mine, *FEW)
+    (kept,) = Path("runs").rglob("scenario.toml")
+    first = good("run", mine, *FEW).splitlines()
+    assert good("run", str(kept), *FEW).splitlines() == first
+
+
+def test_json_is_one_object_without_nan(mine):
+    text = good("run", mine, *FEW, "--set", "traffic.load=0", "--json")
+    content = json.loads(text, parse_constant=pytest.fail)
+    (study,) = content["runs"]
+    assert study["scenario"] == "mine"
+    rows = {(row["point"], row["metric"]): row for row in study["estimates"]}
+    assert rows[0, "acceptance"]["value"] is None
+    assert rows[1, "throughput"] == {
+        "point": 1,
+        "height": 16,
+        "slots": 200,
+        "metric": "throughput",
+        "value": 0.0,
+        "low": 0.0,
+        "high": 0.0,
+        "unit": "packets/slot/input",
+    }
+
+
+def test_one_report_is_about_one_kind(mine):
+    good("run", mine, *FEW, "--report", "one.html")
+    assert Path("one.html").is_file()
+    both = call("run", mine, "h3/fdr-8", *FEW, "--report", "both.html")
+    assert both.exit_code == 2
+    assert "--report: h3/fdr-8 is of a system and mine of a switch alone" in both.stderr
+    assert not Path("both.html").exists()
+
+
+def test_both_kinds_are_run_in_one_command(mine):
+    text = good("run", mine, "h3/fdr-8", *FEW, "--scale", "0.01")
+    assert text.index("mine: mine") < text.index("h3/fdr-8: ")
+
+
+def test_report_reads_the_folder_of_a_study(mine):
+    good("run", mine, *FEW)
+    (manifest,) = Path("runs").rglob("manifest.json")
+    assert good("report", str(manifest.parent), "-o", "page.html") == "page.html\n"
+    assert "mine" in Path("page.html").read_text()
+
+
+def test_a_wrong_file_is_told_with_its_lines(mine):
+    Path(mine).write_text(MINE.replace("height = 4\n", "height = 5\n").replace("0.9", "9"))
+    for verb in ("check", "run", "show"):
+        result = call(verb, mine)
+        assert result.exit_code == 2
+        said = result.output.splitlines()
+        assert said[0].startswith("mine.toml:7: switch.height: must be a power of two")
+        assert said[1].startswith("mine.toml:21: vary.1.load.1: must be at most 1.0")
+    assert not Path("runs").exists()
+
+
+def test_a_misspelt_scenario_gets_the_nearest():
+    result = call("run", "switch/load-latencies")
+    assert result.exit_code == 2
+    assert "no such scenario; did you mean 'switch/load-latency'?" in result.stderr
+
+
+def test_every_packaged_scenario_is_good_and_listed():
+    names = [entry.name for entry in list_scenarios() if entry.name.startswith("switch/")]
+    assert {"switch/validation", "switch/all", "switch/load-latency"} <= set(names)
+    assert good("check", *names).splitlines() == [f"{name}: ok" for name in names]
+    listed = good("list", "scenarios")
+    assert all(name in listed for name in names)
+    kinds = {entry.name: entry.kind for entry in list_scenarios()}
+    assert kinds["switch/zero-load"] == "switch"
+    assert kinds["switch/all"] == "campaign"
+
+
+def test_all_is_all():
+    names = {entry.name for entry in list_scenarios() if entry.name.startswith("switch/")}
+    content = json.loads(good("show", "switch/all", "--json"))
+    assert {item["name"] for item in content["campaign"]} == names - {
+        "switch/all",
+        "switch/validation",
+    }
+
+
+def test_show_tells_each_value_and_where_it_was_written(mine):
+    text = good("show", mine, "--set", "traffic.load=0.4")
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if "." in line[:20]}
+    assert rows["switch.angles"] == ["3", "mine.toml:8"]
+    assert rows["switch.slot"] == ["22", "ns", "mine.toml:9"]
+    assert rows["switch.crossing"] == ["brc", "default"]
+    assert rows["traffic.load"] == ["0.4", "--set"]
+    assert rows["vary.0.height"] == ["4", "16", "mine.toml:17"]
+    assert json.loads(good("show", mine, "--json"))["values"]["switch.angles"]
+
+
+def test_limit_prints_the_answer_its_probes_and_the_command(mine):
+    arguments = ("--until", "acceptance > 0.8", "--between", "0.05", "1", "--tolerance", "0.2")
+    result = call("limit", mine, *arguments, "--set", "switch.height=4", "--workers", "1")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "mine: until acceptance > 0.8, load from 0.05 to 1, seed 1"
+    assert lines[1].startswith("  holds at load 0.")
+    assert lines[2].split() == ["load", "replications", "acceptance", "±"]
+    assert lines[3].split()[:2] == ["0.05", "10"]
+    assert lines[3].endswith("holds")
+    assert "load 1: fails" in result.stderr
+
+
+def test_limit_as_json(mine):
+    arguments = ("--until", "acceptance > 0.8", "--tolerance", "0.2", "--json", "--workers", "1")
+    content = json.loads(good("limit", mine, *arguments), parse_constant=pytest.fail)
+    assert [one["point"] for one in content["limits"]] == [
+        {"height": 4, "slots": 400},
+        {"height": 16, "slots": 200},
+    ]
+    assert content["limits"][0]["outcome"] == "found"
+    assert content["limits"][0]["probes"][0]["estimates"] == {"acceptance": None}  # load 0
+    assert 0 < content["limits"][1]["holds"] < content["limits"][1]["fails"] < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mine.toml", "--until", "acceptanc > 0.9"], "did you mean 'acceptance'?"),
+        (["h3/dv-8", "--until", "acceptance > 0.9"], "alone: switch/angles, switch/bursty"),
+        (["switch/all", "--until", "acceptance > 0.9"], "is a campaign of several scenarios"),
+        (["mine.toml", "--until", "p99 < 9", "--seed", "-1"], "--seed: -1 is not from 0"),
+        (["mine.toml", "--until", "p99 < 9", "--vary", "hight"], "did you mean 'height'?"),
+        (["mine.toml"], "Missing option '--until'"),
+    ],
+)
+def test_limit_tells_what_is_wrong(mine, arguments, said):
+    result = call("limit", *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_validate_prints_the_claims(mine):
+    arguments = ("--scale", "0.02", "--replications", "1", "--workers", "1")
+    text = good("validate", "switch", *arguments)
+    assert text.startswith("slots scaled by 0.02: not the published workload\n\nClaims\n")
+    assert all(f"\nDV-{number}  " in text for number in range(1, 9))
+    assert "kept switch/saturation: runs/switch/saturation/" in text
+    strict = call("validate", "switch/zero-load", *arguments, "--strict")
+    assert strict.exit_code == 3
+    assert "not every claim is confirmed: DV-3 not reproduced" in strict.stderr
+
+
+def test_validate_refuses_what_nothing_is_published_of(mine):
+    result = call("validate", "switch/hot-spot")
+    assert result.exit_code == 2
+    assert "none of its scenarios names published figures to compare with" in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_folder(mine, number):
+    long = [
+        "--set",
+        "traffic.slots=1_000_000",
+        "--set",
+        "switch.height=1024",
+        "--replications",
+        "9",
+    ]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "dvsim", "run", mine, *long, "--workers", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not Path("runs").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)  # the workers are on their way
+    os.kill(running.pid, number)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 128 + number
+    assert said.splitlines()[-1] in ("interrupted", "ended by SIGTERM")
+    assert not [path for path in Path("runs").rglob("*") if path.is_file()]

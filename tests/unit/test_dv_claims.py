@@ -1,0 +1,170 @@
+"""Are the published statements about the switch decided as their words say?"""
+
+import dataclasses
+
+import pytest
+from run_builder import steady_tcp, tcp_scenario
+
+from dvsim.results.study import Study
+from dvsim.scenario.load import load
+from dvsim.session import run_scenarios
+from dvsim.validation import validate
+from dvsim.validation.assess import claimed
+from dvsim.validation.dv_claims import DV
+from dvsim.validation.text import lines
+
+
+@pytest.fixture(scope="module")
+def studies():
+    """All studies that the claims speak of, as packaged but with few slots and small switches."""
+    few = {
+        "switch/zero-load": ["traffic.slots=5_000"],
+        "switch/saturation": [
+            "vary=[{crossing=['brc','random','xor']},{angles=[1,2,3]},{height=[16,4096]}]",
+            "traffic.slots=40",
+            "traffic.warmup=150",
+        ],
+        "switch/fixed-ports": ["traffic.slots=1_000"],
+        "switch/angles": [
+            "vary=[{crossing=['brc','random','xor']},{height=[16,64]},{angles=[5,6,8]}]",
+            "traffic.slots=1_000",
+        ],
+        "switch/butterfly": ["vary=[{height=[128,256]},{load=[0.5]}]", "traffic.slots=300"],
+        "switch/butterfly-all": ["traffic.slots=300"],
+    }
+    scenarios = [load(name, options) for name, options in few.items()]
+    return run_scenarios(scenarios, replications=2, out=None, workers=1)
+
+
+@pytest.fixture(scope="module")
+def claims(studies):
+    return {claim.id: claim for claim in validate(studies).claims}
+
+
+def changed(studies, name, metric, function):
+    """Return the studies with a metric of one of them changed, row by row."""
+    result = []
+    for study in studies:
+        if study.scenario.name == name:
+            table = study.points.copy()
+            rows = [study.scenario.points[point] for point in table["point"]]
+            values = zip(rows, table[metric], strict=True)
+            table[metric] = [float(function(point, value)) for point, value in values]
+            result.append(dataclasses.replace(study, points=table))
+        else:
+            result.append(study)
+    return result
+
+
+def decided(studies, id_):
+    return next(claim for claim in validate(studies).claims if claim.id == id_)
+
+
+def test_all_eight_are_confirmed(claims):
+    assert list(claims) == [f"DV-{number}" for number in range(1, 9)]
+    assert {claim.verdict for claim in claims.values()} == {"confirmed"}
+
+
+@pytest.mark.parametrize(
+    ("id_", "value"),
+    [("DV-1", 5), ("DV-2", 36), ("DV-4", 1), ("DV-5", 6), ("DV-7", 16), ("DV-8", 64)],
+)
+def test_what_is_exact_is_exact(claims, id_, value):
+    assert claims[id_].value == value
+
+
+@pytest.mark.parametrize(
+    ("id_", "said"),
+    [
+        ("DV-1", "110 ns; mean 5.0"),
+        ("DV-2", "12 ports"),
+        ("DV-3", "H = 4,096, brc, A = 1, 2: 0.2"),
+        ("DV-3", "xor, A = 1 to 3: 0.1"),
+        ("DV-4", "random, A = 1, 2, 4, 8: 64 ports 0.2"),
+        ("DV-5", "brc: 6, 6; random: 6, 6; xor: 6, 8; exit at any angle"),
+        ("DV-6", "one injecting angle of six: 1.96 at 128 ports and 2.1"),
+        ("DV-6", "no switch could do better; with all angles injecting 0.5"),
+        ("DV-8", "dv211 2,048 ports in 2 levels, dv216 65,536 ports in 3 levels"),
+    ],
+)
+def test_the_note_says_what_the_verdict_rests_on(claims, id_, said):
+    assert said in claims[id_].note
+
+
+@pytest.mark.parametrize(
+    ("id_", "name", "metric", "function"),
+    [
+        ("DV-1", "switch/zero-load", "p50", lambda point, value: 6),
+        ("DV-3", "switch/saturation", "throughput", lambda point, value: value * 0.9),
+        ("DV-4", "switch/fixed-ports", "throughput", lambda point, value: point["angles"]),
+        ("DV-5", "switch/angles", "acceptance", lambda point, value: point["angles"] / 7),
+        ("DV-6", "switch/butterfly", "acceptance", lambda point, value: value * 0.8),
+    ],
+)
+def test_another_value_is_not_confirmed(studies, id_, name, metric, function):
+    claim = decided(changed(studies, name, metric, function), id_)
+    assert claim.verdict == "not reproduced"
+    assert claim.value is not None
+
+
+def test_the_crossing_that_decides_is_the_default(studies):
+    def worse(point, value):
+        return value if point["crossing"] == "brc" else value / 2
+
+    for id_, name, metric in [
+        ("DV-3", "switch/saturation", "throughput"),
+        ("DV-4", "switch/fixed-ports", "throughput"),
+    ]:
+        assert decided(changed(studies, name, metric, worse), id_).verdict == "confirmed"
+
+
+def test_an_interval_that_reaches_below_is_not_enough_for_five_idle_angles(studies):
+    study = next(study for study in studies if study.scenario.name == "switch/angles")
+    table = study.points.copy()
+    table.loc[table["replication"] == 1, "acceptance"] = 1.0
+    table.loc[table["replication"] == 2, "acceptance"] = 0.985
+    others = [one for one in studies if one is not study]
+    claim = decided([*others, dataclasses.replace(study, points=table)], "DV-5")
+    assert claim.verdict == "not reproduced"
+    assert "no number of angles is enough" in claim.note
+
+
+def test_a_study_that_is_missing_is_named(studies):
+    some = [study for study in studies if study.scenario.name != "switch/butterfly-all"]
+    claim = decided(some, "DV-6")
+    assert (claim.verdict, claim.note) == ("not reproduced", "not run: switch/butterfly-all")
+
+
+def test_a_point_that_is_missing_is_named(studies):
+    scenario = load("switch/angles").fixed("crossing", "brc").fixed("height", 16)
+    (study,) = run_scenarios([scenario.fixed("slots", 50)], replications=1, out=None, workers=1)
+    assert isinstance(study, Study)
+    claim = decided([*studies, study], "DV-5")
+    assert claim.verdict == "not reproduced"
+    assert claim.note.startswith("not simulated: ")
+
+
+def test_the_claims_of_a_source_are_there_when_a_run_of_it_is(studies):
+    system = steady_tcp(tcp_scenario(8), 150_000)
+    both = [claim.id[:2] for claim in validate([*studies, system]).claims]
+    assert both == ["H3"] * 25 + ["DV"] * 8
+    assert {claim.id[:2] for claim in validate([system]).claims} == {"H3"}
+    other = load("switch/hot-spot", ["traffic.slots=5"]).fixed("load", 0.1)
+    assert validate(run_scenarios([other], replications=1, out=None, workers=1)).claims == ()
+
+
+def test_every_claim_names_packaged_scenarios():
+    assert {entry.scenarios for entry in DV.values()}
+    names = {name for entry in DV.values() for name in entry.scenarios}
+    assert names <= claimed()
+    assert {load(name).name for name in names} == names
+
+
+def test_the_text_has_claims_and_no_empty_tables(studies):
+    text = list(lines(validate(studies)))
+    assert text[0] == "Claims"
+    assert "claims confirmed: 8 of 8" in text
+    seven = next(line for line in text if line.startswith("DV-7"))
+    assert seven == "DV-7  confirmed: A system has 16 parallel networks; claimed 16 planes, " + (
+        "simulated 16 planes"
+    )

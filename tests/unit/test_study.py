@@ -1,0 +1,309 @@
+"""Does a study hold what `Switch.run` gives, and is it kept and found again, whole?"""
+
+import dataclasses
+import json
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from switch_desk import small
+
+import dvsim
+from dvsim import session
+from dvsim.backends import pool, switch
+from dvsim.errors import OutputError, RunFailed
+from dvsim.results import kept, study_folder
+from dvsim.results.load import load_result
+from dvsim.results.study import METRICS, TABLES
+from dvsim.scenario.load import load
+from dvsim.session import run_scenarios, scaled
+from dvsim.switch import Switch, replication_seed
+from dvsim.switch.butterfly import analytic_acceptance
+from dvsim.switch.meanfield import carried, mean_hops, saturation, zero_load_hops
+
+SWEEP = "[[vary]]\nheight = [4, 8]\n[[vary]]\nload = [0.1, 0.9]\n"
+
+
+def ask(*scenarios, **options):
+    return run_scenarios(scenarios, **{"out": None, "replications": 2, "workers": 1} | options)
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    return load(small(tmp_path, SWEEP))
+
+
+def test_each_row_is_a_run_of_its_own(sweep):
+    (study,) = ask(sweep, replications=3, seed=7)
+    assert study.points[["point", "replication"]].to_numpy().tolist() == [
+        [point, replication] for point in range(4) for replication in (1, 2, 3)
+    ]
+    for row in study.points.itertuples():
+        point = sweep.points[row.point]
+        seed = replication_seed(7, row.replication - 1)
+        run = Switch(point["height"], 3).run(point["load"], 400, 50, seed)
+        assert (row.offered, row.accepted, row.delivered) == (
+            run.offered,
+            run.accepted,
+            run.delivered,
+        )
+        assert (row.throughput, row.mean_hops) == (run.throughput, run.mean_hops)
+        assert (row.p50, row.p99) == (run.quantile(0.5), run.quantile(0.99))
+        assert row.max == np.flatnonzero(run.latency)[-1]
+        assert row.blocked == run.blocked.mean()
+
+
+def test_histograms_and_cylinders_are_those_of_all_replications(sweep):
+    (study,) = ask(sweep)
+    runs = [Switch(8, 3).run(0.9, 400, 50, replication_seed(1, number)) for number in (0, 1)]
+    table = study.histograms[study.histograms["point"] == 3]
+    hops = table[table["kind"] == "hops"].set_index("value")["packets"]
+    summed = sum(np.pad(run.hops, (0, 99 - run.hops.size)) for run in runs)
+    assert hops.to_dict() == {n: packets for n, packets in enumerate(summed) if packets}
+    rows = study.cylinders[study.cylinders["point"] == 3]
+    assert rows["blocked"].to_numpy()[:-1] == pytest.approx(
+        np.mean([run.blocked for run in runs], axis=0)
+    )
+    assert np.isnan(rows["blocked"].to_numpy()[-1])
+    assert rows["occupancy"].to_numpy() == pytest.approx(
+        np.mean([run.occupancy for run in runs], axis=0)
+    )
+
+
+def test_an_estimate_is_a_mean_with_a_student_interval(sweep):
+    (study,) = ask(sweep, replications=3)
+    row = study.estimates().set_index(["point", "metric"]).loc[(2, "throughput")]
+    values = study.points[study.points["point"] == 2]["throughput"]
+    assert row["value"] == pytest.approx(values.mean())
+    assert row["high"] - row["value"] == pytest.approx(4.302653 * values.std() / 3**0.5)
+    assert (row["height"], row["load"]) == (8, 0.1)
+    assert study.table().loc[2, "± throughput"] == pytest.approx(row["high"] - row["value"])
+
+
+def test_one_replication_has_no_interval(sweep):
+    estimates = ask(sweep, replications=1)[0].estimates()
+    assert (estimates["low"] == estimates["value"]).all()
+
+
+def test_nothing_offered_is_not_a_number(tmp_path):
+    (study,) = ask(load(small(tmp_path), ["traffic.load=0"]))
+    values = study.estimates().set_index("metric")["value"]
+    assert np.isnan(values[["acceptance", "mean_latency", "p99"]]).all()
+    assert values["throughput"] == 0
+
+
+def test_the_bytes_are_the_same_for_any_number_of_workers(sweep, tmp_path, monkeypatch):
+    monkeypatch.setattr(switch, "QUICK", 0)
+    monkeypatch.setattr(switch, "SMALL", 30_000)  # replications of a point in different tasks
+    kept_as = []
+    for workers in (1, 2):
+        (study,) = ask(sweep, replications=3, workers=workers, out=tmp_path / str(workers))
+        kept_as.append({f: (study.folder / f).read_bytes() for f in study.manifest["files"]})
+    assert set(kept_as[0]) == {"scenario.toml", *(f"{name}.parquet" for name in TABLES)}
+    assert kept_as[0] == kept_as[1]
+
+
+def test_theory_stands_beside(tmp_path):
+    more = '[compare]\nwith = ["mean-field", "zero-load"]\n[[vary]]\nload = [0.2, 1.0]\n'
+    theory = ask(load(small(tmp_path, more)))[0].theory.set_index(["point", "name", "metric"])
+    value = theory["value"].to_dict()
+    throughput = carried(4, 3, 0.2)
+    assert value[0, "mean-field", "throughput"] == throughput
+    assert value[0, "mean-field", "acceptance"] == throughput / 0.2
+    assert value[0, "mean-field", "mean_hops"] == mean_hops(4, 3, throughput)
+    assert value[1, "mean-field", "throughput"] == saturation(4, 3)
+    assert value[0, "zero-load", "mean_hops"] == value[0, "zero-load", "p50"] == 5
+    law = zero_load_hops(4, 3)
+    assert {metric: v for (p, _, metric), v in value.items() if p == 0 and "hops:" in metric} == {
+        f"hops:{n}": law[n] for n in range(3, 8)
+    }
+
+
+def test_with_queues_the_mean_field_carries_the_load_up_to_saturation(tmp_path):
+    more = '[compare]\nwith = ["mean-field"]\n[[vary]]\nload = [0.2, 0.5]\n'
+    (study,) = ask(load(small(tmp_path, more), ["traffic.injection=queue"]))
+    rows = study.theory[study.theory["metric"] == "throughput"]
+    assert rows["value"].tolist() == [0.2, saturation(4, 3)]
+    assert list(study.notes()) == [1]
+    assert "queues grew" in study.notes()[1]
+    assert "(in 2 of 2 replications)" in study.notes()[1]
+
+
+def test_the_butterfly_has_as_many_ports(tmp_path):
+    more = '[compare]\nwith = ["butterfly"]\n'
+    (study,) = ask(load(small(tmp_path, more), ["switch.angles=4"]))
+    value = study.theory.set_index("metric")["value"]
+    assert value["acceptance"] == analytic_acceptance(16, 0.3)
+    assert value["throughput"] == 0.3 * analytic_acceptance(16, 0.3)
+
+
+def test_a_recording_is_the_beginning_of_the_first_run(tmp_path):
+    more = "[record]\npackets = 20\nslots = 30\n[[vary]]\nload = [0.5, 0.1]\n"
+    (study,) = ask(load(small(tmp_path, more), ["traffic.injection=queue"]))
+    run = Switch(4, 3).start(0.5, injection="queue", watch=20)
+    run.run(30)
+    result = run.result()
+    steps = [
+        (step.slot, path.packet, step.event, step.cylinder, step.angle, step.height)
+        for path in result.paths
+        for step in path.steps
+    ]
+    columns = ["slot", "packet", "kind", "cylinder", "angle", "height"]
+    assert sorted(study.events[columns].itertuples(index=False, name=None)) == sorted(steps)
+    assert len(study.queues) == 30
+    last = study.queues.iloc[-1]
+    assert (last["waiting"], last["in_flight"]) == (result.waiting, result.in_flight)
+    assert study.queues["deflected"].sum() == result.deflections.sum()
+    deflected = study.events[study.events["kind"] == "deflect"]
+    assert (deflected["by"] >= -1).all()
+    assert len(deflected)
+
+
+def test_a_network_is_studied_alike(tmp_path):
+    text = small(tmp_path).read_text().split("[switch]")[0]
+    text += (
+        '[network]\npreset = "dv203"\nplanes = 2\n[traffic]\nload = 0.4\nslots = 200\nwarmup = 50\n'
+    )
+    (study,) = ask(load(small(tmp_path, text=text)))
+    run = dvsim.Network("dv203", planes=2).run(0.4, 200, 50, replication_seed(1, 1))
+    row = study.points.iloc[1]
+    assert (row["delivered"], row["throughput"]) == (run.delivered, run.throughput)
+    assert row["mean_latency"] == run.mean_latency
+    assert study.slot_ps == dvsim.Network("dv203", planes=2).slot_ps
+    assert study.cylinders["level"].unique().tolist() == [0]
+
+
+def test_flow_fidelity_says_so_with_its_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    text = small(tmp_path).read_text().split("[switch]")[0]
+    text += '[network]\npreset = "dv202"\nplanes = 1\n[traffic]\nload = 0.4\nslots = 200\n'
+    text += '[[vary]]\nfidelity = ["cycle", "flow"]\n'
+    (study,) = ask(load(small(tmp_path, text=text)))
+    assert study.points["fidelity"].tolist() == ["cycle", "cycle", "flow", "flow"]
+    ((point, errors),) = study.flow_errors().items()
+    assert point == 1
+    assert all(0 <= error < 0.1 for error in errors)
+    assert study.points["latency_error"].isna().tolist() == [True, True, False, False]
+
+
+def test_a_scale_multiplies_the_slots_that_count(tmp_path):
+    scenario = load(small(tmp_path, "[[vary]]\nslots = [100, 400]\n"))
+    half = scaled(scenario, 0.5)
+    assert [half.at(point).traffic.slots for point in (0, 1)] == [50, 200]
+    assert half.at(0).traffic.warmup == 50
+
+
+def test_a_switch_that_does_not_fit_in_memory_is_told_by_name(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise MemoryError("the switch needs 9 B of memory, 8 B are available")
+
+    monkeypatch.setattr(Switch, "run", refuse)
+    with pytest.raises(RunFailed, match="small: the switch needs 9 B"):
+        ask(load(small(tmp_path)))
+
+
+def test_python_runs_a_study():
+    study = dvsim.run("switch/zero-load", replications=2, traffic__slots=2_000)
+    assert repr(study) == "Study('switch/zero-load', seed=1, replications=2, points=1)"
+    assert set(study.estimates()["metric"]) == set(METRICS)
+    assert study.manifest["command"] == (
+        "dvsim.run('switch/zero-load', seed=1, replications=2, traffic__slots=2000)"
+    )
+
+
+def test_a_question_is_answered_once(sweep, tmp_path, monkeypatch):
+    (first,) = ask(sweep, out=tmp_path)
+    monkeypatch.setattr(session, "study", None)
+    (again,) = ask(sweep, out=tmp_path)
+    assert again.folder == first.folder
+    for name in TABLES:
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(first, name), check_dtype=False)
+    assert again.scenario == sweep
+    assert again.manifest == load_result(first.folder).manifest
+
+
+@pytest.mark.parametrize("change", ["seed", "replications", "scenario"])
+def test_another_question_is_another_folder(sweep, tmp_path, change):
+    (first,) = ask(sweep, out=tmp_path, report=False)
+    asked = sweep if change != "scenario" else sweep.fixed("load", 0.2)
+    options = {} if change == "scenario" else {change: 3}
+    (other,) = ask(asked, out=tmp_path, report=False, **options)
+    assert other.folder != first.folder
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda f: (f / "points.parquet").unlink(), "points.parquet is missing"),
+        (lambda f: (f / "queues.parquet").write_bytes(b""), "queues.parquet is truncated"),
+        (lambda f: (f / "manifest.json").unlink(), "manifest.json is missing"),
+        (
+            lambda f: (f / "scenario.toml").write_text(
+                (f / "scenario.toml").read_text().replace("0.9", "0.8")
+            ),
+            "scenario.toml was changed after the run",
+        ),
+    ],
+)
+def test_a_damaged_folder_is_refused_until_forced(sweep, tmp_path, damage, message):
+    (study,) = ask(sweep, out=tmp_path, report=False)
+    damage(study.folder)
+    with pytest.raises(RunFailed, match=message):
+        ask(sweep, out=tmp_path, report=False)
+    ask(sweep, out=tmp_path, report=False, force=True)
+    assert ask(sweep, out=tmp_path, report=False)[0].scenario == sweep
+
+
+def test_a_full_disk_leaves_nothing(sweep, tmp_path, monkeypatch):
+    def full(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kept, "write_bytes", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        ask(sweep, out=tmp_path / "runs")
+    assert not [path for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+
+
+def test_an_interrupted_run_leaves_nothing_and_no_process(sweep, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(switch, "QUICK", 0)
+    monkeypatch.setattr(session.Progress, "runs_done", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ask(sweep, out=tmp_path / "runs", workers=2)
+    assert not [path for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    deadline = time.monotonic() + 10
+    while pool.multiprocessing.active_children() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert pool.multiprocessing.active_children() == []
+
+
+def test_a_worker_that_dies_fails_the_run(sweep, monkeypatch):
+    monkeypatch.setattr(switch, "QUICK", 0)
+
+    def kill_one(*_):
+        next(iter(pool.multiprocessing.active_children())).kill()
+
+    monkeypatch.setattr(session.Progress, "runs_done", kill_one)
+    monkeypatch.setattr(switch, "SMALL", 1)
+    with pytest.raises(RunFailed, match="a worker process died"):
+        ask(sweep, replications=40, workers=2)
+
+
+def test_the_folder_of_a_run_is_told_from_that_of_a_study(sweep, tmp_path):
+    (study,) = ask(sweep, out=tmp_path, report=False)
+    manifest = json.loads((study.folder / "manifest.json").read_text())
+    assert manifest["backend"] == study_folder.BACKEND
+    assert manifest["node_updates"] == 450 * 2 * 2 * 3 * (4 * 3 + 8 * 4)
+    with pytest.raises(RunFailed, match=r"samples\.parquet is missing"):
+        from dvsim.results.folder import load_run
+
+        load_run(study.folder)
+
+
+def test_a_study_has_a_page_of_its_own(sweep, tmp_path):
+    (study,) = ask(sweep, out=tmp_path)
+    assert "<title>" in (study.folder / "report.html").read_text()
+    assert not dataclasses.replace(study, folder=None).folder
