@@ -1,7 +1,8 @@
-"""Reports: one offline HTML page for one run or many.
+"""Reports: one offline HTML page for runs, or for studies of the switch.
 
-`write_report` (to a file) and `render_report` (to text) are the whole public surface. Inside, in
-the order in which data flows::
+`write_report` (to a file) and `render_report` (to text) for runs, `write_study_report` and
+`render_study_report` for studies are the whole public surface. Inside, in the order in which data
+flows, for runs::
 
     prepare              runs sorted by message size, labelled, coloured, estimated
     series, axes         samples as lines on a screen
@@ -9,9 +10,22 @@ the order in which data flows::
     rates, compare       tables of what came out, as `table` holds them
     stages, evidence     tables of why, and of what it rests on
     verdict              what the numbers show, in words
-    write                all of it on one page (page.html.jinja, style.css)
+    write                all of it on one page (page.html.jinja)
+
+and for studies::
+
+    sweep                points in order: one key along the axis, a line for every other combination
+    metrics              what they are called, and the levels that were published
+    curves, spread       the figures
+    recorded, timeline   the recorded run, which player.js draws
+    study_tables         tables of what came out and of what was asked
+    answers              what the numbers show, in words
+    studies              all of it on one page (studies.html.jinja)
+
+Both share `page` (frame.html.jinja, parts.html.jinja, style.css), `table` and `evidence`.
 """
 
+from dvsim.report.studies import render_study_report, write_study_report
 from dvsim.report.write import render_report, write_report
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["render_report", "render_study_report", "write_report", "write_study_report"]

@@ -52,6 +52,11 @@ def layout(height: int, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def tall(entries: int) -> int:
+    """Return the height of a figure in pixels whose legend has so many entries, two in a row."""
+    return 300 + 24 * -(-entries // 2)
+
+
 def log_axis(low: float, high: float) -> dict[str, Any]:
     """Make a logarithmic axis from `low` to just above `high`, both > 0.
 

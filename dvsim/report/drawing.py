@@ -14,10 +14,9 @@ from dvsim.report.series import Floats
 CONFIG = {
     "responsive": True,
     "displaylogo": False,
-    # named one by one: the default bar also offers to upload the figure to a service
-    "modeBarButtons": [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
     "plotlyServerURL": "",
 }
+BUTTONS = ("zoom2d", "pan2d", "resetScale2d", "toImage")
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,12 @@ class Drawing:
     reading: str
 
 
-def draw(name: str, traces: Sequence[Mapping[str, Any]], looks: Mapping[str, Any]) -> str:
+def draw(
+    name: str,
+    traces: Sequence[Mapping[str, Any]],
+    looks: Mapping[str, Any],
+    buttons: Sequence[str] = BUTTONS,
+) -> str:
     """Write a figure as an element with its script; the library itself is on the page once.
 
     Plotly escapes the angle brackets of every text in it, so no title can end the script.
@@ -57,7 +61,8 @@ def draw(name: str, traces: Sequence[Mapping[str, Any]], looks: Mapping[str, Any
         include_plotlyjs=False,
         full_html=False,
         div_id=name,
-        config=CONFIG,
+        # named one by one: the default bar also offers to upload the figure to a service
+        config=CONFIG | {"modeBarButtons": [list(buttons)]},
         validate=False,
         default_height=f"{looks['height']}px",
     )

@@ -11,11 +11,13 @@ from dvsim.report.table import MISSING, Cell, Table, number
 
 if TYPE_CHECKING:
     from dvsim.results.run import Run
+    from dvsim.results.study import Study
     from dvsim.scenario.types import Parameter
     from dvsim.validation.types import Validation
 
 # from the weakest; what is published or measured is not listed
 WEAK = ("assumed", "unverified", "calibrated")
+ORIGIN = ("dvsim", "commit", "started", "work (s)", "simulated (s)", "CPU", "system", "Python")
 CLAIM_MARKS = {
     "confirmed": ("✓ confirmed", "pass"),
     "refuted": ("✗ refuted", "fail"),
@@ -111,8 +113,7 @@ def manifest_table(groups: Sequence[Group]) -> Table:
     rows = []
     for group in groups:
         for entry in group.entries:
-            run, known = entry.run, entry.run.manifest
-            host = mapping(known.get("host"))
+            run = entry.run
             rows.append(
                 [
                     Cell(run.scenario.name),
@@ -120,36 +121,30 @@ def manifest_table(groups: Sequence[Group]) -> Table:
                     Cell(run.backend),
                     number(run.seed),
                     number(run.replications),
-                    Cell(text_of(known.get("version"))),
-                    Cell(commit_text(known.get("git")), "code"),
-                    Cell(text_of(known.get("started"))),
-                    number(seconds(known.get("wall_s"))),
-                    number(seconds(known.get("simulated_s"))),
-                    Cell(text_of(host.get("cpu"))),
-                    Cell(text_of(host.get("system"))),
-                    Cell(text_of(host.get("python"))),
+                    *origin_cells(run.manifest),
                 ]
             )
     return Table(
         name="manifest",
         caption="Every run: how it was asked for, and where and when it was made.",
-        head=[
-            "scenario",
-            "message",
-            "backend",
-            "seed",
-            "replications",
-            "dvsim",
-            "commit",
-            "started",
-            "work (s)",
-            "simulated (s)",
-            "CPU",
-            "system",
-            "Python",
-        ],
+        head=["scenario", "message", "backend", "seed", "replications", *ORIGIN],
         rows=rows,
     )
+
+
+def origin_cells(known: Mapping[str, Any]) -> list[Cell]:
+    """Tell by its manifest where and when a run was made; a cell for each of `ORIGIN`."""
+    host = mapping(known.get("host"))
+    return [
+        Cell(text_of(known.get("version"))),
+        Cell(commit_text(known.get("git")), "code"),
+        Cell(text_of(known.get("started"))),
+        number(seconds(known.get("wall_s"))),
+        number(seconds(known.get("simulated_s"))),
+        Cell(text_of(host.get("cpu"))),
+        Cell(text_of(host.get("system"))),
+        Cell(text_of(host.get("python"))),
+    ]
 
 
 def cards_table(runs: Sequence[Run]) -> Table:
@@ -183,7 +178,7 @@ def cards_table(runs: Sequence[Run]) -> Table:
     )
 
 
-def commands_of(runs: Sequence[Run], command: str | None) -> list[str]:
+def commands_of(runs: Sequence[Run | Study], command: str | None) -> list[str]:
     """Give the commands that repeat the page: those that made the runs, then the page's own."""
     made = [run.manifest.get("command") or [] for run in runs]
     texts = [line if isinstance(line, str) else shlex.join(map(str, line)) for line in made]

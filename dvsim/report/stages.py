@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.table import Cell, Table, number
+from dvsim.results.fabric import fabric_text
 from dvsim.results.stages import STAGES, bottleneck_text, stages_of
 
 EVENTS = {"overruns": "overruns", "extra_polls": "extra polls", "paged_bytes": "bytes paged"}
@@ -61,6 +62,17 @@ def stages_table(groups: Sequence[Group]) -> Table:
             if reading == "counter"
         ],
     )
+
+
+def fabric_lines(groups: Sequence[Group]) -> list[str]:
+    """Say for each run over the Data Vortex what its fabric was, runs alike in one line."""
+    runs: dict[str, list[str]] = {}
+    for group in groups:
+        for entry in group.entries:
+            text = fabric_text(entry.run.counters)
+            if text is not None:
+                runs.setdefault(text, []).append(f"{entry.label} {size_text(group.message_bytes)}")
+    return [f"{', '.join(labels)}: {text}." for text, labels in runs.items()]
 
 
 def share_cell(share: float | None, most: float) -> Cell:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dvsim._version import __version__
-from dvsim.errors import DvsimError, OutputError
+from dvsim.errors import DvsimError
 from dvsim.report.compare import columns_table, published_values, rows_as_printed, statistics_table
 from dvsim.report.evidence import (
     cards_table,
@@ -19,12 +16,12 @@ from dvsim.report.evidence import (
     parameters_table,
 )
 from dvsim.report.figures import points_per_trace, rate_drawing
+from dvsim.report.page import render, write
 from dvsim.report.prepare import Group, prepare, size_text
 from dvsim.report.quantiles import quantile_drawing
 from dvsim.report.rates import rates_table
-from dvsim.report.stages import stages_table
+from dvsim.report.stages import fabric_lines, stages_table
 from dvsim.report.verdict import join, sentences
-from dvsim.results.atomic import write_file
 
 if TYPE_CHECKING:
     from dvsim.results.run import Run
@@ -57,24 +54,12 @@ def render_report(
     DvsimError
         If there is no run.
     """
-    import jinja2
-    import plotly.offline
-    from markupsafe import Markup
-
     if not runs:
         raise DvsimError("a report needs at least one run")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["glue"] = glue
-    template = environment.from_string(resource("page.html.jinja"))
-    return template.render(
+    return render(
+        "page.html.jinja",
         **page_parts(prepare(runs), runs, validation),
         commands=commands_of(runs, command),
-        version=__version__,
-        # both are ours, not a user's: they must not be escaped
-        style=Markup(resource("style.css")),
-        library=Markup(plotly.offline.get_plotlyjs()),
     )
 
 
@@ -105,6 +90,7 @@ def page_parts(
             for number, entry in enumerate(entries)
         ],
         "stages": stages_table(groups),
+        "fabrics": fabric_lines(groups),
         "claims": claims_table(validation) if validation and validation.claims else None,
         "parameters": parameters_table(runs),
         "manifest": manifest_table(groups),
@@ -145,24 +131,4 @@ def write_report(
     OutputError
         If the file cannot be written. What was there before is still there then.
     """
-    page = render_report(runs, validation, command).encode()
-    try:
-        write_file(path, page)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def glue(text: str) -> str:
-    """Keep a number and its unit on one line.
-
-    Examples
-    --------
-    >>> glue("0.5× at 2 KiB") == "0.5× at 2\N{NO-BREAK SPACE}KiB"
-    True
-    """
-    return re.sub(r"(?<=\d) (?=(?:[KMG]i)?B\b|%)", "\N{NO-BREAK SPACE}", text)
-
-
-def resource(name: str) -> str:
-    """Read a text file of this package."""
-    return (files("dvsim.report") / name).read_text(encoding="utf-8")
+    write(path, render_report(runs, validation, command))

@@ -1,0 +1,255 @@
+"""Metrics over what was varied: lines with the interval as a band, theory dashed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from dvsim.report.axes import GREY, layout, log_axis, tall
+from dvsim.report.drawing import Drawing, draw
+from dvsim.report.metrics import LINES, NAMES, UNITS, metric_text, shown
+from dvsim.report.sweep import Group, Mark, Sweep, Theory, value_text
+from dvsim.report.table import number_text
+
+KEYS = {"load": "offered load (packets per slot and input)"}  # others are called by their name
+SPREAD = 8  # largest by smallest latency from which on their axis is logarithmic
+FLOOR = 0.5  # a rate that never falls below this share of its largest needs no zero on its axis
+MOST_LETTERS = 40  # of names that stand in one line
+BESIDE = 0.6  # of the room of a value, for marks that stand side by side
+
+
+def curve_drawings(sweep: Sweep, name: str) -> list[Drawing]:
+    """Draw every metric of a study that says something over the key along the axis.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        The study in order; one that varied nothing has no curve.
+    name : str
+        Start of the identifiers of the figures.
+    """
+    if sweep.key is None:
+        return []
+    return [curve_drawing(sweep, metric, f"{name}-{metric}") for metric in shown(sweep.study)]
+
+
+def curve_drawing(sweep: Sweep, metric: str, name: str) -> Drawing:
+    """Draw one metric; beside the mean latency stands its 99 % quantile."""
+    lines = [(group, sweep.marks(group, metric)) for group in sweep.groups]
+    lines = [(group, marks) for group, marks in lines if marks]
+    traces: list[dict[str, Any]] = []
+    theories = sweep.theories(metric)
+    tails = []
+    if metric == "mean_latency":
+        tails = [(group, sweep.marks(group, "p99")) for group, _ in lines]
+    for group, marks in lines:
+        if sweep.numeric:
+            traces += band(group, marks)
+    for group, marks in tails:
+        traces.append(simulated(sweep, group, marks, "p99"))
+    traces += [theory_trace(sweep, theory) for theory in theories]
+    for group, marks in lines:
+        traces.append(simulated(sweep, group, marks, metric))
+    published = [line for line in LINES if line.belongs(sweep, metric)]
+    traces += [level(sweep, line.value, line.text) for line in published]
+    drawn = [mark.value for _, marks in [*lines, *tails] for mark in marks]
+    drawn += [value for theory in theories for _, value in theory.course]
+    drawn += [line.value for line in published]
+    entries = len(lines) + len(published) + sum(theory.owner is None for theory in theories)
+    looks = layout(tall(entries), x_axis(sweep), y_axis(metric, drawn))
+    return Drawing(
+        name=name,
+        title=f"{NAMES[metric].capitalize()} against {sweep.key}",
+        html=draw(name, traces, looks),
+        label=label_text(sweep, metric, lines),
+        reading=reading_text(
+            sweep, metric, [theory.name for theory in theories], published=bool(published)
+        ),
+    )
+
+
+def band(group: Group, marks: Sequence[Mark]) -> list[dict[str, Any]]:
+    """Give the interval over replications as an area; none where there is no interval."""
+    if all(mark.low == mark.high for mark in marks):
+        return []
+    back = list(reversed(marks))
+    return [
+        {
+            "type": "scatter",
+            "x": [mark.x for mark in marks] + [mark.x for mark in back],
+            "y": [mark.high for mark in marks] + [mark.low for mark in back],
+            "mode": "lines",
+            "line": {"width": 0},
+            "fill": "toself",
+            "fillcolor": f"rgba({', '.join(str(part) for part in rgb(group.colour))}, 0.2)",
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "legendgroup": f"g{group.number}",
+        }
+    ]
+
+
+def simulated(sweep: Sweep, group: Group, marks: Sequence[Mark], metric: str) -> dict[str, Any]:
+    """Give a line with a mark at every point, open where the run has not settled."""
+    study = sweep.study
+    tail = metric == "p99"
+    # Plotly reads a small HTML in its texts: names must not be able to use it
+    label = escape(", ".join(filter(None, [group.name, "99 %" if tail else ""])) or NAMES[metric])
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines+markers" if sweep.numeric else "markers",
+        "name": label,
+        "legendgroup": f"g{group.number}",
+        "x": [mark.x + shift(sweep, group) for mark in marks],
+        "y": [mark.value for mark in marks],
+        "line": {
+            "color": group.colour,
+            "width": 1.2 if tail else 2.2,
+            "dash": "dot" if tail else "solid",
+        },
+        "marker": {
+            "color": group.colour,
+            "size": 5 if tail else 8,
+            "symbol": [group.symbol + "-open" * (not mark.settled) for mark in marks],
+            "line": {"width": 1.5, "color": group.colour},
+        },
+        "text": [
+            escape(
+                f"{sweep.value_text(mark.point)}: "
+                + metric_text(study, metric, mark.value, mark.half)
+                + (" (not settled)" if not mark.settled else "")
+            )
+            for mark in marks
+        ],
+        "hovertemplate": f"%{{text}}<extra>{label}</extra>",
+        "showlegend": not tail,
+    }
+    if not sweep.numeric:
+        trace["error_y"] = {"type": "data", "array": [mark.half for mark in marks], "width": 4}
+    return trace
+
+
+def theory_trace(sweep: Sweep, theory: Theory) -> dict[str, Any]:
+    """Give what theory says: dashed, in the colour of its line, or grey if it has none."""
+    owner = theory.owner
+    label = escape(theory.name)
+    colour = GREY if owner is None else owner.colour
+    moved = 0.0 if owner is None else shift(sweep, owner)
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines" if sweep.numeric and len(theory.course) > 1 else "markers",
+        "name": label,
+        "x": [x + moved for x, _ in theory.course],
+        "y": [value for _, value in theory.course],
+        "line": {"color": colour, "width": 1.8, "dash": "dash"},
+        "marker": {"color": colour, "size": 20, "symbol": "line-ew-open", "line": {"width": 2}},
+        "hovertemplate": f"%{{y:.4g}}<extra>{label}</extra>",
+    }
+    if owner is None:
+        return trace
+    return trace | {"legendgroup": f"g{owner.number}", "showlegend": False}
+
+
+def level(sweep: Sweep, value: float, text: str) -> dict[str, Any]:
+    """Give a published level: a long-dashed grey line from end to end."""
+    places = [sweep.place(point) for group in sweep.groups for point in group.points]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": escape(text),
+        "x": [min(places), max(places)],
+        "y": [value, value],
+        "line": {"color": GREY, "width": 1.5, "dash": "longdashdot"},
+        "hovertemplate": f"{value:.4g}<extra>{escape(text)}</extra>",
+    }
+
+
+def shift(sweep: Sweep, group: Group) -> float:
+    """Set marks of one value side by side, where the values are no numbers."""
+    if sweep.numeric:
+        return 0.0
+    count = len(sweep.groups)
+    return (group.number - (count - 1) / 2) * BESIDE / count
+
+
+def x_axis(sweep: Sweep) -> dict[str, Any]:
+    """Give the axis of the key: logarithmic for doublings, names where it has no numbers."""
+    key = str(sweep.key)
+    title = KEYS.get(key, ", ".join([key, *(f"with {name}" for name in sweep.companions)]))
+    axis: dict[str, Any] = {"title": title}
+    texts = [escape(value_text(value)) for value in sweep.values]
+    if not sweep.numeric:
+        edge = len(texts) - 0.5
+        return axis | {
+            "tickvals": list(range(len(texts))),
+            "ticktext": texts,
+            "range": [-0.5, edge],
+            # a slanted name ends at its place, so that the last one does not leave the figure
+            "tickangle": -40 if sum(map(len, texts)) > MOST_LETTERS else 0,
+        }
+    if sweep.doubling:
+        return axis | {"type": "log", "tickvals": list(sweep.values), "ticktext": texts}
+    if key != "load" and len(texts) <= 12:
+        return axis | {"tickvals": list(sweep.values), "ticktext": texts}
+    return axis | {"rangemode": "tozero"}
+
+
+def y_axis(metric: str, values: Sequence[float]) -> dict[str, Any]:
+    """Give the axis of a metric: from zero, but for what would be squeezed there."""
+    unit = UNITS[metric]
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if unit == "slots" and low > 0 and high > SPREAD * low:
+        return log_axis(low / 1.15, high * 1.15) | {"title": f"latency ({unit})"}
+    title = f"latency ({unit})" if unit == "slots" else unit
+    squeezed = low > FLOOR * high
+    return {"title": title} | ({} if squeezed else {"rangemode": "tozero"})
+
+
+def label_text(sweep: Sweep, metric: str, lines: Sequence[tuple[Group, Sequence[Mark]]]) -> str:
+    """Say what a figure shows, for those who cannot see it."""
+    said = []
+    for group, marks in lines:
+        ends = [marks[0]] if len(marks) == 1 else [marks[0], marks[-1]]
+        text = " to ".join(
+            f"{number_text(mark.value)} at {sweep.value_text(mark.point)}" for mark in ends
+        )
+        said.append(f"{group.name}: {text}" if group.name else text)
+    return f"{NAMES[metric].capitalize()} against {sweep.key}. {'; '.join(said)}."
+
+
+def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: bool) -> str:
+    """Say in two sentences how to read the figure, and in more which points are weak."""
+    count = sweep.study.replications
+    shape = "bands" if sweep.numeric else "bars"
+    interval = (
+        "one replication gives no interval"
+        if count == 1
+        else f"{shape} are the 95 % interval over {count} replications"
+    )
+    what = {
+        "mean_latency": "Thick lines are the mean over all packets, from arrival to delivery, "
+        "waiting included, and thin dotted ones what 99 % of them do not exceed; ",
+        "throughput": "Packets delivered per slot and input; ",
+        "acceptance": "Of the packets that arrive, the share that gets in at once; ",
+        "mean_hops": "Nodes that a packet visits, the entry node included; ",
+        "lost": "Packets that a fault lost on the way; ",
+    }[metric]
+    weak = " Open marks have not settled: there the value depends on how long the run was."
+    dashed = " and ".join(dict.fromkeys(name.partition(",")[0] for name in theories))
+    beside = [f"dashed is {dashed}, computed without simulating the switch"] * bool(theories)
+    beside += ["dash-dotted grey is what was published"] * published
+    second = "; ".join(beside or ["nothing stands beside it: marks are simulated, lines join them"])
+    return f"{what}{interval}. {second[0].upper()}{second[1:]}.{weak * (not sweep.settled)}"
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Take "#rrggbb" apart.
+
+    Examples
+    --------
+    >>> rgb("#0072B2")
+    (0, 114, 178)
+    """
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    return red, green, blue

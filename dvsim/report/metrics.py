@@ -1,0 +1,113 @@
+"""Metrics of a study as people read them, and the lines that others have drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dvsim.report.sweep import Sweep
+from dvsim.report.table import number_text
+
+if TYPE_CHECKING:
+    from dvsim.results.study import Study
+
+NAMES = {
+    "throughput": "throughput",
+    "acceptance": "acceptance",
+    "mean_hops": "mean hops",
+    "mean_latency": "mean latency",
+    "p99": "99 % of the latencies",
+    "lost": "packets lost",
+}
+UNITS = {
+    "throughput": "packets per slot and input",
+    "acceptance": "accepted / offered",
+    "mean_hops": "nodes visited",
+    "mean_latency": "slots",
+    "p99": "slots",
+    "lost": "packets",
+}
+PS_PER_NS = 1000
+
+
+@dataclass(frozen=True)
+class Line:
+    """A level that was published for a metric, and the studies beside which it is drawn."""
+
+    metric: str
+    key: str
+    value: float
+    text: str
+    injection: str | None = None
+
+    def belongs(self, sweep: Sweep, metric: str) -> bool:
+        """Whether a study asks what this line answers."""
+        setting = sweep.study.scenario.setting
+        network = setting.network
+        table = setting.switch if network is None else network.switch
+        if metric != self.metric or sweep.key != self.key or table is None:
+            return False
+        if self.injection is not None:
+            return setting.traffic.injection == self.injection
+        return table.injecting is not None  # some angles are idle
+
+
+LINES = (
+    Line(
+        "throughput",
+        "height",
+        2 / 9,
+        "2/9: published limit for few angles, many heights",
+        injection="saturate",
+    ),
+    Line("acceptance", "angles", 0.99, "99 %: published for five idle angles to one"),
+)
+
+
+def shown(study: Study) -> list[str]:
+    """Choose the metrics that say something about a study.
+
+    A packet that waits is never refused, one that always waits has no latency to speak of, and
+    where nothing waits the latency is the hops.
+    """
+    scenario = study.scenario
+    injection = "any" if "injection" in scenario.keys else scenario.setting.traffic.injection
+    chosen = {
+        "queue": ["mean_latency", "throughput"],
+        "saturate": ["throughput", "mean_hops"],
+    }.get(injection, ["throughput", "acceptance", "mean_hops", "mean_latency"])
+    if study.points["mean_latency"].equals(study.points["mean_hops"].rename("mean_latency")):
+        chosen = [metric for metric in chosen if metric != "mean_latency"]
+    if study.points["lost"].gt(0).any():
+        chosen = [*chosen, "lost"]
+    return [metric for metric in chosen if study.points[metric].notna().any()]
+
+
+def metric_text(study: Study, metric: str, value: float, half: float = 0.0) -> str:
+    """Write a metric with its interval and unit; slots in time too, where a slot has one."""
+    text = estimate_text(value, half)
+    if UNITS[metric] != "slots":
+        return text
+    if study.slot_ps is None:
+        return f"{text} slots"
+    return f"{text} slots ({number_text(value * study.slot_ps / PS_PER_NS)} ns)"
+
+
+def estimate_text(value: float, half: float) -> str:
+    """Write a value with half of its interval.
+
+    Examples
+    --------
+    >>> estimate_text(0.66713, 0.01927), estimate_text(85.12, 0.0), estimate_text(20595.2, 310.0)
+    ('0.667 ± 0.019', '85.1', '20,595 ± 310')
+    """
+    return " ± ".join(filter(None, estimate_texts(value, half)))
+
+
+def estimate_texts(value: float, half: float) -> tuple[str, str]:
+    """Write a value and half of its interval, without digits that this makes meaningless."""
+    if not half > 0:
+        return number_text(value), ""
+    places = max(0, 1 - math.floor(math.log10(half)))
+    return f"{value:,.{places}f}", f"{half:,.{places}f}"

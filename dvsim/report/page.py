@@ -1,0 +1,77 @@
+"""What every page shares: one frame, one style sheet, the figure library, and a whole file."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+from dvsim._version import __version__
+from dvsim.errors import OutputError
+from dvsim.results.atomic import write_file
+
+
+def render(template: str, **parts: object) -> str:
+    """Fill a template of this package, as a page that needs nothing else.
+
+    Parameters
+    ----------
+    template : str
+        Name of a file that extends ``frame.html.jinja``.
+    **parts
+        What the template places; every text is escaped, a `Drawing` is placed as it is.
+
+    Returns
+    -------
+    str
+        HTML, with the figure library inside: about 5 MB.
+    """
+    import jinja2
+    import plotly.offline
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(resource),
+    )
+    environment.filters["glue"] = glue
+    return environment.get_template(template).render(
+        **parts,
+        version=__version__,
+        # both are ours, not a user's: they must not be escaped
+        style=Markup(resource("style.css")),
+        library=Markup(plotly.offline.get_plotlyjs()),
+    )
+
+
+def write(path: Path, page: str) -> None:
+    """Write a page to a file, see `dvsim.results.atomic.write_file`.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written. What was there before is still there then.
+    """
+    try:
+        write_file(path, page.encode())
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def glue(text: str) -> str:
+    """Keep a number and its unit on one line.
+
+    Examples
+    --------
+    >>> glue("0.5× at 2 KiB") == "0.5× at 2\N{NO-BREAK SPACE}KiB"
+    True
+    """
+    return re.sub(r"(?<=\d) (?=(?:[KMG]i)?B\b|%)", "\N{NO-BREAK SPACE}", text)
+
+
+def resource(name: str) -> str:
+    """Read a text file of this package."""
+    return (files("dvsim.report") / name).read_text(encoding="utf-8")

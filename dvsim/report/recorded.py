@@ -1,0 +1,284 @@
+"""The recorded run: packets on their way through the cylinders, slot by slot.
+
+A page carries the nodes that each packet stood on; ``player.js`` draws them. The queue beside it is
+a drawing of its own (`timeline`), with a cursor that the player moves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dvsim.report.table import Cell, Table
+from dvsim.report.timeline import timeline
+from dvsim.report.verdict import join
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+MOST_PACKETS = 200
+MOST_SLOTS = 200
+MOST_ROWS = 200  # of the table on the page; its CSV has all
+LETTERS = {
+    "enter": "e",
+    "cross": "c",
+    "deflect": "d",
+    "descend": "n",
+    "leave": "l",
+    "lose": "x",
+}
+"""One letter for each kind of step, as the player reads them."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The switch that was recorded: H heights, A angles, log2(H) + 1 cylinders."""
+
+    height: int
+    angles: int
+
+    @property
+    def cylinders(self) -> int:
+        """C = log2(H) + 1."""
+        return self.height.bit_length()
+
+
+@dataclass(frozen=True)
+class Step:
+    """A packet after a slot: what happened to it, the node it stands on, and who deflected it."""
+
+    slot: int
+    event: str
+    cylinder: int
+    angle: int
+    height: int
+    by: int | None
+
+    @property
+    def node(self) -> str:
+        """The node, as the graph of a switch names it."""
+        return f"({self.cylinder}, {self.angle}, {self.height})"
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One packet: its number, the angle and height it goes to, and its steps."""
+
+    number: int
+    to: tuple[int, int]
+    steps: tuple[Step, ...]
+
+    @property
+    def deflections(self) -> list[Step]:
+        """The steps at which it could not descend."""
+        return [step for step in self.steps if step.event == "deflect"]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recorded run as the page holds it.
+
+    Attributes
+    ----------
+    name : str
+        Identifier of its element.
+    title : str
+        Heading.
+    data : str
+        JSON for the player, which cannot end the script element that holds it.
+    first, last : int
+        Slots from which and to which it can be played.
+    packets : sequence of (int, str)
+        Number of each packet and what the choice of packets says about it.
+    chart : str
+        The queue over time, as SVG; empty where no queue was recorded.
+    label, reading : str
+        What it shows, in words, and how to read it.
+    deflections : Table
+        Every deflection, or the first of many.
+    """
+
+    name: str
+    title: str
+    data: str
+    first: int
+    last: int
+    packets: Sequence[tuple[int, str]]
+    chart: str
+    label: str
+    reading: str
+    deflections: Table
+
+
+def recording(
+    name: str, title: str, shape: Shape, events: DataFrame, queues: DataFrame
+) -> Recording | None:
+    """Prepare a recorded run for the page.
+
+    Parameters
+    ----------
+    name, title : str
+        Identifier of the element, and its heading.
+    shape : Shape
+        Of the switch that was recorded.
+    events : DataFrame
+        slot, packet, kind, cylinder, angle, height, to_angle, to_height, by: a row for each packet
+        and slot; `by` is negative where no packet was in the way. At most the first `MOST_PACKETS`
+        packets and `MOST_SLOTS` slots are shown.
+    queues : DataFrame
+        slot, waiting, in_flight, deflected: packets at the end of each slot.
+
+    Returns
+    -------
+    Recording or None
+        None if nothing was recorded.
+    """
+    packets = packets_of(events)
+    if not packets:
+        return None
+    first = min(packet.steps[0].slot for packet in packets)
+    last = max(packet.steps[-1].slot for packet in packets)
+    inside = queues[(queues["slot"] >= first) & (queues["slot"] <= last)]
+    found = [step for packet in packets for step in packet.deflections]
+    return Recording(
+        name=name,
+        title=title,
+        data=script_data(shape, first, last, packets, inside),
+        first=first,
+        last=last,
+        packets=[(packet.number, packet_text(packet)) for packet in packets],
+        chart=timeline(f"{name}-queue", inside, first, last),
+        label=label_text(shape, packets, first, last, len(found)),
+        reading=READING,
+        deflections=deflections_table(f"{name}-deflections", packets),
+    )
+
+
+READING = (
+    "A dot is a packet: in every slot it moves one angle on, and either descends to the next "
+    "cylinder inwards or stays on its own and crosses to another height; a diamond could not "
+    "descend in this slot because another packet was in the way. Choose a packet, in the list or "
+    "in the picture, to see its whole way, and drag the picture sideways to turn it. The lines "
+    "beside it count all packets, the picture has those that were recorded."
+)
+
+
+def packets_of(events: DataFrame) -> list[Packet]:
+    """Sort the rows of a recording into packets, each in order of slots."""
+    if events.empty:
+        return []
+    limit = int(events["slot"].min()) + MOST_SLOTS
+    rows = events[events["slot"] < limit].sort_values(["packet", "slot"], kind="stable")
+    columns = ["slot", "kind", "cylinder", "angle", "height", "by", "packet"]
+    steps: dict[int, list[Step]] = {}
+    for slot, kind, cylinder, angle, height, by, packet in rows[columns].itertuples(index=False):
+        if packet not in steps and len(steps) == MOST_PACKETS:
+            break
+        blocker = int(by) if by >= 0 else None
+        step = Step(int(slot), str(kind), int(cylinder), int(angle), int(height), blocker)
+        steps.setdefault(int(packet), []).append(step)
+    ends = rows.drop_duplicates("packet")[["packet", "to_angle", "to_height"]]
+    goals = {
+        int(packet): (int(angle), int(height))
+        for packet, angle, height in ends.itertuples(index=False)
+    }
+    return [Packet(number, goals[number], tuple(found)) for number, found in steps.items()]
+
+
+def script_data(
+    shape: Shape, first: int, last: int, packets: Sequence[Packet], queues: DataFrame
+) -> str:
+    """Write what the player reads: a node is one number, (cylinder * A + angle) * H + height."""
+    content = {
+        "height": shape.height,
+        "angles": shape.angles,
+        "cylinders": shape.cylinders,
+        "first": first,
+        "last": last,
+        "packets": [
+            {
+                "id": packet.number,
+                "to": list(packet.to),
+                "slots": [step.slot for step in packet.steps],
+                "events": "".join(LETTERS[step.event] for step in packet.steps),
+                "nodes": [
+                    (step.cylinder * shape.angles + step.angle) * shape.height + step.height
+                    for step in packet.steps
+                ],
+                "by": {step.slot: step.by for step in packet.deflections if step.by is not None},
+            }
+            for packet in packets
+        ],
+        "queue": {
+            name: queues[name].astype(int).tolist()
+            for name in ("slot", "waiting", "in_flight", "deflected")
+        },
+    }
+    text = json.dumps(content, separators=(",", ":"))
+    # inside a script element only the end of it could be misread
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def packet_text(packet: Packet) -> str:
+    """Say in a line how it went with a packet."""
+    count = len(packet.deflections)
+    end = packet.steps[-1].event
+    fate = {"leave": "", "lose": ", lost"}.get(end, ", still inside")
+    times = "1 deflection" if count == 1 else f"{count} deflections"
+    return f"packet {packet.number}: enters in slot {packet.steps[0].slot}, {times}{fate}"
+
+
+def label_text(
+    shape: Shape, packets: Sequence[Packet], first: int, last: int, deflections: int
+) -> str:
+    """Describe the recording for those who cannot see it."""
+    ends = [packet.steps[-1].event for packet in packets]
+    fates = [f"{ends.count('leave')} reached their output"]
+    if lost := ends.count("lose"):
+        fates.append(f"{lost} {'was' if lost == 1 else 'were'} lost")
+    if inside := sum(end not in ("leave", "lose") for end in ends):
+        fates.append(f"{inside} {'was' if inside == 1 else 'were'} still inside at the end")
+    return (
+        f"The first {len(packets)} packets in a switch of {shape.height} heights, "
+        f"{shape.angles} angles and {shape.cylinders} cylinders, slots {first} to {last}: "
+        f"{join(fates)}; {deflections} deflections."
+    )
+
+
+def deflections_table(name: str, packets: Sequence[Packet]) -> Table:
+    """Tabulate who was deflected where, and by whom, in order of slots."""
+    found = sorted(
+        ((step, packet.number) for packet in packets for step in packet.deflections),
+        key=lambda item: (item[0].slot, item[1]),
+    )
+    more = f" The first {MOST_ROWS} of {len(found):,}; the CSV has all." * (len(found) > MOST_ROWS)
+    return Table(
+        name=name,
+        caption=f"Deflections: the node is where the packet went instead of descending.{more}",
+        head=["slot", "packet", "to cylinder", "angle", "height", "deflected by"],
+        rows=[
+            [
+                Cell(str(step.slot), "number"),
+                Cell(str(number), "number"),
+                Cell(str(step.cylinder), "number"),
+                Cell(str(step.angle), "number"),
+                Cell(str(step.height), "number"),
+                Cell("a fault" if step.by is None else f"packet {step.by}"),
+            ]
+            for step, number in found[:MOST_ROWS]
+        ],
+        csv_head=["slot", "packet", "cylinder", "angle", "height", "by"],
+        csv_rows=[
+            [
+                step.slot,
+                number,
+                step.cylinder,
+                step.angle,
+                step.height,
+                "" if step.by is None else step.by,
+            ]
+            for step, number in found
+        ],
+    )

@@ -1,0 +1,152 @@
+"""The page about studies: of each its answer, its curves, and its recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dvsim.errors import DvsimError
+from dvsim.report.answers import answer
+from dvsim.report.curves import curve_drawings
+from dvsim.report.drawing import Drawing
+from dvsim.report.evidence import claims_table, commands_of
+from dvsim.report.page import render, resource, write
+from dvsim.report.recorded import Recording, Shape, recording
+from dvsim.report.spread import spread_drawings
+from dvsim.report.study_tables import origin_table, points_table, settings_table
+from dvsim.report.sweep import Sweep
+from dvsim.report.table import Table
+from dvsim.report.verdict import claims_sentences
+
+if TYPE_CHECKING:
+    from dvsim.results.study import Study
+    from dvsim.validation.types import Validation
+
+
+@dataclass(frozen=True)
+class Part:
+    """One study as the page holds it.
+
+    Attributes
+    ----------
+    name : str
+        Identifier of its section.
+    title, question : str
+        Of its scenario.
+    sentences : sequence of str
+        Its answer, most important first.
+    curves, spreads : sequence of Drawing
+        Metrics over what was varied, and what lies behind their means.
+    points : Table
+        Every point.
+    recording : Recording or None
+        The recorded run, if there is one.
+    """
+
+    name: str
+    title: str
+    question: str
+    sentences: Sequence[str]
+    curves: Sequence[Drawing]
+    spreads: Sequence[Drawing]
+    points: Table
+    recording: Recording | None
+
+
+def render_study_report(
+    studies: Sequence[Study], validation: Validation | None = None, command: str | None = None
+) -> str:
+    """Make the report of one study or many, as one HTML page that needs nothing else.
+
+    Equal arguments give equal text.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+        At least one.
+    validation : Validation, optional
+        The claims that these studies decide.
+    command : str, optional
+        The command that makes the page; those that made the studies are known from their manifests.
+
+    Returns
+    -------
+    str
+        HTML, with the figure library inside: about 5 MB.
+
+    Raises
+    ------
+    DvsimError
+        If there is no study.
+    """
+    from markupsafe import Markup
+
+    if not studies:
+        raise DvsimError("a report needs at least one study")
+    parts = [part_of(study, f"study-{number}") for number, study in enumerate(studies)]
+    claims = validation is not None and bool(validation.claims)
+    return render(
+        "studies.html.jinja",
+        title=studies[0].scenario.title if len(studies) == 1 else f"{len(studies)} studies",
+        intro="",
+        verdicts=claims_sentences(validation),
+        parts=parts,
+        claims=claims_table(validation) if validation and claims else None,
+        settings=settings_table(studies),
+        origin=origin_table(studies),
+        sources=list(dict.fromkeys(s.scenario.source for s in studies if s.scenario.source)),
+        commands=commands_of(studies, command),
+        script=Markup(resource("player.js")) if any(part.recording for part in parts) else "",
+    )
+
+
+def part_of(study: Study, name: str) -> Part:
+    """Make what the page shows of one study."""
+    sweep = Sweep(study)
+    scenario = study.scenario
+    return Part(
+        name=name,
+        title=scenario.title,
+        question=scenario.question,
+        sentences=answer(sweep),
+        curves=curve_drawings(sweep, name),
+        spreads=spread_drawings(sweep, name),
+        points=points_table(sweep, f"{name}-points"),
+        recording=recorded(study, f"{name}-recorded"),
+    )
+
+
+def recorded(study: Study, name: str) -> Recording | None:
+    """Make the recorded run of a study, of its first point; only a switch can be recorded."""
+    switch = study.scenario.at(0).switch
+    if switch is None or study.events.empty:
+        return None
+    shape = Shape(switch.height, switch.angles)
+    return recording(name, study.scenario.title, shape, study.events, study.queues)
+
+
+def write_study_report(
+    path: Path,
+    studies: Sequence[Study],
+    validation: Validation | None = None,
+    command: str | None = None,
+) -> None:
+    """Write the report of one study or many to a file, see `render_study_report`.
+
+    A file that is already there is replaced at once, and only by a whole page.
+
+    Parameters
+    ----------
+    path : Path
+        The file, see `dvsim.results.atomic.write_file`; its folder is made.
+    studies, validation, command
+        As for `render_study_report`.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written. What was there before is still there then.
+    """
+    write(path, render_study_report(studies, validation, command))

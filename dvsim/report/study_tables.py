@@ -1,0 +1,139 @@
+"""Tables of studies: every point with its intervals, what was asked, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING
+
+from dvsim.report.evidence import ORIGIN, origin_cells
+from dvsim.report.metrics import NAMES, UNITS, estimate_texts, shown
+from dvsim.report.sweep import Mark, Sweep, is_number, value_text
+from dvsim.report.table import Cell, Table, number, number_text
+
+if TYPE_CHECKING:
+    from dvsim.results.study import Study
+
+MOST_ITEMS = 12  # of a list; the folder of the study has all
+
+
+def points_table(sweep: Sweep, name: str) -> Table:
+    """Tabulate the metrics of every point; the CSV has all of them with all digits."""
+    study = sweep.study
+    metrics = [metric for metric in NAMES if metric in (*shown(study), "p99")]
+    marks = {
+        metric: {mark.point: mark for group in sweep.groups for mark in sweep.marks(group, metric)}
+        for metric in metrics
+    }
+    keys = study.keys()
+    rows = []
+    for point in range(len(study.scenario.points)):
+        row = [setting_cell(value) for value in keys.iloc[point].tolist()]
+        for metric in metrics:
+            mark = marks[metric].get(point)
+            row += [number(None)] * 2 if mark is None else mark_cells(mark, study.replications)
+        note = sweep.notes.get(point)
+        row.append(
+            Cell("settled", status="info") if note is None else Cell(f"✗ {note}", status="fail")
+        )
+        rows.append(row)
+    estimates = study.estimates()
+    return Table(
+        name=name,
+        caption=(
+            f"Every point: means over {study.replications} "
+            f"replication{'s' * (study.replications > 1)}, ± half of the 95 % interval. Units: "
+            + "; ".join(f"{NAMES[metric]} in {UNITS[metric]}" for metric in metrics)
+            + "."
+        ),
+        head=[
+            *map(str, keys.columns),
+            *(text for metric in metrics for text in (NAMES[metric], "±")),
+            "settled?",
+        ],
+        rows=rows,
+        csv_head=[str(column) for column in estimates.columns],
+        csv_rows=estimates.astype(object).where(estimates.notna(), "").to_numpy().tolist(),
+    )
+
+
+def mark_cells(mark: Mark, replications: int) -> list[Cell]:
+    """Make cells of a value and of half of its interval, which one replication does not have."""
+    value, half = estimate_texts(mark.value, mark.half)
+    return [
+        Cell(value, "number", raw=mark.value),
+        number(None) if replications == 1 else Cell(half or "0", "number", raw=mark.half),
+    ]
+
+
+def setting_cell(value: object) -> Cell:
+    """Make a cell of the value of a key."""
+    if is_number(value):
+        return Cell(value_text(value), "number", raw=float(value))  # type: ignore[arg-type]
+    return Cell(value_text(value))
+
+
+def settings_table(studies: Sequence[Study]) -> Table:
+    """Tabulate everything that was asked, by study; what a key leaves open is not listed."""
+    rows = []
+    for study in studies:
+        varied = {key: value for table in study.scenario.vary for key, value in table.items()}
+        for key, value in settings_of(study.scenario.setting):
+            if key.rpartition(".")[2] not in varied and value is not None:
+                rows.append([Cell(study.scenario.name), Cell(key, "code"), Cell(items_text(value))])
+        rows += [
+            [
+                Cell(study.scenario.name),
+                Cell(key, "code"),
+                Cell(f"{items_text(value)} (varied)", status="strong"),
+            ]
+            for key, value in varied.items()
+        ]
+        rows += [
+            [Cell(study.scenario.name), Cell(key, "code"), Cell(number_text(value))]
+            for key, value in (("seed", study.seed), ("replications", study.replications))
+        ]
+    return Table(
+        name="settings",
+        caption="What was asked. Values of keys that were varied together stand in one order.",
+        head=["scenario", "key", "value"],
+        rows=rows,
+    )
+
+
+def settings_of(table: object, start: str = "") -> Iterator[tuple[str, object]]:
+    """Give the fields of a table and of the tables in it, with dotted names."""
+    for field in fields(table):  # type: ignore[arg-type]
+        value = getattr(table, field.name)
+        if is_dataclass(value):
+            yield from settings_of(value, f"{start}{field.name}.")
+        else:
+            yield f"{start}{field.name}", value
+
+
+def items_text(value: object) -> str:
+    """Write a value, or the first of a long list of them."""
+    if not isinstance(value, tuple | list):
+        return value_text(value)
+    texts = [items_text(item) for item in value[:MOST_ITEMS]]
+    more = f", … ({len(value):,} in all)" if len(value) > MOST_ITEMS else ""
+    return ", ".join(texts) + more if texts else "none"
+
+
+def origin_table(studies: Sequence[Study]) -> Table:
+    """Tabulate where each study came from."""
+    return Table(
+        name="manifest",
+        caption="Every study: how it was asked for, and where and when it was made.",
+        head=["scenario", "points", "seed", "replications", *ORIGIN],
+        rows=[
+            [
+                Cell(study.scenario.name),
+                number(len(study.scenario.points)),
+                number(study.seed),
+                number(study.replications),
+                *origin_cells(study.manifest),
+            ]
+            for study in studies
+        ],
+    )

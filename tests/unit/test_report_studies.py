@@ -1,0 +1,399 @@
+"""Does the report of studies say what their tables say, and does the player get what was run?"""
+
+import itertools
+import json
+import re
+from dataclasses import replace
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+import plotly.offline
+import pytest
+from study_runs import claims_of, load_latency, recorded, saturation, scenario_of, study_of
+from test_report import Tags
+
+from dvsim.errors import DvsimError, OutputError
+from dvsim.report import render_study_report, write_study_report
+from dvsim.report.answers import answer
+from dvsim.report.curves import curve_drawing, curve_drawings
+from dvsim.report.recorded import LETTERS
+from dvsim.report.spread import binned, spread_drawings
+from dvsim.report.study_tables import points_table, settings_table
+from dvsim.report.sweep import Group, Sweep
+
+
+@pytest.fixture(scope="module")
+def latency():
+    return load_latency()
+
+
+@pytest.fixture(scope="module")
+def saturated():
+    return saturation()
+
+
+@pytest.fixture(scope="module")
+def record():
+    return recorded()
+
+
+@pytest.fixture(scope="module")
+def page(latency, saturated, record):
+    claims = claims_of("confirmed", "refuted")
+    return render_study_report([latency, saturated, record], claims, "dvsim run switch/all")
+
+
+def traces_of(drawing):
+    """The traces of a figure by name, as the page holds them."""
+    found = re.search(rf'"{drawing.name}",\s*(\[.*?\]),\s*\{{"height"', drawing.html, re.S)
+    return {trace.get("name", "band"): trace for trace in json.loads(found[1])}
+
+
+def player_data(page):
+    return json.loads(re.search(r'<script type="application/json">(.*?)</script>', page)[1])
+
+
+def test_the_page_refers_to_nothing_outside_itself(page):
+    tags = Tags(page).tags
+    addresses = [
+        value
+        for _, attributes in tags
+        for name, value in attributes.items()
+        if name in ("src", "href", "srcset", "data", "action", "poster")
+    ]
+    assert addresses
+    assert all(value.startswith(("#", "data:text/csv")) for value in addresses)
+    assert not {tag for tag, _ in tags} & {"link", "img", "iframe", "object", "embed", "base"}
+
+
+def test_the_library_and_the_player_are_there_once(page):
+    assert page.count("plotly.js v") == 1
+    assert page.count("The recorded run: packets on concentric cylinders") == 1
+
+
+def test_equal_studies_give_equal_bytes(record):
+    assert render_study_report([record]) == render_study_report([recorded()])
+
+
+def test_a_full_recording_stays_below_a_megabyte():
+    study = study_of(
+        scenario_of(
+            "record",
+            switch={"height": 64, "angles": 3},
+            traffic={"load": 0.01, "injection": "queue", "slots": 400},
+            record=(200, 200),
+        ),
+        replications=1,
+    )
+    assert len(render_study_report([study])) - len(plotly.offline.get_plotlyjs()) < 1_000_000
+
+
+def test_names_cannot_become_markup():
+    evil = "</script><script>alert(1)</script><b>&"
+    study = recorded(title=evil, question=evil, source=evil)
+    study = replace(study, scenario=replace(study.scenario, name=evil))
+    page = render_study_report([study, study])
+    assert "<script>alert(1)" not in page
+    assert "</script><script>" not in page
+    assert "<b>" not in page
+
+
+def test_varied_values_cannot_become_markup(saturated):
+    evil = "<img src=x onerror=alert(1)>"
+    vary = ({"crossing": (evil, "xor")}, {"height": (2, 4, 8, 16)})
+    study = replace(saturated, scenario=replace(saturated.scenario, vary=vary))
+    page = render_study_report([study])
+    assert "<img" not in page
+    assert "\\u003cimg" not in page  # Plotly would read it in its own small HTML
+
+
+def test_the_answer_comes_first_with_question_and_standing(page, latency):
+    text = " ".join(Tags(page).texts)
+    found, *_, standing = answer(Sweep(latency))
+    assert text.index("What does it do?") < text.index(found) < text.index(standing)
+    assert text.index(standing) < text.index("How to read this.")
+
+
+def test_the_answer_gives_the_last_load_that_settled(latency):
+    found = answer(Sweep(latency))
+    rows = latency.estimates().set_index(["crossing", "load", "metric"])
+    mean = rows.loc[("brc", 0.25, "mean_latency"), "value"]
+    assert found[0].startswith("Crossing brc: mean latency ")
+    assert f"({mean * 22:.3g} ns) at load 0.25" in found[0]
+    assert "0.6" not in found[0]
+    assert found[-1].startswith("2 of 8 points have not settled over 3 replications")
+    assert "crossing xor, load 0.6 (queues grew by" in found[-1]
+
+
+def test_points_that_have_not_settled_are_open(latency):
+    drawing = curve_drawing(Sweep(latency), "mean_latency", "f")
+    trace = traces_of(drawing)["crossing brc"]
+    assert trace["x"] == [0.05, 0.15, 0.25, 0.6]
+    assert trace["marker"]["symbol"] == ["circle"] * 3 + ["circle-open"]
+    assert "(not settled)" in trace["text"][3]
+    assert "Open marks have not settled" in drawing.reading
+
+
+def test_a_curve_is_its_estimates_with_the_interval_as_a_band(latency):
+    traces = traces_of(curve_drawing(Sweep(latency), "throughput", "f"))
+    rows = latency.estimates().query("metric == 'throughput'")
+    xor, band = rows[rows["crossing"] == "xor"], traces["band"]
+    assert traces["crossing xor"]["y"] == pytest.approx(xor["value"].tolist())
+    assert band["y"] == pytest.approx([*xor["high"], *reversed(xor["low"].tolist())])
+
+
+def test_the_tail_stands_beside_the_mean(latency):
+    traces = traces_of(curve_drawing(Sweep(latency), "mean_latency", "f"))
+    rows = latency.estimates().query("metric == 'p99' and crossing == 'brc'")
+    assert traces["crossing brc, 99 %"]["y"] == pytest.approx(rows["value"].tolist())
+    assert traces["crossing brc, 99 %"]["line"]["dash"] == "dot"
+
+
+def test_theory_is_dashed_and_there_once_where_lines_share_it(latency, saturated):
+    shared = traces_of(curve_drawing(Sweep(latency), "throughput", "f"))["mean field"]
+    assert shared["line"]["dash"] == "dash"
+    assert shared["y"][:3] == pytest.approx([0.05, 0.15, 0.25])
+    own = traces_of(curve_drawing(Sweep(saturated), "throughput", "f"))
+    assert own["mean field, angles 1"]["y"][0] == pytest.approx(2 / 3)
+    assert {"angles 1", "angles 2", "mean field, angles 2"} <= set(own)
+
+
+def test_saturation_over_heights_has_the_published_limit_and_a_logarithmic_axis(saturated):
+    drawing = curve_drawing(Sweep(saturated), "throughput", "f")
+    (limit,) = [trace for name, trace in traces_of(drawing).items() if name.startswith("2/9")]
+    assert limit["y"] == [2 / 9, 2 / 9]
+    axis = drawing.html.split('"xaxis":')[1].split('"yaxis"')[0]
+    assert '"type":"log"' in axis
+    assert '"tickvals":[2,4,8,16]' in axis
+    assert "2/9" not in curve_drawing(Sweep(saturated), "mean_hops", "f").html
+
+
+def test_idle_angles_have_the_published_acceptance():
+    one = scenario_of(
+        "angles",
+        switch={"injecting": 1, "exit": "any"},
+        traffic={"load": 1.0},
+        vary=({"angles": (2, 4, 6)},),
+    )
+    assert "99 %" in curve_drawing(Sweep(study_of(one)), "acceptance", "f").html
+    every = replace(
+        one, setting=replace(one.setting, switch=replace(one.setting.switch, injecting=None))
+    )
+    assert "99 %" not in curve_drawing(Sweep(study_of(every)), "acceptance", "f").html
+
+
+def test_keys_that_go_together_share_the_axis():
+    vary = ({"height": (16, 8, 4), "angles": (1, 3, 2)}, {"crossing": ("brc", "xor")})
+    sweep = Sweep(study_of(scenario_of("fixed", vary=vary)))
+    assert sweep.key == "height"
+    assert sweep.companions == ["angles"]
+    assert [group.name for group in sweep.groups] == ["crossing brc", "crossing xor"]
+    assert sweep.groups[0].points == (4, 2, 0)  # in order of the height
+    assert sweep.value_text(0) == "height 16, angles 1"
+
+
+def test_switches_of_one_size_are_a_line_over_their_angles():
+    heights, angles = (16, 8, 4, 32, 16, 8), (1, 2, 4, 1, 2, 4)
+    sweep = Sweep(study_of(scenario_of("fixed", vary=({"height": heights, "angles": angles},))))
+    assert sweep.key == "angles"
+    assert [group.name for group in sweep.groups] == ["ports 16", "ports 32"]
+    assert sweep.groups[1].points == (3, 4, 5)
+
+
+def test_no_two_of_many_lines_look_alike():
+    looks = {(group.colour, group.symbol) for group in (Group(n, "", ()) for n in range(42))}
+    assert len(looks) == 42
+
+
+def test_how_long_a_run_is_names_no_point():
+    vary = ({"height": (16, 4), "slots": (100, 400)},)
+    sweep = Sweep(study_of(scenario_of("lengths", vary=vary)))
+    assert sweep.name_of(0) == "height 16"
+    assert sweep.companions == []
+
+
+def test_values_without_numbers_stand_side_by_side():
+    vary = ({"pattern": ("uniform", "bit-complement", "shuffle")}, {"crossing": ("brc", "xor")})
+    sweep = Sweep(study_of(scenario_of("permutations", vary=vary)))
+    traces = traces_of(curve_drawing(sweep, "throughput", "f"))
+    assert sweep.key == "pattern"
+    first, second = traces["crossing brc"], traces["crossing xor"]
+    assert np.round(first["x"]).tolist() == np.round(second["x"]).tolist() == [0, 1, 2]
+    assert all(a < b for a, b in zip(first["x"], second["x"], strict=True))
+    assert first["mode"] == "markers"
+    assert first["error_y"]["array"][0] > 0
+
+
+def test_one_point_has_no_curve_but_an_answer(record):
+    assert curve_drawings(Sweep(record), "f") == []
+    assert answer(Sweep(record))[0].startswith("Mean latency ")
+
+
+def test_a_study_in_which_nothing_moved_is_still_a_page():
+    study = study_of(scenario_of("nothing", traffic={"load": 0.0}))
+    page = render_study_report([study])
+    assert "Throughput 0." in page
+    assert "nan" not in page.split("<main>")[1].split("<script")[0].lower()
+
+
+def test_histograms_hold_all_packets_and_the_law_stands_beside(latency):
+    drawings = {drawing.title: drawing for drawing in spread_drawings(Sweep(latency), "f")}
+    assert list(drawings) == ["Hops", "Latency", "Blocked descents", "Occupancy"]
+    law = traces_of(drawings["Hops"])["zero load"]
+    assert sum(law["y"]) == pytest.approx(1)
+    assert law["line"]["dash"] == "dash"
+    assert "6 of 8 points are drawn" in drawings["Hops"].reading
+
+
+def test_latency_is_not_drawn_twice_where_it_is_the_hops(saturated):
+    titles = [drawing.title for drawing in spread_drawings(Sweep(saturated), "f")]
+    assert titles == ["Hops", "Blocked descents", "Occupancy"]
+
+
+@pytest.mark.parametrize("last", [9, 200, 12_345])
+def test_bins_keep_every_packet(last):
+    values = np.array([3.0, 7.0, last])
+    places, shares = binned(values, np.array([1.0, 2.0, 5.0]))
+    width = places[1] - places[0]
+    assert len(places) <= 203
+    assert shares.sum() * width == pytest.approx(1)
+    assert shares[0] == shares[-1] == 0
+
+
+def test_levels_of_a_network_have_lines_of_their_own(latency):
+    upper = latency.cylinders.assign(level=1)
+    both = pd.concat([latency.cylinders, upper], ignore_index=True)
+    study = replace(latency, cylinders=both)
+    (drawing,) = [d for d in spread_drawings(Sweep(study), "f") if d.title == "Occupancy"]
+    assert {"crossing brc, load 0.05, level 0", "crossing brc, load 0.05, level 1"} <= set(
+        traces_of(drawing)
+    )
+
+
+def test_the_player_gets_every_step_that_was_recorded(record):
+    data = player_data(render_study_report([record]))
+    assert (data["height"], data["angles"], data["cylinders"]) == (4, 3, 3)
+    steps = record.events.sort_values(["packet", "slot"])
+    shown = [
+        (packet["id"], slot, event, node)
+        for packet in data["packets"]
+        for slot, event, node in zip(
+            packet["slots"], packet["events"], packet["nodes"], strict=True
+        )
+    ]
+    nodes = (steps["cylinder"] * 3 + steps["angle"]) * 4 + steps["height"]
+    letters = steps["kind"].map(LETTERS)
+    assert shown == list(
+        zip(
+            steps["packet"].tolist(),
+            steps["slot"].tolist(),
+            letters.tolist(),
+            nodes.tolist(),
+            strict=True,
+        )
+    )
+
+
+def test_packets_move_one_angle_on_in_every_slot(record):
+    for packet in player_data(render_study_report([record]))["packets"]:
+        angles = [node // 4 % 3 for node in packet["nodes"]]
+        inside = angles[:-1] if packet["events"][-1] in "lx" else angles
+        assert np.diff(packet["slots"]).tolist() == [1] * (len(angles) - 1)
+        assert all((b - a) % 3 == 1 for a, b in itertools.pairwise(inside))
+
+
+def test_deflections_are_told_with_who_was_in_the_way(record):
+    data = player_data(render_study_report([record]))
+    events = record.events[record.events["kind"] == "deflect"]
+    assert len(events) > 20
+    told = {
+        (int(slot), packet["id"]): by
+        for packet in data["packets"]
+        for slot, by in packet["by"].items()
+    }
+    expected = {
+        (slot, packet): by
+        for slot, packet, by in zip(events["slot"], events["packet"], events["by"], strict=True)
+        if by >= 0
+    }
+    assert told == expected
+    assert 0 in expected.values()  # the first packet was in somebody's way, and is named too
+
+
+def test_the_table_of_deflections_has_all_of_them_in_its_csv(record):
+    page = render_study_report([record])
+    links = re.findall(r'href="(data:text/csv[^"]*)" download="study-0-recorded-deflections', page)
+    lines = unquote(links[0]).split("\n")
+    assert len(lines) - 2 == (record.events["kind"] == "deflect").sum()
+
+
+def test_the_queue_is_drawn_slot_by_slot(record):
+    page = render_study_report([record])
+    points = re.search(r'<polyline class="waiting" points="(.*?)"', page)[1].split()
+    data = player_data(page)
+    shown = record.queues[record.queues["slot"] <= data["last"]]
+    assert data["queue"]["waiting"] == shown["waiting"].tolist()
+    assert len(points) == len(shown)
+    heights = np.array([float(point.split(",")[1]) for point in points])
+    assert np.corrcoef(heights, shown["waiting"])[0, 1] < -0.999
+
+
+def test_more_than_can_be_shown_is_cut():
+    study = recorded(packets=60, slots=40)
+    many = study.events.assign(packet=study.events["packet"] * 5, slot=study.events["slot"] * 9)
+    data = player_data(render_study_report([replace(study, events=many)]))
+    assert data["last"] - data["first"] < 200
+    assert all(packet["slots"][-1] <= data["last"] for packet in data["packets"])
+
+
+def test_without_a_recording_there_is_no_player(saturated):
+    page = render_study_report([saturated])
+    assert 'class="player"' not in page
+    assert '<script type="application/json">' not in page
+
+
+def test_every_figure_has_words_for_those_who_cannot_see_it(page):
+    pictures = [attributes for _, attributes in Tags(page).tags if attributes.get("role") == "img"]
+    assert all(len(attributes["aria-label"]) > 40 for attributes in pictures)
+    assert page.count("How to read this.") == len(pictures) - 1  # the queue belongs to the player
+
+
+def test_the_points_table_tells_which_have_settled(latency):
+    table = points_table(Sweep(latency), "t")
+    assert [row[-1].text for row in table.rows[:3]] == ["settled"] * 3
+    assert table.rows[3][-1].text.startswith("✗ queues grew by")
+    assert len(table.csv_rows) == len(latency.estimates())
+
+
+def test_settings_say_what_was_fixed_and_what_was_varied(latency):
+    rows = {row[1].text: row[2].text for row in settings_table([latency]).rows}
+    assert rows["switch.height"] == "16"
+    assert rows["load"] == "0.05, 0.15, 0.25, 0.6 (varied)"
+    assert "traffic.load" not in rows
+    assert rows["replications"] == "3"
+
+
+def test_claims_stand_on_the_page_with_their_count(page):
+    assert "Of 2 claims of the source, 1 confirmed, 1 refuted and 0 not reproduced." in page
+    assert '<table id="claims"' in page
+
+
+def test_the_page_says_how_to_repeat_it(page):
+    commands = page.split("<pre><code>")[1].split("</code></pre>")[0].splitlines()
+    assert commands[0] == "dvsim run switch/load-latency"
+    assert commands[-1] == "dvsim run switch/all"
+
+
+def test_no_study_is_no_report():
+    with pytest.raises(DvsimError, match="a report needs at least one study"):
+        render_study_report([])
+
+
+def test_the_file_is_the_page_and_a_failed_write_keeps_the_old_one(tmp_path, record):
+    path = tmp_path / "new" / "report.html"
+    write_study_report(path, [record])
+    assert path.read_text(encoding="utf-8") == render_study_report([record])
+    with pytest.raises(OutputError, match="Is a directory"):
+        write_study_report(tmp_path / "new", [record])
+    assert [item.name for item in path.parent.iterdir()] == ["report.html"]
