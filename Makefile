@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := $(wildcard models/*/*.[ch] models/*/*.inc) dvsim/core/build.py
-SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/cards scenarios -type f -not -name '*.pyc' -not -name '_core.*' 2>/dev/null)
+NATIVE := $(wildcard models/*/*.[ch] models/*/*.inc) dvsim/core/build.py $(shell find emulator -type f -not -path "*/examples/*" -not -name "*.pyc")
+SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/cards scenarios -type f -not -name '*.pyc' -not -name '_core.*' -not -path '*/_emulator/*' 2>/dev/null)
 DEMO   := build/demo
 
 .PHONY: help demo test lint bench install clean
@@ -15,6 +15,7 @@ demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, 
 	$(BIN)/dvsim run h3/published --replications 3 --out $(DEMO)/runs --report $(DEMO)/report.html
 
 test: $(VENV)/editable lint ## linters, types and all tests
+	tests/install-packages
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in tests/model
@@ -26,11 +27,13 @@ bench: $(VENV)/editable ## how fast: the campaign, the command line, the switch;
 	$(BIN)/python bench/table1.py
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/switch.py
+	$(BIN)/python bench/network.py
+	$(BIN)/python bench/emulator.py
 
 install: $(VENV)/installed ## dvsim in .venv
 
 clean: ## remove .venv, build products and caches
-	rm -rf $(VENV) build dist *.egg-info dvsim/core/_core.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info dvsim/core/_core.* dvsim/_emulator .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dvsim needs Python 3.11 or newer; try make PYTHON=python3.12")'

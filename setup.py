@@ -1,5 +1,6 @@
 """The native part of the build; everything declarative is in setup.cfg."""
 
+import importlib.util
 import shutil
 from pathlib import Path
 
@@ -10,14 +11,25 @@ HERE = Path(__file__).parent
 DATA = {"cards": HERE / "models" / "cards", "scenarios": HERE / "scenarios"}
 
 
+def build_emulator(prefix: Path) -> None:
+    """Compile libvic and vicrun, and lay them out under a folder."""
+    spec = importlib.util.spec_from_file_location("build_emulator", HERE / "emulator" / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    shutil.rmtree(prefix, ignore_errors=True)
+    module.build(prefix)
+
+
 class BuildWithData(build_py):
-    """Packs the scenarios and model cards, which live beside the package, into the wheel."""
+    """Packs what lives beside the package into the wheel: scenarios, model cards, the emulator."""
 
     def run(self) -> None:
         """Build the package, then copy the data beside it."""
         super().run()
-        if self.editable_mode:  # the package then finds them in the checkout
+        if self.editable_mode:  # the package finds scenarios and cards in the checkout
+            build_emulator(HERE / "dvsim" / "_emulator")
             return
+        build_emulator(Path(self.build_lib) / "dvsim" / "_emulator")
         for name, source in DATA.items():
             target = Path(self.build_lib) / "dvsim" / "_data" / name
             shutil.rmtree(target, ignore_errors=True)

@@ -1,12 +1,18 @@
-"""A folder with a small valid scenario, what it extends, and cards of its own."""
+"""A folder with a small valid scenario and cards of its own; dvsim as a wheel."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("dvsim", "models", "scenarios", "emulator", "setup.cfg", "setup.py", "pyproject.toml",
+           "MANIFEST.in", "README.md", "LICENSE")  # fmt: skip
 
 BASE = """\
 abstract = true
@@ -159,3 +165,17 @@ def desk(tmp_path: Path) -> Desk:
     for name, text in files.items():
         (tmp_path / name).write_text(text, "utf-8")
     return Desk(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build from a copy, so that the build's own files stay out of the checkout."""
+    copy, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in SOURCES:
+        subprocess.run(["cp", "-r", str(ROOT / name), str(copy)], check=True)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    command += ["--no-build-isolation", "--wheel-dir", str(out), str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = out.glob("*.whl")
+    return built

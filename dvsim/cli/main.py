@@ -22,9 +22,12 @@ from dvsim.cli.terminal import complain, discard, open_streams
 from dvsim.errors import DvsimError
 
 VERBS = {
-    "run": "Simulate scenarios and print their columns.",
+    "run": "Simulate scenarios and print their columns or points.",
     "validate": "Compare the model with published data, claim by claim.",
+    "limit": "Find how far a switch or network can go until a criterion fails.",
     "report": "Write one HTML page about run folders.",
+    "topology": "Write a switch or network as a graph, or draw it.",
+    "emulate": "Run a C or Python program on emulated cards.",
     "list": "List scenarios, campaigns and cards.",
     "show": "Show a scenario or card, value by value, with sources.",
     "check": "Check scenario and card files; tell every fault.",

@@ -14,6 +14,7 @@ enum {
     DVSIM_OK = 0,
     DVSIM_EINVAL = -1, /* an argument outside its documented range; nothing was changed */
     DVSIM_ESTATE = -2, /* the call does not fit the present state; nothing was changed */
+    DVSIM_ENOMEM = -3, /* no memory */
 };
 
 #define DVSIM_WORD_BYTES 8 /* the fabric moves 64-bit words */

@@ -1,0 +1,152 @@
+"""How fast is the emulated card, against bare shared memory in the same run?
+
+Two cards on two cores, functional mode: each figure is the best of several runs that alternate
+with its rival, two processes that do the same with a raw mapping (`emulator_raw.c`). Then more
+cards than cores, the death of a card, and timed mode: packets per second of wall time. If
+`ucx_perftest` is installed, its put is measured too.
+
+    bench/emulator.py [PREFIX]      PREFIX: another build of the emulator, as of emulator/build.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from dvsim.native import emulator_prefix
+
+HERE = Path(__file__).resolve().parent
+RUNS = 5
+
+
+class Row(NamedTuple):
+    """A measurement: its test in the C programs, and what the figure has to reach."""
+
+    name: str
+    test: str
+    times: int
+    unit: str
+    goal: str
+    cards: int = 2
+    less_is_better: bool = False
+
+
+ROWS = (
+    Row("put and counter, one way", "put", 20_000, "ns", "at most 1.3 x", 2, True),
+    Row("puts counted singly", "single", 2_000_000, "M/s", "at least 20"),
+    Row("scattered vector sends", "scatter", 5_000_000, "M words/s", "at least 100"),
+    Row("contiguous put, taken out", "copy", 1_000, "GB/s", "at least 0.8 x"),
+    Row("surprise packets, singly", "ring-single", 1_000_000, "M/s", "at least 15"),
+    Row("surprise packets, 64 a call", "ring", 2_000_000, "M/s", ""),
+    Row("token ring of 8, one hop", "ring-of-8", 2_000, "us", "at most 10", 8, True),
+)
+TIMED_CARDS = (2, 4, 8, 16, 32)
+TIMED_PACKETS = 400_000
+
+
+class Bench:
+    """The compiled programs, and the emulator that they run on."""
+
+    def __init__(self, prefix: Path, folder: Path) -> None:
+        self.vicrun = str(prefix / "bin" / "vicrun")
+        self.raw, self.vic = str(folder / "emulator_raw"), str(folder / "emulator_vic")
+        cc = [os.environ.get("CC", "cc"), "-std=c11", "-O2"]
+        lib = prefix / "lib"
+        vic = [f"-I{prefix / 'include'}", f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic"]
+        for program, flags in ((self.raw, []), (self.vic, vic)):
+            source = HERE / f"{Path(program).name}.c"
+            subprocess.run([*cc, str(source), "-o", program, *flags], check=True)
+
+    def rival(self, test: str, count: int) -> float:
+        """Return the figure of bare shared memory."""
+        return float(self._output([self.raw, test, str(count)]))
+
+    def cards(self, cards: int, test: str, count: int, *options: str) -> list[float]:
+        """Return what the cards print."""
+        command = [self.vicrun, "-n", str(cards), *options, "--", self.vic, test, str(count)]
+        check = test != "killed"
+        return [float(line) for line in self._output(command, check=check).split()]
+
+    def _output(self, command: list[str], check: bool = True) -> str:
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
+        if check and done.returncode != 0:
+            raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
+        return done.stdout
+
+
+def against_bare_memory(bench: Bench) -> None:
+    """Print every row beside its rival."""
+    print(f"{'':<28}{'vic':>9} {'bare':>9}  {'unit':<10}{'vic / bare':>10}   goal")
+    for row in ROWS:
+        ours, rival = [], []
+        for _ in range(RUNS):
+            rival.append(bench.rival(row.test, row.times))
+            ours += bench.cards(row.cards, row.test, row.times)
+        best = min if row.less_is_better else max
+        vic, bare = best(ours), best(rival)
+        figures = f"{vic:>9.4g} {bare:>9.4g}  {row.unit:<10}{vic / bare:>10.2f}"
+        print(f"{row.name:<28}{figures}   {row.goal}", flush=True)
+    print("the rival of the token ring is a ring of pipes: the hand-over of the operating system")
+
+
+def against_ucx() -> None:
+    """Print what UCX reaches with puts of 8 bytes over shared memory, if it is installed."""
+    if shutil.which("ucx_perftest") is None:
+        print("ucx_perftest is not installed: no figures of UCX")
+        return
+    one_way = min(ucx_figures("ucp_put_lat")[3] for _ in range(RUNS))  # us, over all
+    rate = max(ucx_figures("ucp_put_bw")[7] for _ in range(RUNS))  # messages/s, over all
+    print(f"UCX, put of 8 B: {one_way * 1000:.4g} ns one way, {rate / 1e6:.4g} M/s, not counted")
+
+
+def ucx_figures(test: str) -> list[float]:
+    """Return the last line of `ucx_perftest`: iterations, times, bandwidths, message rates."""
+    env = {**os.environ, "UCX_TLS": "posix,self"}
+    common = ["ucx_perftest", "-p", "13991"]
+    with subprocess.Popen([*common, "-c", "0"], env=env, stdout=subprocess.DEVNULL) as server:
+        time.sleep(0.5)  # it listens then, and does not say so
+        command = [*common, "-c", "1", "localhost", "-t", test, "-s", "8", "-n", "300000", "-f"]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            server.kill()
+            raise SystemExit(f"ucx_perftest: {done.stderr.strip()}")
+    return [float(word) for word in done.stdout.splitlines()[-1].split()]
+
+
+def deaths(bench: Bench) -> None:
+    """Print how long it takes until all cards know that one was killed."""
+    for cards in (2, 8):
+        told = [max(bench.cards(cards, "killed", 1)) for _ in range(RUNS)]
+        worst, all_told = max(told), "all others have VIC_EPEER"
+        print(f"{cards} cards, one killed: {all_told} after {worst:.2f} ms at worst (goal: 50 ms)")
+
+
+def timed(bench: Bench) -> None:
+    """Print packets per second of wall time in timed mode."""
+    for cards in TIMED_CARDS:
+        count = TIMED_PACKETS // cards
+        rate = max(bench.cards(cards, "storm", count, "--mode", "timed")[0] for _ in range(2))
+        print(
+            f"timed, {cards:>2} cards: {rate:.2f} M packets/s of wall time (goal: 0.8)", flush=True
+        )
+
+
+def main() -> None:
+    """Print all figures."""
+    prefix = Path(sys.argv[1]) if len(sys.argv) > 1 else emulator_prefix()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(prefix, Path(folder))
+        against_bare_memory(bench)
+        against_ucx()
+        deaths(bench)
+        timed(bench)
+
+
+if __name__ == "__main__":
+    main()

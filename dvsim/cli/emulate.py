@@ -1,0 +1,116 @@
+"""``dvsim emulate``: run a program once per emulated card, or say how to compile one.
+
+Thin: a card becomes parameters, and the launcher, vicrun, takes this process over.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dvsim.scenario.types import Card
+
+PARAMETERS = (
+    "sram",
+    "group_counters",
+    "fifo_words",
+    "dma_entries",
+    "dma_setup",
+    "pcie_rate",
+)
+"""What vicrun takes from a card, in base units."""
+
+
+@click.command("emulate", context_settings={"allow_interspersed_args": False})
+@click.option("-n", "cards", metavar="N", help="Number of cards.")
+@click.option("--mode", metavar="MODE", help="functional (default) or timed.")
+@click.option("--card", default="data-vortex-8", show_default=True, help="Card of kind vortex.")
+@click.option("--seed", metavar="S", help="Seed of all chances.")
+@click.option("--reorder", metavar="SEED", help="Packets arrive in any order.")
+@click.option("--fault", "faults", multiple=True, metavar="SPEC", help="See below. Repeatable.")
+@click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
+@click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
+@click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
+@click.option("--prefix", is_flag=True, help="Each line of output begins with its card.")
+@click.option("--cflags", is_flag=True, help="Print the compiler's flags for vic.h.")
+@click.option("--libs", is_flag=True, help="Print the linker's flags for libvic.")
+@click.option("--prefix-dir", is_flag=True, help="Print the folder of include, lib and bin.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[--] PROGRAM [ARGUMENT]...")
+def emulate(
+    cards: str | None,
+    mode: str | None,
+    card: str,
+    seed: str | None,
+    reorder: str | None,
+    faults: tuple[str, ...],
+    check: bool,
+    stats: bool,
+    trace: str | None,
+    prefix: bool,
+    cflags: bool,
+    libs: bool,
+    prefix_dir: bool,
+    program: tuple[str, ...],
+) -> None:
+    """Run PROGRAM on N emulated cards, one process each.
+
+    The program calls vic.h: cc $(dvsim emulate --cflags) program.c $(dvsim emulate --libs).
+    Returns the first exit code that is not 0, 128 + n for signal n. Nothing that was started stays
+    behind. Without Python on the path: $(dvsim emulate --prefix-dir)/bin/vicrun does the same.
+
+    SPEC is fifo-depth=N, fifo-drop=P, dma-slow=F, extra-polls=P, 'stall card=K at=TIME for=TIME'
+    or 'kill card=K at=TIME'; times since the start, such as 5ms.
+    """
+    from dvsim.native import emulator_prefix
+
+    root = emulator_prefix()
+    if cflags or libs or prefix_dir:
+        for line in _compiler_lines(root, cflags, libs, prefix_dir):
+            click.echo(line)
+        return
+    if not program:
+        raise click.UsageError("say what to run: dvsim emulate -n 4 -- PROGRAM [ARGUMENT]...")
+    options = {"-n": cards, "--mode": mode, "--seed": seed, "--reorder": reorder, "--trace": trace}
+    command = [str(root / "bin" / "vicrun")]
+    command += [text for name, value in options.items() if value for text in (name, value)]
+    command += [text for fault in faults for text in ("--fault", fault)]
+    flags = {"--check": check, "--stats": stats, "--prefix": prefix}
+    command += [name for name, given in flags.items() if given]
+    _become([*command, *_parameters(card), "--", *program])
+
+
+def _compiler_lines(root: Path, cflags: bool, libs: bool, prefix_dir: bool) -> list[str]:
+    """Return what a compiler needs, on one line, and the folder on another."""
+    lib = root / "lib"
+    flags = [f"-I{root / 'include'}"] if cflags else []
+    flags += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic"] if libs else []
+    return [" ".join(flags)] * bool(flags) + [str(root)] * prefix_dir
+
+
+def _parameters(name: str) -> list[str]:
+    """Return a card as options of vicrun."""
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.find import card_names, nearest
+    from dvsim.scenario.load import load_card
+
+    card: Card = load_card(name)
+    if card.kind != "vortex":
+        near = nearest(name, card_names(kind="vortex"))
+        message = f"is a {card.kind} card; an emulated card needs one of kind vortex"
+        raise ScenarioError([Fault(name, None, "", message, near)])
+    return [text for key in PARAMETERS for text in ("--set", f"{key}={int(card[key])}")]
+
+
+def _become(command: list[str]) -> None:
+    """Let the launcher take over: signals and the exit code are its own then."""
+    sys.stdout.flush()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)  # Python ignores them, and a program would inherit it
+    os.execv(command[0], command)

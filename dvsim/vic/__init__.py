@@ -1,0 +1,78 @@
+"""The emulated Vortex Interface Card in Python: the calls of vic.h, with NumPy arrays.
+
+>>> from dvsim import vic
+>>> with vic.open() as card:  # alone: one card in loopback
+...     card.counter_set(0, 3)
+...     card.put(dest=0, addr=8, words=[5, 6, 7], counter=0)
+...     card.counter_wait(0)
+...     card.read(8, 3).tolist()
+[5, 6, 7]
+
+``dvsim emulate -n 4 -- python program.py`` runs a program on four cards. The names are those of
+vic.h without ``vic_``; the header is the manual (``dvsim emulate --cflags`` says where it is).
+What differs:
+
+- a call that fails raises a `VicError`; what C returns through a pointer is the result;
+- words are NumPy arrays: any contiguous array of 8-byte elements or of multiples goes in and out
+  without a copy, its bits as they are. Lists and single numbers are turned into one first;
+- waits give the interpreter to other threads and answer Ctrl-C. A send that waits for room in a
+  full FIFO sees it when that wait has ended, and in timed mode so does every wait: it ends when
+  the cards that it waits for go on or end;
+- a call costs about a microsecond of Python, so send many packets at once: `header` takes arrays;
+- the with statement closes the card, unless an exception leaves it: the other cards are then told
+  that this one failed (`PeerDied`), as they are of a C program that exits with an error.
+"""
+
+from __future__ import annotations
+
+from dvsim.vic.card import Attr, Card, Transfer, open
+from dvsim.vic.constants import FOREVER, NO_COUNTER, Op, Status
+from dvsim.vic.errors import (
+    Busy,
+    Closed,
+    InvalidArgument,
+    NoJob,
+    NoSpace,
+    OutOfRange,
+    PeerDied,
+    SystemRefused,
+    TimedOut,
+    VicError,
+)
+from dvsim.vic.packets import header
+from dvsim.vic.text import strerror, version
+
+WRITE = Op.WRITE
+FIFO = Op.FIFO
+QUERY = Op.QUERY
+COUNTER_SET = Op.COUNTER_SET
+COUNTER_ADD = Op.COUNTER_ADD
+
+__all__ = [
+    "COUNTER_ADD",
+    "COUNTER_SET",
+    "FIFO",
+    "FOREVER",
+    "NO_COUNTER",
+    "QUERY",
+    "WRITE",
+    "Attr",
+    "Busy",
+    "Card",
+    "Closed",
+    "InvalidArgument",
+    "NoJob",
+    "NoSpace",
+    "Op",
+    "OutOfRange",
+    "PeerDied",
+    "Status",
+    "SystemRefused",
+    "TimedOut",
+    "Transfer",
+    "VicError",
+    "header",
+    "open",
+    "strerror",
+    "version",
+]

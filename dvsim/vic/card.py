@@ -1,0 +1,292 @@
+"""An open card: the calls of vic.h as methods."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.vic.constants import FOREVER, Status
+from dvsim.vic.errors import VicError, error_of
+from dvsim.vic.library import library
+from dvsim.vic.text import strerror
+from dvsim.vic.words import AnyWords, Words, given, taken
+
+SLICE_NS = 50_000_000  # of a wait in functional mode: between slices Python sees signals
+
+
+class Attr(NamedTuple):
+    """What a card is: `struct vic_attr`."""
+
+    card: int
+    cards: int
+    sram_words: int
+    counters: int
+    fifo_words: int
+    dma_entries: int
+    mode: int  # 0 functional, 1 timed
+
+
+class Transfer:
+    """A DMA transfer in flight; `Card.dma_wait` ends it. Its arrays live until then."""
+
+    def __init__(self, handle: Any, *arrays: Words) -> None:  # noqa: ANN401 - a C pointer
+        self.handle = handle
+        self.arrays = arrays
+
+
+def open() -> Card:
+    """Join the job of the environment, or have one card in loopback.
+
+    Raises
+    ------
+    Busy
+        If the card is open, here or in another process.
+    NoJob
+        If VIC_JOB is set but names no job that can be joined; the text says why.
+    SystemRefused
+        If there is no memory.
+    """
+    ffi, lib = library()
+    handle = ffi.new("vic_t **")
+    status = lib.vic_open(handle)
+    if status != Status.OK:
+        raise error_of(status, f"vic_open: {ffi.string(lib.vic_open_reason()).decode()}")
+    return Card(handle[0])
+
+
+class Card:
+    """An open card, made by `open`. Threads may share it.
+
+    Every method raises a `VicError` if the call of vic.h fails; the header says when it does.
+    """
+
+    def __init__(self, handle: Any) -> None:  # noqa: ANN401 - a C pointer
+        self._ffi, self._lib = library()
+        self._card = handle
+        self._transfers: set[Transfer] = set()
+        self._timed = self.query_attr().mode == 1
+
+    def __enter__(self) -> Card:
+        """Return the card."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the card, unless an exception is to be told to the cards of other programs."""
+        if self._card and (kind is None or self.query_attr().cards == 1):
+            self.close()
+
+    def close(self) -> None:
+        """Give the card back; a second time does nothing. Waits of other threads raise `Closed`."""
+        card, self._card = self._card, self._ffi.NULL
+        if card:
+            self._lib.vic_close(card)
+            self._transfers.clear()
+
+    def query_attr(self) -> Attr:
+        """Return what the card is."""
+        attr = self._ffi.new("struct vic_attr *")
+        self._check("vic_query_attr", self._lib.vic_query_attr(self._card, attr))
+        return Attr(*(getattr(attr, name) for name in Attr._fields))
+
+    def time_ns(self) -> int:
+        """Return nanoseconds since the job began; 0 for a closed card."""
+        return int(self._lib.vic_time_ns(self._card))
+
+    def compute_ns(self, ns: int) -> None:
+        """Say that the program computes for so long in model time."""
+        self._call("vic_compute_ns", ns=ns)
+
+    def relax(self) -> None:
+        """Be the body of a spin loop."""
+        self._lib.vic_relax(self._card)
+
+    # ---- SRAM of this card
+
+    def alloc(self, words: int) -> int:
+        """Return the address of so many free words, at a multiple of 8."""
+        addr = self._ffi.new("vic_addr_t *")
+        self._call("vic_alloc", words=words, _addr=addr)
+        return int(addr[0])
+
+    def free(self, addr: int) -> None:
+        """Give words of `alloc` back."""
+        self._call("vic_free", addr=addr)
+
+    def write(self, addr: int, words: AnyWords) -> None:
+        """Write words into SRAM by programmed I/O."""
+        array = given(words)
+        self._call("vic_write", addr=addr, _words=self._pointer(array), n=len(array))
+
+    def read(self, addr: int, n: int) -> Words:
+        """Return n words of SRAM, by programmed I/O."""
+        array = np.empty(max(0, n), dtype=np.uint64)
+        self._call("vic_read", addr=addr, _words=self._pointer(array), n=n)
+        return array
+
+    def read_into(self, addr: int, words: npt.NDArray[Any]) -> None:
+        """Fill an array from SRAM, by programmed I/O."""
+        array = taken(words)
+        self._call("vic_read", addr=addr, _words=self._pointer(array), n=len(array))
+
+    # ---- sending
+
+    def send(self, headers: AnyWords, payloads: AnyWords) -> None:
+        """Send packets; header and payload cross PCIe."""
+        heads, array = given(headers), given(payloads)
+        self._same("vic_send", heads, array)
+        pointers = self._pointer(heads), self._pointer(array)
+        self._call("vic_send", _headers=pointers[0], _payloads=pointers[1], n=len(array))
+
+    def send_cached(self, headers: int, payloads: AnyWords) -> None:
+        """Send packets whose headers wait in SRAM from word `headers` on."""
+        array = given(payloads)
+        self._call("vic_send_cached", headers=headers, _p=self._pointer(array), n=len(array))
+
+    def dma_send(self, headers: int, payloads: npt.NDArray[Any]) -> Transfer:
+        """Start to send packets by DMA; the array must stay as it is until the transfer is done."""
+        array = given(payloads)
+        handle = self._ffi.new("vic_dma_t **")
+        arguments = {"_p": self._pointer(array), "n": len(array), "_dma": handle}
+        return self._start("vic_dma_send", Transfer(handle, array), headers=headers, **arguments)
+
+    def put(self, dest: int, addr: int, words: AnyWords, counter: int) -> None:
+        """Write consecutive words into SRAM of card `dest`, counted there by `counter`."""
+        array = given(words)
+        pointer = self._pointer(array)
+        self._call("vic_put", dest=dest, addr=addr, _w=pointer, n=len(array), counter=counter)
+
+    def dma_read(self, host: npt.NDArray[Any], addr: int) -> Transfer:
+        """Start to fill an array from SRAM; it must not be touched until the transfer is done."""
+        array = taken(host)
+        handle = self._ffi.new("vic_dma_t **")
+        arguments = {"addr": addr, "n": len(array), "_dma": handle}
+        pointer = self._pointer(array)
+        return self._start("vic_dma_read", Transfer(handle, array), _host=pointer, **arguments)
+
+    def dma_test(self, transfer: Transfer) -> bool:
+        """Return whether a transfer is done."""
+        done = self._ffi.new("int *")
+        self._call("vic_dma_test", _dma=transfer.handle[0], _done=done)
+        return bool(done[0])
+
+    def dma_wait(self, transfer: Transfer, timeout_ns: int = FOREVER) -> None:
+        """Wait until a transfer is done, and end it."""
+        self._wait("vic_dma_wait", timeout_ns, _dma=transfer.handle)
+        self._transfers.discard(transfer)
+
+    # ---- group counters
+
+    def counter_alloc(self) -> int:
+        """Return the lowest counter that is not allocated."""
+        counter = self._ffi.new("unsigned *")
+        self._call("vic_counter_alloc", _counter=counter)
+        return int(counter[0])
+
+    def counter_free(self, counter: int) -> None:
+        """Give a counter of `counter_alloc` back."""
+        self._call("vic_counter_free", counter=counter)
+
+    def counter_set(self, counter: int, n: int) -> None:
+        """Preset a counter."""
+        self._call("vic_counter_set", counter=counter, n=n)
+
+    def counter_get(self, counter: int) -> int:
+        """Return what a counter reads."""
+        value = self._ffi.new("int64_t *")
+        self._call("vic_counter_get", counter=counter, _n=value)
+        return int(value[0])
+
+    def counter_wait(self, counter: int, timeout_ns: int = FOREVER) -> None:
+        """Wait until a counter reads 0."""
+        self._wait("vic_counter_wait", timeout_ns, counter=counter)
+
+    # ---- surprise FIFO
+
+    def fifo_poll(self, most: int) -> Words:
+        """Return what is in the FIFO, at most so many words; none is a normal answer."""
+        array, count = np.empty(max(0, most), dtype=np.uint64), self._ffi.new("size_t *")
+        self._call("vic_fifo_poll", _words=self._pointer(array), max=most, _n=count)
+        return array[: count[0]]
+
+    def fifo_wait(self, least: int, most: int, timeout_ns: int = FOREVER) -> Words:
+        """Wait until `least` words are in the FIFO, and return at most `most`."""
+        array, count = np.empty(max(0, most), dtype=np.uint64), self._ffi.new("size_t *")
+        pointer = self._pointer(array)
+        self._wait("vic_fifo_wait", timeout_ns, _words=pointer, min=least, max=most, _n=count)
+        return array[: count[0]]
+
+    def barrier(self, timeout_ns: int = FOREVER) -> None:
+        """Wait until every card of the job is in its barrier."""
+        self._wait("vic_barrier", timeout_ns)
+
+    # ---- how calls are made
+
+    def _pointer(self, array: Words) -> Any:  # noqa: ANN401 - a C pointer
+        return self._ffi.from_buffer("uint64_t[]", array)
+
+    def _call(self, name: str, **arguments: Any) -> None:  # noqa: ANN401 - as C takes them
+        """Call a function with arguments in the order of C; names without _ are shown in errors."""
+        try:
+            status = getattr(self._lib, name)(self._card, *arguments.values())
+        except OverflowError:  # negative, or more than 32 bits
+            status = Status.ERANGE
+        if status != Status.OK:
+            raise self._error(name, status, arguments)
+
+    def _wait(self, name: str, timeout_ns: int, **arguments: Any) -> None:  # noqa: ANN401
+        """Call a function whose last argument is a timeout, in slices where time is the wall's."""
+        left, started = timeout_ns, time.monotonic_ns()
+        while True:
+            now = left if self._timed else min(left, SLICE_NS)
+            status = self._waited(getattr(self._lib, name), now, arguments)
+            if status == Status.OK:
+                return
+            if timeout_ns != FOREVER:
+                left = max(0, timeout_ns - (time.monotonic_ns() - started))
+            if status != Status.ETIMEDOUT or self._timed or left == 0:
+                raise self._error(name, status, {**arguments, "timeout_ns": timeout_ns})
+
+    def _waited(self, function: Callable[..., int], now: int, arguments: dict[str, Any]) -> int:
+        try:
+            return function(self._card, *arguments.values(), now)
+        except OverflowError:
+            return Status.ERANGE
+
+    def _start(self, name: str, transfer: Transfer, **arguments: Any) -> Transfer:  # noqa: ANN401
+        """Start a transfer; the card keeps it, and so its arrays, until it was waited for."""
+        self._call(name, **arguments)
+        self._transfers.add(transfer)
+        return transfer
+
+    def _same(self, name: str, headers: Words, payloads: Words) -> None:
+        if len(headers) != len(payloads):
+            text = f"{name}: {len(headers)} headers for {len(payloads)} payloads"
+            raise error_of(Status.EINVAL, text)
+
+    def _check(self, name: str, status: int) -> None:
+        if status != Status.OK:
+            raise self._error(name, status, {})
+
+    def _error(self, name: str, status: int, arguments: dict[str, Any]) -> VicError:
+        """Return the exception of a failed call, with its numbers and what this card has."""
+        if not self._card:
+            return error_of(Status.ECLOSED, f"{name}: {strerror(Status.ECLOSED)}")
+        shown = ", ".join(f"{key}={value}" for key, value in arguments.items() if key[0] != "_")
+        text = f"{name}({shown}): {strerror(status)}"
+        if status == Status.ERANGE:
+            attr = self.query_attr()
+            text += (
+                f"; there are cards 0 .. {attr.cards - 1}, SRAM words 0 .. {attr.sram_words - 1}, "
+                f"counters 0 .. {attr.counters - 4} and 61 .. 63"
+            )
+        return error_of(status, text)

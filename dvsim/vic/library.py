@@ -1,0 +1,57 @@
+"""Loads libvic. Its declarations are those of the vic.h beside it: header and binding cannot drift.
+
+cffi in ABI mode: the library is the one that C programs use, and nothing is compiled for Python.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dvsim.errors import DvsimError
+from dvsim.native import emulator_prefix
+
+PREFIX = "VIC_PREFIX"
+"""Environment variable: a folder with the include and lib of another libvic, such as one built
+with a sanitizer, or one that drives cards."""
+
+
+class Library(NamedTuple):
+    """The library, and the cffi object that knows its types."""
+
+    ffi: Any
+    lib: Any
+
+
+def declarations(header: str) -> str:
+    """Return the text of vic.h without what cffi does not read: comments, macros, bodies."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", header, flags=re.DOTALL)
+    text = re.sub(r"^#(?:[^\n]*\\\n)*[^\n]*$", "", text, flags=re.MULTILINE)
+    text = text.replace('extern "C" {', "", 1)
+    text = re.sub(r"\binline\b([^{;]*)\{.*?^\}", r"\1;", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^\}\s*$", "", text, flags=re.MULTILINE)  # of extern "C"
+    return text.replace("VIC_API", "")
+
+
+@cache
+def library() -> Library:
+    """Return libvic, loaded once.
+
+    Raises
+    ------
+    DvsimError
+        If there is no library, or it cannot be loaded.
+    """
+    from cffi import FFI
+
+    prefix = Path(os.environ.get(PREFIX) or emulator_prefix())
+    header, path = prefix / "include" / "vic.h", prefix / "lib" / "libvic.so.0"
+    ffi = FFI()
+    try:
+        ffi.cdef(declarations(header.read_text(encoding="utf-8")))
+        return Library(ffi, ffi.dlopen(str(path)))
+    except OSError as error:
+        raise DvsimError(f"the emulated card cannot be loaded: {error}") from error

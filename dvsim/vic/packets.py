@@ -1,0 +1,80 @@
+"""Headers of packets, one or arrays of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.vic.constants import NO_COUNTER, Op, Status
+from dvsim.vic.errors import OutOfRange
+from dvsim.vic.library import library
+from dvsim.vic.words import Words
+
+Ints = npt.NDArray[np.integer[Any]]
+
+
+@overload
+def header(dest: int, op: Op, addr: int = 0, counter: int = NO_COUNTER) -> int: ...
+@overload
+def header(
+    dest: int | Ints, op: Op, addr: int | Ints = 0, counter: int | Ints = NO_COUNTER
+) -> int | Words: ...
+
+
+def header(
+    dest: int | Ints, op: Op, addr: int | Ints = 0, counter: int | Ints = NO_COUNTER
+) -> int | Words:
+    """Return the header of a packet, or an array of headers if any argument is an array.
+
+    Parameters
+    ----------
+    dest, addr, counter
+        Card, SRAM word and counter there; arrays are broadcast against each other.
+    op
+        What the packet does.
+
+    Raises
+    ------
+    OutOfRange
+        If one cannot be in any header. What this job does not have is found when it is sent.
+    """
+    parts = (dest, addr, counter)
+    if not any(isinstance(part, np.ndarray) for part in parts):
+        return _checked(int(dest), op, int(addr), int(counter))
+    if any(np.size(part) == 0 for part in parts):
+        return np.zeros(np.broadcast_shapes(*map(np.shape, parts)), dtype=np.uint64)
+    for end in (np.min, np.max):
+        _checked(int(end(dest)), op, int(end(addr)), int(end(counter)))
+    zero, of_dest, of_addr, of_counter = _units(op)
+    made: Words = zero + (
+        np.asarray(dest, dtype=np.uint64) * of_dest
+        + np.asarray(addr, dtype=np.uint64) * of_addr
+        + np.asarray(counter, dtype=np.uint64) * of_counter
+    )
+    return made
+
+
+def _checked(dest: int, op: Op, addr: int, counter: int) -> int:
+    """Return one header; the fields are known by what each of them adds to it."""
+    zero, of_dest, of_addr, of_counter = map(int, _units(op))
+    try:
+        made = int(library().lib.vic_header(dest, op, addr, counter))
+    except OverflowError:
+        made = -1
+    if made != zero + dest * of_dest + addr * of_addr + counter * of_counter:
+        message = f"dest={dest}, addr={addr}, counter={counter}: one of them fits in no header"
+        raise OutOfRange(message, Status.ERANGE)
+    return made
+
+
+@cache
+def _units(op: Op) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return the header of all zeros, and what one more card, word and counter add to it."""
+    make = library().lib.vic_header
+    zero = make(0, op, 0, 0)
+    ones = (make(1, op, 0, 0), make(0, op, 1, 0), make(0, op, 0, 1))
+    dest, addr, counter = (np.uint64(one - zero) for one in ones)
+    return np.uint64(zero), dest, addr, counter

@@ -1,0 +1,17 @@
+"""Texts of the library."""
+
+from __future__ import annotations
+
+from dvsim.vic.library import library
+
+
+def strerror(status: int) -> str:
+    """Return the text of a status; there is one for any number."""
+    ffi, lib = library()
+    return str(ffi.string(lib.vic_strerror(status)).decode())
+
+
+def version() -> str:
+    """Return the version of the library, ``major.minor.patch``."""
+    ffi, lib = library()
+    return str(ffi.string(lib.vic_version()).decode())

@@ -1,0 +1,105 @@
+"""Compiles libvic and vicrun, and lays them out as a C user expects: include, lib, bin.
+
+The setup script calls `build`; tests call it with the flags of a sanitizer. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
+LIBRARY = ("src", "src/functional", "src/timed")
+"""Folders whose C files are libvic."""
+SHARED = ("src/job.c", "src/bell.c")
+"""What vicrun has in common with libvic."""
+MODELS = HERE.parent / "models"
+HOST = ("engine/law.c", "host/pcie.c")
+"""The costs of timed mode, in libvic and vicrun alike."""
+HARDWARE = ("card/vic.c", "card/engines.c", "vortex/*.c", "network/*.c")
+"""Cards and network of timed mode, in vicrun."""
+FOLDERS = (*(HERE / folder for folder in ("include", "src", "src/functional")), MODELS)
+INCLUDES = tuple(f"-I{folder}" for folder in FOLDERS)
+SONAME = "libvic.so.0"
+
+
+def compiler() -> list[str]:
+    """Return the C compiler: ``$CC``, or ``cc``."""
+    return shlex.split(os.environ.get("CC", "cc"))
+
+
+def version() -> str:
+    """Return the version that vic.h states."""
+    text = (HERE / "include" / "vic.h").read_text("utf-8")
+    found = re.search(r'#define VIC_VERSION "([^"]+)"', text)
+    if found is None:
+        raise RuntimeError("emulator/include/vic.h does not define VIC_VERSION")
+    return found[1]
+
+
+def library_sources() -> list[Path]:
+    """Return the C files of libvic."""
+    own = [path for folder in LIBRARY for path in sorted((HERE / folder).glob("*.c"))]
+    return [*own, *(MODELS / name for name in HOST)]
+
+
+def launcher_sources() -> list[Path]:
+    """Return the C files of vicrun."""
+    models = [path for name in (*HOST, *HARDWARE) for path in sorted(MODELS.glob(name))]
+    return [*sorted((HERE / "launcher").glob("*.c")), *(HERE / name for name in SHARED), *models]
+
+
+def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
+    """Fill a folder with ``include``, ``lib`` (with pkg-config and CMake files) and ``bin``.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If the compiler refuses; its messages are on stderr.
+    """
+    flags = ["-std=c11", "-g", "-fvisibility=hidden", "-pthread", *WARNINGS, *INCLUDES, *flags]
+    for folder in ("include", "lib/pkgconfig", "lib/cmake/vic", "bin"):
+        (prefix / folder).mkdir(parents=True, exist_ok=True)
+    library = [
+        "-shared",
+        "-fPIC",
+        f"-Wl,-soname,{SONAME}",
+        f"-Wl,--version-script={HERE / 'vic.map'}",
+    ]
+    if not any("-fsanitize" in flag for flag in flags):
+        library.append("-Wl,-z,defs")  # a sanitizer is found in the program only
+    compile_c(library_sources(), prefix / "lib" / SONAME, [*flags, *library])
+    fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
+    compile_c(launcher_sources(), prefix / "bin" / "vicrun", [*flags, *fast])
+    # a wheel holds no symbolic links: to the linker this text is one
+    (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
+    (prefix / "include" / "vic.h").write_bytes((HERE / "include" / "vic.h").read_bytes())
+    for name, folder in (
+        ("vic.pc", "lib/pkgconfig"),
+        ("vicConfig.cmake", "lib/cmake/vic"),
+        ("vicConfigVersion.cmake", "lib/cmake/vic"),
+    ):
+        text = (HERE / "cmake" / f"{name}.in").read_text("utf-8")
+        (prefix / folder / name).write_text(text.replace("@VERSION@", version()), "utf-8")
+
+
+def compile_c(sources: Sequence[Path], target: Path, flags: Sequence[str]) -> None:
+    """Compile and link C files in one call of the compiler; the target is replaced at the end."""
+    made = target.with_name(f".{target.name}.{os.getpid()}")
+    command = [*compiler(), *map(str, sources), "-o", str(made), *flags]
+    try:
+        subprocess.run(command, check=True)
+        made.replace(target)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    import sys
+
+    build(Path(sys.argv[1]), sys.argv[2:] or ("-O2",))

@@ -1,0 +1,262 @@
+/* vic.h: the Vortex Interface Card (VIC) as a program sees it.
+ *
+ * A card has an SRAM of 64-bit words, 64 group counters, a surprise FIFO and DMA engines. Any card writes
+ * any word of any other card. Nothing is received: a receiver presets a group counter to the number of
+ * packets it expects, and waits until the counter, which each arriving packet counts down, reads 0.
+ *
+ *     vic_t *card;
+ *     if (vic_open(&card) != VIC_OK) ...
+ *     vic_counter_set(card, 0, 1);                         // one packet is expected
+ *     vic_barrier(card, VIC_FOREVER);                      // everybody has preset
+ *     vic_put(card, next, 0, &word, 1, 0);                 // one word to `next`, counted there by counter 0
+ *     vic_counter_wait(card, 0, VIC_FOREVER);              // mine has come
+ *
+ * These names are our own, in the vocabulary of the published hardware; the vendor's header is not public.
+ * `vicrun -n 4 -- ./program` (or `dvsim emulate`) starts a job of four cards, one process each. A program
+ * started alone has one card in loopback. C11 and C++17; link with -lvic.
+ *
+ * Conventions, for every call unless it says otherwise
+ *   status    0 (VIC_OK) or a negative VIC_E...; results through pointers; errno is not used.
+ *             VIC_EINVAL   an argument is NULL where one is needed, or makes no sense
+ *             VIC_ECLOSED  the card has been closed; checked right after NULL, before all else
+ *             VIC_ERANGE   a card, counter or range of SRAM words that does not exist
+ *             A call that fails has done nothing.
+ *   threads   any number of threads of the process that opened the card may call at the same time. A child
+ *             made by fork() must not use the card.
+ *   sizes     64-bit words.
+ *   timeouts  nanoseconds; 0 looks once, VIC_FOREVER waits. A wait that ends with VIC_ETIMEDOUT leaves
+ *             everything as it was. What is there already is taken before any error below is looked at:
+ *             VIC_EPEER    a card of the job died: its program was killed, or ended with another exit
+ *                          code than 0 while its card was open or had not been opened yet
+ *             VIC_ECLOSED  this card was closed by another thread, or the job has ended: the launcher
+ *                          is gone, or the programs of all other cards have ended
+ *   order     none between packets, not even of one call. Data are visible before the counter that their
+ *             packet names goes down. A word is written whole.
+ *   cost      what a call takes on the modelled hardware, in parameters of the card (`dvsim show
+ *             data-vortex-8` prints them with their sources). Timed mode charges it; functional mode
+ *             takes what the machine takes.
+ *   mode      SRAM, counters and FIFO are reached through these calls only, so that the same binary runs
+ *             in every mode.
+ */
+#ifndef VIC_H
+#define VIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined __GNUC__
+#define VIC_API __attribute__((visibility("default")))
+#else
+#define VIC_API
+#endif
+
+#define VIC_VERSION "0.1.0"
+
+#define VIC_FOREVER UINT64_MAX
+typedef struct vic vic_t;         /* an open card */
+typedef uint32_t vic_addr_t;      /* word index into a card's SRAM */
+typedef struct vic_dma vic_dma_t; /* a transfer in flight */
+
+enum {
+    VIC_OK = 0,
+    VIC_EINVAL = -1,
+    VIC_ETIMEDOUT = -2,
+    VIC_EBUSY = -3,  /* the card is open already */
+    VIC_ENOSPC = -4, /* SRAM, counters or DMA table: no room */
+    VIC_EPEER = -5,  /* a card of the job died */
+    VIC_ECLOSED = -6,
+    VIC_ENOJOB = -7, /* VIC_JOB is set, but names no job that this library can join */
+    VIC_ESYS = -8,   /* the operating system refused something, most likely memory */
+    VIC_ERANGE = -9  /* address, counter or card out of range */
+};
+
+/* A text for any number. Static, never NULL. */
+VIC_API const char *vic_strerror(int status);
+
+/* "major.minor.patch" of the library; VIC_VERSION is that of the header. */
+VIC_API const char *vic_version(void);
+
+/* The constants of this header by name ("VIC_EPEER"), for foreign function interfaces. VIC_FOREVER comes as
+ * -1, the same 64 bits. VIC_EINVAL: NULL, or no such constant. */
+VIC_API int vic_constant(const char *name, int64_t *value);
+
+/* ---- the card ------------------------------------------------------------------------------------- */
+
+struct vic_attr {
+    uint32_t card, cards; /* this card, 0 .. cards - 1 */
+    uint32_t sram_words;
+    uint32_t counters; /* usually 64; see "group counters" below */
+    uint32_t fifo_words;
+    uint32_t dma_entries;
+    uint32_t mode; /* 0 functional, 1 timed */
+};
+
+/* Join the job of the environment (VIC_JOB, VIC_CARD, VIC_CARDS, set by the launcher only), or without
+ * VIC_JOB have one card in loopback. SRAM, counters and FIFO are as the last owner of the card left them;
+ * in a new job all are 0. VIC_INFO=1 in the environment prints every setting in force on stderr, VIC_CHECK=1
+ * reports, once per counter, packets that a counter did not expect: they came before it was preset, or
+ * were more than it was preset to.
+ * VIC_EBUSY: the card is open, here or in another process. VIC_ENOJOB: the job cannot be joined,
+ * vic_open_reason says why. VIC_ESYS: no memory. */
+VIC_API int vic_open(vic_t **card);
+
+/* Why the last vic_open of this thread failed, one line; "" if it did not. Valid until its next vic_open. */
+VIC_API const char *vic_open_reason(void);
+
+/* Give the card back, and what was allocated on it; packets still held by the emulation are delivered
+ * first, and a transfer that was not waited for is completed. Other threads' waits on it end with
+ * VIC_ECLOSED, as do all calls with this handle from now on. */
+VIC_API int vic_close(vic_t *card);
+
+VIC_API int vic_query_attr(const vic_t *card, struct vic_attr *attr);
+
+/* Nanoseconds since the job began, the same clock on all cards: wall time in functional mode, model time in
+ * timed mode. 0 if the card is NULL or closed. cost: none. */
+VIC_API uint64_t vic_time_ns(const vic_t *card);
+
+/* The program says that it computes for ns of model time. Functional mode: nothing. cost: ns. */
+VIC_API int vic_compute_ns(vic_t *card, uint64_t ns);
+
+/* The body of a program's own spin loop: spins, yields or sleeps shortly (at most 0.1 ms, less if something
+ * arrives), as suits the job. NULL and closed cards are ignored. cost: poll_mirror. */
+VIC_API void vic_relax(vic_t *card);
+
+/* ---- packets -------------------------------------------------------------------------------------- */
+
+/* A packet is a header and a payload, one 64-bit word each. A WRITE, FIFO or QUERY packet counts its counter
+ * down by one on the card where it arrives. */
+enum vic_op {
+    VIC_WRITE,       /* the payload becomes SRAM word addr */
+    VIC_FIFO,        /* the payload enters the surprise FIFO; addr unused */
+    VIC_QUERY,       /* the payload is the header of the reply: the card answers with the word at addr, its
+                      * host does not take part. A reply is any packet but a QUERY. */
+    VIC_COUNTER_SET, /* counter becomes the payload, an int64_t; addr unused */
+    VIC_COUNTER_ADD  /* the payload, an int64_t, is added to counter; addr unused */
+};
+
+#define VIC_NO_COUNTER 63u /* the scratch counter: counted, never waited for */
+
+/* The header of a packet. dest may be this card. The bits are private to these calls. Whatever is wrong is
+ * found when the header is sent: VIC_ERANGE for a dest, addr or counter that does not exist, VIC_EINVAL for
+ * an op that does not, or for any other number that is no header. cost: none. */
+VIC_API inline uint64_t vic_header(uint32_t dest, enum vic_op op, vic_addr_t addr, unsigned counter)
+{
+    if ((unsigned)op > 15u) {
+        return UINT64_C(1) << 63;
+    }
+    if (op != VIC_WRITE && op != VIC_QUERY) {
+        addr = 0; /* unused */
+    }
+    if (dest > 0xffffu || addr > 0x3fffffu || counter > 63u) {
+        return UINT64_C(1) << 62;
+    }
+    return (uint64_t)addr | (uint64_t)counter << 22 | (uint64_t)op << 28 | (uint64_t)dest << 32;
+}
+
+/* ---- SRAM of this card ---------------------------------------------------------------------------- */
+
+/* Words of SRAM: the first gap from address 0 on that is large enough, at a multiple of 8. The same sequence
+ * of calls gives the same addresses on every card. Words that are not allocated can be used all the same:
+ * this is book-keeping for the program, of one opened card. cost: none.
+ * VIC_EINVAL: words = 0. VIC_ENOSPC: no such gap. */
+VIC_API int vic_alloc(vic_t *card, size_t words, vic_addr_t *addr);
+
+/* VIC_EINVAL: addr is not what a vic_alloc gave, or was freed. */
+VIC_API int vic_free(vic_t *card, vic_addr_t addr);
+
+/* Words into SRAM or out of it by programmed I/O. n = 0 is good. VIC_ERANGE: addr .. addr + n - 1 is not
+ * inside the SRAM. cost: vic_write n * 8 B at pio_rate, and pio_write until they are there; vic_read n
+ * times pio_read: slow, use vic_dma_read for more than a few words. */
+VIC_API int vic_write(vic_t *card, vic_addr_t addr, const uint64_t *words, size_t n);
+VIC_API int vic_read(vic_t *card, vic_addr_t addr, uint64_t *words, size_t n);
+
+/* ---- sending -------------------------------------------------------------------------------------- */
+
+/* n packets. All headers are checked before the first packet leaves. n = 0 is good. The arrays may be used
+ * again when the call returns. The three paths differ in what crosses PCIe.
+ * A packet for a full FIFO waits there, and the call with it (see "surprise FIFO"); this wait has no timeout
+ * and ends with VIC_EPEER or VIC_ECLOSED as others do; packets that had not left by then are not sent.
+ * VIC_EINVAL, VIC_ERANGE: a header, see vic_header; the header of a query's reply; the range of headers. */
+
+/* Headers and payloads by programmed I/O. cost: n * 16 B at pio_rate; then the fabric. */
+VIC_API int vic_send(vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
+
+/* The headers wait in SRAM from word `headers` on. cost: n * 8 B at pio_rate. */
+VIC_API int vic_send_cached(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
+
+/* The headers wait in SRAM, a DMA engine fetches the payloads, which must stay until the transfer is done.
+ * Done: all payloads have been fetched; the packets may still be on their way. Never waits for a FIFO.
+ * VIC_ENOSPC: dma_entries transfers have not been waited for. cost: dma_setup, n * 8 B at pcie_rate; the
+ * program goes on after pio_write. */
+VIC_API int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, vic_dma_t **dma);
+
+/* n consecutive words to SRAM words addr .. addr + n - 1 of card dest, each counting `counter` there, by the
+ * path that is best for n. cost: that of the cheapest path. */
+VIC_API int vic_put(vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter);
+
+/* n words of this card's SRAM to host memory, which must not be touched until the transfer is done.
+ * VIC_ENOSPC as above. cost: dma_setup, n * 8 B at pcie_rate. */
+VIC_API int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma);
+
+/* *done = 1 if the transfer is done, else 0; the handle stays. VIC_EINVAL: no transfer, or one that was
+ * waited for. cost: poll_mirror. */
+VIC_API int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done);
+
+/* Wait until the transfer is done, free the handle and set it to NULL. VIC_EINVAL as above. */
+VIC_API int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns);
+
+/* ---- group counters ------------------------------------------------------------------------------- */
+
+/* A card with n = attr.counters counters has 0 .. n - 4, 61, 62 and 63. 61 and 62 belong to vic_barrier: a
+ * program that counts on them breaks it. 63 is the scratch counter. A counter is a signed 64-bit number and
+ * goes below 0 without notice. */
+
+/* The lowest counter that is not allocated, never 61 to 63; the same sequence of calls gives the same
+ * counters on every card. Book-keeping only, as with vic_alloc. VIC_ENOSPC: all are taken. cost: none. */
+VIC_API int vic_counter_alloc(vic_t *card, unsigned *counter);
+
+/* VIC_EINVAL: not allocated. VIC_ERANGE: no such counter. */
+VIC_API int vic_counter_free(vic_t *card, unsigned counter);
+
+/* Preset. Packets that come before are forgotten by it: preset, tell the senders (a barrier does), then let
+ * them send. cost: pio_write. */
+VIC_API int vic_counter_set(vic_t *card, unsigned counter, int64_t n);
+
+/* Its present value, from the mirror in host memory. cost: poll_mirror. */
+VIC_API int vic_counter_get(vic_t *card, unsigned counter, int64_t *n);
+
+/* Wait until it reads 0. What its packets wrote is visible then. VIC_EINVAL: the scratch counter.
+ * cost: poll_mirror per look. */
+VIC_API int vic_counter_wait(vic_t *card, unsigned counter, uint64_t timeout_ns);
+
+/* ---- surprise FIFO -------------------------------------------------------------------------------- */
+
+/* Words that nobody asked for, in the order of their arrival, fifo_words deep. A full FIFO pushes back into
+ * the fabric: senders wait, nothing is lost (the launcher's --fault fifo-drop=P makes it lose, and counts).
+ * A card that sends itself more than its FIFO holds, or two that do so to each other, and do not take meanwhile,
+ * wait for ever. */
+
+/* Take what is there, at most max words; *n = 0 is a normal answer. cost: poll_mirror, and fifo_pop per word. */
+VIC_API int vic_fifo_poll(vic_t *card, uint64_t *words, size_t max, size_t *n);
+
+/* Wait until min words are there, then take at most max. At VIC_ETIMEDOUT nothing is taken and *n = 0.
+ * VIC_EINVAL: min > max, or min > fifo_words. cost: as vic_fifo_poll. */
+VIC_API int vic_fifo_wait(vic_t *card, uint64_t *words, size_t min, size_t max, size_t *n, uint64_t timeout_ns);
+
+/* ---- barrier -------------------------------------------------------------------------------------- */
+
+/* Wait until every card of the job is in its barrier. It does not wait for packets: one sent before may
+ * arrive after. After VIC_ETIMEDOUT this card has not taken part. Threads of one card that call at the same time take
+ * turns. VIC_EPEER also if the program of a card has ended, so that nobody can wait for it.
+ * cost: ceil(log2(cards)) rounds of one packet on the reserved counters. */
+VIC_API int vic_barrier(vic_t *card, uint64_t timeout_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,209 @@
+/* Starting the programs, and making sure that none outlives the job. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+static void set_environment(const struct launch *launch, uint32_t card)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%d:%016" PRIx64, launch->memory, launch->job->nonce);
+    setenv("VIC_JOB", text, 1);
+    snprintf(text, sizeof text, "%u", card);
+    setenv("VIC_CARD", text, 1);
+    snprintf(text, sizeof text, "%u", launch->job->config.cards);
+    setenv("VIC_CARDS", text, 1);
+}
+
+/* In the child: become the program, or say by `failed` why not. */
+static void become(const struct launch *launch, uint32_t card, pid_t parent, int failed)
+{
+    const struct child *child = &launch->child[card];
+    sigset_t none;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(137); /* the launcher died before the line above */
+    }
+    timed_pin(launch);
+    if (card != 0) {
+        int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        dup2(nothing, 0);
+    }
+    if (child->out.from >= 0) {
+        dup2(child->out.to, 1);
+        dup2(child->err.to, 2);
+    }
+    set_environment(launch, card);
+    signal(SIGPIPE, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(launch->options->program[0], launch->options->program);
+    int error = errno;
+    ssize_t told = write(failed, &error, sizeof error);
+    _exit(told == (ssize_t)sizeof error && error == ENOENT ? 127 : 126);
+}
+
+/* Pipes for both streams. `to` is the writing end until the child has it. */
+static int open_streams(struct child *child)
+{
+    int out[2], err[2];
+    if (pipe2(out, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    if (pipe2(err, O_CLOEXEC) != 0) {
+        int error = errno;
+        close(out[0]);
+        close(out[1]);
+        return error;
+    }
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    fcntl(err[0], F_SETFL, O_NONBLOCK);
+    child->out.from = out[0];
+    child->out.to = out[1];
+    child->err.from = err[0];
+    child->err.to = err[1];
+    return 0;
+}
+
+static int start(struct launch *launch, uint32_t card, int failed)
+{
+    struct child *child = &launch->child[card];
+    if (launch->options->prefix) {
+        int error = open_streams(child);
+        if (error != 0) {
+            return error;
+        }
+    }
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        become(launch, card, parent, failed);
+    }
+    int error = pid < 0 ? errno : 0;
+    if (launch->options->prefix) {
+        close(child->out.to);
+        close(child->err.to);
+        child->out.to = 1;
+        child->err.to = 2;
+    }
+    if (error != 0) {
+        return error;
+    }
+    child->pid = pid;
+    child->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    launch->running++;
+    return child->pidfd < 0 ? errno : 0;
+}
+
+static void end_all(struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
+        if (launch->child[i].pid != 0) {
+            kill(launch->child[i].pid, SIGKILL);
+        }
+    }
+    children_end_orphans();
+}
+
+int children_start(struct launch *launch)
+{
+    int failed[2], error = 0;
+    if (pipe2(failed, O_CLOEXEC) != 0) {
+        fprintf(stderr, "vicrun: %s\n", strerror(errno));
+        return 1;
+    }
+    uint32_t cards = launch->job->config.cards, card = 0;
+    for (; card < cards && error == 0; card++) {
+        error = start(launch, card, failed[1]);
+    }
+    close(failed[1]);
+    if (error != 0) {
+        fprintf(stderr, "vicrun: cannot start program %u of %u: %s\n", card - 1, cards, strerror(error));
+        end_all(launch);
+        return 1;
+    }
+    /* the pipe closes itself in each program that could be run */
+    int refused = 0;
+    ssize_t told = read(failed[0], &refused, sizeof refused);
+    close(failed[0]);
+    if (told == (ssize_t)sizeof refused) {
+        fprintf(stderr, "vicrun: cannot run '%s': %s\n", launch->options->program[0], strerror(refused));
+        end_all(launch);
+        return refused == ENOENT ? 127 : 126;
+    }
+    return -1;
+}
+
+static pid_t parent_of(pid_t process)
+{
+    char path[40];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    FILE *file = fopen(path, "r");
+    if (file != NULL) {
+        if (fscanf(file, "%*d (%*[^)]) %*c %d", &parent) != 1) {
+            parent = 0;
+        }
+        fclose(file);
+    }
+    return parent;
+}
+
+bool children_started(pid_t process)
+{
+    for (int depth = 0; process > 1 && depth < 64; depth++) {
+        process = parent_of(process);
+        if (process == getpid()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void children_signal(const struct launch *launch, int number)
+{
+    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
+        if (launch->child[i].pidfd >= 0) {
+            syscall(SYS_pidfd_send_signal, launch->child[i].pidfd, number, NULL, 0);
+        }
+    }
+}
+
+/* Children of ours by adoption: we are the subreaper of what the programs leave. */
+static void signal_adopted(int number)
+{
+    FILE *file = fopen("/proc/thread-self/children", "r");
+    int pid;
+    while (file != NULL && fscanf(file, "%d", &pid) == 1) {
+        kill(pid, number);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
+void children_end_orphans(void)
+{
+    enum { TERM_MS = 300, KILL_MS = 5000 };
+    for (int ms = 0; ms < KILL_MS; ms++) {
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+        }
+        if (pid < 0) {
+            return; /* none left */
+        }
+        if (ms == 0 || ms >= TERM_MS) {
+            signal_adopted(ms == 0 ? SIGTERM : SIGKILL);
+        }
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+}

@@ -1,0 +1,386 @@
+#define _GNU_SOURCE
+#include "coordinator.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vic.h"
+
+enum { PATIENCE_NS = 100 * 1000 * 1000 };
+static const uint64_t HELD_NS = 200000000, COMPLAIN_NS = UINT64_C(5000000000);
+
+struct coordinator *coordinator_make(struct job *job, coordinator_kill *kill, void *context)
+{
+    struct coordinator *all = calloc(1, sizeof *all);
+    if (all == NULL) {
+        return NULL;
+    }
+    const char *asked = getenv("VIC_CHECK");
+    all->job = job;
+    all->cards = job->config.cards;
+    all->pcie = model_pcie(&job->config);
+    all->kill = kill;
+    all->context = context;
+    all->check = job->config.check || (asked != NULL && strcmp(asked, "") != 0 && strcmp(asked, "0") != 0);
+    all->side = calloc(all->cards, sizeof *all->side);
+    for (uint32_t i = 0; all->side != NULL && i < all->cards; i++) {
+        struct side *side = &all->side[i];
+        *side = (struct side){.all = all, .number = i, .shared = timed_card_of(job, i), .end_ps = NEVER};
+        side->shared->stop_ps = NEVER;
+    }
+    if (all->side == NULL || !fabric_make(all)) {
+        coordinator_free(all);
+        return NULL;
+    }
+    atomic_store(&timed_shared_of(job)->coordinated, 1);
+    return all;
+}
+
+void coordinator_free(struct coordinator *all)
+{
+    for (uint32_t i = 0; all->side != NULL && i < all->cards; i++) {
+        dvsim_vic_free(all->side[i].vic);
+        free(all->side[i].staged);
+    }
+    for (size_t i = 0; i < all->events; i++) {
+        free(all->heap[i]->staged);
+        free(all->heap[i]);
+    }
+    dvsim_network_free(all->network);
+    free(all->flights);
+    free(all->heap);
+    free(all->side);
+    free(all);
+}
+
+static uint32_t state_of(const struct side *side)
+{
+    return atomic_load(&side->shared->state);
+}
+
+static bool has_ended(const struct side *side)
+{
+    return atomic_load(&side->all->job->card[side->number].end) != CARD_RUNS;
+}
+
+static uint64_t sleep_on_bell(struct coordinator *all, uint32_t seen)
+{
+    struct timespec slice = {0, PATIENCE_NS};
+    uint64_t before = job_clock_ns();
+    syscall(SYS_futex, &timed_shared_of(all->job)->bell, FUTEX_WAIT, seen, &slice, NULL, 0);
+    return job_clock_ns() - before;
+}
+
+/* Until no card has the turn. */
+static void await_cards(struct coordinator *all)
+{
+    uint64_t waited = 0;
+    for (;;) {
+        uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
+        struct side *runs = NULL;
+        for (uint32_t i = 0; i < all->cards && runs == NULL; i++) {
+            struct side *side = &all->side[i];
+            if (state_of(side) == CARD_RUNNING && has_ended(side)) { /* it died in its turn */
+                atomic_store(&side->shared->state, CARD_CLOSED);
+            }
+            runs = state_of(side) == CARD_RUNNING ? side : NULL;
+        }
+        if (runs == NULL || atomic_load(&all->stop) == 2) {
+            return;
+        }
+        waited += sleep_on_bell(all, seen);
+        if (waited > COMPLAIN_NS && !runs->complained) {
+            runs->complained = true;
+            report_waiting(all, runs->number);
+        }
+    }
+}
+
+/* A card that has stopped: when it goes on, as far as it knows. */
+static void look_at(struct side *side)
+{
+    struct timed_card *shared = side->shared;
+    uint32_t state = state_of(side);
+    if (shared->post_tail != shared->post_head) {
+        events_read_posts(side);
+    }
+    side->wake = side->coming = false;
+    if (state == CARD_CLOSED && shared->news_head != shared->news_tail) {
+        news_apply_all(side);
+    }
+    if (side->end_ps == NEVER && state != CARD_RUNNING && has_ended(side)) {
+        side->end_ps = state == CARD_ABSENT ? 0 : state == CARD_CLOSED ? shared->next_ps : side->all->sim_ps;
+        atomic_store(&shared->state, CARD_CLOSED);
+        barrier_ended(side->all);
+    }
+    if (side->end_ps != NEVER || state == CARD_AWAY) {
+        side->next_ps = NEVER;
+    } else if (state == CARD_STOPPED) {
+        side->next_ps = side->ran ? shared->next_ps : side->next_ps; /* news may have brought it nearer */
+        side->ran = false;
+        side->wake = shared->urgent || shared->news_tail - shared->news_head > NEWS_ROOM / 2;
+    } else if (state == CARD_CLOSED) {
+        uint64_t now = job_clock_ns();
+        side->closed_ns = side->closed_ns ? side->closed_ns : now;
+        side->next_ps = now - side->closed_ns < HELD_NS ? shared->next_ps : NEVER;
+    } else if (state == CARD_COMING) {
+        bool held = side->closed_ns != 0 && side->next_ps != NEVER;
+        side->next_ps = held && side->next_ps > side->all->sim_ps ? side->next_ps : side->all->sim_ps;
+        side->coming = true;
+    }
+}
+
+static bool is_stopped(const struct side *side)
+{
+    return state_of(side) == CARD_STOPPED;
+}
+
+/* From then on waits end. */
+static void stop_waits(struct side *side, int64_t at_ps, int status)
+{
+    if (side->shared->stop_ps == NEVER) {
+        side->shared->stop_ps = at_ps;
+        side->shared->stop_status = status;
+        side->wake = true;
+    }
+}
+
+static void stop_all(struct coordinator *all, int64_t at_ps, int status)
+{
+    for (uint32_t i = 0; i < all->cards; i++) {
+        stop_waits(&all->side[i], at_ps, status);
+    }
+}
+
+/* The fault `kill`: nobody passes its time before it is done. */
+static int64_t kill_due(struct coordinator *all, int64_t least_ps)
+{
+    const struct job_config *c = &all->job->config;
+    for (uint32_t i = 0; i < c->kills && i < JOB_FAULTS; i++) {
+        int64_t at = c->kill[i].at_ns < INT64_MAX / 2000 ? (int64_t)c->kill[i].at_ns * 1000 : NEVER / 2;
+        struct side *side = &all->side[c->kill[i].card];
+        if (all->kills >> i & 1 || side->end_ps != NEVER) {
+            continue;
+        }
+        if (least_ps < at) {
+            continue;
+        }
+        all->kills |= UINT64_C(1) << i;
+        stop_all(all, at, VIC_EPEER);
+        all->kill(all->context, side->number);
+        while (!has_ended(side) && atomic_load(&all->stop) != 2) {
+            uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
+            if (!has_ended(side)) {
+                sleep_on_bell(all, seen);
+            }
+        }
+        side->end_ps = at;
+        side->next_ps = NEVER;
+        side->wake = false;
+        atomic_store(&side->shared->state, CARD_CLOSED);
+    }
+    int64_t next = NEVER;
+    for (uint32_t i = 0; i < c->kills && i < JOB_FAULTS; i++) {
+        int64_t at = (int64_t)(c->kill[i].at_ns < INT64_MAX / 2000 ? c->kill[i].at_ns * 1000 : INT64_MAX / 2);
+        bool pending = !(all->kills >> i & 1) && all->side[c->kill[i].card].end_ps == NEVER;
+        next = pending && at < next ? at : next;
+    }
+    return next;
+}
+
+static int64_t least(const struct coordinator *all)
+{
+    int64_t next = NEVER;
+    for (uint32_t i = 0; i < all->cards; i++) {
+        next = all->side[i].next_ps < next ? all->side[i].next_ps : next;
+    }
+    return next;
+}
+
+/* Cards and network, up to bound_ps, which what happens may bring nearer. */
+static void carry_on(struct coordinator *all)
+{
+    all->pause = false;
+    while (!all->pause && !all->failed) {
+        const struct event *first = events_first(all);
+        int64_t event_ps = first != NULL ? first->at_ps : NEVER, slot_ps = fabric_next_ps(all);
+        if (event_ps >= all->bound_ps && slot_ps >= all->bound_ps) {
+            break;
+        }
+        if (event_ps <= slot_ps) {
+            events_do(all);
+        } else {
+            fabric_slot(all, slot_ps);
+        }
+    }
+    int64_t reached = all->pause || all->bound_ps == NEVER ? all->last_ps : all->bound_ps;
+    all->sim_ps = reached > all->sim_ps ? reached : all->sim_ps;
+}
+
+static bool is_idle(struct coordinator *all)
+{
+    return all->events == 0 && fabric_next_ps(all) == NEVER;
+}
+
+/* Nothing moves: who is left waits for what cannot come. */
+static void end_waits(struct coordinator *all)
+{
+    struct side *last = NULL;
+    uint32_t live = 0;
+    int64_t ended = all->last_ps + all->pcie.crossing_ps;
+    bool all_wait = true;
+    for (uint32_t i = 0; i < all->cards; i++) {
+        struct side *side = &all->side[i];
+        if (side->end_ps == NEVER) {
+            last = side;
+            live++;
+            all_wait = all_wait && side->next_ps == NEVER && !side->wake && is_stopped(side);
+        } else if (side->end_ps > ended) {
+            ended = side->end_ps;
+        }
+    }
+    if (live == 1 && all->cards > 1) {
+        stop_waits(last, ended, VIC_ECLOSED);
+    } else if (live > 0 && all_wait && !all->deadlock && last->shared->stop_ps == NEVER) {
+        all->deadlock = true;
+        report_deadlock(all);
+        stop_all(all, all->last_ps, VIC_EPEER);
+    }
+}
+
+static bool may_go(const struct side *side, int64_t until_ps)
+{
+    return is_stopped(side) ? side->wake || side->next_ps < until_ps : side->coming;
+}
+
+/* Let the cards run that have something to do. False: none has. */
+static bool let_run(struct coordinator *all)
+{
+    struct timed_shared *shared = timed_shared_of(all->job);
+    int64_t until = all->sim_ps + all->pcie.crossing_ps;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all->cards; i++) {
+        count += may_go(&all->side[i], until);
+    }
+    atomic_store(&shared->running, count);
+    for (uint32_t i = 0; i < all->cards; i++) {
+        struct side *side = &all->side[i];
+        if (!may_go(side, until)) {
+            continue;
+        }
+        side->shared->until_ps = until;
+        side->shared->floor_ps = side->coming ? side->next_ps : all->sim_ps;
+        side->closed_ns = 0;
+        side->ran = true;
+        atomic_store(&side->shared->state, CARD_RUNNING);
+        atomic_fetch_add(&side->shared->go, 1);
+        syscall(SYS_futex, &side->shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
+    all->windows += count > 0;
+    return count > 0;
+}
+
+/* Model time begins when every program has opened its card, or ended. */
+static bool all_present(const struct coordinator *all)
+{
+    for (uint32_t i = 0; i < all->cards; i++) {
+        if (state_of(&all->side[i]) == CARD_ABSENT && !has_ended(&all->side[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void turn(struct coordinator *all)
+{
+    uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
+    await_cards(all);
+    if (!all_present(all)) {
+        sleep_on_bell(all, seen);
+        return;
+    }
+    for (uint32_t i = 0; i < all->cards; i++) {
+        look_at(&all->side[i]);
+    }
+    if (atomic_load(&all->job->shared->poison) != 0) {
+        stop_all(all, all->sim_ps, VIC_EPEER);
+    }
+    int64_t next = least(all), kill = kill_due(all, next);
+    next = next < kill ? next : kill;
+    all->bound_ps = next < NEVER - all->pcie.crossing_ps ? next + all->pcie.crossing_ps : NEVER;
+    carry_on(all);
+    if (is_idle(all)) {
+        end_waits(all);
+    }
+    if (all->failed) {
+        fputs("vicrun: timed: no memory\n", stderr);
+        stop_all(all, all->sim_ps, VIC_ECLOSED);
+        atomic_store(&all->stop, 2);
+    }
+    if (!let_run(all) && atomic_load(&all->stop) == 0) {
+        sleep_on_bell(all, seen);
+    }
+}
+
+static bool all_ended(const struct coordinator *all)
+{
+    for (uint32_t i = 0; i < all->cards; i++) {
+        if (all->side[i].end_ps == NEVER) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void *coordinate(void *what)
+{
+    struct coordinator *all = what;
+    while (atomic_load(&all->stop) != 2 && !(all_ended(all) && atomic_load(&all->stop) == 1)) {
+        turn(all);
+    }
+    while (atomic_load(&all->stop) != 2 && !is_idle(all) && !all->failed) { /* what is on its way arrives */
+        all->bound_ps = NEVER;
+        carry_on(all);
+    }
+    atomic_store(&timed_shared_of(all->job)->coordinated, 2);
+    return NULL;
+}
+
+int coordinator_start(struct coordinator *all, int core)
+{
+    int error = pthread_create(&all->thread, NULL, coordinate, all);
+    if (error == 0 && core >= 0) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET((size_t)core, &one);
+        pthread_setaffinity_np(all->thread, sizeof one, &one);
+    }
+    all->started = error == 0;
+    return error;
+}
+
+void coordinator_kick(struct coordinator *all)
+{
+    struct timed_shared *shared = timed_shared_of(all->job);
+    atomic_fetch_add(&shared->bell, 1);
+    syscall(SYS_futex, &shared->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+bool coordinator_finish(struct coordinator *all)
+{
+    if (all->started) {
+        atomic_store(&all->stop, 1);
+        coordinator_kick(all);
+        pthread_join(all->thread, NULL);
+    }
+    for (uint32_t i = 0; i < all->cards; i++) {
+        all->hash = all->hash * UINT64_C(0x100000001b3) ^ (uint64_t)all->side[i].end_ps;
+    }
+    return all->deadlock;
+}

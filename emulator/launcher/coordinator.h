@@ -1,0 +1,129 @@
+/* coordinator.h: time in a timed job. It carries out what the cards have posted, moves packets through the
+ * network slot by slot, and lets each card go on as far as everything that it can see is known.
+ *
+ *     A store needs one crossing of PCIe to reach the card, and what happens in the card is seen one crossing
+ *     later. So if no program does anything before H, cards and network can be carried forward to H + crossing,
+ *     and programs may go on to H + 2 crossings. H is the least of what the cards have said they do next.
+ *
+ * All order is by (time, kind, card, number), never by who came first on the machine.
+ */
+#ifndef VICRUN_COORDINATOR_H
+#define VICRUN_COORDINATOR_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "card/vic.h"
+#include "network/network.h"
+#include "timed/model.h"
+#include "timed/shared.h"
+
+/* Ends the program of a card, by the fault `kill`. */
+typedef void coordinator_kill(void *context, uint32_t card);
+
+enum event_order { ORDER_ARRIVAL, ORDER_POST }; /* of the same time; a slot of the fabric comes after them */
+
+struct event {
+    int64_t at_ps;
+    uint64_t number;
+    uint32_t order, card; /* of a packet: where it comes from */
+    uint32_t done;        /* items */
+    struct post post;
+    dvsim_vic_packet packet;
+    uint64_t *staged; /* owned */
+    uint64_t word[];
+};
+
+struct side { /* a card, as the coordinator sees it */
+    struct coordinator *all;
+    uint32_t number;
+    dvsim_vic *vic;
+    struct timed_card *shared;
+    int64_t next_ps; /* NEVER, or when its program does something next */
+    int64_t end_ps;  /* its program has ended; NEVER */
+    bool wake, coming, ran; /* ran: next_ps is not up to date */
+    bool complained;
+    uint64_t closed_ns;  /* wall clock: since then it might be opened again */
+    uint64_t fifo_told;
+    uint64_t *staged;
+    size_t staged_words, staged_room;
+    bool in_barrier;
+    uint32_t barrier_tag;
+    int64_t barrier_ps;
+};
+
+struct flight {
+    dvsim_vic_packet packet;
+    uint32_t from;
+    int64_t next_free;
+};
+
+struct coordinator {
+    struct job *job;
+    uint32_t cards;
+    struct side *side;
+    dvsim_pcie pcie;
+    int64_t slot_ps;
+    dvsim_network *network;
+    int64_t next_slot;
+    struct flight *flights;
+    int64_t flights_room, free_flight, in_flight;
+    struct event **heap;
+    size_t events, heap_room;
+    uint64_t numbers;
+    int64_t sim_ps;   /* cards and network are as of then */
+    int64_t bound_ps; /* and can be carried to here */
+    int64_t last_ps;  /* something happened */
+    bool pause;       /* a card has to take its news first */
+    bool check, deadlock, failed;
+    int64_t hop_ps;   /* a word from host to host, for the barrier */
+    uint64_t kills;   /* done, as bits */
+    uint64_t hash, deliveries, windows, slots, draws;
+    uint64_t late; /* posts that came when their time was past: must be 0 */
+    coordinator_kill *kill;
+    void *context;
+    _Atomic uint32_t stop;
+    pthread_t thread;
+    bool started;
+};
+
+/* NULL: no memory; it is said which. `kill` is called by the coordinator's thread. */
+struct coordinator *coordinator_make(struct job *job, coordinator_kill *kill, void *context);
+int coordinator_start(struct coordinator *all, int core); /* on a core, -1: any; 0, or an errno */
+
+/* A program has ended: card_shared.end says how. */
+void coordinator_kick(struct coordinator *all);
+
+/* When all programs have ended: what is on its way arrives. Then what came of it. True: there was a deadlock. */
+bool coordinator_finish(struct coordinator *all);
+void coordinator_report(const struct coordinator *all, FILE *file);
+void coordinator_free(struct coordinator *all);
+
+/* ---- coordinator_events.c */
+void events_add(struct coordinator *all, struct event *event);
+const struct event *events_first(const struct coordinator *all);
+void events_do(struct coordinator *all); /* the first */
+void events_read_posts(struct side *side);
+
+/* ---- coordinator_fabric.c */
+bool fabric_make(struct coordinator *all);
+int64_t fabric_next_ps(struct coordinator *all); /* of the next slot in which something moves, NEVER */
+void fabric_slot(struct coordinator *all, int64_t now_ps);
+void fabric_arrive(struct coordinator *all, const struct event *event);
+bool fabric_chance(struct coordinator *all, double probability);
+
+/* ---- coordinator_news.c */
+dvsim_vic_tell news_tell; /* context: a side */
+void news_add(struct side *side, int64_t at_ps, uint32_t what, uint32_t index, uint64_t value);
+void news_apply_all(struct side *side); /* to the view of a card that nobody has open */
+
+/* ---- coordinator_barrier.c */
+void barrier_enter(struct side *side, int64_t at_ps, uint32_t tag);
+bool barrier_leave(struct side *side); /* false: too late */
+void barrier_ended(struct coordinator *all); /* a program has ended */
+
+/* ---- coordinator_report.c */
+void report_deadlock(const struct coordinator *all);
+void report_waiting(const struct coordinator *all, uint32_t card);
+
+#endif

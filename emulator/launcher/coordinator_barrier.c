@@ -1,0 +1,90 @@
+/* The barrier: who is in is counted here; when a card hears that all are follows from a dissemination barrier of
+ * ceil(log2 n) rounds, in each of which a card stores one packet for the card 2^round further on and waits for
+ * the one from 2^round before. Its packets do not go through the network, so that a card that gives up can take its
+ * part back; each takes what a word takes through an empty one. */
+#include <stdlib.h>
+
+#include "coordinator.h"
+#include "vic.h"
+
+static void release(struct side *side, int64_t at_ps, int status)
+{
+    side->in_barrier = false;
+    news_add(side, at_ps, NEWS_RELEASED, side->barrier_tag, (uint64_t)(int64_t)status);
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void release_all(struct coordinator *all)
+{
+    uint32_t n = all->cards;
+    int64_t store = dvsim_pcie_store_ps(&all->pcie, 2);
+    int64_t *at = malloc(2 * (size_t)n * sizeof *at);
+    if (at == NULL) {
+        all->failed = true;
+        return;
+    }
+    int64_t *next = at + n;
+    for (uint32_t i = 0; i < n; i++) {
+        at[i] = all->side[i].barrier_ps;
+    }
+    for (uint32_t far = 1; far < n; far *= 2) {
+        for (uint32_t i = 0; i < n; i++) {
+            next[i] = later(at[i], at[(i + n - far) % n] + all->hop_ps) + store;
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            at[i] = next[i];
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        release(&all->side[i], at[i], VIC_OK);
+    }
+    free(at);
+}
+
+static int64_t first_end(const struct coordinator *all)
+{
+    int64_t end = NEVER;
+    for (uint32_t i = 0; i < all->cards; i++) {
+        end = all->side[i].end_ps < end ? all->side[i].end_ps : end;
+    }
+    return end;
+}
+
+/* Whoever is in waits for nobody. */
+void barrier_ended(struct coordinator *all)
+{
+    int64_t end = first_end(all);
+    for (uint32_t i = 0; i < all->cards && end != NEVER; i++) {
+        if (all->side[i].in_barrier) {
+            release(&all->side[i], later(all->side[i].barrier_ps, end), VIC_EPEER);
+        }
+    }
+}
+
+void barrier_enter(struct side *side, int64_t at_ps, uint32_t tag)
+{
+    struct coordinator *all = side->all;
+    side->in_barrier = true;
+    side->barrier_tag = tag;
+    side->barrier_ps = at_ps;
+    uint32_t in = 0;
+    for (uint32_t i = 0; i < all->cards; i++) {
+        in += all->side[i].in_barrier;
+    }
+    if (in == all->cards) {
+        release_all(all);
+    } else {
+        barrier_ended(all);
+    }
+}
+
+bool barrier_leave(struct side *side)
+{
+    bool was_in = side->in_barrier;
+    side->in_barrier = false;
+    return was_in;
+}

@@ -1,0 +1,227 @@
+/* Events: posts on their way to the card, packets that are late on purpose; a binary heap. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "coordinator.h"
+#include "packet.h"
+
+static bool is_before(const struct event *a, const struct event *b)
+{
+    if (a->at_ps != b->at_ps) {
+        return a->at_ps < b->at_ps;
+    }
+    if (a->order != b->order) {
+        return a->order < b->order;
+    }
+    return a->card != b->card ? a->card < b->card : a->number < b->number;
+}
+
+static void sift_up(struct coordinator *all, size_t at)
+{
+    struct event *event = all->heap[at];
+    for (; at > 0 && is_before(event, all->heap[(at - 1) / 2]); at = (at - 1) / 2) {
+        all->heap[at] = all->heap[(at - 1) / 2];
+    }
+    all->heap[at] = event;
+}
+
+static void sift_down(struct coordinator *all)
+{
+    struct event *event = all->heap[0];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < all->events; at = child) {
+        if (child + 1 < all->events && is_before(all->heap[child + 1], all->heap[child])) {
+            child++;
+        }
+        if (!is_before(all->heap[child], event)) {
+            break;
+        }
+        all->heap[at] = all->heap[child];
+    }
+    all->heap[at] = event;
+}
+
+void events_add(struct coordinator *all, struct event *event)
+{
+    if (all->events == all->heap_room) {
+        size_t room = all->heap_room ? 2 * all->heap_room : 1024;
+        struct event **longer = realloc(all->heap, room * sizeof *longer);
+        if (longer == NULL) {
+            all->failed = true;
+            free(event);
+            return;
+        }
+        all->heap = longer;
+        all->heap_room = room;
+    }
+    event->number = all->numbers++;
+    all->heap[all->events++] = event;
+    sift_up(all, all->events - 1);
+}
+
+const struct event *events_first(const struct coordinator *all)
+{
+    return all->events > 0 ? all->heap[0] : NULL;
+}
+
+static void drop_first(struct coordinator *all)
+{
+    struct event *event = all->heap[0];
+    all->heap[0] = all->heap[--all->events];
+    if (all->events > 0) {
+        sift_down(all);
+    }
+    free(event->staged);
+    free(event);
+}
+
+static void answer(struct side *side, int status)
+{
+    side->shared->answer = status;
+    side->shared->answers++;
+    side->wake = side->all->pause = true;
+}
+
+static int check(const struct side *side, const struct event *event)
+{
+    const struct job *job = side->all->job;
+    struct vic shape = {.cards = job->config.cards, .sram_words = job->config.sram_words,
+                        .counters = job_counters(&job->config)};
+    int status = VIC_OK;
+    for (uint64_t i = 0; i < event->post.count && status == VIC_OK; i++) {
+        uint64_t at = event->post.a + i;
+        uint64_t header = at < shape.sram_words ? (uint64_t)job_sram(job, side->number)[at] : ~UINT64_C(0);
+        status = packet_check(&shape, header, event->staged[i]);
+    }
+    return status;
+}
+
+static void start_engine(const struct side *side, const struct event *event)
+{
+    const struct post *p = &event->post;
+    uint32_t words = (uint32_t)p->count;
+    int status;
+    if (p->kind == POST_ENGINE_SEND) {
+        status = dvsim_vic_engine_send(side->vic, event->at_ps, p->b, p->a, event->staged, words);
+    } else if (p->kind == POST_ENGINE_PUT) {
+        status = dvsim_vic_engine_put(side->vic, event->at_ps, p->b, event->word[0], event->staged, words);
+    } else {
+        status = dvsim_vic_engine_read(side->vic, event->at_ps, p->b, p->a, words);
+    }
+    side->all->failed |= status == DVSIM_ENOMEM;
+}
+
+/* One item of a post; how many there are. */
+static uint64_t do_item(struct side *side, const struct event *event)
+{
+    const struct post *p = &event->post;
+    uint32_t i = event->done;
+    dvsim_vic *vic = side->vic;
+    int64_t shift = side->all->pcie.crossing_ps - 1;
+    switch (p->kind) {
+    case POST_STORE: dvsim_vic_store(vic, p->a + i, event->word[i]); return p->words;
+    case POST_SEND:
+        dvsim_vic_send(vic, event->word[2 * i], event->word[2 * i + 1]);
+        return p->words / 2;
+    case POST_CACHED: dvsim_vic_send_cached(vic, p->a + i, event->word[i]); return p->words;
+    case POST_LOAD: dvsim_vic_load(vic, event->at_ps, p->a + i, p->b); return p->count;
+    case POST_PRESET: dvsim_vic_preset(vic, event->at_ps, p->a, (int64_t)event->word[0]); return 1;
+    case POST_POPPED: dvsim_vic_popped(vic, (uint32_t)p->count); return 1;
+    case POST_CHECK: answer(side, check(side, event)); return 1;
+    case POST_BARRIER: barrier_enter(side, event->at_ps - shift, p->b); return 1;
+    case POST_BARRIER_LEFT: answer(side, barrier_leave(side) ? VIC_OK : VIC_EBUSY); return 1;
+    default: start_engine(side, event); return 1;
+    }
+}
+
+void events_do(struct coordinator *all)
+{
+    struct event *event = all->heap[0];
+    all->last_ps = event->at_ps;
+    if (event->order == ORDER_ARRIVAL) {
+        fabric_arrive(all, event);
+        drop_first(all);
+        return;
+    }
+    uint64_t items = do_item(&all->side[event->card], event);
+    if (++event->done < items) {
+        event->at_ps += event->post.step_ps;
+        sift_down(all);
+    } else {
+        drop_first(all);
+    }
+}
+
+static void stage(struct side *side, const uint64_t *ring, uint32_t from, uint32_t words)
+{
+    if (side->staged_words + words > side->staged_room) {
+        size_t room = 2 * (side->staged_words + words);
+        uint64_t *longer = realloc(side->staged, room * sizeof *longer);
+        if (longer == NULL) {
+            side->all->failed = true;
+            return;
+        }
+        side->staged = longer;
+        side->staged_room = room;
+    }
+    for (uint32_t i = 0; i < words; i++) {
+        side->staged[side->staged_words++] = ring[(from + i) % POST_WORDS];
+    }
+}
+
+/* A card is not trusted: what would be read must be there. */
+static bool is_sound(const struct side *side, const struct post *p)
+{
+    bool staged = p->kind == POST_ENGINE_SEND || p->kind == POST_ENGINE_PUT || p->kind == POST_CHECK;
+    bool has = p->kind == POST_STORE || p->kind == POST_SEND || p->kind == POST_CACHED || p->kind == POST_PRESET ||
+               p->kind == POST_ENGINE_PUT;
+    return p->kind < POST_KINDS && p->at_ps >= 0 && p->step_ps >= 0 && p->at_ps < NEVER / 2 &&
+           p->step_ps < NEVER / 4 / POST_WORDS && p->count <= MOST_SRAM && (!staged || p->count == side->staged_words) &&
+           (!has || p->words >= (p->kind == POST_SEND ? 2u : 1u)) && (p->kind != POST_LOAD || p->count > 0);
+}
+
+static void read_post(struct side *side, const struct post *p, const uint64_t *ring, uint32_t from)
+{
+    if (p->kind == POST_STAGE) {
+        stage(side, ring, from, p->words);
+        return;
+    }
+    struct event *event = is_sound(side, p) ? malloc(sizeof *event + p->words * sizeof(uint64_t)) : NULL;
+    if (event == NULL) {
+        side->all->failed |= is_sound(side, p);
+        return;
+    }
+    int64_t now = side->all->sim_ps;
+    side->all->late += p->at_ps < now;
+    *event = (struct event){.at_ps = p->at_ps < now ? now : p->at_ps, .order = ORDER_POST, .card = side->number, .post = *p};
+    for (uint32_t i = 0; i < p->words; i++) {
+        event->word[i] = ring[(from + i) % POST_WORDS];
+    }
+    if (p->kind == POST_ENGINE_SEND || p->kind == POST_ENGINE_PUT || p->kind == POST_CHECK) {
+        event->staged = side->staged;
+        side->staged = NULL;
+        side->staged_words = side->staged_room = 0;
+    }
+    events_add(side->all, event);
+}
+
+void events_read_posts(struct side *side)
+{
+    struct timed_card *shared = side->shared;
+    uint32_t at = shared->post_head, end = shared->post_tail;
+    while (end - at >= POST_HEAD && end - at <= POST_WORDS) {
+        struct post post;
+        uint64_t head[POST_HEAD];
+        for (uint32_t i = 0; i < POST_HEAD; i++) {
+            head[i] = shared->post[(at + i) % POST_WORDS];
+        }
+        memcpy(&post, head, sizeof post);
+        at += POST_HEAD;
+        if (post.words > end - at) {
+            break;
+        }
+        read_post(side, &post, shared->post, at);
+        at += post.words;
+    }
+    shared->post_head = shared->post_tail = 0;
+}

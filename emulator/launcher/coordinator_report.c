@@ -1,0 +1,59 @@
+/* What the coordinator says to a person. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "coordinator.h"
+
+static const char *waits_for(const struct side *side)
+{
+    return side->end_ps != NEVER                                 ? "nothing, its program has ended"
+           : atomic_load(&side->shared->state) == CARD_CLOSED   ? "nothing, it is closed"
+           : atomic_load(&side->shared->state) == CARD_AWAY     ? "nothing, its threads do something else"
+           : side->shared->waits_for[0] != 0                    ? side->shared->waits_for
+                                                                 : "nothing";
+}
+
+void report_deadlock(const struct coordinator *all)
+{
+    fprintf(stderr, "vicrun: deadlock at %.3f us of model time: every program waits, and nothing is on its way\n",
+            (double)all->last_ps / 1e6);
+    for (uint32_t i = 0; i < all->cards; i++) {
+        const struct side *side = &all->side[i];
+        const dvsim_vic_packet *held = dvsim_vic_held(side->vic);
+        fprintf(stderr, "vicrun:   card %u waits for %.160s", i, waits_for(side));
+        if (held != NULL && dvsim_header_op(held->header) == DVSIM_OP_FIFO) {
+            fprintf(stderr, "; its packets wait for room in the FIFO of card %u", dvsim_header_dest(held->header));
+        }
+        fputc('\n', stderr);
+    }
+    fputs("vicrun:   all waits now end with VIC_EPEER\n", stderr);
+}
+
+void report_waiting(const struct coordinator *all, uint32_t card)
+{
+    fprintf(stderr, "vicrun: timed: the program of card %u has not called the library for 5 s; model time stands at "
+            "%.3f us until it does\n", card, (double)all->sim_ps / 1e6);
+}
+
+void coordinator_report(const struct coordinator *all, FILE *file)
+{
+    uint64_t looks = 0;
+    int64_t end = 0;
+    for (uint32_t i = 0; i < all->cards; i++) {
+        looks += all->side[i].shared->looks;
+        end = all->side[i].end_ps != NEVER && all->side[i].end_ps > end ? all->side[i].end_ps : end;
+    }
+    fprintf(file,
+            "vicrun: timed: %.3f us of model time, %" PRIu64 " packets delivered, %" PRIu64 " looks, %" PRIu64
+            " slots of %.3f ns, %" PRIu64 " windows, trace hash %016" PRIx64 "\n",
+            (double)end / 1e6, all->deliveries, looks, all->slots, (double)all->slot_ps / 1e3, all->windows, all->hash);
+    if (all->late > 0) {
+        fprintf(file, "vicrun: timed: %" PRIu64 " calls came after their time: this run is not exact\n", all->late);
+    }
+    for (uint32_t i = 0; i < all->cards; i++) {
+        dvsim_vic_counts counts = dvsim_vic_counts_now(all->side[i].vic);
+        fprintf(file, "vicrun: timed: card %u: clock %.3f us, %" PRId64 " packets came, FIFO at most %" PRId64
+                " words%s\n", i, (double)all->side[i].end_ps / 1e6, counts.arrived, counts.fifo_peak,
+                counts.refused > 0 ? "; headers in SRAM were overwritten before they were used" : "");
+    }
+}

@@ -1,0 +1,130 @@
+/* vicrun: runs a program once per emulated card. The job's memory is a descriptor without a name; programs
+ * die with the launcher (PR_SET_PDEATHSIG), the launcher sees every death (pidfd) and tells the others by the
+ * poison word, what the programs leave behind is adopted and ended: nothing stays, whatever dies. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+/* Signals become readable; before the first program starts, so that none is lost. */
+static int take_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
+        struct sigaction action;
+        bool ignored = sigaction(passed_on[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+        if (!ignored) { /* nohup ignores SIGHUP: so it shall stay */
+            sigaddset(&set, passed_on[i]);
+        }
+    }
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Three descriptors for each card, and some. */
+static void allow_descriptors(uint32_t cards)
+{
+    struct rlimit limit;
+    rlim_t needed = 3 * (rlim_t)cards + 64;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed) {
+        limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int fail(const char *what)
+{
+    fprintf(stderr, "vicrun: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+static int make_job(struct launch *launch)
+{
+    uint64_t nonce;
+    const char *why;
+    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce) {
+        return fail("no random numbers");
+    }
+    launch->memory = job_create(&launch->options->job, nonce);
+    if (launch->memory < 0) {
+        return fail("cannot make the memory of the job");
+    }
+    launch->job = job_attach(launch->memory, nonce, &why);
+    launch->child = calloc(launch->options->job.cards, sizeof *launch->child);
+    if (launch->job == NULL || launch->child == NULL) {
+        fprintf(stderr, "vicrun: %s\n", launch->job == NULL ? why : "no memory");
+        return 1;
+    }
+    for (uint32_t i = 0; i < launch->options->job.cards; i++) {
+        launch->child[i].pidfd = launch->child[i].out.from = launch->child[i].err.from = -1;
+    }
+    return -1;
+}
+
+static void finish(struct launch *launch)
+{
+    const struct options *options = launch->options;
+    children_end_orphans();
+    for (uint32_t i = 0; i < options->job.cards; i++) {
+        stream_finish(&launch->child[i].out, i, options->job.cards);
+        stream_finish(&launch->child[i].err, i, options->job.cards);
+    }
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < options->job.cards; i++) {
+        lost += atomic_load(&launch->job->card[i].stat[STAT_DROPPED]);
+    }
+    if (lost != 0) {
+        fprintf(stderr, "vicrun: --fault fifo-drop: %llu FIFO words were lost\n", (unsigned long long)lost);
+    }
+    if (options->job.stats) {
+        stats_print(launch->job);
+    }
+    timed_finish(launch);
+    int error = options->trace != NULL ? perfetto_write(launch->job, options->trace) : 0;
+    if (error != 0) {
+        fprintf(stderr, "vicrun: --trace: cannot write '%s': %s\n", options->trace, strerror(error));
+        launch->code = launch->code != 0 ? launch->code : 1;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    int code = options_read(argc, argv, &options);
+    if (code == -1) {
+        code = memory_check(&options.job);
+    }
+    if (code != -1) {
+        return code;
+    }
+    struct launch launch = {.options = &options};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    allow_descriptors(options.job.cards);
+    int signals = take_signals();
+    code = make_job(&launch);
+    if (code == -1) {
+        code = timed_make(&launch) ? children_start(&launch) : 1;
+    }
+    if (code == -1) {
+        if (!timed_start(&launch)) {
+            children_signal(&launch, SIGKILL);
+        }
+        loop(&launch, signals);
+        finish(&launch);
+        code = launch.code;
+    }
+    free(launch.child);
+    return code;
+}

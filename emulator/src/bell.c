@@ -1,0 +1,20 @@
+#define _GNU_SOURCE
+#include "bell.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void bell_wake(struct bell *bell)
+{
+    atomic_fetch_add(&bell->rung, 1);
+    syscall(SYS_futex, &bell->rung, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void bell_sleep(struct bell *bell, uint32_t seen, uint64_t ns)
+{
+    struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    syscall(SYS_futex, &bell->rung, FUTEX_WAIT, seen, &time, NULL, 0);
+}

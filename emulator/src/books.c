@@ -1,0 +1,217 @@
+/* Book-keeping of a card: SRAM and counters that are allocated, transfers that have a handle. */
+#include "handle.h"
+#include "watch.h"
+
+static int good(const vic_t *card)
+{
+    return handle_closed(card) ? VIC_ECLOSED : VIC_OK;
+}
+
+int vic_alloc(vic_t *card, size_t words, vic_addr_t *addr)
+{
+    if (card == NULL || addr == NULL) {
+        return VIC_EINVAL;
+    }
+    int status = good(card);
+    if (status == VIC_OK && words == 0) {
+        status = VIC_EINVAL;
+    }
+    if (status == VIC_OK) {
+        pthread_mutex_lock(&card->lock);
+        status = sram_alloc(&card->table, card->sram_words, words, addr);
+        pthread_mutex_unlock(&card->lock);
+    }
+    return status;
+}
+
+int vic_free(vic_t *card, vic_addr_t addr)
+{
+    if (card == NULL) {
+        return VIC_EINVAL;
+    }
+    int status = good(card);
+    if (status == VIC_OK) {
+        pthread_mutex_lock(&card->lock);
+        status = sram_free(&card->table, addr);
+        pthread_mutex_unlock(&card->lock);
+    }
+    return status;
+}
+
+int vic_counter_alloc(vic_t *card, unsigned *counter)
+{
+    if (card == NULL || counter == NULL) {
+        return VIC_EINVAL;
+    }
+    int status = good(card);
+    if (status != VIC_OK) {
+        return status;
+    }
+    pthread_mutex_lock(&card->lock);
+    uint64_t free = ~card->allocated;
+    if (free == 0) {
+        status = VIC_ENOSPC;
+    } else {
+        *counter = (unsigned)__builtin_ctzll(free);
+        card->allocated |= UINT64_C(1) << *counter;
+    }
+    pthread_mutex_unlock(&card->lock);
+    return status;
+}
+
+int vic_counter_free(vic_t *card, unsigned counter)
+{
+    if (card == NULL) {
+        return VIC_EINVAL;
+    }
+    int status = good(card);
+    if (status != VIC_OK) {
+        return status;
+    }
+    if (!counter_exists(card, counter)) {
+        return VIC_ERANGE;
+    }
+    uint64_t bit = UINT64_C(1) << counter;
+    pthread_mutex_lock(&card->lock);
+    if (counter >= FIRST_RESERVED || !(card->allocated & bit)) {
+        status = VIC_EINVAL;
+    } else {
+        card->allocated &= ~bit;
+    }
+    pthread_mutex_unlock(&card->lock);
+    return status;
+}
+
+static int take(vic_t *card, struct transfer **transfer, vic_dma_t **dma)
+{
+    pthread_mutex_lock(&card->lock);
+    int status = dma_take(&card->dma, card->job->config.dma_entries, transfer, dma);
+    pthread_mutex_unlock(&card->lock);
+    return status;
+}
+
+static struct transfer *find(vic_t *card, const vic_dma_t *dma)
+{
+    pthread_mutex_lock(&card->lock);
+    struct transfer *transfer = dma_find(&card->dma, dma);
+    pthread_mutex_unlock(&card->lock);
+    return transfer;
+}
+
+/* An entry that packets still count down is never used again. */
+static void give(vic_t *card, struct transfer *transfer)
+{
+    if (atomic_load(&transfer->left) == 0) {
+        pthread_mutex_lock(&card->lock);
+        dma_give(&card->dma, transfer);
+        pthread_mutex_unlock(&card->lock);
+    }
+}
+
+static int begun(vic_t *card, int status, struct transfer *transfer, vic_dma_t *handle, vic_dma_t **dma)
+{
+    if (status != VIC_OK) {
+        give(card, transfer);
+        return status;
+    }
+    *dma = handle;
+    return VIC_OK;
+}
+
+static int start_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, vic_dma_t **dma)
+{
+    struct transfer *transfer;
+    vic_dma_t *handle;
+    int status = take(card, &transfer, &handle);
+    if (status != VIC_OK) {
+        return status;
+    }
+    status = card->ops->dma_send(card, headers, payloads, n, transfer);
+    return begun(card, status, transfer, handle, dma);
+}
+
+static int start_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma)
+{
+    struct transfer *transfer;
+    vic_dma_t *handle;
+    int status = take(card, &transfer, &handle);
+    if (status != VIC_OK) {
+        return status;
+    }
+    status = card->ops->dma_read(card, host, addr, n, transfer);
+    return begun(card, status, transfer, handle, dma);
+}
+
+static int wait_and_free(vic_t *card, struct transfer *transfer, vic_dma_t **dma, uint64_t timeout_ns)
+{
+    int status = card->ops->dma_wait(card, transfer, timeout_ns);
+    if (status == VIC_OK) {
+        give(card, transfer);
+        *dma = NULL;
+    }
+    return status;
+}
+
+static int test(vic_t *card, struct transfer *transfer, int *done)
+{
+    *done = card->ops->dma_done(card, transfer);
+    return VIC_OK;
+}
+
+int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, vic_dma_t **dma)
+{
+    if (card == NULL || payloads == NULL || dma == NULL) {
+        return VIC_EINVAL;
+    }
+    if (handle_closed(card)) {
+        return VIC_ECLOSED;
+    }
+    if (!range_exists(card, headers, n)) {
+        return VIC_ERANGE;
+    }
+    WATCHED(card, CALL_DMA_SEND, n, start_send(card, headers, payloads, n, dma));
+}
+
+int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma)
+{
+    if (card == NULL || host == NULL || dma == NULL) {
+        return VIC_EINVAL;
+    }
+    if (handle_closed(card)) {
+        return VIC_ECLOSED;
+    }
+    if (!range_exists(card, addr, n)) {
+        return VIC_ERANGE;
+    }
+    WATCHED(card, CALL_DMA_READ, n, start_read(card, host, addr, n, dma));
+}
+
+int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
+{
+    if (card == NULL || done == NULL) {
+        return VIC_EINVAL;
+    }
+    if (handle_closed(card)) {
+        return VIC_ECLOSED;
+    }
+    struct transfer *transfer = find(card, dma);
+    if (transfer == NULL) {
+        return VIC_EINVAL;
+    }
+    WATCHED(card, CALL_DMA_TEST, 0, test(card, transfer, done));
+}
+
+int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns)
+{
+    if (card == NULL || dma == NULL) {
+        return VIC_EINVAL;
+    }
+    if (handle_closed(card)) {
+        return VIC_ECLOSED;
+    }
+    struct transfer *transfer = find(card, *dma);
+    if (transfer == NULL) {
+        return VIC_EINVAL;
+    }
+    WATCHED(card, CALL_DMA_WAIT, 0, wait_and_free(card, transfer, dma, timeout_ns));
+}

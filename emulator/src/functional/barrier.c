@@ -1,0 +1,94 @@
+/* The barrier: one word of the job, generation << 32 | cards that are in it. Who completes a generation starts
+ * the next; who gives up takes its part back, unless the generation was complete meanwhile. */
+#include "functional.h"
+#include "held.h"
+
+struct visit {
+    struct vic *card;
+    uint64_t generation;
+};
+
+static uint64_t generation_of(uint64_t word)
+{
+    return word >> 32;
+}
+
+static bool is_complete(void *what)
+{
+    const struct visit *visit = what;
+    return generation_of(atomic_load(&visit->card->job->shared->barrier)) != visit->generation;
+}
+
+/* A program that has ended cannot come any more. */
+static bool somebody_is_gone(void *what)
+{
+    (void)what;
+    return true; /* asked only if a program has ended */
+}
+
+/* Take part; true if this card was the last. */
+static bool arrive(struct vic *card, uint64_t *generation)
+{
+    _Atomic uint64_t *barrier = &card->job->shared->barrier;
+    uint64_t old = atomic_load(barrier);
+    for (;;) {
+        *generation = generation_of(old);
+        bool last = (uint32_t)old + 1 >= card->cards;
+        uint64_t new = last ? ((*generation + 1) & UINT32_MAX) << 32 : old + 1;
+        if (atomic_compare_exchange_weak(barrier, &old, new)) {
+            return last;
+        }
+    }
+}
+
+/* False if the generation was complete before. */
+static bool take_back(struct vic *card, uint64_t generation)
+{
+    _Atomic uint64_t *barrier = &card->job->shared->barrier;
+    uint64_t old = atomic_load(barrier);
+    while (generation_of(old) == generation) {
+        if (atomic_compare_exchange_weak(barrier, &old, old - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int cross(struct vic *card, uint64_t timeout_ns)
+{
+    struct visit visit = {card, 0};
+    struct bell *released = &card->job->shared->released;
+    if (arrive(card, &visit.generation)) {
+        bell_ring(released);
+        return VIC_OK;
+    }
+    struct wait wait = {.bell = released, .ready = is_complete, .what = &visit, .progress = held_progress,
+                        .coming = held_coming, .hopeless = somebody_is_gone};
+    int status = wait_for(card, &wait, timeout_ns);
+    return status != VIC_OK && take_back(card, visit.generation) ? status : VIC_OK;
+}
+
+static bool is_my_turn(void *what)
+{
+    uint32_t nobody = 0;
+    return atomic_compare_exchange_strong(&functional_of(what)->in_barrier, &nobody, 1);
+}
+
+int functional_barrier(struct vic *card, uint64_t timeout_ns)
+{
+    uint64_t start = card->ops->time_ns(card);
+    struct wait turn = {.bell = &card->me->arrival, .ready = is_my_turn, .what = card,
+                        .progress = held_progress, .coming = held_coming};
+    int status = wait_for(card, &turn, timeout_ns);
+    if (status != VIC_OK) {
+        return status;
+    }
+    if (timeout_ns != VIC_FOREVER) {
+        uint64_t spent = card->ops->time_ns(card) - start;
+        timeout_ns = spent < timeout_ns ? timeout_ns - spent : 0;
+    }
+    status = cross(card, timeout_ns);
+    atomic_store(&functional_of(card)->in_barrier, 0);
+    bell_ring(&card->me->arrival);
+    return status;
+}

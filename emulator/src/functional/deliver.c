@@ -1,0 +1,40 @@
+#include "functional.h"
+
+/* A query is answered here, by its sender: the target's host takes no part. */
+static bool answer(struct vic *card, struct packet query, uint64_t reply, struct tally *tally)
+{
+    _Atomic uint64_t *word = &job_sram(card->job, query.dest)[query.addr];
+    return deliver(card, reply, word_load(word), tally);
+}
+
+bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *tally)
+{
+    struct packet packet = packet_of(header);
+    struct card_shared *target = &card->job->card[packet.dest];
+    _Atomic int64_t *counter = &target->counter[packet.counter].value;
+    switch (packet.op) {
+    case VIC_WRITE:
+        word_store(&job_sram(card->job, packet.dest)[packet.addr], payload);
+        break;
+    case VIC_FIFO:
+        if (fifo_push(card, packet.dest, &payload, 1) == 0) {
+            return false;
+        }
+        break;
+    case VIC_QUERY:
+        if (!answer(card, packet, payload, tally)) {
+            return false;
+        }
+        break;
+    case VIC_COUNTER_SET:
+        atomic_exchange(counter, (int64_t)payload);
+        bell_ring(&target->arrival);
+        return true;
+    default: /* VIC_COUNTER_ADD */
+        atomic_fetch_add(counter, (int64_t)payload);
+        bell_ring(&target->arrival);
+        return true;
+    }
+    tally_add(card, tally, tally_key(packet.dest, packet.counter), 1);
+    return true;
+}

@@ -1,0 +1,176 @@
+/* The surprise FIFO: a ring with many writers and many readers. A slot is published by the ticket of the
+ * word in it, so a reader never waits for a writer. Room is taken only where there is some: a sender that
+ * gives up leaves no hole. */
+#include "functional.h"
+#include "held.h"
+
+static uint64_t room(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wanted)
+{
+    struct card_shared *target = &card->job->card[dest];
+    _Atomic uint64_t *known = &functional_of(card)->fifo_head[dest];
+    uint64_t depth = card->job->config.fifo_words;
+    uint64_t head = atomic_load_explicit(known, memory_order_acquire);
+    if (tail - head + wanted > depth) {
+        head = atomic_load_explicit(&target->fifo_head, memory_order_acquire);
+        atomic_store_explicit(known, head, memory_order_release);
+    }
+    /* a tail that was read before this head may lie behind it: taking room will fail then */
+    uint64_t used = tail - head <= depth ? tail - head : depth;
+    return depth - used;
+}
+
+static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_t n)
+{
+    struct card_shared *target = &card->job->card[dest];
+    struct fifo_slot *slots = job_slots(card->job, dest);
+    uint64_t mask = card->job->ring - 1, tail = atomic_load_explicit(&target->fifo_tail, memory_order_relaxed);
+    size_t count;
+    do {
+        uint64_t free = room(card, dest, tail, n);
+        while (free == 0) { /* full, or the tail has moved on meanwhile */
+            uint64_t now = atomic_load_explicit(&target->fifo_tail, memory_order_acquire);
+            if (now == tail) {
+                return 0;
+            }
+            tail = now;
+            free = room(card, dest, tail, n);
+        }
+        count = free < n ? (size_t)free : n;
+    } while (!atomic_compare_exchange_weak_explicit(&target->fifo_tail, &tail, tail + count,
+                                                    memory_order_acq_rel, memory_order_relaxed));
+    for (size_t i = 0; i < count; i++) {
+        struct fifo_slot *slot = &slots[(tail + i) & mask];
+        atomic_store_explicit(&slot->word, words[i], memory_order_relaxed);
+        if (i + 1 < count) {
+            atomic_store_explicit(&slot->ticket, tail + i + 1, memory_order_release);
+        } else {
+            atomic_exchange(&slot->ticket, tail + i + 1); /* in order with the look at who sleeps */
+        }
+    }
+    bell_ring(&target->arrival);
+    if (__builtin_expect(card->watch != 0, 0)) {
+        uint64_t head = atomic_load_explicit(&target->fifo_head, memory_order_relaxed);
+        watch_fifo(card, dest, tail + count > head ? tail + count - head : 0);
+    }
+    return count;
+}
+
+/* The fault fifo-drop: a word arrives, is counted, and is lost in the FIFO. Which ones does not depend on
+ * how often a full FIFO refuses one. */
+static size_t push_or_lose(struct vic *card, uint32_t dest, const uint64_t *words)
+{
+    _Atomic uint64_t *sent = &functional_of(card)->fifo_words;
+    bool lost = functional_draw(card, atomic_load(sent), card->job->config.fifo_drop);
+    if (lost) {
+        atomic_fetch_add(&card->job->card[dest].stat[STAT_DROPPED], 1);
+    } else if (push(card, dest, words, 1) == 0) {
+        return 0;
+    }
+    atomic_fetch_add(sent, 1);
+    return 1;
+}
+
+size_t fifo_push(struct vic *card, uint32_t dest, const uint64_t *words, size_t n)
+{
+    return card->job->config.fifo_drop <= 0 ? push(card, dest, words, n) : push_or_lose(card, dest, words);
+}
+
+struct target {
+    struct vic *card;
+    uint32_t dest;
+};
+
+static bool has_room(void *what)
+{
+    const struct target *to = what;
+    const struct card_shared *target = &to->card->job->card[to->dest];
+    uint64_t head = atomic_load(&target->fifo_head), tail = atomic_load(&target->fifo_tail);
+    return tail - head < to->card->job->config.fifo_words || head > tail;
+}
+
+static bool reader_is_gone(void *what)
+{
+    const struct target *to = what;
+    return atomic_load(&to->card->job->card[to->dest].end) != CARD_RUNS;
+}
+
+int fifo_wait_room(struct vic *card, uint32_t dest)
+{
+    struct target to = {card, dest};
+    struct wait wait = {.bell = &card->job->card[dest].space, .ready = has_room, .what = &to,
+                        .progress = held_progress, .coming = held_coming, .hopeless = reader_is_gone};
+    return wait_for(card, &wait, VIC_FOREVER);
+}
+
+/* Take between min and max words, or none. */
+static size_t take(struct vic *card, uint64_t *words, size_t min, size_t max)
+{
+    struct card_shared *me = card->me;
+    struct fifo_slot *slots = job_slots(card->job, card->number);
+    uint64_t mask = card->job->ring - 1, head = atomic_load_explicit(&me->fifo_head, memory_order_relaxed);
+    size_t count;
+    do {
+        for (count = 0; count < max && count < card->job->ring; count++) {
+            struct fifo_slot *slot = &slots[(head + count) & mask];
+            if (atomic_load_explicit(&slot->ticket, memory_order_acquire) != head + count + 1) {
+                break;
+            }
+            words[count] = atomic_load_explicit(&slot->word, memory_order_relaxed);
+        }
+        if (count < min || count == 0) {
+            return 0;
+        }
+    } while (!atomic_compare_exchange_weak(&me->fifo_head, &head, head + count));
+    bell_ring(&me->space);
+    if (atomic_load_explicit(&functional_of(card)->relaxes, memory_order_relaxed) != 0) {
+        atomic_store_explicit(&functional_of(card)->relaxes, 0, memory_order_relaxed);
+    }
+    if (__builtin_expect(card->watch != 0, 0)) {
+        uint64_t tail = atomic_load_explicit(&me->fifo_tail, memory_order_relaxed);
+        watch_fifo(card, card->number, tail - head - count);
+    }
+    return count;
+}
+
+int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n)
+{
+    held_progress(card);
+    *n = functional_chance(card, card->job->config.extra_polls) ? 0 : take(card, words, 1, max);
+    return VIC_OK;
+}
+
+struct reader {
+    struct vic *card;
+    uint64_t *words;
+    size_t min, max, count;
+};
+
+static bool has_taken(void *what)
+{
+    struct reader *reader = what;
+    struct vic *card = reader->card;
+    if (functional_chance(card, card->job->config.extra_polls)) {
+        return false;
+    }
+    uint64_t last = atomic_load_explicit(&card->me->fifo_head, memory_order_relaxed) + reader->min;
+    struct fifo_slot *slot = &job_slots(card->job, card->number)[(last - 1) & (card->job->ring - 1)];
+    if (atomic_load_explicit(&slot->ticket, memory_order_acquire) < last) {
+        return false; /* the last one is not there: no need to look at the others */
+    }
+    reader->count = take(card, reader->words, reader->min, reader->max);
+    return reader->count >= reader->min;
+}
+
+int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, size_t *n,
+                         uint64_t timeout_ns)
+{
+    if (min == 0) {
+        return functional_fifo_poll(card, words, max, n);
+    }
+    struct reader reader = {card, words, min, max, 0};
+    struct wait wait = {.bell = &card->me->arrival, .ready = has_taken, .what = &reader,
+                        .progress = held_progress, .coming = held_coming};
+    int status = wait_for(card, &wait, timeout_ns);
+    *n = status == VIC_OK ? reader.count : 0;
+    return status;
+}

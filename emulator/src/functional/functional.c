@@ -1,0 +1,169 @@
+#define _GNU_SOURCE
+#include "functional.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "held.h"
+
+enum { RELAX_YIELDS = 200, RELAX_SLEEP_NS = 100 * 1000 };
+
+bool functional_draw(const struct vic *card, uint64_t draw, double probability)
+{
+    uint64_t x = (card->job->config.seed * MOST_CARDS + card->number) * UINT64_C(0xd1342543de82ef95) + draw;
+    x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 29) * UINT64_C(0x94d049bb133111eb);
+    return (double)(x >> 11) * 0x1p-53 < probability;
+}
+
+bool functional_chance(struct vic *card, double probability)
+{
+    if (__builtin_expect(probability <= 0, 1)) {
+        return false;
+    }
+    uint64_t draw = atomic_fetch_add_explicit(&functional_of(card)->draws, 1, memory_order_relaxed);
+    return functional_draw(card, draw, probability);
+}
+
+static void dispose(struct vic *card)
+{
+    struct functional *own = card->own;
+    if (own->held != NULL) {
+        held_dispose(card);
+    }
+    free(own->fifo_head);
+    free(own);
+    card->own = NULL;
+}
+
+static int open_card(struct vic *card)
+{
+    struct functional *own = calloc(1, sizeof *own);
+    if (own == NULL) {
+        return VIC_ESYS;
+    }
+    card->own = own;
+    own->fifo_head = calloc(card->cards, sizeof *own->fifo_head);
+    if (own->fifo_head == NULL || held_open(card) != VIC_OK) {
+        dispose(card);
+        return VIC_ESYS;
+    }
+    return VIC_OK;
+}
+
+static uint64_t time_ns(const struct vic *card)
+{
+    return job_clock_ns() - card->job->start_ns;
+}
+
+static int compute(struct vic *card, uint64_t ns)
+{
+    (void)card;
+    (void)ns;
+    return VIC_OK;
+}
+
+/* Spin, then yield, then sleep under the bell of what arrives: but never long, as the program may look for
+ * something that rings no bell. */
+static void relax(struct vic *card)
+{
+    held_progress(card);
+    _Atomic uint32_t *relaxes = &functional_of(card)->relaxes;
+    uint32_t before = atomic_fetch_add_explicit(relaxes, 1, memory_order_relaxed);
+    if (before < card->spins) {
+        spin_pause();
+    } else if (before < card->spins + RELAX_YIELDS) {
+        sched_yield();
+    } else {
+        struct bell *bell = &card->me->arrival;
+        uint32_t seen = atomic_load(&bell->rung);
+        atomic_fetch_add(&bell->sleepers, 1);
+        bell_sleep(bell, seen, RELAX_SLEEP_NS);
+        atomic_fetch_sub(&bell->sleepers, 1);
+        atomic_store_explicit(relaxes, card->spins, memory_order_relaxed);
+    }
+}
+
+static int write_words(struct vic *card, vic_addr_t addr, const uint64_t *words, size_t n)
+{
+    held_progress(card);
+    words_store(&card->sram[addr], words, n);
+    return VIC_OK;
+}
+
+static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t n)
+{
+    held_progress(card);
+    words_load(words, &card->sram[addr], n);
+    return VIC_OK;
+}
+
+static int counter_set(struct vic *card, unsigned counter, int64_t n)
+{
+    held_progress(card);
+    atomic_exchange(&card->me->counter[counter].value, n);
+    bell_ring(&card->me->arrival);
+    return VIC_OK;
+}
+
+static int counter_get(struct vic *card, unsigned counter, int64_t *n)
+{
+    held_progress(card);
+    int64_t value = atomic_load(&card->me->counter[counter].value);
+    if (value == 0) {
+        /* the fault extra-polls: complete, but this look does not show it */
+        value = functional_chance(card, card->job->config.extra_polls) ? 1 : 0;
+        _Atomic uint32_t *relaxes = &functional_of(card)->relaxes;
+        if (atomic_load_explicit(relaxes, memory_order_relaxed) != 0) {
+            atomic_store_explicit(relaxes, 0, memory_order_relaxed);
+        }
+    }
+    *n = value;
+    return VIC_OK;
+}
+
+struct awaited {
+    struct vic *card;
+    unsigned counter;
+};
+
+static bool reads_zero(void *what)
+{
+    const struct awaited *awaited = what;
+    struct vic *card = awaited->card;
+    return atomic_load(&card->me->counter[awaited->counter].value) == 0 &&
+           !functional_chance(card, card->job->config.extra_polls);
+}
+
+static int counter_wait(struct vic *card, unsigned counter, uint64_t timeout_ns)
+{
+    struct awaited awaited = {card, counter};
+    struct wait wait = {.bell = &card->me->arrival, .ready = reads_zero, .what = &awaited,
+                        .progress = held_progress, .coming = held_coming};
+    return wait_for(card, &wait, timeout_ns);
+}
+
+const struct provider functional_provider = {
+    .name = "functional",
+    .open = open_card,
+    .close = held_close,
+    .dispose = dispose,
+    .time_ns = time_ns,
+    .compute = compute,
+    .relax = relax,
+    .write = write_words,
+    .read = read_words,
+    .send = functional_send,
+    .send_cached = functional_send_cached,
+    .put = functional_put,
+    .dma_send = functional_dma_send,
+    .dma_read = functional_dma_read,
+    .dma_done = functional_dma_done,
+    .dma_wait = functional_dma_wait,
+    .counter_set = counter_set,
+    .counter_get = counter_get,
+    .counter_wait = counter_wait,
+    .fifo_poll = functional_fifo_poll,
+    .fifo_wait = functional_fifo_wait,
+    .barrier = functional_barrier,
+};

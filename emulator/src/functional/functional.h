@@ -1,0 +1,146 @@
+/* functional.h: the provider that runs as fast as the machine allows.
+ *
+ * A sender stores straight into the SRAM of the target, with relaxed 64-bit atomics, then counts the target's
+ * counter down, once per call and counter, and rings the target's bell if somebody sleeps under it. Only the
+ * surprise FIFO is a queue. A query is answered by the sender of the query. There is no progress thread: one
+ * is started only when packets have to be held (held.c), for --reorder or for a transfer that a full
+ * FIFO stopped.
+ */
+#ifndef VIC_FUNCTIONAL_H
+#define VIC_FUNCTIONAL_H
+
+#include "handle.h"
+#include "packet.h"
+#include "wait.h"
+#include "watch.h"
+
+struct held;
+
+struct functional {
+    struct held *held;
+    _Atomic size_t held_count;   /* packets */
+    _Atomic uint64_t *fifo_head; /* per card: how far its FIFO had been read when we last looked */
+    _Atomic uint64_t draws;      /* of functional_chance */
+    _Atomic uint64_t fifo_words; /* sent under the fault fifo-drop */
+    _Atomic uint32_t relaxes;    /* vic_relax in a row that found nothing */
+    _Atomic uint32_t in_barrier;
+};
+
+static inline struct functional *functional_of(const struct vic *card)
+{
+    return card->own;
+}
+
+/* True with a probability: for the faults. The same for the same draw of the same card. */
+bool functional_chance(struct vic *card, double probability);
+bool functional_draw(const struct vic *card, uint64_t draw, double probability);
+
+/* ---- tally.c: counting once per call and counter */
+
+/* Pairs of card and counter, direct-mapped: two that fall on one entry cost an update more. */
+struct tally {
+    uint64_t used; /* entries, as bits */
+    uint32_t key[64], count[64];
+};
+
+void tally_flush(struct vic *card, struct tally *tally);
+void tally_count(struct vic *card, uint32_t key, uint32_t count); /* at once */
+
+static inline uint32_t tally_key(uint32_t dest, unsigned counter)
+{
+    return dest * COUNTERS + counter;
+}
+
+/* A packet arrived. Its data must have been stored before. */
+static inline void tally_add(struct vic *card, struct tally *tally, uint32_t key, uint32_t count)
+{
+    uint32_t at = key * UINT32_C(0x9e3779b1) >> 26;
+    uint64_t bit = UINT64_C(1) << at;
+    if (!(tally->used & bit)) {
+        tally->used |= bit;
+        tally->key[at] = key;
+        tally->count[at] = count;
+    } else if (tally->key[at] == key && tally->count[at] <= UINT32_MAX / 2) {
+        tally->count[at] += count;
+    } else {
+        tally_count(card, tally->key[at], tally->count[at]);
+        tally->key[at] = key;
+        tally->count[at] = count;
+    }
+}
+
+/* ---- deliver.c */
+
+/* Deliver a packet that packet_check has found good. False: a FIFO is full, nothing was done. */
+bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *tally);
+
+/* ---- fifo.c */
+
+/* Put up to n words into the FIFO of a card; how many went in. A counter has to be counted afterwards. */
+size_t fifo_push(struct vic *card, uint32_t dest, const uint64_t *words, size_t n);
+
+/* Wait until the FIFO of a card has room. */
+int fifo_wait_room(struct vic *card, uint32_t dest);
+
+int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n);
+int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, size_t *n,
+                         uint64_t timeout_ns);
+
+/* ---- send.c */
+
+/* Deliver packets from the first on until a FIFO is full; how many. An array that another thread changes
+ * meanwhile is looked at again: *status. */
+size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status);
+
+/* Headers from SRAM, block by block. check_block: are the packets good? */
+typedef int block_function(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, void *more);
+int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t n, block_function *what, void *more);
+block_function check_block;
+
+/* ---- the rest of the table */
+int functional_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
+int functional_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
+int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
+                   unsigned counter);
+int functional_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n,
+                        struct transfer *dma);
+int functional_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma);
+int functional_dma_done(struct vic *card, struct transfer *dma);
+int functional_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns);
+int functional_barrier(struct vic *card, uint64_t timeout_ns);
+
+/* A word of SRAM: written whole, ordered by counters only. With PLAIN_WORDS a race detector sees them as ordinary
+ * memory, and so whether a counter really orders them. */
+static inline void word_store(_Atomic uint64_t *to, uint64_t word)
+{
+#ifdef PLAIN_WORDS
+    *(uint64_t *)(void *)to = word;
+#else
+    atomic_store_explicit(to, word, memory_order_relaxed);
+#endif
+}
+
+static inline uint64_t word_load(_Atomic uint64_t *from)
+{
+#ifdef PLAIN_WORDS
+    return *(uint64_t *)(void *)from;
+#else
+    return atomic_load_explicit(from, memory_order_relaxed);
+#endif
+}
+
+static inline void words_store(_Atomic uint64_t *to, const uint64_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        word_store(&to[i], from[i]);
+    }
+}
+
+static inline void words_load(uint64_t *to, _Atomic uint64_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        to[i] = word_load(&from[i]);
+    }
+}
+
+#endif

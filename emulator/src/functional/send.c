@@ -1,0 +1,168 @@
+/* Vectors of packets, puts and transfers. */
+#include "functional.h"
+#include "held.h"
+
+enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
+
+static int check_all(const struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int status = packet_check(card, headers[i], payloads[i]);
+        if (status != VIC_OK) {
+            return status;
+        }
+    }
+    return VIC_OK;
+}
+
+/* How many packets from the first on go to the FIFO of one card. */
+static size_t fifo_run(const uint64_t *headers, size_t n)
+{
+    const uint64_t same = ~(UINT64_C(63) << 22 | UINT64_C(0x3fffff)); /* all but counter and address */
+    size_t run = 1;
+    while (run < n && ((headers[run] ^ headers[0]) & same) == 0) {
+        run++;
+    }
+    return run;
+}
+
+/* As many packets of a run as the FIFO takes; counted. */
+static size_t push_run(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
+                       struct tally *tally)
+{
+    uint32_t dest = packet_of(headers[0]).dest;
+    size_t pushed = fifo_push(card, dest, payloads, n);
+    for (size_t i = 0; i < pushed; i++) {
+        tally_add(card, tally, tally_key(dest, packet_of(headers[i]).counter), 1);
+    }
+    return pushed;
+}
+
+size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status)
+{
+    struct tally tally;
+    tally.used = 0;
+    const uint64_t counters = card->counters;
+    const uint32_t cards = card->cards, words = card->sram_words;
+    const struct job *job = card->job;
+    size_t i = 0;
+    *status = VIC_OK;
+    while (i < n) {
+        uint64_t header = headers[i], payload = payloads[i];
+        struct packet packet = packet_of(header);
+        if (__builtin_expect(header >> 48 == 0 && packet.op == VIC_WRITE && packet.dest < cards &&
+                             packet.addr < words && (counters >> packet.counter & 1), 1)) {
+            word_store(&job_sram(job, packet.dest)[packet.addr], payload);
+            tally_add(card, &tally, tally_key(packet.dest, packet.counter), 1);
+            i++;
+            continue;
+        }
+        *status = packet_check(card, header, payload);
+        if (*status != VIC_OK) {
+            break;
+        }
+        size_t run = packet.op == VIC_FIFO ? fifo_run(headers + i, n - i) : 1;
+        size_t done = packet.op == VIC_FIFO ? push_run(card, headers + i, payloads + i, run, &tally)
+                                            : deliver(card, header, payload, &tally);
+        if (done == 0) {
+            break;
+        }
+        i += done;
+    }
+    tally_flush(card, &tally);
+    return i;
+}
+
+/* The card whose full FIFO stopped a packet: its own, or that of a query's reply. */
+static uint32_t stopped_by(uint64_t header, uint64_t payload)
+{
+    struct packet packet = packet_of(header);
+    return packet.op == VIC_QUERY ? packet_of(payload).dest : packet.dest;
+}
+
+static int send_checked(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    if (__builtin_expect(card->job->config.reorder != 0, 0)) {
+        return held_keep(card, headers, payloads, n, NULL, true);
+    }
+    held_progress(card);
+    for (size_t sent = 0;;) {
+        int status;
+        sent += deliver_some(card, headers + sent, payloads + sent, n - sent, &status);
+        if (sent == n || status != VIC_OK) {
+            return status;
+        }
+        uint32_t dest = stopped_by(headers[sent], payloads[sent]);
+        status = dest < card->cards ? fifo_wait_room(card, dest) : VIC_ERANGE;
+        if (status != VIC_OK) {
+            return status;
+        }
+    }
+}
+
+int functional_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    int status = check_all(card, headers, payloads, n);
+    return status == VIC_OK ? send_checked(card, headers, payloads, n) : status;
+}
+
+int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t n, block_function *what, void *more)
+{
+    int status = VIC_OK;
+    for (size_t i = 0; i < n && status == VIC_OK; i += BLOCK) {
+        uint64_t headers[BLOCK];
+        size_t count = n - i < BLOCK ? n - i : BLOCK;
+        words_load(headers, &card->sram[at + i], count);
+        status = what(card, headers, payloads + i, count, more);
+    }
+    return status;
+}
+
+int check_block(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, void *more)
+{
+    (void)more;
+    return check_all(card, headers, payloads, n);
+}
+
+/* Headers in SRAM can be changed by any card at any time, so each block is looked at again. */
+static int send_block(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, void *more)
+{
+    (void)more;
+    return functional_send(card, headers, payloads, n);
+}
+
+int functional_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n)
+{
+    int status = n > BLOCK ? each_block(card, headers, payloads, n, check_block, NULL) : VIC_OK;
+    return status == VIC_OK ? each_block(card, headers, payloads, n, send_block, NULL) : status;
+}
+
+/* The same words as packets. */
+static int put_packets(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
+                       unsigned counter)
+{
+    int status = VIC_OK;
+    for (size_t i = 0; i < n && status == VIC_OK; i += BLOCK) {
+        uint64_t headers[BLOCK];
+        size_t count = n - i < BLOCK ? n - i : BLOCK;
+        for (size_t j = 0; j < count; j++) {
+            headers[j] = vic_header(dest, VIC_WRITE, addr + (vic_addr_t)(i + j), counter);
+        }
+        status = held_keep(card, headers, words + i, count, NULL, true);
+    }
+    return status;
+}
+
+int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
+                   unsigned counter)
+{
+    if (__builtin_expect(card->job->config.reorder != 0, 0)) {
+        return put_packets(card, dest, addr, words, n, counter);
+    }
+    held_progress(card);
+    words_store(&job_sram(card->job, dest)[addr], words, n);
+    if (n > 0) {
+        tally_count(card, tally_key(dest, counter), (uint32_t)n); /* n <= 2^22 */
+    }
+    return VIC_OK;
+}

@@ -1,0 +1,39 @@
+#include <stdio.h>
+
+#include "functional.h"
+
+static void report(const struct vic *card, uint32_t dest, unsigned counter, int64_t read)
+{
+    struct counter *target = &card->job->card[dest].counter[counter];
+    if (counter < FIRST_RESERVED && atomic_exchange(&target->reported, 1) == 0) {
+        fprintf(stderr,
+                "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset yet, "
+                "or is preset to less than what is sent\n",
+                dest, counter, (long long)read, card->number);
+    }
+}
+
+void tally_count(struct vic *card, uint32_t key, uint32_t count)
+{
+    uint32_t dest = key / COUNTERS;
+    unsigned counter = key % COUNTERS;
+    struct card_shared *target = &card->job->card[dest];
+    int64_t before = atomic_fetch_sub(&target->counter[counter].value, (int64_t)count);
+    if (__builtin_expect(card->check && before < (int64_t)count, 0)) {
+        report(card, dest, counter, before > 0 ? 0 : before);
+    }
+    if (__builtin_expect(card->watch != 0, 0)) {
+        watch_packets(card, dest, counter, count, before - (int64_t)count);
+    }
+    if (before == (int64_t)count) { /* who waits for a counter waits for 0 */
+        bell_ring(&target->arrival);
+    }
+}
+
+void tally_flush(struct vic *card, struct tally *tally)
+{
+    for (; tally->used != 0; tally->used &= tally->used - 1) {
+        unsigned at = (unsigned)__builtin_ctzll(tally->used);
+        tally_count(card, tally->key[at], tally->count[at]);
+    }
+}

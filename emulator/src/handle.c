@@ -1,0 +1,183 @@
+/* Handles: claiming a card, giving it back. A handle that was closed stays readable, so that a call with it
+ * is told so; its memory is used again only after many others have been closed. */
+#define _GNU_SOURCE
+#include "handle.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "info.h"
+#include "wait.h"
+#include "watch.h"
+
+enum { SPINS = 150, CLOSED_KEPT = 64 };
+
+static pthread_mutex_t handles_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vic *handles; /* oldest first */
+
+enum { OPEN = 0, CLOSING = 1, CLOSED = 2 }; /* vic.closed */
+
+/* The oldest closed handle, taken down, if enough others are there; or NULL. */
+static struct vic *recycle(void)
+{
+    struct vic **oldest = NULL;
+    size_t closed = 0;
+    for (struct vic **at = &handles; *at != NULL; at = &(*at)->next) {
+        if (atomic_load(&(*at)->closed) == CLOSED && closed++ == 0) {
+            oldest = at;
+        }
+    }
+    if (closed <= CLOSED_KEPT) {
+        return NULL;
+    }
+    struct vic *card = *oldest;
+    *oldest = card->next;
+    card->ops->dispose(card);
+    sram_clear(&card->table);
+    free(card->dma.entry);
+    card->dma = (struct dma_table){0};
+    return card;
+}
+
+static struct vic *new_handle(void)
+{
+    pthread_mutex_lock(&handles_lock);
+    struct vic *card = recycle();
+    if (card == NULL) {
+        card = calloc(1, sizeof *card);
+        if (card != NULL) {
+            pthread_mutex_init(&card->lock, NULL);
+            pthread_mutex_init(&card->trace_lock, NULL);
+        }
+    }
+    pthread_mutex_unlock(&handles_lock);
+    return card;
+}
+
+static void keep_handle(struct vic *card)
+{
+    pthread_mutex_lock(&handles_lock);
+    struct vic **at = &handles;
+    while (*at != NULL) {
+        at = &(*at)->next;
+    }
+    card->next = NULL;
+    *at = card;
+    pthread_mutex_unlock(&handles_lock);
+}
+
+/* Without a core for every card a spinning wait keeps the one that it waits for from running. */
+static uint32_t spins_for(uint32_t cards)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) {
+        return 0;
+    }
+    return cards <= (uint32_t)CPU_COUNT(&set) ? SPINS : 0;
+}
+
+static bool asked(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && strcmp(value, "") != 0 && strcmp(value, "0") != 0;
+}
+
+/* False if another process, that still lives, has the card. */
+static bool claim(struct card_shared *card)
+{
+    uint32_t owner = 0, me = (uint32_t)getpid();
+    if (atomic_compare_exchange_strong(&card->owner, &owner, me)) {
+        return true;
+    }
+    bool alive = owner == me || kill((pid_t)owner, 0) == 0 || errno != ESRCH;
+    return !alive && atomic_compare_exchange_strong(&card->owner, &owner, me);
+}
+
+static void fill(struct vic *card, struct job *job, uint32_t number)
+{
+    card->job = job;
+    card->ops = provider_of(job->config.mode);
+    card->me = &job->card[number];
+    card->sram = job_sram(job, number);
+    card->counters = job_counters(&job->config);
+    card->number = number;
+    card->cards = job->config.cards;
+    card->sram_words = job->config.sram_words;
+    card->watch = watch_of(&job->config, number);
+    card->check = job->config.check || asked("VIC_CHECK");
+    card->spins = spins_for(job->config.cards);
+    card->process = getpid();
+    card->allocated = ~job_counters(&job->config) | UINT64_C(7) << FIRST_RESERVED;
+}
+
+int handle_open(struct job *job, uint32_t number, struct vic **handle)
+{
+    if (!claim(&job->card[number])) {
+        return VIC_EBUSY;
+    }
+    struct vic *card = new_handle();
+    int status = card != NULL ? VIC_OK : VIC_ESYS;
+    if (status == VIC_OK) {
+        fill(card, job, number);
+        status = card->ops->open(card);
+    }
+    if (status != VIC_OK) {
+        free(card);
+        atomic_store(&job->card[number].owner, 0);
+        return status;
+    }
+    atomic_store(&card->closed, OPEN);
+    atomic_store(&card->me->opened, 1);
+    keep_handle(card);
+    if (asked("VIC_INFO")) {
+        info_print(card);
+    }
+    *handle = card;
+    return VIC_OK;
+}
+
+/* From now on calls say VIC_ECLOSED, waits end; what was sent arrives. False: somebody else closes it. */
+static bool finish(struct vic *card)
+{
+    uint32_t open = OPEN;
+    if (!atomic_compare_exchange_strong(&card->closed, &open, CLOSING)) {
+        return false;
+    }
+    bell_ring(&card->me->arrival);
+    bell_ring(&card->job->shared->released);
+    for (uint32_t i = 0; i < card->cards; i++) {
+        bell_ring(&card->job->card[i].space); /* a thread of ours may be blocked there */
+    }
+    card->ops->close(card);
+    return true;
+}
+
+int handle_close(struct vic *card)
+{
+    if (!finish(card)) {
+        return VIC_ECLOSED;
+    }
+    atomic_store(&card->me->owner, 0);
+    atomic_store(&card->closed, CLOSED);
+    return VIC_OK;
+}
+
+/* A program that ends without closing: what it sent arrives all the same. The card stays its own, so that
+ * the launcher sees how it ended. */
+__attribute__((destructor)) static void finish_all(void)
+{
+    if (pthread_mutex_trylock(&handles_lock) != 0) {
+        return;
+    }
+    for (struct vic *card = handles; card != NULL; card = card->next) {
+        if (card->process == getpid()) {
+            finish(card);
+        }
+    }
+    pthread_mutex_unlock(&handles_lock);
+}

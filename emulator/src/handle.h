@@ -1,0 +1,61 @@
+/* handle.h: an open card, as the library sees it. */
+#ifndef VIC_HANDLE_H
+#define VIC_HANDLE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dma.h"
+#include "job.h"
+#include "provider.h"
+#include "sram.h"
+
+/* Why calls of a card are looked at; 0 on the fast path. */
+enum { WATCH_STATS = 1, WATCH_TRACE = 2, WATCH_STALL = 4 };
+
+struct vic {
+    const struct provider *ops;
+    struct job *job;
+    struct card_shared *me;
+    _Atomic uint64_t *sram; /* of this card */
+    uint64_t counters;      /* those that exist, one bit each */
+    uint32_t number, cards, sram_words;
+    uint32_t watch;
+    bool check;            /* report packets that a counter did not expect */
+    uint32_t spins;        /* polls before a wait yields: none if there are more cards than cores */
+    int32_t process;
+    _Atomic uint32_t closed;
+    void *own;             /* the provider's */
+
+    pthread_mutex_t lock;  /* of what follows */
+    struct sram_table table;
+    uint64_t allocated;    /* counters */
+    struct dma_table dma;
+    pthread_mutex_t trace_lock;
+    struct vic *next;      /* all handles of the process */
+};
+
+/* Claim a card of an attached job and set up a handle. VIC_EBUSY, VIC_ESYS. */
+int handle_open(struct job *job, uint32_t card, struct vic **handle);
+
+/* vic_close without the check for NULL. */
+int handle_close(struct vic *card);
+
+static inline bool handle_closed(const struct vic *card)
+{
+    return atomic_load_explicit(&card->closed, memory_order_acquire) != 0;
+}
+
+static inline bool counter_exists(const struct vic *card, unsigned counter)
+{
+    return counter < COUNTERS && (card->counters >> counter & 1) != 0;
+}
+
+static inline bool range_exists(const struct vic *card, vic_addr_t addr, size_t n)
+{
+    return addr <= card->sram_words && n <= card->sram_words - addr;
+}
+
+#endif

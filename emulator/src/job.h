@@ -1,0 +1,183 @@
+/* job.h: the memory that the cards of a job share, and how a process finds it.
+ *
+ * The launcher makes it: a memfd, which has no name, so that nothing can be left behind and nobody can
+ * attach who did not inherit it. Its size is sealed. Programs inherit the descriptor over exec and find it by
+ * VIC_JOB = "descriptor:nonce". Layout, each part at a multiple of 4096 bytes:
+ *
+ *     struct job_shared | struct card_shared x cards | FIFO ring x cards | trace x cards | SRAM x cards
+ *                       | timed mode only: timed/shared.h
+ *
+ * Whatever is read from it may have been written by a peer that is broken or hostile. So the sizes are
+ * checked and copied once, when the job is attached; an index that is read later is masked.
+ */
+#ifndef VIC_JOB_H
+#define VIC_JOB_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace.h"
+
+enum {
+    JOB_LAYOUT = 2, /* changes with anything in this header */
+    JOB_FAULTS = 16,
+    COUNTERS = 64,
+    SCRATCH = 63,
+    FIRST_RESERVED = 61, /* 61 and 62 are the barrier's */
+    MOST_CARDS = 65536,  /* what a header can name */
+    MOST_SRAM = 1 << 22, /* words, likewise */
+    LINE = 128           /* two cache lines: neighbours are fetched together */
+};
+
+/* A time in which a card does not answer, or at which it dies. */
+struct job_event {
+    uint32_t card;
+    uint64_t at_ns, for_ns;
+};
+
+/* The modelled hardware, for timed mode; models/host/pcie.h and models/network/network.h explain it. */
+struct job_model {
+    int64_t crossing_ps, load_ps, look_ps, pop_ps, setup_ps; /* pio_write, pio_read, poll_mirror, fifo_pop, dma_setup */
+    int64_t store_rate, port_rate;                           /* B/s: pio_rate, port_rate */
+    int64_t link_ps;
+    uint32_t send_words, planes, angles;
+    uint32_t spread; /* 1: cards may run on all cores, else on one */
+};
+
+/* What the launcher decides; the same on every card. */
+struct job_config {
+    uint32_t cards, mode; /* mode as in struct vic_attr */
+    uint32_t sram_words;
+    uint32_t counters; /* 4 .. 64: 0 .. counters - 4 for programs, 61, 62, 63 */
+    uint32_t fifo_words, dma_entries;
+    uint32_t fifo_depth; /* the fault of that name, in fifo_words already; 0: none */
+    uint32_t reorder, check, stats; /* flags */
+    uint32_t trace_records;         /* per card, 0: no trace */
+    uint64_t seed, reorder_seed;
+    uint64_t dma_setup_ns, pcie_rate; /* nominal time of a transfer, for dma_slow; rate in bytes/s */
+    double dma_slow;                  /* factor on the time of a transfer; 1: none */
+    double fifo_drop, extra_polls;    /* probabilities */
+    uint32_t stalls, kills;
+    struct job_event stall[JOB_FAULTS], kill[JOB_FAULTS];
+    struct job_model model;
+};
+
+/* Where a thread sleeps that waits for a card. Who changes something under a bell looks at `sleepers`. */
+struct bell {
+    _Atomic uint32_t rung; /* the futex */
+    _Atomic uint32_t sleepers;
+};
+
+enum card_end { CARD_RUNS = 0, CARD_ENDED = 1, CARD_DIED = 2 };
+
+enum card_stat {
+    STAT_CALLS,
+    STAT_WORDS, /* sent */
+    STAT_WAITS, /* that did not find what they waited for at once */
+    STAT_SLEEPS,
+    STAT_WAIT_NS,
+    STAT_FIFO_PEAK,
+    STAT_DROPPED, /* FIFO words lost by the fault */
+    STATS
+};
+
+struct counter {
+    _Alignas(LINE) _Atomic int64_t value;
+    _Atomic uint32_t reported; /* the check has told of it */
+};
+
+struct card_shared {
+    _Alignas(LINE) _Atomic uint32_t owner; /* process that has the card open, 0: none */
+    _Atomic uint32_t opened;               /* it has been open at least once */
+    _Atomic uint32_t end;                  /* enum card_end of its program, by the launcher */
+    _Alignas(LINE) struct bell arrival;
+    _Alignas(LINE) struct bell space; /* of the FIFO, for blocked senders */
+    _Alignas(LINE) _Atomic uint64_t fifo_tail;
+    _Alignas(LINE) _Atomic uint64_t fifo_head;
+    _Alignas(LINE) _Atomic uint64_t stat[STATS];
+    struct counter counter[COUNTERS];
+};
+
+struct job_shared {
+    uint64_t magic;
+    uint32_t layout;
+    char version[20]; /* of the library that made it */
+    uint64_t nonce, bytes;
+    uint64_t start_ns; /* CLOCK_MONOTONIC */
+    int32_t launcher;  /* process */
+    struct job_config config;
+    _Alignas(LINE) _Atomic uint32_t poison; /* 1 + the card that died first */
+    _Atomic uint32_t ended;                 /* cards whose program has ended well */
+    _Alignas(LINE) _Atomic uint64_t barrier; /* generation << 32 | cards that are in it */
+    struct bell released;
+};
+
+struct fifo_slot {
+    _Atomic uint64_t ticket; /* 1 + position of the word in the life of the FIFO */
+    _Atomic uint64_t word;
+};
+
+/* A job as this process sees it: checked copies and addresses. Lives until the process ends. */
+struct job {
+    struct job_shared *shared;
+    struct job_config config;
+    uint64_t nonce, bytes, start_ns;
+    int launcher;  /* pidfd, -1 if there is none: readable when it is gone */
+    uint32_t ring; /* slots of a FIFO: fifo_words rounded up to a power of two */
+    struct card_shared *card;
+    struct fifo_slot *slots;
+    unsigned char *traces;
+    size_t trace_bytes;
+    _Atomic uint64_t *sram;
+    size_t sram_stride; /* words */
+    unsigned char *timed;
+    struct job *next;
+};
+
+/* One card with the sizes of models/cards/data-vortex-8.toml, without faults. */
+extern const struct job_config job_usual;
+
+/* NULL, or what is wrong with a configuration, for a person. Static text. */
+const char *job_config_fault(const struct job_config *config);
+
+/* Bytes of a job; needs a configuration without fault. */
+uint64_t job_bytes(const struct job_config *config);
+
+/* Make a job. The descriptor is inherited over exec. -1: the operating system refused, see errno. */
+int job_create(const struct job_config *config, uint64_t nonce);
+
+/* Map the job of a descriptor; the same nonce gives the same mapping, once per process. NULL: it is no job
+ * that this library can join; *reason says why, static text. errno = ENOMEM: it is one, but there is no
+ * memory for it. */
+struct job *job_attach(int fd, uint64_t nonce, const char **reason);
+
+/* One card without a launcher, made at the first call. NULL: no memory. */
+struct job *job_loopback(void);
+
+static inline struct fifo_slot *job_slots(const struct job *job, uint32_t card)
+{
+    return job->slots + (size_t)card * job->ring;
+}
+
+static inline _Atomic uint64_t *job_sram(const struct job *job, uint32_t card)
+{
+    return job->sram + card * job->sram_stride;
+}
+
+static inline struct trace_head *job_trace(const struct job *job, uint32_t card)
+{
+    return (struct trace_head *)(void *)(job->traces + card * job->trace_bytes);
+}
+
+/* The counters of a card as a set of bits. */
+static inline uint64_t job_counters(const struct job_config *config)
+{
+    uint64_t usable = (UINT64_C(1) << (config->counters - 3)) - 1;
+    return usable | UINT64_C(7) << FIRST_RESERVED;
+}
+
+uint64_t job_clock_ns(void); /* CLOCK_MONOTONIC */
+
+#endif

@@ -1,0 +1,100 @@
+#include "open.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "handle.h"
+
+static _Thread_local char reason[200];
+
+static int refuse(int status, const char *why)
+{
+    snprintf(reason, sizeof reason, "%s", why);
+    return status;
+}
+
+/* A whole number and nothing else. */
+static bool number(const char *text, int base, uint64_t most, uint64_t *value)
+{
+    char *end;
+    if (text == NULL || text[0] < '0' || strchr(" +-", text[0]) != NULL) {
+        return false;
+    }
+    errno = 0;
+    *value = strtoull(text, &end, base);
+    return errno == 0 && *end == 0 && *value <= most;
+}
+
+/* "descriptor:nonce" */
+static bool parse_job(const char *text, int *fd, uint64_t *nonce)
+{
+    char first[16];
+    const char *colon = strchr(text, ':');
+    if (colon == NULL || (size_t)(colon - text) >= sizeof first) {
+        return false;
+    }
+    memcpy(first, text, (size_t)(colon - text));
+    first[colon - text] = 0;
+    uint64_t value;
+    if (!number(first, 10, INT32_MAX, &value) || !number(colon + 1, 16, UINT64_MAX, nonce)) {
+        return false;
+    }
+    *fd = (int)value;
+    return true;
+}
+
+static int open_card(struct job *job, uint32_t card, vic_t **handle)
+{
+    int status = handle_open(job, card, handle);
+    if (status == VIC_EBUSY) {
+        return refuse(status, "the card is open, here or in another process");
+    }
+    return status == VIC_OK ? status : refuse(status, "no memory");
+}
+
+int open_named(const char *job_text, const char *card_text, const char *cards_text, vic_t **handle)
+{
+    int fd;
+    uint64_t nonce, card, cards;
+    const char *why;
+    if (!parse_job(job_text, &fd, &nonce)) {
+        return refuse(VIC_ENOJOB, "VIC_JOB is not 'descriptor:nonce' as the launcher sets it");
+    }
+    errno = 0;
+    struct job *job = job_attach(fd, nonce, &why);
+    if (job == NULL) {
+        return refuse(errno == ENOMEM ? VIC_ESYS : VIC_ENOJOB, why);
+    }
+    if (provider_of(job->config.mode) == NULL) {
+        return refuse(VIC_ENOJOB, "the job is of a mode that this libvic does not have");
+    }
+    if (cards_text != NULL && (!number(cards_text, 10, MOST_CARDS, &cards) || cards != job->config.cards)) {
+        return refuse(VIC_ENOJOB, "VIC_CARDS is not what the job says");
+    }
+    if (!number(card_text, 10, job->config.cards - 1, &card)) {
+        return refuse(VIC_ENOJOB, "VIC_CARD is not the number of a card of the job");
+    }
+    return open_card(job, (uint32_t)card, handle);
+}
+
+int vic_open(vic_t **card)
+{
+    reason[0] = 0;
+    if (card == NULL) {
+        return refuse(VIC_EINVAL, "the argument is NULL");
+    }
+    *card = NULL;
+    const char *job = getenv("VIC_JOB");
+    if (job != NULL) {
+        return open_named(job, getenv("VIC_CARD"), getenv("VIC_CARDS"), card);
+    }
+    struct job *loopback = job_loopback();
+    return loopback != NULL ? open_card(loopback, 0, card) : refuse(VIC_ESYS, "no memory for the card");
+}
+
+const char *vic_open_reason(void)
+{
+    return reason;
+}

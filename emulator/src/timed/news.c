@@ -1,0 +1,97 @@
+/* News: what the host can see of its card, in the order of the times from which on it can. */
+#include "card/vic.h"
+#include "timed/timed.h"
+#include "watch.h"
+
+_Static_assert(DVSIM_TOLD_COUNTER == 0 && DVSIM_TOLD_PRESET == 1 && DVSIM_TOLD_FIFO == 2 && DVSIM_TOLD_TAKEN == 3,
+               "view_apply knows these");
+
+static struct news *first(const struct timed *own)
+{
+    struct timed_card *shared = own->shared;
+    return shared->news_head != shared->news_tail ? &shared->news[shared->news_head % NEWS_ROOM] : NULL;
+}
+
+static struct move *move_of(struct timed *own, uint32_t tag)
+{
+    uint32_t number = tag & (TAG_OWN - 1);
+    bool is_mine = tag >> 21 == (own->shared->epoch & 0x7ff) && (tag & TAG_OWN) == 0;
+    return is_mine && number < own->card->job->config.dma_entries ? &own->moves[number] : NULL;
+}
+
+/* Words of a transfer come in order. */
+static void apply_move(struct timed *own, const struct news *news)
+{
+    struct move *move = move_of(own, news->index);
+    if (move == NULL || move->transfer == NULL) {
+        return;
+    }
+    if (news->what == DVSIM_TOLD_MOVED && move->host != NULL) {
+        *move->host++ = news->value;
+    } else if (news->what == DVSIM_TOLD_DONE) {
+        atomic_store(&move->transfer->left, 0);
+        move->transfer = NULL;
+    }
+}
+
+static void hint(struct timed *own, const struct news *news, uint64_t fifo_in)
+{
+    uint64_t value = news->what == DVSIM_TOLD_FIFO ? fifo_in : news->value;
+    bool always = news->what >= DVSIM_TOLD_LOADED; /* known by its tag alone */
+    timed_hint(own, news->what, news->index, always ? UINT64_MAX : value, news->at_ps);
+}
+
+void news_hint(struct timed *own)
+{
+    const struct timed_card *shared = own->shared;
+    uint64_t fifo_in = shared->view.fifo_in;
+    for (uint32_t at = shared->news_head; at != shared->news_tail; at++) {
+        const struct news *news = &shared->news[at % NEWS_ROOM];
+        fifo_in += news->what == DVSIM_TOLD_FIFO;
+        hint(own, news, fifo_in);
+    }
+}
+
+/* A load, a put or a barrier that a thread waits for. */
+static void note(struct timed *own, const struct news *news)
+{
+    for (struct member *m = own->members; m != NULL; m = m->next) {
+        if (m->state == MEMBER_PARKED && m->watched.what == news->what && m->watched.index == news->index) {
+            m->told++;
+            m->told_last = (int32_t)news->value;
+            if (m->into != NULL) {
+                *m->into++ = news->value;
+            }
+        }
+    }
+}
+
+bool news_until(struct timed *own, int64_t at_ps)
+{
+    struct timed_card *shared = own->shared;
+    bool applied = false;
+    for (const struct news *news; (news = first(own)) != NULL && news->at_ps <= at_ps &&
+                                  news->at_ps < shared->until_ps; shared->news_head++) {
+        view_apply(&shared->view, shared->fifo, own->card->job->ring, news);
+        if (news->what == DVSIM_TOLD_MOVED || news->what == DVSIM_TOLD_DONE) {
+            apply_move(own, news);
+        }
+        if (news->what >= DVSIM_TOLD_LOADED) {
+            note(own, news);
+        }
+        applied = true;
+    }
+    return applied;
+}
+
+bool timed_chance(struct timed *own, double probability)
+{
+    if (__builtin_expect(probability <= 0, 1)) {
+        return false;
+    }
+    uint64_t x = (own->card->job->config.seed * MOST_CARDS + own->card->number) * UINT64_C(0xd1342543de82ef95);
+    x += own->draws++;
+    x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 29) * UINT64_C(0x94d049bb133111eb);
+    return (double)(x >> 11) * 0x1p-53 < probability;
+}

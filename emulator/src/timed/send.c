@@ -1,0 +1,136 @@
+/* Packets: by stores, or by the engine. */
+#include "card/vic.h"
+#include "packet.h"
+#include "timed/timed.h"
+
+static bool has_room(struct member *me, void *what)
+{
+    (void)what;
+    const struct view *view = &me->own->shared->view;
+    return view->sent - view->taken < me->own->card->job->config.model.send_words;
+}
+
+/* Packets that the card's queue has room for; stops until there is some, as the stores would. */
+static int room(struct member *me, size_t wanted, size_t *some)
+{
+    struct timed *own = me->own;
+    struct view *view = &own->shared->view;
+    uint64_t most = own->card->job->config.model.send_words;
+    int status = VIC_OK;
+    if (!has_room(me, NULL)) {
+        timed_observe(me);
+    }
+    if (!has_room(me, NULL)) {
+        struct watched watched = {DVSIM_TOLD_TAKEN, 0, view->sent + 1 - most};
+        status = timed_wait(me, watched, has_room, NULL, VIC_FOREVER);
+    }
+    uint64_t left = most - (view->sent - view->taken);
+    *some = status == VIC_OK ? (left < wanted ? (size_t)left : wanted) : 0;
+    return status;
+}
+
+enum { CHUNK = POST_MOST / 2 };
+
+/* Store n items of `each` words; the next item is at me->clock + step + crossing. */
+static int store_packets(struct member *me, struct post post, const uint64_t *words, size_t n, unsigned each)
+{
+    struct timed *own = me->own;
+    post.step_ps = dvsim_pcie_store_ps(&own->pcie, each);
+    post.at_ps = me->clock_ps + post.step_ps + own->pcie.crossing_ps;
+    post_items(me, post, words, n, each);
+    own->shared->view.sent += n;
+    me->clock_ps += (int64_t)n * post.step_ps;
+    return VIC_OK;
+}
+
+static int check_all(const struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    int status = VIC_OK;
+    for (size_t i = 0; i < n && status == VIC_OK; i++) {
+        status = packet_check(card, headers[i], payloads[i]);
+    }
+    return status;
+}
+
+static int send_all(struct member *me, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    int status = VIC_OK;
+    for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
+        uint64_t both[2 * CHUNK];
+        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some);
+        for (size_t k = 0; k < some; k++) {
+            both[2 * k] = headers[i + k];
+            both[2 * k + 1] = payloads[i + k];
+        }
+        if (status == VIC_OK) {
+            status = store_packets(me, (struct post){.kind = POST_SEND}, both, some, 2);
+        }
+    }
+    return status;
+}
+
+int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    int status = check_all(card, headers, payloads, n);
+    if (status != VIC_OK) {
+        return status;
+    }
+    struct member *me = timed_enter(card, false);
+    status = send_all(me, headers, payloads, n);
+    timed_leave(me);
+    return status;
+}
+
+int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n)
+{
+    struct member *me = timed_enter(card, true);
+    int status = post_check(me, headers, payloads, n);
+    for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
+        struct post post = {.kind = POST_CACHED, .a = headers + (uint32_t)i};
+        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some);
+        if (status == VIC_OK) {
+            status = store_packets(me, post, payloads + i, some, 1);
+        }
+    }
+    timed_leave(me);
+    return status;
+}
+
+static int put_by_stores(struct member *me, uint64_t header, const uint64_t *words, size_t n)
+{
+    int status = VIC_OK;
+    for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
+        uint64_t both[2 * CHUNK];
+        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some);
+        for (size_t k = 0; k < some; k++) {
+            both[2 * k] = header + i + k; /* the address is in the lowest bits */
+            both[2 * k + 1] = words[i + k];
+        }
+        if (status == VIC_OK) {
+            status = store_packets(me, (struct post){.kind = POST_SEND}, both, some, 2);
+        }
+    }
+    return status;
+}
+
+/* The program may use the words again when the engine has fetched them. */
+static int put_by_engine(struct member *me, uint64_t header, const uint64_t *words, size_t n)
+{
+    struct timed *own = me->own;
+    uint32_t tag = tag_new(own);
+    me->clock_ps += dvsim_pcie_store_ps(&own->pcie, 2);
+    post_items(me, (struct post){.kind = POST_STAGE}, words, n, 1);
+    struct post post = {.kind = POST_ENGINE_PUT, .at_ps = me->clock_ps + own->pcie.crossing_ps, .b = tag, .count = n};
+    post_items(me, post, &header, 1, 1);
+    return timed_wait_told(me, DVSIM_TOLD_DONE, tag, 1, NULL, VIC_FOREVER);
+}
+
+int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter)
+{
+    uint64_t header = vic_header(dest, VIC_WRITE, addr, counter);
+    struct member *me = timed_enter(card, false);
+    int status = dvsim_pcie_engine_is_faster(&me->own->pcie, (int64_t)n) ? put_by_engine(me, header, words, n)
+                                                                        : put_by_stores(me, header, words, n);
+    timed_leave(me);
+    return status;
+}

@@ -1,0 +1,146 @@
+/* timed.h: the provider that runs a program in the virtual time of the modelled hardware.
+ *
+ * A thread has a clock that only calls move, by what they cost on the hardware. Of the threads of a process
+ * one at a time is in the program, the one whose clock is least; it hands on when it calls the library. What
+ * a call does to the card is posted with the time at which it gets there; what the host can see of the card is
+ * news with the time from which it is seen. The coordinator (launcher/coordinator.h) carries posts out and makes
+ * news, window by window. A call that looks at something waits until the news of its time are there.
+ *
+ * Nothing of this depends on how fast anything runs, or on how many cores: see docs/emulator-timed.md.
+ */
+#ifndef VIC_TIMED_H
+#define VIC_TIMED_H
+
+#include "handle.h"
+#include "timed/model.h"
+#include "timed/shared.h"
+
+struct timed;
+
+/* A thread that uses a card. */
+struct member {
+    struct timed *own; /* NULL: the handle is gone */
+    struct member *next, *next_of_thread;
+    pthread_cond_t turn;
+    enum { MEMBER_OUT, MEMBER_RUNS, MEMBER_READY, MEMBER_PARKED } state; /* OUT: does something else */
+    bool granted;
+    uint32_t id;
+    int32_t tid;
+    int64_t clock_ps;
+    int64_t key_ps;   /* it can go on then; NEVER */
+    int64_t begin_ps; /* the looks of a wait are counted from here */
+    int64_t look_ps;  /* apart; 1: it does not look, the hardware stops it */
+    struct watched watched;
+    uint64_t told, *into; /* news of its own tag so far, and where their words go */
+    int32_t told_last;
+    bool late; /* it came while another thread waited for the coordinator */
+    uint64_t cpu_ns, left_ns; /* CPU time when last read, and the wall clock when it left its last call */
+    uint64_t switches; /* of the kernel, when it was last looked at from outside */
+};
+
+struct move {
+    struct transfer *transfer;
+    uint64_t *host; /* where words out of SRAM go, NULL: nowhere */
+};
+
+struct timed {
+    struct vic *card;
+    struct timed_card *shared;
+    dvsim_pcie pcie;
+    pthread_mutex_t lock; /* of all that follows; held in calls, but not while a thread waits */
+    struct member *members;
+    struct member *user; /* who is in the program, or in a call that goes on */
+    uint32_t inside;     /* members that are not OUT */
+    bool driving;        /* a thread waits for the coordinator */
+    bool closing, gone;  /* gone: the coordinator is */
+    int64_t now_ps;      /* the last grant */
+    int64_t closed_ps;
+    uint32_t ids;
+    uint64_t draws;
+    struct move *moves; /* [dma_entries] */
+    uint32_t in_barrier;
+    uint32_t tags;
+};
+
+static inline struct timed *timed_of(const struct vic *card)
+{
+    return card->own;
+}
+
+/* ---- threads.c: whose turn it is */
+
+/* Begin a call: returns when this thread is the least, with the lock. `looks`: it is going to look at something. */
+struct member *timed_enter(struct vic *card, bool looks);
+void timed_leave(struct member *me);
+
+/* Until all that can be seen at the thread's clock is known. */
+void timed_observe(struct member *me);
+
+/* Look at begin + look, begin + 2 look, ... until `sees`, and take what it sees. VIC_OK, VIC_ETIMEDOUT, VIC_EPEER,
+ * VIC_ECLOSED. `watched` is the news without which nothing changes. */
+typedef bool timed_sees(struct member *me, void *what);
+int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void *what, uint64_t timeout_ns);
+
+/* The same until `n` news of a tag are there; their words go to `into` unless it is NULL. */
+int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into, uint64_t timeout_ns);
+
+/* Something that others may watch has changed by a call of this process. */
+void timed_hint(struct timed *own, uint32_t what, uint32_t index, uint64_t value, int64_t at_ps);
+
+/* The coordinator is to look at the posts, and to answer if it was asked; the thread keeps its turn. */
+void timed_drain(struct member *me, bool wait_answer);
+
+int timed_join(struct timed *own);  /* the process is in, from the time of its thread on */
+void timed_part(struct timed *own); /* the card is closed */
+void timed_forget(struct timed *own);
+int64_t timed_clock_ps(const struct vic *card);
+
+/* ---- token.c: the process and the coordinator take turns */
+
+/* Give the turn away, and come back with it; without the lock meanwhile. */
+void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool urgent);
+void token_kick(struct timed *own); /* from a thread that comes while another waits */
+void token_leave(struct timed *own, enum card_state state, int64_t next_ps); /* give it away for good */
+
+/* ---- unsaid.c: CPU time between calls */
+void unsaid_back(struct member *me);  /* a call begins */
+void unsaid_leaves(struct member *me);
+void unsaid_read(struct member *me);  /* after a wait */
+bool unsaid_sleeps(struct member *me); /* another thread: has it been asleep since this was last asked? */
+
+/* ---- posts.c */
+
+/* Post; cuts what is longer than a post. `each`: words of an item. */
+void post_items(struct member *me, struct post post, const uint64_t *words, size_t n, unsigned each);
+void post_bare(struct member *me, const struct post *post); /* without words */
+void post_one(struct member *me, enum post_kind kind, int64_t at_ps, uint32_t a, uint32_t b, uint64_t count);
+int post_check(struct member *me, vic_addr_t headers, const uint64_t *payloads, size_t n);
+
+/* ---- news.c: apply what is known up to a time */
+bool news_until(struct timed *own, int64_t at_ps); /* true: something was applied */
+void news_hint(struct timed *own);                 /* waits may end with news that are known to come */
+bool timed_chance(struct timed *own, double probability);
+
+/* ---- send.c, timed.c, transfer.c: the table */
+int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
+int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
+int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter);
+int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n, struct transfer *dma);
+int timed_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma);
+int timed_dma_done(struct vic *card, struct transfer *dma);
+int timed_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns);
+int timed_finish_transfers(struct vic *card);
+int timed_barrier(struct vic *card, uint64_t timeout_ns);
+
+/* Of what the host waits for: transfers by their number; puts, loads and barriers by one of their own. */
+static inline uint32_t tag_of(const struct timed *own, uint32_t number)
+{
+    return (own->shared->epoch & 0x7ff) << 21 | number;
+}
+enum { TAG_OWN = 1 << 20 };
+static inline uint32_t tag_new(struct timed *own)
+{
+    return tag_of(own, TAG_OWN | (own->tags++ & (TAG_OWN - 1)));
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* The process and the coordinator take turns. */
+#define _GNU_SOURCE
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "timed/timed.h"
+
+enum { LOOK_AROUND_MS = 100 };
+
+static void ring(struct timed_shared *shared)
+{
+    atomic_fetch_add(&shared->bell, 1);
+    syscall(SYS_futex, &shared->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static const char *const told[] = {"counter %u to read 0", "counter %u to read 0", "%u words in its FIFO",
+                                   "room for its packets", "a read of SRAM", "a transfer", "a transfer"};
+
+/* What the threads wait for, for the coordinator and for a person. */
+static void write_waits(struct timed *own)
+{
+    struct timed_card *shared = own->shared;
+    size_t used = 0;
+    shared->watches = 0;
+    shared->waits_for[0] = 0;
+    for (const struct member *m = own->members; m != NULL; m = m->next) {
+        if (m->state != MEMBER_PARKED) {
+            continue;
+        }
+        if (shared->watches < WATCHED_MOST) {
+            shared->watched[shared->watches] = m->watched;
+        }
+        shared->watches++;
+        uint32_t number = m->watched.what == 2 ? (uint32_t)(m->watched.least - shared->view.fifo_out) : m->watched.index;
+        char text[64] = "the barrier";
+        if (m->watched.what < sizeof told / sizeof *told) {
+            snprintf(text, sizeof text, told[m->watched.what], number);
+            if (m->watched.what < 2) {
+                size_t length = strlen(text);
+                snprintf(text + length, sizeof text - length, " (it reads %lld)",
+                         (long long)shared->view.counter[number % COUNTERS]);
+            }
+        }
+        int more = snprintf(shared->waits_for + used, sizeof shared->waits_for - used, "%s%s", used ? ", " : "", text);
+        used += more > 0 && used + (size_t)more < sizeof shared->waits_for ? (size_t)more : 0;
+    }
+}
+
+static void hand_over(struct timed *own, enum card_state state, int64_t next_ps, bool urgent)
+{
+    struct timed_card *shared = own->shared;
+    struct timed_shared *all = timed_shared_of(own->card->job);
+    write_waits(own);
+    shared->next_ps = next_ps;
+    shared->urgent = urgent;
+    bool ran = atomic_exchange(&shared->state, state) == CARD_RUNNING;
+    if (!ran || atomic_fetch_sub(&all->running, 1) == 1) {
+        ring(all);
+    }
+}
+
+static bool coordinator_gone(const struct timed *own)
+{
+    const struct job *job = own->card->job;
+    struct pollfd launcher = {.fd = job->launcher, .events = POLLIN};
+    return (job->launcher >= 0 && poll(&launcher, 1, 0) > 0) ||
+           atomic_load(&timed_shared_of(job)->coordinated) == 2;
+}
+
+void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool urgent)
+{
+    struct timed_card *shared = own->shared;
+    if (own->gone) {
+        return;
+    }
+    uint32_t seen = atomic_load(&shared->go);
+    hand_over(own, state, next_ps, urgent);
+    pthread_mutex_unlock(&own->lock);
+    bool gone = false;
+    while (atomic_load(&shared->go) == seen && !gone) {
+        struct timespec slice = {0, LOOK_AROUND_MS * 1000000};
+        long slept = syscall(SYS_futex, &shared->go, FUTEX_WAIT, seen, &slice, NULL, 0);
+        gone = slept != 0 && atomic_load(&shared->go) == seen && coordinator_gone(own);
+    }
+    pthread_mutex_lock(&own->lock);
+    own->gone |= gone;
+    for (struct member *m = own->members; m != NULL; m = m->next) {
+        if (m->late && m->clock_ps < shared->floor_ps) { /* not into what is past */
+            m->clock_ps = shared->floor_ps;
+            m->key_ps = m->clock_ps;
+        }
+        m->late = false;
+    }
+}
+
+void token_kick(struct timed *own)
+{
+    uint32_t stopped = CARD_STOPPED;
+    if (atomic_compare_exchange_strong(&own->shared->state, &stopped, CARD_COMING)) {
+        ring(timed_shared_of(own->card->job));
+    }
+}
+
+void token_leave(struct timed *own, enum card_state state, int64_t next_ps)
+{
+    if (!own->gone) {
+        hand_over(own, state, next_ps, false);
+    }
+}

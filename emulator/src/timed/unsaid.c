@@ -1,0 +1,65 @@
+/* CPU time that a thread spends between calls: model time does not know of it, unless vic_compute_ns says it. The
+ * clock of CPU time is slow to read, so it is read after waits, and before calls that come late by the wall
+ * clock. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "timed/timed.h"
+
+enum { LATE_NS = 50 * 1000 };
+
+static uint64_t read_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void unsaid_read(struct member *me)
+{
+    me->cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void unsaid_leaves(struct member *me)
+{
+    me->left_ns = read_ns(CLOCK_MONOTONIC);
+}
+
+void unsaid_back(struct member *me)
+{
+    if (me->left_ns == 0 || read_ns(CLOCK_MONOTONIC) - me->left_ns < LATE_NS) {
+        return;
+    }
+    uint64_t before = me->cpu_ns;
+    unsaid_read(me);
+    if (before != 0 && me->cpu_ns - before > LATE_NS) {
+        me->own->shared->unsaid_ns += me->cpu_ns - before;
+    }
+}
+
+bool unsaid_sleeps(struct member *user)
+{
+    char path[64], line[512];
+    char state = 'R';
+    unsigned long long switches = 0, more = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", user->tid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "State: %c", &state) == 1) {
+            continue;
+        }
+        if (sscanf(line, "voluntary_ctxt_switches: %llu", &more) == 1 ||
+            sscanf(line, "nonvoluntary_ctxt_switches: %llu", &more) == 1) {
+            switches += more;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    bool same = switches == user->switches;
+    user->switches = switches;
+    return same && (state == 'S' || state == 'D');
+}

@@ -1,0 +1,122 @@
+#define _GNU_SOURCE
+#include "wait.h"
+
+#include <poll.h>
+#include <sched.h>
+
+enum {
+    YIELD_NS = 60 * 1000,         /* then sleep */
+    SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
+};
+
+static bool launcher_gone(const struct vic *card)
+{
+    struct pollfd launcher = {.fd = card->job->launcher, .events = POLLIN};
+    return card->job->launcher >= 0 && poll(&launcher, 1, 0) > 0;
+}
+
+/* VIC_OK as long as there is a reason to wait. */
+static int reason_to_stop(struct vic *card, const struct wait *wait)
+{
+    const struct job_shared *shared = card->job->shared;
+    if (atomic_load(&shared->poison) != 0) {
+        return VIC_EPEER;
+    }
+    if (handle_closed(card)) {
+        return VIC_ECLOSED;
+    }
+    if (atomic_load(&shared->ended) != 0) {
+        if (wait->hopeless != NULL && wait->hopeless(wait->what)) {
+            return VIC_EPEER;
+        }
+        bool alone = atomic_load(&shared->ended) + 1 >= card->cards && card->cards > 1;
+        if (alone && (wait->coming == NULL || !wait->coming(card))) {
+            return VIC_ECLOSED;
+        }
+    }
+    return VIC_OK;
+}
+
+static int look(struct vic *card, const struct wait *wait)
+{
+    if (wait->progress != NULL) {
+        wait->progress(card);
+    }
+    if (wait->ready(wait->what)) {
+        return 1;
+    }
+    int stop = reason_to_stop(card, wait);
+    /* what came between the look and the end counts */
+    return stop != VIC_OK && wait->ready(wait->what) ? 1 : stop;
+}
+
+static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns)
+{
+    uint32_t seen = atomic_load(&wait->bell->rung);
+    atomic_fetch_add(&wait->bell->sleepers, 1);
+    int status = look(card, wait);
+    if (status == 0) {
+        uint64_t slice = wait->slice_ns ? wait->slice_ns : SLICE_NS;
+        bell_sleep(wait->bell, seen, ns < slice ? ns : slice);
+        status = look(card, wait);
+    }
+    atomic_fetch_sub(&wait->bell->sleepers, 1);
+    if (status == 0 && launcher_gone(card)) {
+        status = VIC_ECLOSED;
+    }
+    return status;
+}
+
+static void count(struct vic *card, enum card_stat stat, uint64_t n)
+{
+    if (card->watch & WATCH_STATS) {
+        atomic_fetch_add_explicit(&card->me->stat[stat], n, memory_order_relaxed);
+    }
+}
+
+/* The part of a wait behind the spinning. */
+static int wait_long(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
+{
+    uint64_t start = job_clock_ns(), waited = 0, woke = 0;
+    for (;;) {
+        int status;
+        bool sleeps = waited - woke >= YIELD_NS;
+        if (!sleeps) {
+            sched_yield();
+            status = look(card, wait);
+        } else {
+            count(card, STAT_SLEEPS, 1);
+            status = sleep_once(card, wait, timeout_ns - waited);
+        }
+        waited = job_clock_ns() - start;
+        if (sleeps) {
+            woke = waited; /* what rang may be the first of many: the next ones shall find nobody asleep */
+        }
+        if (status == 0 && waited >= timeout_ns) {
+            status = VIC_ETIMEDOUT;
+        }
+        if (status != 0) {
+            count(card, STAT_WAIT_NS, waited);
+            return status == 1 ? VIC_OK : status;
+        }
+    }
+}
+
+int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
+{
+    int status = look(card, wait);
+    if (status == 0 && timeout_ns == 0) {
+        return VIC_ETIMEDOUT;
+    }
+    if (status == 0) {
+        count(card, STAT_WAITS, 1);
+    }
+    for (uint32_t i = 0; status == 0 && i < card->spins; i++) {
+        spin_pause();
+        status = look(card, wait);
+    }
+    if (status != 0) {
+        return status == 1 ? VIC_OK : status;
+    }
+    return wait_long(card, wait, timeout_ns);
+}

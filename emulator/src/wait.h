@@ -1,0 +1,37 @@
+/* wait.h: waiting, whatever for.
+ *
+ * A wait first looks again and again if the job has a core for every card (else the peer that is waited for
+ * could not run), then lets others run for a while (sched_yield), then sleeps under a bell that whoever
+ * changes something rings. Bare spinning with more cards than cores costs four orders of magnitude. Each look
+ * also sees whether the card was closed, a card died, or the job ended.
+ */
+#ifndef VIC_WAIT_H
+#define VIC_WAIT_H
+
+#include "bell.h"
+#include "handle.h"
+
+struct wait {
+    struct bell *bell;
+    bool (*ready)(void *what); /* looks once; may do what was waited for */
+    void *what;
+    void (*progress)(struct vic *card); /* called at each look, or NULL */
+    bool (*hopeless)(void *what);       /* nobody can make it ready any more: VIC_EPEER; or NULL */
+    bool (*coming)(struct vic *card);   /* this card itself has sent what may make it ready; or NULL */
+    uint64_t slice_ns;                  /* looks at least so often though no bell rings; 0: often enough */
+};
+
+/* VIC_OK, VIC_ETIMEDOUT, VIC_EPEER, VIC_ECLOSED as vic.h says. */
+int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns);
+
+/* Let a core do something else for a moment inside a spin loop. */
+static inline void spin_pause(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
+#endif

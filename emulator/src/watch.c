@@ -1,0 +1,130 @@
+#define _GNU_SOURCE
+#include "watch.h"
+
+#include <time.h>
+
+uint32_t watch_of(const struct job_config *config, uint32_t card)
+{
+    uint32_t watch = (config->stats ? WATCH_STATS : 0) | (config->trace_records ? WATCH_TRACE : 0);
+    for (uint32_t i = 0; i < config->stalls; i++) {
+        if (config->stall[i].card == card) {
+            watch |= WATCH_STALL;
+        }
+    }
+    return watch;
+}
+
+static void sleep_ns(uint64_t ns)
+{
+    struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    nanosleep(&time, NULL); /* a signal ends it early: the card is looked at again */
+}
+
+static void stall(struct vic *card)
+{
+    const struct job_config *config = &card->job->config;
+    for (uint32_t i = 0; i < config->stalls; i++) {
+        const struct job_event *event = &config->stall[i];
+        for (;;) {
+            uint64_t now = card->ops->time_ns(card);
+            if (event->card != card->number || now < event->at_ns || now - event->at_ns >= event->for_ns) {
+                break;
+            }
+            uint64_t left = event->for_ns - (now - event->at_ns);
+            if (config->mode == 1) {
+                card->ops->compute(card, left); /* model time passes */
+            } else {
+                sleep_ns(left);
+            }
+        }
+    }
+}
+
+uint64_t watch_begin(struct vic *card)
+{
+    if (card->watch & WATCH_STALL) {
+        stall(card);
+    }
+    return card->ops->time_ns(card);
+}
+
+static uint32_t thread_number(void)
+{
+    static _Atomic uint32_t threads;
+    static _Thread_local uint32_t mine;
+    if (mine == 0) {
+        mine = atomic_fetch_add(&threads, 1) + 1;
+    }
+    return mine;
+}
+
+/* Keep every second record, from now on every second event. */
+static void thin_out(struct trace_head *trace)
+{
+    for (uint32_t i = 0; 2 * i < trace->count; i++) {
+        trace->record[i] = trace->record[2 * i];
+    }
+    trace->count = (trace->count + 1) / 2;
+    trace->stride *= 2;
+}
+
+static void record(struct vic *card, const struct trace_record *what)
+{
+    struct trace_head *trace = job_trace(card->job, card->number);
+    uint32_t room = card->job->config.trace_records;
+    pthread_mutex_lock(&card->trace_lock);
+    if (trace->stride == 0) {
+        trace->stride = 1;
+    }
+    if (trace->seen++ % trace->stride == 0) {
+        if (trace->count >= room) {
+            thin_out(trace);
+        }
+        if (trace->count < room) {
+            trace->record[trace->count] = *what;
+            trace->record[trace->count++].thread = thread_number();
+        }
+    }
+    pthread_mutex_unlock(&card->trace_lock);
+}
+
+void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status)
+{
+    if (card->watch & WATCH_STATS) {
+        bool sends = call == CALL_SEND || call == CALL_SEND_CACHED || call == CALL_DMA_SEND || call == CALL_PUT;
+        atomic_fetch_add_explicit(&card->me->stat[STAT_CALLS], 1, memory_order_relaxed);
+        if (sends && status == VIC_OK) {
+            atomic_fetch_add_explicit(&card->me->stat[STAT_WORDS], words, memory_order_relaxed);
+        }
+    }
+    if (card->watch & WATCH_TRACE) {
+        struct trace_record what = {.at_ns = began_ns, .for_ns = card->ops->time_ns(card) - began_ns,
+                                    .kind = TRACE_CALL, .card = card->number, .number = call,
+                                    .value = status, .count = words};
+        record(card, &what);
+    }
+}
+
+void watch_packets(struct vic *card, uint32_t dest, unsigned counter, uint64_t count, int64_t value)
+{
+    if (card->watch & WATCH_TRACE) {
+        struct trace_record what = {.at_ns = card->ops->time_ns(card), .kind = TRACE_PACKETS, .card = dest,
+                                    .number = counter, .value = value, .count = count};
+        record(card, &what);
+    }
+}
+
+void watch_fifo(struct vic *card, uint32_t dest, uint64_t words)
+{
+    if (card->watch & WATCH_STATS) {
+        _Atomic uint64_t *peak = &card->job->card[dest].stat[STAT_FIFO_PEAK];
+        uint64_t known = atomic_load_explicit(peak, memory_order_relaxed);
+        while (known < words && !atomic_compare_exchange_weak(peak, &known, words)) {
+        }
+    }
+    if (card->watch & WATCH_TRACE) {
+        struct trace_record what = {.at_ns = card->ops->time_ns(card), .kind = TRACE_FIFO, .card = dest,
+                                    .value = (int64_t)words};
+        record(card, &what);
+    }
+}

@@ -1,0 +1,46 @@
+/* watch.h: looking at calls from outside: --stats, --trace, and the fault `stall`. All of it stands behind
+ * one branch that is not taken when nothing of it is asked for.
+ */
+#ifndef VIC_WATCH_H
+#define VIC_WATCH_H
+
+#include "handle.h"
+
+/* Every call that a trace shows, with its name in it. */
+#define CALLS(X)                                                                                            \
+    X(COMPUTE, compute_ns) X(RELAX, relax) X(WRITE, write) X(READ, read) X(SEND, send)                      \
+    X(SEND_CACHED, send_cached) X(DMA_SEND, dma_send) X(PUT, put) X(DMA_READ, dma_read) X(DMA_TEST, dma_test) \
+    X(DMA_WAIT, dma_wait) X(COUNTER_SET, counter_set) X(COUNTER_GET, counter_get)                           \
+    X(COUNTER_WAIT, counter_wait) X(FIFO_POLL, fifo_poll) X(FIFO_WAIT, fifo_wait) X(BARRIER, barrier)
+
+enum call_kind {
+#define CALL_KIND(upper, lower) CALL_##upper,
+    CALLS(CALL_KIND)
+#undef CALL_KIND
+    CALL_KINDS
+};
+
+/* What is watched in a job, as WATCH_ bits. */
+uint32_t watch_of(const struct job_config *config, uint32_t card);
+
+/* Before a call: waits while the card is stalled; returns the time. After it. */
+uint64_t watch_begin(struct vic *card);
+void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status);
+
+/* `count` packets reached a card, whose counter then read `value`; the FIFO of a card held `words`. */
+void watch_packets(struct vic *card, uint32_t dest, unsigned counter, uint64_t count, int64_t value);
+void watch_fifo(struct vic *card, uint32_t dest, uint64_t words);
+
+/* Return `operation`, a call of the provider, from the present function. */
+#define WATCHED(card, call, words, operation)                                                               \
+    do {                                                                                                    \
+        if (__builtin_expect((card)->watch == 0, 1)) {                                                      \
+            return (operation);                                                                             \
+        }                                                                                                   \
+        uint64_t began_ns_ = watch_begin(card);                                                             \
+        int status_ = (operation);                                                                          \
+        watch_end(card, call, began_ns_, words, status_);                                                   \
+        return status_;                                                                                     \
+    } while (0)
+
+#endif

@@ -1,0 +1,68 @@
+"""`dvsim emulate`: does it hand everything to the launcher, and refuse what it should?"""
+
+import subprocess
+import sys
+
+import pytest
+
+DVSIM = [sys.executable, "-m", "dvsim", "emulate"]
+
+
+def emulate(*arguments):
+    return subprocess.run(
+        [*DVSIM, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_runs_a_program_once_per_card():
+    done = emulate("-n", "3", "--prefix", "--", "sh", "-c", "echo $VIC_CARD of $VIC_CARDS")
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [f"[{i}] {i} of 3" for i in range(3)]
+
+
+def test_returns_the_exit_code_of_the_program():
+    assert emulate("-n", "2", "sh", "-c", "exit 5").returncode == 5
+    assert emulate("-n", "2", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+    assert emulate("-n", "2", "no-such-program").returncode == 127
+
+
+def test_options_behind_the_program_are_its_own():
+    done = emulate("-n", "1", "echo", "--stats", "-n")
+    assert done.stdout == "--stats -n\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-n", "2"], "say what to run"),
+        (["true"], "-n: say how many cards"),
+        (["-n", "x", "true"], "-n: 'x' is not a number of cards"),
+        (["-n", "2", "--fault", "kil card=1 at=1s", "true"], "did you mean 'kill'?"),
+        (["-n", "2", "--card", "data-vortx-8", "true"], "did you mean 'data-vortex-8'?"),
+        (["-n", "2", "--card", "fdr-ipoib", "true"], "is a link card; an emulated card needs"),
+        (["-n", "2", "--mode", "time", "true"], "did you mean 'timed'?"),
+        (["-n", "60000", "true"], "bytes of memory"),
+    ],
+)
+def test_what_is_wrong_is_said(arguments, said):
+    done = emulate(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_sizes_come_from_the_card(desk, monkeypatch):
+    monkeypatch.chdir(desk.path)
+    done = emulate("-n", "1", "--card", "cards/small-vortex.toml", "--trace", "t.json", "true")
+    assert done.returncode == 0, done.stderr
+    assert (desk / "t.json").exists()
+    desk.edit("cards/small-vortex.toml", '"1 MiB"', '"64 MiB"')
+    done = emulate("-n", "1", "--card", "cards/small-vortex.toml", "true")
+    assert (done.returncode, "sram must be 8 B .. 32 MiB" in done.stderr) == (2, True)
+
+
+def test_flags_for_a_compiler():
+    flags = emulate("--cflags", "--libs").stdout.split()
+    assert [flag[:2] for flag in flags] == ["-I", "-L", "-W", "-l"]
+    prefix = emulate("--prefix-dir").stdout.strip()
+    assert flags[0] == f"-I{prefix}/include"

@@ -1,0 +1,61 @@
+#include "harness.h"
+
+#ifndef IN_PROCESS
+
+int main(void)
+{
+    vic_t *card;
+    int status = vic_open(&card);
+    if (status != VIC_OK) {
+        fprintf(stderr, "vic_open: %s: %s\n", vic_strerror(status), vic_open_reason());
+        return 1;
+    }
+    struct self self = self_of(card);
+    run(&self);
+    OK(vic_close(card));
+    return 0;
+}
+
+#else
+
+#include <pthread.h>
+
+#include "open.h"
+#include "options.h"
+
+static char job_text[64];
+
+static void *run_card(void *what)
+{
+    char number[16];
+    vic_t *card;
+    snprintf(number, sizeof number, "%u", (unsigned)(uintptr_t)what);
+    OK(open_named(job_text, number, NULL, &card));
+    struct self self = self_of(card);
+    run(&self);
+    OK(vic_close(card));
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    int code = options_read(argc, argv, &options);
+    if (code != -1) {
+        return code;
+    }
+    int memory = job_create(&options.job, 42);
+    CHECK(memory >= 0);
+    snprintf(job_text, sizeof job_text, "%d:2a", memory);
+    pthread_t *thread = calloc(options.job.cards, sizeof *thread);
+    for (uintptr_t i = 0; i < options.job.cards; i++) {
+        CHECK(pthread_create(&thread[i], NULL, run_card, (void *)i) == 0);
+    }
+    for (uint32_t i = 0; i < options.job.cards; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    free(thread);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,174 @@
+"""What happens to the others, and what is left, when something dies or ends?"""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from emulator_build import SMALL
+
+DIED = "a card of the job died (VIC_EPEER)"
+ENDED = "the card is closed, or the job has ended (VIC_ECLOSED)"
+
+
+def start(emulator, cards, *arguments, options=SMALL):
+    command = [str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards), *options, "--"]
+    return subprocess.Popen(
+        [*command, str(emulator.program("opens")), *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def opened(process, cards):
+    """Wait until all cards are open."""
+    for _ in range(cards):
+        assert process.stdout.readline() == "0 \n"
+
+
+def processes(text):
+    """Return the live processes whose command line holds a text."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            dead = (path / "stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
+        except OSError:
+            continue
+        if text in line and not dead and int(path.name) != os.getpid():
+            found.append(line)
+    return found
+
+
+def gone(text, seconds=5.0):
+    end = time.monotonic() + seconds
+    while processes(text) and time.monotonic() < end:
+        time.sleep(0.01)
+    return processes(text) == []
+
+
+@pytest.mark.parametrize(("how", "code"), [("die", 128 + 9), ("fail", 4)])
+def test_a_card_that_dies_ends_all_waits(emulator, how, code):
+    done = emulator.run(4, "opens", how)
+    assert done.returncode == code
+    assert done.stdout.count(DIED) == 3
+    word = "killed by signal 9" if how == "die" else "exit code 4"
+    assert f"vicrun: card 1 {'was' if how == 'die' else 'ended with'} {word}" in done.stderr
+
+
+def test_a_card_that_ends_well_is_no_death_but_can_cross_no_barrier(emulator):
+    done = emulator.run(3, "opens", "end")
+    assert done.returncode == 0
+    # card 0 waits for a counter that nobody can count any more, card 2 for a barrier
+    assert sorted(done.stdout.splitlines())[-2:] == sorted([DIED, ENDED])
+
+
+def test_a_sender_that_a_dead_reader_blocks_goes_on(emulator):
+    done = emulator.run(2, "opens", "block")
+    assert (done.returncode, DIED in done.stdout) == (137, True)
+
+
+def test_a_transfer_that_an_ended_reader_blocks_ends(emulator):
+    done = emulator.run(3, "opens", "stuck")
+    assert (done.returncode, DIED in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("how", ["die", "fail", "end", "block", "stuck"])
+def test_a_death_leads_to_no_bad_access(sanitized, how):
+    done = sanitized.run(3, "opens", how)
+    assert "Sanitizer" not in done.stderr, done.stderr
+    assert done.returncode in (0, 4, 137)
+
+
+def test_the_fault_kill_kills(emulator):
+    done = emulator.run(3, "opens", "wait", options=[*SMALL, "--fault", "kill card=2 at=30ms"])
+    assert done.returncode == 137
+    assert done.stdout.count(DIED) == 2
+
+
+def test_the_fault_kill_reaches_a_program_behind_a_shell(emulator):
+    script = f"{emulator.program('opens')} wait; exit $?"
+    command = [str(emulator.prefix / "bin" / "vicrun"), "-n", "2", *SMALL]
+    command += ["--fault", "kill card=1 at=100ms", "sh", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 137
+    assert DIED in done.stdout
+    assert "card 1 ended with exit code 137" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_reach_the_programs(emulator, number):
+    process = start(emulator, 2, "wait")
+    opened(process, 2)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert errors == ""  # what was asked for is no news
+
+
+def test_programs_die_with_the_launcher(emulator):
+    mark = f"wait-{os.getpid()}"
+    process = start(emulator, 3, "wait", mark)
+    opened(process, 3)
+    process.kill()
+    process.communicate(timeout=20)
+    assert gone(mark)
+
+
+def test_a_grandchild_whose_launcher_dies_is_told(emulator, tmp_path):
+    """It is no child of the launcher, so nobody kills it: its waits end."""
+    told = tmp_path / "told"
+    script = f"{emulator.program('opens')} wait >{told}; true"
+    vicrun = str(emulator.prefix / "bin" / "vicrun")
+    process = subprocess.Popen([vicrun, "-n", "2", *SMALL, "sh", "-c", script])
+    end = time.monotonic() + 20
+    while not (told.exists() and "0 \n" in told.read_text()) and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.1)  # let it sleep
+    process.kill()
+    process.wait(20)
+    while ENDED not in told.read_text() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert ENDED in told.read_text()
+
+
+def test_what_programs_leave_behind_is_ended(emulator):
+    mark = f"1{os.getpid()}.5"
+    vicrun = str(emulator.prefix / "bin" / "vicrun")
+    command = [vicrun, "-n", "2", *SMALL, "--", "sh", "-c", f"sleep {mark} & exit 0"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 0
+    assert gone(f"sleep {mark}", 0.1)
+
+
+def test_nothing_has_a_name(emulator):
+    """So nobody finds it who was not given it, and nothing can be left behind."""
+
+    def names():
+        return {path.name for folder in ("/dev/shm", "/tmp") for path in Path(folder).iterdir()}
+
+    before = names()
+    process = start(emulator, 2, "wait")
+    opened(process, 2)
+    made = {name for name in names() - before if "vic" in name}
+    process.kill()
+    process.communicate(timeout=20)
+    assert made == set()
+
+
+def test_another_user_cannot_reach_the_memory(emulator):
+    if os.getuid() != 0:
+        pytest.skip("needs root to become another user")
+    process = start(emulator, 2, "wait")
+    opened(process, 2)
+    script = f"cat /proc/{process.pid}/fd/* >/dev/null 2>&1 && echo reached"
+    try:
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", script],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.stdout == ""
+    finally:
+        process.kill()
+        process.communicate(timeout=20)

@@ -1,0 +1,136 @@
+"""Do the examples run, check themselves, and give one result in every mode and language?"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from emulator_build import ROOT, build
+
+EXAMPLES = ROOT / "emulator" / "examples"
+PROGRAMS = {  # with arguments that make them short
+    "pingpong": ("10", "256"),
+    "put_bandwidth": ("3", "256"),
+    "barrier": ("20",),
+    "alltoall": ("3", "64"),
+    "gups": ("12",),
+    "bfs": ("8",),
+    "fft": ("16",),
+}
+IN_PYTHON = ("pingpong", "alltoall")
+NEEDS_TWO = ("pingpong", "put_bandwidth")
+
+
+def compiled(emulator):
+    """Compile every example as a user would, with the flags of a build."""
+    lib = emulator.prefix / "lib"
+    flags = ["-std=c11", *build.WARNINGS, "-Werror", f"-I{emulator.prefix / 'include'}"]
+    flags += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic", "-lm", *emulator.flags]
+    for source in EXAMPLES.glob("*.c"):
+        build.compile_c([source], emulator.prefix / f"example-{source.stem}", flags)
+    return emulator
+
+
+@pytest.fixture(scope="module")
+def examples(emulator):
+    return compiled(emulator)
+
+
+@pytest.fixture(scope="module")
+def examples_sanitized(sanitized):
+    return compiled(sanitized)
+
+
+def run(emulator, cards, program, *options):
+    """Run an example under vicrun."""
+    command = [*emulator.before, str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards)]
+    env = {**os.environ, "VIC_PREFIX": str(emulator.prefix)}
+    return subprocess.run(
+        [*command, *options, "--", *program], env=env,
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+
+
+def result(done, name):
+    assert done.returncode == 0, done.stdout + done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert re.fullmatch(rf"{name}: ok, result [0-9a-f]{{16}}", last)
+    return last
+
+
+def in_c(emulator, name):
+    return [str(emulator.prefix / f"example-{name}"), *PROGRAMS[name]]
+
+
+@pytest.mark.parametrize("cards", [1, 2, 3, 8])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_example_checks_its_result(examples, name, cards):
+    done = run(examples, cards, in_c(examples, name))
+    if cards == 1 and name in NEEDS_TWO:
+        assert done.returncode == 1
+        assert "needs two cards" in done.stderr
+    else:
+        result(done, name)
+        assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, "first_bridge"])
+def test_no_address_and_no_behaviour_is_undefined(examples_sanitized, name):
+    program = [str(examples_sanitized.prefix / f"example-{name}"), *PROGRAMS.get(name, ())]
+    done = run(examples_sanitized, 3, program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Sanitizer" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [["--reorder", "5"], ["--mode", "timed"]], ids=lambda o: o[0])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_mode_gives_the_same_result(examples, name, options):
+    plain = run(examples, 3, in_c(examples, name))
+    other = run(examples, 3, in_c(examples, name), *options)
+    assert result(other, name) == result(plain, name)
+
+
+@pytest.mark.parametrize("name", ["gups", "bfs"])
+def test_a_shallow_fifo_only_slows(examples, name):
+    shallow = run(examples, 3, in_c(examples, name), "--fault", "fifo-depth=3")
+    assert result(shallow, name) == result(run(examples, 3, in_c(examples, name)), name)
+
+
+def test_gups_sees_a_lost_update(examples):
+    done = run(examples, 2, in_c(examples, "gups"), "--fault", "fifo-drop=0.01")
+    assert done.returncode == 1
+    assert re.search(r"gups: word \d+ of the table is wrong", done.stderr)
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_python_gives_the_result_of_c(examples, name):
+    program = [sys.executable, str(EXAMPLES / f"{name}.py"), *PROGRAMS[name]]
+    assert result(run(examples, 3, program), name) == result(
+        run(examples, 3, in_c(examples, name)), name
+    )
+
+
+@pytest.mark.parametrize("argument", ["", "-1", "1x", "99"])
+def test_a_wrong_argument_is_refused(examples, argument):
+    done = run(examples, 1, [*in_c(examples, "gups")[:1], argument])
+    assert done.returncode == 2
+    assert f"argument 1 is '{argument}'; it takes 10 .. 34" in done.stderr
+
+
+@pytest.mark.parametrize("cards", [1, 2, 4])
+@pytest.mark.parametrize("language", ["c", "py"])
+def test_the_first_bridge_loses_nothing(examples, language, cards):
+    program = {
+        "c": [str(examples.prefix / "example-first_bridge")],
+        "py": [sys.executable, str(EXAMPLES / "first_bridge.py")],
+    }[language]
+    done = run(examples, cards, program)
+    assert done.returncode == 0, done.stderr
+    for card in range(1, cards):
+        mine = [line for line in done.stdout.splitlines() if line.startswith(f"card {card}: ")]
+        assert mine == [f"card {card}: message {i:03}" for i in range(160)]  # in order, too
+    assert len(done.stdout.splitlines()) == 160 * (cards - 1)
+    assert re.fullmatch(rf"{160 * (cards - 1)} messages in [\d.]+ us\n", done.stderr)
