@@ -90,8 +90,10 @@ class Progress:
         if not self._done:
             return f"{head}running for {elapsed:,.0f} s"
         left = elapsed / self._done * (self._tasks - self._done)
-        rates = (f"{amount / elapsed:,.0f} {unit}" for unit, amount in self._amounts.items())
-        return f"{head}{', '.join(rates)}, {left:,.0f} s left"
+        rates = [
+            f"{amount / elapsed:,.0f} {unit}" for unit, amount in self._amounts.items() if amount
+        ]
+        return f"{head}{', '.join([*rates, f'{left:,.0f} s left'])}"
 
     def _idle(self) -> None:
         """Show the line now and then until all is over."""

@@ -16,7 +16,7 @@ from dvsim.backends.switch import study
 from dvsim.errors import Fault, ScenarioError
 from dvsim.progress import Progress
 from dvsim.results import study_folder
-from dvsim.results.folder import find_run, make_room, run_folder, write_run
+from dvsim.results.folder import clear_room, find_run, make_room, run_folder, write_run
 from dvsim.results.manifest import build_manifest, study_manifest
 from dvsim.results.run import Run
 from dvsim.results.study import TABLES, Study
@@ -84,28 +84,36 @@ def run_scenarios(
     RunFailed, OutputError
         See `simulate`, `study` and `dvsim.results.kept`.
     """
-    _check(seed, replications, scale, workers)
+    check_asked(seed=seed, replications=replications, scale=scale, workers=workers)
     asked = [scaled(scenario, scale) for scenario in scenarios]
     _check_extent(asked, replications)
     questions = [to_toml(scenario) for scenario in asked]
     how = (code_version(), seed, replications)
     results: dict[str, Result] = {}
     missing: dict[str, AnyScenario] = {}
+    room: list[Path] = []  # folders that were not there before, the innermost first
     for question, scenario in dict(zip(questions, asked, strict=True)).items():
         kept = None if out is None or force else _find(out, scenario, how)
-        if kept is not None:
+        if kept is None:
+            missing[question] = scenario
+        else:
             results[question] = kept
-            continue
-        missing[question] = scenario
+    try:
         if out is not None:
-            make_room(_folder(out, scenario, how))
-    made = _made(list(missing.values()), how, workers, progress, command)
-    with closing(made):
-        for result in made:
-            kept = (
-                result if out is None else _kept(result, _folder(out, result.scenario, how), report)
-            )
-            results[to_toml(result.scenario)] = kept
+            for scenario in missing.values():
+                room = make_room(_folder(out, scenario, how)) + room
+        made = _made(list(missing.values()), how, workers, progress, command)
+        with closing(made):
+            for result in made:
+                question = to_toml(result.scenario)
+                results[question] = (
+                    result
+                    if out is None
+                    else _kept(result, _folder(out, result.scenario, how), report)
+                )
+    except BaseException:  # Ctrl-C too
+        clear_room(room)
+        raise
     return [results[question] for question in questions]
 
 
@@ -246,8 +254,10 @@ def _study_report(study: Study, path: Path) -> None:
     write_study_report(path, [study])
 
 
-def _check(seed: int, replications: int, scale: float, workers: int | None) -> None:
-    """Refuse what is out of range, or no number at all."""
+def check_asked(
+    *, seed: int, replications: int = 1, scale: float = 1.0, workers: int | None = None
+) -> None:
+    """Raise ScenarioError for what is out of range, or no number at all; by its option."""
     faults = [
         *_whole("--seed", seed, 0, SEED),
         *_whole("--replications", replications, 1, REPLICATIONS),

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
 LIBRARY = ("src", "src/functional", "src/timed")
 """Folders whose C files are libvic."""
-SHARED = ("src/job.c", "src/bell.c")
+SHARED = ("src/job.c", "src/config.c", "src/bell.c")
 """What vicrun has in common with libvic."""
 MODELS = HERE.parent / "models"
 HOST = ("engine/law.c", "host/pcie.c")

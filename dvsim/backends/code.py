@@ -10,9 +10,11 @@ from pathlib import Path
 
 from dvsim._version import __version__
 from dvsim.core import source_digest
+from dvsim.scenario.find import find_card
 
 ROOMS = ("core", "switch", "network", "system", "backends")
-FILES = ("results/samples.py", "results/summary.py", "results/study.py")
+FILES = ("results/samples.py", "results/summary.py", "results/study.py", "scenario/slot.py")
+CARD = "data-vortex-8"  # whose planes and links a network has that does not say
 
 
 @cache
@@ -21,6 +23,8 @@ def code_version() -> str:
     package = Path(__file__).resolve().parents[1]
     files = [path for room in ROOMS for path in sorted((package / room).glob("*.py"))]
     files += [package / name for name in FILES]
+    card = find_card(CARD)
+    files += [] if card is None else [card]
     digest = hashlib.blake2b(source_digest(), digest_size=4)
     for path in files:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

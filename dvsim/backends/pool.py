@@ -78,10 +78,15 @@ class Workers:
                 initializer=_start_worker,
                 initargs=(os.getpid(),),
             )
+        # the first task starts the processes, which inherit this mask: Ctrl-C is the parent's
+        # alone from their first instruction on, and is delivered here as soon as they are started
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             return _results(deque(self._pool.submit(work, task) for task in tasks))
         except BrokenProcessPool as error:
             raise RunFailed(DIED) from error
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def pooled(
@@ -105,8 +110,7 @@ def _results(futures: deque[Future[Done]]) -> Iterator[Done]:
 
 
 def _start_worker(parent: int) -> None:
-    """Leave Ctrl-C to the parent process, which stops its workers; do not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Do not outlive the parent process; Ctrl-C is left to it, see `Workers.do`."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:  # it died before that

@@ -62,15 +62,19 @@ def limit(
 
     SCENARIO is one of a switch or network alone. The criterion compares metrics of `dvsim run`
     with numbers, joined by 'and': 'acceptance > 0.99 and p99 < 40'. A probe is certain when the
-    95 % interval of the metric lies on one side of the number. Other keys that the scenario varies
-    give a limit each. It is taken for granted that the criterion changes once.
+    interval of the metric lies on one side of the number: 95 % over all looks at it together.
+    Other keys that the scenario varies give a limit each. It is taken for granted that the
+    criterion changes once.
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """
     from dvsim.limit import find_limits
     from dvsim.limit.axis import axis_of
     from dvsim.limit.criterion import parse_criterion
+    from dvsim.limit.search import confidence_of
+    from dvsim.session import check_asked
 
+    check_asked(seed=seed, workers=workers)
     loaded = _load(scenario, overrides)
     criterion = parse_criterion(until)
     axis = axis_of(key, between or None, tolerance)
@@ -81,7 +85,7 @@ def limit(
             axis,
             criterion,
             smallest=smallest,
-            seed=_seed(seed),
+            seed=seed,
             replications=replications,
             workers=workers or os.cpu_count() or 1,
             on_probe=lambda probe: complain(f"{key} {probe.value:g}: {probe.verdict}"),
@@ -91,10 +95,13 @@ def limit(
     if as_json:
         asked = {"scenario": loaded.name, "until": str(criterion), "vary": key, "seed": seed}
         asked |= {"between": [axis.low, axis.high], "smallest": smallest, "command": command}
+        asked["confidence"] = confidence_of(replications)  # of each interval
         click.echo(json.dumps(asked | {"limits": list(map(_plain, limits))}, allow_nan=False))
         return
     bounds = f"{axis.low:g} to {axis.high:g}"
     say(f"{loaded.name}: until {criterion}, {key} from {bounds}, seed {seed}")
+    share = confidence_of(replications)
+    say(f"  ± is half of the {100 * share:g} % interval, 95 % over all looks at a probe together")
     for one in limits:
         for line in _lines(one, key, criterion):
             say(line)
@@ -116,15 +123,6 @@ def _load(name: str, overrides: Sequence[str]) -> SwitchScenario:
     return scenario
 
 
-def _seed(seed: int) -> int:
-    from dvsim.errors import Fault, ScenarioError
-    from dvsim.scenario.bounds import SEED
-
-    if not 0 <= seed <= SEED:
-        raise ScenarioError([Fault("--seed", None, "", f"{seed} is not from 0 to {SEED}")])
-    return seed
-
-
 def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str]:
     """Yield the answer at one point, then its probes."""
     from dvsim.scenario.switch_types import point_text
@@ -144,9 +142,25 @@ def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str]:
         table.append([*row, probe.verdict + (" *" if probe.notes else "")])
     for line in aligned(table, right=range(len(table[0]) - 1)):
         yield f"    {line}"
+    if any(probe.fidelity == "flow" for probe in one.probes):
+        yield f"    {flow_text(criterion)}"
     noted = [probe for probe in one.probes if probe.notes]
     if noted:
         yield f"    * not settled; at {key} {noted[0].value:g}: {noted[0].notes}"
+
+
+def flow_text(criterion: Criterion) -> str:
+    """Say what the intervals of runs at flow fidelity are worth."""
+    from dvsim.limit.search import FLOW_ERRORS
+
+    parts = ["flow fidelity: replications are equal"]
+    known = [metric for metric in criterion.metrics if metric in FLOW_ERRORS]
+    if known:
+        parts.append(f"± is the measured error of {', '.join(known)}")
+    unknown = [metric for metric in criterion.metrics if metric not in FLOW_ERRORS]
+    if unknown:
+        parts.append(f"the error of {', '.join(unknown)} is not known, ± 0 is not certain")
+    return "; ".join(parts)
 
 
 def answer(one: Limit, key: str) -> str:
@@ -187,14 +201,20 @@ def _plain_probe(probe: Probe) -> dict[str, Any]:
         "replications": probe.replications,
         "verdict": probe.verdict,
         "notes": probe.notes,
+        "fidelity": probe.fidelity,
         "estimates": {
             name: None
             if math.isnan(found.value)
             else {
                 "value": found.value,
-                "low": found.value - found.half,
-                "high": found.value + found.half,
+                "low": _bound(found.value - found.half),
+                "high": _bound(found.value + found.half),
             }
             for name, found in probe.estimates.items()
         },
     }
+
+
+def _bound(value: float) -> float | None:
+    """Return a bound that JSON can hold: null where one run alone has the metric."""
+    return value if math.isfinite(value) else None

@@ -29,17 +29,25 @@ set_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 
 
-class Page(click.Path):
-    """A file to write a page to; not a folder, and not the empty name of an unset variable."""
+class Output(click.Path):
+    """A place to write to; not the empty name of an unset variable."""
 
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False, path_type=Path)
+    def __init__(self, what: str, **how: bool) -> None:
+        super().__init__(path_type=Path, **how)
+        self._what = what
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
         """Return the path."""
         if value == "":
-            self.fail("the name of the file is empty", param, ctx)
+            self.fail(f"the name of the {self._what} is empty", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Page(Output):
+    """A file to write a page to; not a folder."""
+
+    def __init__(self) -> None:
+        super().__init__("file", dir_okay=False)
 
 
 @dataclass(frozen=True)
@@ -148,7 +156,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             ),
             click.option(
                 "--out",
-                type=click.Path(path_type=Path),
+                type=Output("folder", file_okay=False),
                 default=Path("runs"),
                 show_default=True,
                 help="Where run folders go.",

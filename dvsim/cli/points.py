@@ -23,6 +23,7 @@ PS_PER_NS = 1000
 
 def study_lines(study: Study) -> Iterator[str]:
     """Yield a study: what was asked, the table of its points, and what is to be said of some."""
+    from dvsim.results.study import flow_text
     from dvsim.scenario.switch_types import point_text
     from dvsim.validation.text import aligned
 
@@ -45,12 +46,7 @@ def study_lines(study: Study) -> Iterator[str]:
         yield f"{INDENT}* {named}not settled: {note}"
     errors = study.flow_errors()
     if errors:
-        latency, throughput = (max(pair[item] for pair in errors.values()) for item in (0, 1))
-        which = "all points" if len(errors) == len(scenario.points) else f"{len(errors)} points"
-        yield (
-            f"{INDENT}flow fidelity at {which}: against the cycle level, mean latency within "
-            f"{latency:.1%} and throughput within {throughput:.1%}"
-        )
+        yield f"{INDENT}{flow_text(errors, len(scenario.points))}"
     if study.folder is not None:
         yield f"{INDENT}kept in {study.folder}"
 
@@ -91,17 +87,16 @@ def _rows(study: Study, shown: list[str]) -> Iterator[list[str]]:
     head = list(shown)
     for heading, _, name in COLUMNS.values():
         head += [heading, "±"] + ([name] if name in beside else [])
+    flow = study.flow_errors()
     losing = any(cells[number, "lost"][0] > 0 for number in range(len(keys)))
     lost = ["lost"] if losing else []
     yield [*head, "p99", *(["latency ns"] if slot else []), *lost, ""]
     for number in range(len(keys)):
         row = [_key(value) or "none" for value in keys.iloc[number].tolist()]
+        scatters = study.replications > 1 and number not in flow
         for metric, (_, places, name) in COLUMNS.items():
             value, half = cells[number, metric]
-            row += [
-                _number(value, places),
-                _number(half, places) if study.replications > 1 else "-",
-            ]
+            row += [_number(value, places), _number(half, places) if scatters else "-"]
             if name in beside:
                 row.append(_number(theory.get((number, name, metric), math.nan), places))
         row.append(_number(cells[number, "p99"][0], 1))

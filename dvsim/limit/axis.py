@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.scenario.bounds import COUNT
 from dvsim.scenario.find import nearest
 
 SHARES = ("load", "duty")
 WHOLES = ("angles", "height", "injecting", "burst", "planes", "link", "slots", "warmup")
+FINEST = 1e-9  # tolerance; many roundings of a number above 0 and at most 1
 BETWEEN: dict[str, tuple[float, float]] = {
     "load": (0, 1),
     "duty": (0, 1),
@@ -99,12 +101,15 @@ def axis_of(key: str, between: tuple[float, float] | None, tolerance: float) -> 
         if not (low >= 0 and high <= 1):
             message = f"a {key} is from 0 to 1, not from {low:g} to {high:g}"
             faults.append(Fault("--between", None, "", message))
-        if not 0 < tolerance < 1:
-            message = f"{tolerance:g} is not above 0 and below 1"
+        if not FINEST <= tolerance < 1:
+            message = f"{tolerance:g} is not from {FINEST:g} on and below 1"
             faults.append(Fault("--tolerance", None, "", message))
     for bound in bounds if key in WHOLES else ():
         if not math.isfinite(bound) or bound != int(bound):
             faults.append(Fault("--between", None, "", f"'{key}' is a whole number, not {bound:g}"))
+        elif abs(bound) > COUNT:
+            message = f"'{key}' must be at most {COUNT}, not {bound:g}"
+            faults.append(Fault("--between", None, "", message))
         elif key == "height" and (bound < 2 or int(bound) & (int(bound) - 1)):
             message = f"a height is a power of two from 2 on, not {bound:g}"
             faults.append(Fault("--between", None, "", message))

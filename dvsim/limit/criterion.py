@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.results.interval import half_width
+from dvsim.results.interval import CONFIDENCE, half_width
 from dvsim.results.study import METRICS
 from dvsim.scenario.find import nearest
 
@@ -23,7 +23,7 @@ EXAMPLE = "write for example 'acceptance > 0.99'"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over replications, and half of its 95 % interval."""
+    """A mean over replications, and half of its interval; infinite where one run alone has it."""
 
     value: float
     half: float
@@ -38,7 +38,7 @@ class Term:
     bound: float
 
     def verdict(self, found: Estimate) -> Verdict:
-        """Return what a 95 % interval says: it must lie on one side of the bound.
+        """Return what an interval says: it must lie on one side of the bound.
 
         A metric that is not a number, such as the latency where nothing is delivered, speaks
         against nothing: it holds.
@@ -116,13 +116,15 @@ def parse_criterion(text: str) -> Criterion:
     return Criterion(tuple(terms))
 
 
-def estimate(values: Sequence[float]) -> Estimate:
+def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Return the mean of a metric over replications; not a number if no replication has one."""
     known = np.array([value for value in values if not math.isnan(value)])
     if not known.size:
         return Estimate(math.nan, 0.0)
-    spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
-    return Estimate(float(known.mean()), float(half_width(known.size, spread)))
+    if known.size == 1:
+        return Estimate(float(known[0]), math.inf)
+    half = half_width(known.size, known.std(ddof=1), confidence)
+    return Estimate(float(known.mean()), float(half))
 
 
 def _number(text: str) -> float | None:

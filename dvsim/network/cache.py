@@ -1,7 +1,7 @@
 """Measurements that are kept: in memory, and on disk below $XDG_CACHE_HOME or ~/.cache.
 
-A key says all that a measurement depends on, the digest of the C core among it, so an old file is
-never wrong, only unused. What cannot be read, or is damaged, is measured again; what cannot be
+A key says all that a measurement depends on, with digests of the C core and of this room, so an old
+file is never wrong, only unused. What cannot be read, or is damaged, is measured again; what cannot be
 written is kept in memory alone.
 """
 
@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,9 @@ def kept(what: str, measure: Callable[[], Document], **depends_on: object) -> Do
     measure
         Called if it is not there; returns what JSON can hold.
     **depends_on
-        All that it depends on but the C core.
+        All that it depends on but the code.
     """
-    key = json.dumps([what, source_digest().decode(), depends_on], sort_keys=True)
+    key = json.dumps([what, source_digest().decode(), _room(), depends_on], sort_keys=True)
     if key not in _MEMORY:
         path = folder() / f"{what}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
         found = _read(path, key)
@@ -52,6 +53,15 @@ def folder() -> Path:
     with suppress(RuntimeError):  # nobody's home
         return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "dvsim"
     return Path("/nonexistent")
+
+
+@cache
+def _room() -> str:
+    """Return a digest of the files of this room, which draw the traffic and read the counts."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def _text(key: str, found: Document) -> str:

@@ -8,6 +8,7 @@ from dvsim.report.metrics import NAMES, metric_text, shown
 from dvsim.report.sweep import Group, Mark, Sweep
 from dvsim.report.table import number_text
 from dvsim.report.verdict import join
+from dvsim.results.study import flow_text
 
 if TYPE_CHECKING:
     from dvsim.results.study import Study
@@ -19,7 +20,7 @@ MOST_NOTES = 3
 
 def answer(sweep: Sweep) -> list[str]:
     """Say what a study found, most important first; every number is in its tables too."""
-    return [*found_sentences(sweep), settled_sentence(sweep)]
+    return [*found_sentences(sweep), settled_sentence(sweep), *flow_sentences(sweep)]
 
 
 def found_sentences(sweep: Sweep) -> list[str]:
@@ -89,6 +90,15 @@ def theory_text(sweep: Sweep, metric: str, mark: Mark) -> str:
 def said(study: Study, metric: str, mark: Mark) -> str:
     """Write a value with its interval."""
     return metric_text(study, metric, mark.value, mark.half)
+
+
+def flow_sentences(sweep: Sweep) -> list[str]:
+    """Say what the points at flow fidelity are worth; nothing if there are none."""
+    errors = sweep.study.flow_errors()
+    if not errors:
+        return []
+    text = flow_text(errors, len(sweep.study.scenario.points))
+    return [f"{text[0].upper()}{text[1:]}. Replications are equal there and give no interval."]
 
 
 def settled_sentence(sweep: Sweep) -> str:

@@ -25,17 +25,15 @@ def points_table(sweep: Sweep, name: str) -> Table:
         metric: {mark.point: mark for group in sweep.groups for mark in sweep.marks(group, metric)}
         for metric in metrics
     }
-    keys = study.keys()
+    keys, flow = study.keys(), study.flow_errors()
     rows = []
     for point in range(len(study.scenario.points)):
         row = [setting_cell(value) for value in keys.iloc[point].tolist()]
+        scatters = study.replications > 1 and point not in flow
         for metric in metrics:
             mark = marks[metric].get(point)
-            row += [number(None)] * 2 if mark is None else mark_cells(mark, study.replications)
-        note = sweep.notes.get(point)
-        row.append(
-            Cell("settled", status="info") if note is None else Cell(f"✗ {note}", status="fail")
-        )
+            row += [number(None)] * 2 if mark is None else mark_cells(mark, scatters=scatters)
+        row.append(standing_cell(sweep.notes.get(point), flow.get(point)))
         rows.append(row)
     estimates = study.estimates()
     return Table(
@@ -57,13 +55,23 @@ def points_table(sweep: Sweep, name: str) -> Table:
     )
 
 
-def mark_cells(mark: Mark, replications: int) -> list[Cell]:
-    """Make cells of a value and of half of its interval, which one replication does not have."""
+def mark_cells(mark: Mark, *, scatters: bool) -> list[Cell]:
+    """Make cells of a value and of half of its interval; what does not scatter has none."""
     value, half = estimate_texts(mark.value, mark.half)
     return [
         Cell(value, "number", raw=mark.value),
-        number(None) if replications == 1 else Cell(half or "0", "number", raw=mark.half),
+        Cell(half or "0", "number", raw=mark.half) if scatters else number(None),
     ]
+
+
+def standing_cell(note: str | None, error: tuple[float, float] | None) -> Cell:
+    """Make the cell that says whether a point has settled, and its error at flow fidelity."""
+    flow = ""
+    if error is not None:
+        flow = f"; flow: mean latency within {error[0]:.1%}, throughput within {error[1]:.1%}"
+    if note is None:
+        return Cell(f"settled{flow}", status="info")
+    return Cell(f"✗ {note}{flow}", status="fail")
 
 
 def setting_cell(value: object) -> Cell:

@@ -23,6 +23,7 @@ from dvsim.results.kept import (
     SCENARIO,
     another,
     broken,
+    clear_room,
     is_there,
     keep,
     make_room,
@@ -38,7 +39,7 @@ from dvsim.scenario.load import load
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.types import Scenario
 
-__all__ = ["find_run", "load_run", "make_room", "run_folder", "write_run"]
+__all__ = ["clear_room", "find_run", "load_run", "make_room", "run_folder", "write_run"]
 
 SAMPLES, SUMMARY = "samples.parquet", "summary.parquet"
 

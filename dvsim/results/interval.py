@@ -10,8 +10,10 @@ import numpy.typing as npt
 CONFIDENCE = 0.95
 
 
-def half_width(n: npt.ArrayLike, deviation: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return half of the interval of a mean: ``t(0.975, n - 1) s / sqrt(n)``.
+def half_width(
+    n: npt.ArrayLike, deviation: npt.ArrayLike, confidence: float = CONFIDENCE
+) -> npt.NDArray[np.float64]:
+    """Return half of the interval of a mean: ``t((1 + confidence) / 2, n - 1) s / sqrt(n)``.
 
     Parameters
     ----------
@@ -20,10 +22,12 @@ def half_width(n: npt.ArrayLike, deviation: npt.ArrayLike) -> npt.NDArray[np.flo
     deviation
         Standard deviation s over them, with n - 1 in the denominator; not a number counts as 0,
         since one replication says nothing about the spread between runs.
+    confidence
+        Of the interval, 0.95 as a rule.
     """
     from scipy.special import stdtrit
 
     count = np.asarray(n, dtype=np.float64)
     spread = np.nan_to_num(np.asarray(deviation, dtype=np.float64))
-    half: Any = stdtrit(np.maximum(count - 1, 1), (1 + CONFIDENCE) / 2) * spread / np.sqrt(count)
+    half: Any = stdtrit(np.maximum(count - 1, 1), (1 + confidence) / 2) * spread / np.sqrt(count)
     return np.asarray(half, dtype=np.float64)

@@ -10,7 +10,8 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,20 +57,35 @@ def is_there(folder: Path) -> bool:
     return True
 
 
-def make_room(folder: Path) -> None:
+def make_room(folder: Path) -> list[Path]:
     """Make the folders around a folder of results: a bad place shows before the run, not after.
+
+    Returns
+    -------
+    list
+        Those that were not there before, the innermost first; see `clear_room`.
 
     Raises
     ------
     OutputError
         If they cannot be made or written.
     """
+    made = [parent for parent in folder.parents if not os.path.lexists(parent)]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(folder.parent, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
+        clear_room(made)
         raise _unwritable(folder, error) from error
+    return made
+
+
+def clear_room(made: Iterable[Path]) -> None:
+    """Remove the folders that `make_room` has made, but for those that hold something by now."""
+    for folder in made:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def keep(

@@ -139,8 +139,10 @@ class Study:
         -------
         DataFrame
             point, the varied keys, metric, value, low, high, unit. With one replication the
-            interval is the value itself. What is not a number in a replication is left out of the
-            mean; a value is not a number where no replication has one.
+            interval is the value itself; so it is at flow fidelity, where replications are equal,
+            and what they may be wrong by is said by `flow_errors`. What is not a number in a
+            replication is left out of the mean; a value is not a number where no replication has
+            one.
         """
         return self._estimates.copy()
 
@@ -208,3 +210,21 @@ class Study:
             f"Study({self.scenario.name!r}, seed={self.seed}, replications={self.replications}, "
             f"points={len(self.scenario.points)})"
         )
+
+
+def flow_text(errors: Mapping[int, tuple[float, float]], points: int) -> str:
+    """Say how far the points at flow fidelity are from the cycle level.
+
+    Parameters
+    ----------
+    errors
+        As `Study.flow_errors` gives them, of at least one point.
+    points
+        Of the study.
+    """
+    latency, throughput = (max(pair[item] for pair in errors.values()) for item in (0, 1))
+    which = "all points" if len(errors) == points else f"{len(errors)} of {points} points"
+    return (
+        f"flow fidelity at {which}: against the cycle level, mean latency within {latency:.1%} "
+        f"and throughput within {throughput:.1%}"
+    )

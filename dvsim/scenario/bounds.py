@@ -34,6 +34,7 @@ COUNT = 2**30  # of anything else
 TRAFFIC = 2**62  # bytes of all messages of an iteration
 POINTS = 1_000  # of a scenario of a switch
 TRACE = 100_000  # packets of a trace in a scenario
+TRACE_BYTES = 64 * TRACE  # of its file: three numbers in a line
 NODE_UPDATES = 10**15  # of a run of a switch, nodes times slots: some days of one core
 STEPS = 10**8  # batches, samples, polls or stalls of an iteration, as far as they can be foreseen
 

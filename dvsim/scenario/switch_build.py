@@ -180,6 +180,9 @@ def _with_trace(setting: Setting, name: str, document: Document) -> tuple[Settin
     place: KeyPath = ("traffic", "trace")
     origin = document.origin(place)
     path = Path(name) if origin == COMMAND_LINE else Path(origin.file).parent / name
+    if path.is_file() and path.stat().st_size > bounds.TRACE_BYTES:
+        message = f"is a file of {path.stat().st_size} B; a scenario may have {bounds.TRACE_BYTES}"
+        return setting, [document.fault(place, message)]
     try:
         packets = read_packets(path, setting)
     except ValueError as error:

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     for (size_t n = 1; n <= most; n *= 4) {
         double each = run(&mesh, rounds, n, false);
         run(&mesh, CHECKED_ROUNDS, n, true);
-        worked(mesh.card, 2.0 * CHECKED_ROUNDS * (double)(cards * n), COPY_NS);
+        worked(mesh.card, 2.0 * CHECKED_ROUNDS * (double)(cards * n), MAKE_NS);
         result = scramble(result ^ mesh.in[cards * n - 1]);
         if (mesh.attr.card == 0) {
             printf("%10zu %14.3f %20.4f\n", n, each / 1e3, (double)(cards * n) * 8 / each);

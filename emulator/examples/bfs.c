@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     struct graph graph = build(scale, attr.card, attr.cards);
     struct search search = search_open(card, &graph);
     uint32_t root = edge_of(0, scale).from; /* it has a neighbour */
-    worked(card, (double)graph.edges * 2 * scale, COPY_NS);
+    worked(card, (double)graph.edges * 2 * scale, MAKE_NS);
     sum_open(card, &attr, &sum);
     stream_open(&stream, card, &attr, visit, &search);
     MUST(vic_barrier(card, VIC_FOREVER));
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
     MUST(vic_barrier(card, VIC_FOREVER));
     double seconds = (double)(vic_time_ns(card) - start) / 1e9;
     uint64_t scanned = sum_of(card, &attr, &sum, search.scanned);
-    worked(card, (double)graph.edges * 2 * scale, COPY_NS);
+    worked(card, (double)graph.edges * 2 * scale, MAKE_NS);
     compare(&search, scale, root);
     uint64_t result = 0;
     for (uint64_t i = 0; i < graph.count; i++) {

@@ -16,6 +16,7 @@
 #define UPDATE_NS 4.0 /* a word read, changed and written at a random place of memory */
 #define FLOP_NS 0.25  /* a floating-point operation in a loop that the cache feeds */
 #define COPY_NS 0.5   /* a word made or moved */
+#define MAKE_NS 4.0   /* a word scrambled, or compared with one */
 
 static inline void fail(const char *format, ...)
 {

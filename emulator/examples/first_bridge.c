@@ -41,11 +41,14 @@ static void bridge(vic_t *card, uint32_t cards)
         uint32_t before = all;
         for (uint32_t from = 1; from < cards; from++) {
             uint32_t at = 2 * from + taken[from] % 2;
-            int64_t missing;
-            MUST(vic_counter_get(card, at, &missing));
-            if (missing != 0 || taken[from] == BLOCKS) {
+            if (taken[from] == BLOCKS) {
                 continue;
             }
+            int status = vic_counter_wait(card, at, 0); /* a look; it also says if a card died */
+            if (status == VIC_ETIMEDOUT) {
+                continue;
+            }
+            MUST(status);
             vic_dma_t *dma;
             MUST(vic_dma_read(card, block, at * BLOCK, BLOCK, &dma));
             MUST(vic_dma_wait(card, &dma, VIC_FOREVER));

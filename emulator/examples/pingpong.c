@@ -8,7 +8,7 @@
  */
 #include "example.h"
 
-enum { CHECKED_ROUNDS = 3, READ_DIRECTLY = 4 }; /* more words are fetched by DMA */
+enum { CHECKED_ROUNDS = 3, READ_DIRECTLY = 1 }; /* more words are fetched by DMA */
 
 enum game { COUNT, READ, CHECK };
 
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     for (size_t n = 1; n <= most; n *= 4) {
         double counted = play(&table, COUNT, rounds, n), read = play(&table, READ, rounds, n);
         play(&table, CHECK, CHECKED_ROUNDS, n);
-        worked(table.card, 4.0 * CHECKED_ROUNDS * (double)n, COPY_NS);
+        worked(table.card, 4.0 * CHECKED_ROUNDS * (double)n, MAKE_NS);
         if (table.attr.card == 0) {
             printf("%10zu %14.3f %14.3f %12.3f\n", n, counted / 1e3, read / 1e3, (double)n * 8 / read);
         }

@@ -10,7 +10,7 @@ from example import Sum, argument, report, scramble
 
 from dvsim import vic
 
-CHECKED_ROUNDS, READ_DIRECTLY = 3, 4
+CHECKED_ROUNDS, READ_DIRECTLY = 3, 1
 
 
 class Table:

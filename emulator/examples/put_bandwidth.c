@@ -64,6 +64,7 @@ static uint64_t check(struct wire *wire, size_t n, size_t most)
             }
             result = scramble(result ^ got[i]);
         }
+        worked(wire->card, (double)most, MAKE_NS);
         memset(got, 0, most * sizeof *got);
         MUST(vic_write(wire->card, wire->buffer, got, most));
     }
@@ -92,6 +93,7 @@ int main(int argc, char **argv)
         wire.words[i] = scramble(i) | 1;
         wire.header[i] = vic_header(1, VIC_WRITE, wire.buffer + (vic_addr_t)i, wire.counter);
     }
+    worked(wire.card, 2 * (double)most, MAKE_NS);
     MUST(vic_write(wire.card, wire.headers, wire.header, most));
     sum_open(wire.card, &wire.attr, &sum);
     if (wire.attr.card == 0) {

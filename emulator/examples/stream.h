@@ -140,13 +140,14 @@ static inline void stream_end(struct stream *stream)
         MUST(vic_send(stream->card, &header, &rest, 1));
         stream->sent[to] = 0;
     }
-    int64_t missing;
+    int status;
     do {
         if (stream_drain(stream) == 0) {
             vic_relax(stream->card);
         }
-        MUST(vic_counter_get(stream->card, counter, &missing));
-    } while (missing != 0);
+        status = vic_counter_wait(stream->card, counter, 0); /* a look, that also says if a card died */
+    } while (status == VIC_ETIMEDOUT);
+    MUST(status);
     while (stream_drain(stream) != 0) {
     }
     MUST(vic_counter_set(stream->card, counter, cards * TOKEN));

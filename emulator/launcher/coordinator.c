@@ -25,6 +25,7 @@ struct coordinator *coordinator_make(struct job *job, coordinator_kill *kill, vo
     all->job = job;
     all->cards = job->config.cards;
     all->pcie = model_pcie(&job->config);
+    all->ahead_ps = model_ahead_ps(&all->pcie);
     all->kill = kill;
     all->context = context;
     all->check = job->config.check || (asked != NULL && strcmp(asked, "") != 0 && strcmp(asked, "0") != 0);
@@ -313,7 +314,7 @@ static void turn(struct coordinator *all)
     }
     int64_t next = least(all), kill = kill_due(all, next);
     next = next < kill ? next : kill;
-    all->bound_ps = next < NEVER - all->pcie.crossing_ps ? next + all->pcie.crossing_ps : NEVER;
+    all->bound_ps = next < NEVER - all->ahead_ps ? next + all->ahead_ps : NEVER;
     carry_on(all);
     if (is_idle(all)) {
         end_waits(all);

@@ -63,7 +63,8 @@ struct coordinator {
     uint32_t cards;
     struct side *side;
     dvsim_pcie pcie;
-    int64_t slot_ps;
+    int64_t ahead_ps; /* model_ahead_ps */
+    int64_t slot_ps, link_slots;
     dvsim_network *network;
     int64_t next_slot;
     struct flight *flights;

@@ -117,7 +117,7 @@ static uint64_t do_item(struct side *side, const struct event *event)
     const struct post *p = &event->post;
     uint32_t i = event->done;
     dvsim_vic *vic = side->vic;
-    int64_t shift = side->all->pcie.crossing_ps - 1;
+    int64_t shift = side->all->pcie.crossing_ps;
     switch (p->kind) {
     case POST_STORE: dvsim_vic_store(vic, p->a + i, event->word[i]); return p->words;
     case POST_SEND:

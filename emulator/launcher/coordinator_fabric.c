@@ -38,7 +38,7 @@ static dvsim_network *make_network(const struct coordinator *all)
         .levels = ports <= 64 ? 1 : ports <= 2048 ? 2 : 3,
         .ports = ports,
         .planes = m->planes,
-        .link_slots = (m->link_ps + all->slot_ps - 1) / all->slot_ps,
+        .link_slots = all->link_slots,
         .injection = DVSIM_INJECT_GIVEN,
         .seed = all->job->config.seed,
     };
@@ -82,6 +82,7 @@ static dvsim_vic *make_vic(struct coordinator *all, uint32_t card)
 bool fabric_make(struct coordinator *all)
 {
     all->slot_ps = model_slot_ps(&all->job->config);
+    all->link_slots = (all->job->config.model.link_ps + all->slot_ps - 1) / all->slot_ps;
     all->network = make_network(all);
     all->free_flight = -1;
     bool made = all->network != NULL;
@@ -164,13 +165,15 @@ static bool send_one(struct side *side, int64_t now_ps)
     return true;
 }
 
-/* A port takes a packet for each plane, unless words wait there because the network is busy. */
+/* A port takes a packet for each plane, unless more words wait there than are on the link: the network is busy. */
 static void feed(struct side *side, int64_t now_ps)
 {
     struct coordinator *all = side->all;
+    const int64_t planes = all->job->config.model.planes;
     int64_t room = 0;
     if (dvsim_vic_waits(side->vic)) {
-        room = all->job->config.model.planes - dvsim_network_waiting(all->network, side->number);
+        room = planes * (1 + all->link_slots) - dvsim_network_waiting(all->network, side->number);
+        room = room < planes ? room : planes;
     }
     while (room > 0 && send_one(side, now_ps)) {
         room--;

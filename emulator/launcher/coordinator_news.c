@@ -50,7 +50,7 @@ void news_add(struct side *side, int64_t at_ps, uint32_t what, uint32_t index, u
         all->pause = side->wake = true;
     }
     if (is_watched(side, what, index, what == DVSIM_TOLD_FIFO ? side->fifo_told : value) && at_ps < side->next_ps) {
-        int64_t bound = at_ps + all->pcie.crossing_ps;
+        int64_t bound = at_ps + all->ahead_ps;
         side->next_ps = at_ps;
         all->bound_ps = bound < all->bound_ps ? bound : all->bound_ps;
     }

@@ -214,10 +214,11 @@ def test_limit_prints_the_answer_its_probes_and_the_command(mine):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "mine: until acceptance > 0.8, load from 0.05 to 1, seed 1"
-    assert lines[1].startswith("  holds at load 0.")
-    assert lines[2].split() == ["load", "replications", "acceptance", "±"]
-    assert lines[3].split()[:2] == ["0.05", "10"]
-    assert lines[3].endswith("holds")
+    assert lines[1].startswith("  ± is half of the 98.75 % interval")
+    assert lines[2].startswith("  holds at load 0.")
+    assert lines[3].split() == ["load", "replications", "acceptance", "±"]
+    assert lines[4].split()[:2] == ["0.05", "10"]
+    assert lines[4].endswith("holds")
     assert "load 1: fails" in result.stderr
 
 
@@ -239,7 +240,8 @@ def test_limit_as_json(mine):
         (["mine.toml", "--until", "acceptanc > 0.9"], "did you mean 'acceptance'?"),
         (["h3/dv-8", "--until", "acceptance > 0.9"], "alone: switch/angles, switch/bursty"),
         (["switch/all", "--until", "acceptance > 0.9"], "is a campaign of several scenarios"),
-        (["mine.toml", "--until", "p99 < 9", "--seed", "-1"], "--seed: -1 is not from 0"),
+        (["mine.toml", "--until", "p99 < 9", "--seed", "-1"], "--seed: -1 is negative"),
+        (["mine.toml", "--until", "p99 < 9", "--workers", "99999"], "99999 is more than 1000"),
         (["mine.toml", "--until", "p99 < 9", "--vary", "hight"], "did you mean 'height'?"),
         (["mine.toml"], "Missing option '--until'"),
     ],

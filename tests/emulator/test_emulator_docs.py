@@ -1,4 +1,4 @@
-"""Does docs/emulator.md show the programs as they are, and print what it says when it is followed?"""
+"""Does docs/emulator.md show the programs as they are, and does it print what the page says?"""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_a_new_user_sees_what_the_page_says(title, tmp_path):
             ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PATH": path},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60,
         )  # fmt: skip
-        printed = done.stdout.splitlines()
-        if expected[-1:] == ["…"]:
-            printed, expected = printed[: len(expected) - 1], expected[:-1]
-        assert comparable(printed) == comparable(expected), command
+        printed, said = comparable(done.stdout.splitlines()), comparable(expected)
+        if "…" in said:  # and more of the like
+            assert set(said) - {"…"} <= set(printed), command
+        else:
+            assert printed == said, command

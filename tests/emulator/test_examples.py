@@ -99,6 +99,14 @@ def test_a_shallow_fifo_only_slows(examples, name):
     assert result(shallow, name) == result(run(examples, 3, in_c(examples, name)), name)
 
 
+@pytest.mark.parametrize("name", [*PROGRAMS, "first_bridge"])
+def test_an_example_ends_when_a_card_dies(examples, name):
+    program = [str(examples.prefix / f"example-{name}")]
+    done = run(examples, 3, program, "--fault", "kill card=2 at=0ms")
+    assert done.returncode != 0
+    assert "VIC_EPEER" in done.stderr
+
+
 def test_gups_sees_a_lost_update(examples):
     done = run(examples, 2, in_c(examples, "gups"), "--fault", "fifo-drop=0.01")
     assert done.returncode == 1

@@ -30,7 +30,7 @@ static int cross(struct member *me, uint64_t timeout_ns)
 {
     struct timed *own = me->own;
     uint32_t tag = tag_new(own);
-    int64_t shift = own->pcie.crossing_ps - 1;
+    int64_t shift = own->pcie.crossing_ps;
     post_one(me, POST_BARRIER, me->clock_ps + shift, 0, tag, 0);
     int status = timed_wait_told(me, NEWS_RELEASED, tag, 1, NULL, timeout_ns);
     if (status != VIC_OK && !own->gone) {

@@ -24,6 +24,13 @@ static inline dvsim_pcie model_pcie(const struct job_config *config)
                         .engine_fs = engine > 0 ? engine : 1};
 }
 
+/* Nothing that a thread does is in its card sooner: stores take a crossing. Less 1 ps, so that what is there a
+ * crossing after a time belongs to what is known when all threads have passed that time by 2 ps. */
+static inline int64_t model_ahead_ps(const dvsim_pcie *pcie)
+{
+    return pcie->crossing_ps - 1;
+}
+
 /* A word on each plane. */
 static inline int64_t model_slot_ps(const struct job_config *config)
 {

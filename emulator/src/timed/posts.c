@@ -3,12 +3,14 @@
 
 #include "timed/timed.h"
 
-static int64_t least_other(const struct member *me)
+/* Who waits for an answer does nothing at its present time any more. */
+static int64_t least_key(const struct member *me, bool waits_answer)
 {
-    int64_t key = me->clock_ps;
+    const int64_t least = me->clock_ps + (waits_answer ? 2 : 0);
+    int64_t key = least;
     for (const struct member *m = me->own->members; m != NULL; m = m->next) {
         bool waits = m->state == MEMBER_READY || m->state == MEMBER_PARKED;
-        key = waits && m->key_ps < key ? m->key_ps : key;
+        key = waits && m->key_ps < key && m->key_ps >= least ? m->key_ps : key;
     }
     return key;
 }
@@ -19,7 +21,7 @@ void timed_drain(struct member *me, bool wait_answer)
     uint32_t seen = own->shared->answers;
     own->driving = true;
     do {
-        token_pass(own, CARD_STOPPED, least_other(me), !wait_answer);
+        token_pass(own, CARD_STOPPED, least_key(me, wait_answer), !wait_answer);
     } while (wait_answer && own->shared->answers == seen && !own->gone);
     own->driving = false;
     unsaid_read(me);
@@ -78,7 +80,7 @@ int post_check(struct member *me, vic_addr_t headers, const uint64_t *payloads, 
         return VIC_OK;
     }
     post_items(me, (struct post){.kind = POST_STAGE}, payloads, n, 1);
-    post_one(me, POST_CHECK, me->clock_ps + own->pcie.crossing_ps - 1, headers, 0, n);
+    post_one(me, POST_CHECK, me->clock_ps + own->pcie.crossing_ps, headers, 0, n);
     timed_drain(me, true);
     return own->gone ? VIC_ECLOSED : own->shared->answer;
 }

@@ -23,7 +23,7 @@ int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payload
 {
     struct member *me = timed_enter(card, true);
     int status = post_check(me, headers, payloads, n);
-    if (status == VIC_OK) {
+    if (status == VIC_OK && n > 0) { /* nothing is done at once */
         post_items(me, (struct post){.kind = POST_STAGE}, payloads, n, 1);
         start(me, POST_ENGINE_SEND, headers, n, dma, NULL);
     }
@@ -34,7 +34,9 @@ int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payload
 int timed_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma)
 {
     struct member *me = timed_enter(card, false);
-    start(me, POST_ENGINE_READ, addr, n, dma, host);
+    if (n > 0) {
+        start(me, POST_ENGINE_READ, addr, n, dma, host);
+    }
     timed_leave(me);
     return VIC_OK;
 }

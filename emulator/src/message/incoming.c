@@ -1,0 +1,314 @@
+/* Taking frames out of our rings and putting messages together. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+
+enum {
+    DIRECT = 32,          /* words; more are fetched by DMA, */
+    BLOCK = 2048,         /* so many at a time: they are still in the cache when they are looked at */
+    LARGE = 64,           /* words of a frame that is not looked at again at once */
+    PATIENCE_MOST = 256,
+    REFRESH = 16          /* scans; nobody is served more often while others are not looked at */
+};
+
+static int read_words(struct vic_message *m, uint32_t addr, uint64_t *to, size_t n)
+{
+    int status = VIC_OK;
+    for (size_t i = 0; i < n && status == VIC_OK; i += BLOCK) {
+        size_t count = n - i < BLOCK ? n - i : BLOCK;
+        vic_dma_t *dma = NULL;
+        status = VIC_ENOSPC;
+        if (count > DIRECT) {
+            status = vic_dma_read(m->card, to + i, (vic_addr_t)(addr + i), count, &dma);
+        }
+        if (status == VIC_ENOSPC) { /* or the program uses all of the table */
+            status = vic_read(m->card, (vic_addr_t)(addr + i), to + i, count);
+        } else if (status == VIC_OK) {
+            status = vic_dma_wait(m->card, &dma, VIC_FOREVER);
+        }
+    }
+    return status;
+}
+
+/* Read the bytes of a frame to where they belong if words can be put there; where they are then. */
+static unsigned char *read_bytes(struct vic_message *m, uint32_t addr, size_t bytes, unsigned char *to)
+{
+    bool straight = to != NULL && (uintptr_t)to % sizeof(uint64_t) == 0;
+    uint64_t *words = straight ? (uint64_t *)(void *)to : m->bounce, last;
+    if (read_words(m, addr + HEADER, words, bytes / 8) != VIC_OK) {
+        return NULL;
+    }
+    if (bytes % 8 != 0) {
+        if (read_words(m, addr + HEADER + (uint32_t)(bytes / 8), &last, 1) != VIC_OK) {
+            return NULL;
+        }
+        memcpy(words + bytes / 8, &last, bytes % 8);
+    }
+    return (unsigned char *)words;
+}
+
+static void forget(struct inward *in)
+{
+    if (in->taker != NULL) {
+        in->taker->from = NULL;
+    }
+    free(in->own);
+    in->own = NULL;
+    in->taker = NULL;
+    in->total = in->got = 0;
+}
+
+static struct stored *new_stored(uint32_t src, size_t bytes)
+{
+    struct stored *message = malloc(sizeof *message + bytes);
+    if (message != NULL) {
+        message->next = NULL;
+        message->src = src;
+        message->bytes = bytes;
+    }
+    return message;
+}
+
+static void store(struct vic_message *m, struct stored *message)
+{
+    *m->last = message;
+    m->last = &message->next;
+    m->stored_bytes += sizeof *message + message->bytes;
+}
+
+static void finish(struct vic_message *m, uint32_t src, struct inward *in)
+{
+    m->wakes = true;
+    if (in->taker != NULL) {
+        in->taker->done = true;
+        in->taker->src = src;
+        in->taker->bytes = in->total;
+        in->taker->from = NULL;
+        in->delivered++;
+    } else {
+        store(m, in->own);
+    }
+    in->own = NULL;
+    in->taker = NULL;
+    in->total = in->got = 0;
+}
+
+enum pulled { NOTHING, SOME, FULL, FAILED };
+
+/* Where the first piece of a message goes: a place for all of it. */
+static enum pulled begin(uint32_t src, struct inward *in, const struct frame *frame, struct taker *taker)
+{
+    struct stored *own = NULL;
+    if (taker == NULL) {
+        own = new_stored(src, frame->total);
+        if (own == NULL) {
+            return FAILED;
+        }
+    }
+    forget(in); /* its sender gave up the one before */
+    in->own = own;
+    in->taker = taker;
+    in->total = frame->total;
+    if (taker != NULL) {
+        taker->from = in;
+    }
+    return SOME;
+}
+
+static unsigned char *data_of(const struct inward *in)
+{
+    return in->taker != NULL ? in->taker->data : in->own != NULL ? in->own->data : NULL;
+}
+
+/* A frame that is whole. */
+static enum pulled accept(struct vic_message *m, uint32_t src, struct inward *in, const struct frame *frame,
+                          const unsigned char *data, struct taker *taker)
+{
+    if (frame->offset == 0) {
+        enum pulled status = begin(src, in, frame, taker);
+        if (status != SOME) {
+            return status;
+        }
+    } else if (data_of(in) == NULL || in->total != frame->total || in->got != frame->offset) {
+        return SOME; /* no sender of ours makes these */
+    }
+    unsigned char *to = data_of(in) + frame->offset;
+    if (frame->bytes > 0 && to != data) {
+        memcpy(to, data, frame->bytes);
+    }
+    in->got = frame->offset + frame->bytes;
+    if (in->got == in->total) {
+        finish(m, src, in);
+    }
+    return SOME;
+}
+
+static bool is_full(const struct vic_message *m, const struct frame *frame)
+{
+    return m->first != NULL && m->stored_bytes + frame->total > m->max_bytes;
+}
+
+/* Look for the next frame of a card, and take it. */
+static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker)
+{
+    struct inward *in = &m->in[src];
+    uint32_t at = ring_at(&m->layout, src, in->place);
+    uint64_t head[UNIT];
+    struct frame frame;
+    if (in->looks < in->patience) {
+        in->looks++;
+        return NOTHING;
+    }
+    if (vic_read(m->card, at, head, UNIT) != VIC_OK ||
+        !frame_read(&m->layout, in->stream, in->place, head, &frame) || frame.total > m->max_bytes) {
+        in->hot = false;
+        return NOTHING;
+    }
+    bool fits = taker != NULL && taker->from == NULL && !taker->done && taker->capacity >= frame.total;
+    unsigned char *to = NULL, *data = (unsigned char *)&head[HEADER];
+    if (frame.kind == FRAME_PIECE && frame.offset == 0) {
+        taker = fits ? taker : NULL;
+        to = fits ? taker->data : NULL;
+        if (!fits && is_full(m, &frame)) {
+            m->wakes = true; /* somebody has to take something */
+            return FULL;
+        }
+    } else if (in->got == frame.offset && in->total == frame.total && data_of(in) != NULL) {
+        to = data_of(in) + frame.offset;
+    }
+    if (frame.bytes > 8 * (UNIT - HEADER)) {
+        data = read_bytes(m, at, frame.bytes, to);
+    }
+    if (data == NULL || !frame_is_whole(in->stream, in->place, head, &frame, data)) {
+        in->patience = frame.bytes > 8 * LARGE && in->patience < PATIENCE_MOST ? 2 * in->patience + 1 : 0;
+        in->looks = 0;
+        return NOTHING; /* not all of it has come, or it was damaged: its sender will look after it */
+    }
+    enum pulled status = SOME;
+    if (frame.kind == FRAME_PIECE) {
+        status = accept(m, src, in, &frame, data, taker);
+    }
+    if (status == SOME) {
+        in->place += frame.kind == FRAME_SKIP ? rest_of(&m->layout, in->place) : frame_units(frame.bytes);
+        in->patience = in->looks = 0;
+        incoming_publish(m, src, m->epoch);
+    }
+    return status;
+}
+
+void incoming_publish(struct vic_message *m, uint32_t src, uint32_t epoch)
+{
+    const struct inward *in = &m->in[src];
+    struct state state = {in->place, in->delivered, epoch};
+    uint64_t word[2];
+    state_make(&m->layout, RECORD_TAKEN, src, m->me, &state, word);
+    vic_write(m->card, record_at(&m->layout, src) + RECORD_TAKEN, word, 2);
+}
+
+/* Whose counters have changed? */
+static void refresh(struct vic_message *m)
+{
+    for (uint32_t k = 0; k < m->activities; k++) {
+        int64_t now;
+        if (vic_counter_get(m->card, m->activity[k], &now) == VIC_OK && now != m->seen[k]) {
+            m->seen[k] = now;
+            for (uint32_t src = k; src < m->cards; src += m->activities) {
+                m->in[src].hot = true;
+            }
+        }
+    }
+}
+
+void incoming_suspect(struct vic_message *m)
+{
+    for (uint32_t src = 0; src < m->cards; src++) {
+        m->in[src].hot = true;
+        m->in[src].patience = 0;
+    }
+}
+
+static bool has_one(const struct vic_message *m, const struct taker *taker)
+{
+    return taker != NULL && (taker->done || m->first != NULL);
+}
+
+static int scan_hot(struct vic_message *m, struct taker *taker)
+{
+    uint32_t begin = m->turn;
+    for (uint32_t i = 0; i < m->cards; i++) {
+        uint32_t src = begin + i < m->cards ? begin + i : begin + i - m->cards;
+        enum pulled status = m->in[src].hot ? SOME : NOTHING;
+        while (status == SOME && !has_one(m, taker)) {
+            status = pull(m, src, taker);
+        }
+        if (status == FAILED) {
+            return VIC_ESYS;
+        }
+        if (has_one(m, taker)) {
+            uint32_t next = src + 1 < m->cards ? src + 1 : 0;
+            m->turn = m->scans % REFRESH != 0 ? src : next;
+            break;
+        }
+    }
+    return VIC_OK;
+}
+
+int incoming_scan(struct vic_message *m, struct taker *taker)
+{
+    if (++m->scans % REFRESH == 0) {
+        refresh(m);
+    }
+    int status = scan_hot(m, taker);
+    if (status == VIC_OK && !has_one(m, taker)) {
+        refresh(m);
+        status = scan_hot(m, taker);
+    }
+    return status;
+}
+
+bool incoming_move_out(struct vic_message *m, struct taker *taker)
+{
+    struct inward *in = taker->from;
+    if (in == NULL) {
+        return true;
+    }
+    struct stored *own = new_stored((uint32_t)(in - m->in), in->total);
+    if (own == NULL) {
+        return false;
+    }
+    memcpy(own->data, taker->data, in->got);
+    in->own = own;
+    in->taker = taker->from->taker = NULL;
+    taker->from = NULL;
+    return true;
+}
+
+void incoming_wake(struct vic_message *m)
+{
+    if (m->wakes && atomic_load(&m->takers) != 0) {
+        vic_counter_set(m->card, m->bell, 0);
+    }
+    m->wakes = false;
+}
+
+void incoming_serve(struct vic_message *m)
+{
+    if (lock_try(&m->in_lock)) {
+        incoming_scan(m, NULL);
+        incoming_wake(m);
+        lock_give(&m->in_lock);
+    }
+}
+
+void incoming_free(struct vic_message *m)
+{
+    for (uint32_t src = 0; src < m->cards; src++) {
+        forget(&m->in[src]);
+    }
+    while (m->first != NULL) {
+        struct stored *next = m->first->next;
+        free(m->first);
+        m->first = next;
+    }
+}

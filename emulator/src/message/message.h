@@ -1,0 +1,188 @@
+/* message.h: an open vic_message, as its parts see it. Only vic.h is under it.
+ *
+ * A lock is never waited for by a thread that does not call the card meanwhile: in timed mode the one who has it
+ * could not go on.
+ */
+#ifndef MESSAGE_MESSAGE_H
+#define MESSAGE_MESSAGE_H
+
+#include <stdatomic.h>
+
+#include "vic_message.h"
+#include "wire.h"
+
+enum { MOST_ACTIVITY = 7 };
+
+typedef _Atomic uint32_t lock_t;
+
+/* A message in host memory, whole or in parts. */
+struct stored {
+    struct stored *next;
+    uint32_t src;
+    size_t bytes;
+    unsigned char data[];
+};
+
+/* A thread in vic_message_recv. */
+struct taker {
+    unsigned char *data;
+    size_t capacity;
+    struct inward *from; /* a message of this card is put together in data; or NULL */
+    bool done;
+    uint32_t src;
+    size_t bytes;
+};
+
+/* What comes from one card. */
+struct inward {
+    uint64_t stream;
+    uint32_t place;     /* of the next frame */
+    uint32_t delivered; /* messages that the program has */
+    bool hot;           /* something may be there */
+    uint32_t patience, looks; /* looks to leave out at a frame that is not whole; left out so far */
+    /* the message that is put together, if total > 0 */
+    uint32_t total, got;
+    struct stored *own;  /* in memory of ours, or */
+    struct taker *taker; /* in somebody's buffer */
+};
+
+/* What goes to one card. */
+struct outward {
+    lock_t lock; /* of all of this; held while a message is sent */
+    uint32_t epoch;           /* of the receiver; 0: not known to be open */
+    uint64_t stream;
+    uint32_t sent, taken;     /* places */
+    uint32_t messages;        /* sent completely */
+    uint32_t received;        /* of those */
+    bool lost;                /* a peer closed and had not received all: not reported yet */
+    bool asked;               /* a query is on its way */
+    uint64_t asked_ns, garbled_ns;
+    int64_t news;             /* the counter of news when the peer was last asked */
+    uint64_t *mirror;         /* of the ring */
+    uint32_t mirror_from;     /* the place where it begins to be one */
+    uint32_t stuck;           /* the place at which the peer was when we looked after it, */
+    uint64_t stuck_ns, patience_ns; /* since when, until when that is long */
+    bool resumes;             /* `saved` holds what an earlier opening of ours left */
+    struct state saved;
+};
+
+struct vic_message {
+    vic_t *card;
+    uint32_t me, cards;
+    size_t max_bytes;
+    struct layout layout;
+    uint32_t epoch;
+    unsigned activity[MOST_ACTIVITY]; /* counters; card c's packets count number c % activities here */
+    uint32_t activities;
+    unsigned bell; /* counter: 0 when a message came; who waits sets it to 1 */
+    unsigned news; /* counter: changes when a peer closes */
+    _Atomic uint32_t closed, users;
+    _Atomic uint32_t takers;   /* threads that wait to receive */
+    _Atomic uint64_t tend_ns;  /* when to look after what was sent */
+
+    lock_t in_lock; /* of what follows */
+    struct inward *in;
+    int64_t seen[MOST_ACTIVITY];
+    uint32_t turn, scans;
+    uint64_t *bounce;
+    struct stored *first, **last; /* messages to be received */
+    size_t stored_bytes;
+    bool wakes; /* there may be something for another taker */
+
+    struct outward *out;
+    struct vic_message *next; /* all handles of the process */
+};
+
+/* ---- pace.c: locks, time, waiting */
+
+static inline bool lock_try(lock_t *lock)
+{
+    return atomic_load_explicit(lock, memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0;
+}
+
+static inline void lock_give(lock_t *lock)
+{
+    atomic_store_explicit(lock, 0, memory_order_release);
+}
+
+void lock_take(struct vic_message *m, lock_t *lock);
+int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns); /* a status */
+
+uint64_t deadline_of(const struct vic_message *m, uint64_t timeout_ns);
+
+struct pace {
+    uint32_t turns;
+    uint64_t slice_ns;
+};
+
+/* Let time pass, more and more of it: VIC_OK, or why not to wait any longer. */
+int pace_wait(struct vic_message *m, struct pace *pace, uint64_t deadline_ns);
+
+/* The same for who receives: between a pace_arm and the pace_bell after it a message makes the wait end. */
+void pace_arm(struct vic_message *m, const struct pace *pace);
+int pace_bell(struct vic_message *m, struct pace *pace, uint64_t deadline_ns);
+
+/* ---- incoming.c */
+
+/* Take what has come: for a taker one message at most, without one all that the memory is for. VIC_OK, VIC_ESYS.
+ * Needs in_lock. */
+int incoming_scan(struct vic_message *m, struct taker *taker);
+
+/* Look at all rings in the next scan. Needs in_lock. */
+void incoming_suspect(struct vic_message *m);
+
+/* Tell senders how far we are with the messages of a card. */
+void incoming_publish(struct vic_message *m, uint32_t src, uint32_t epoch);
+
+/* Put the message of a taker that goes away into memory of ours. False: no memory. Needs in_lock. */
+bool incoming_move_out(struct vic_message *m, struct taker *taker);
+
+/* incoming_scan for those that wait for something else. */
+void incoming_serve(struct vic_message *m);
+
+/* Wake others if there is something for them. Needs in_lock. */
+void incoming_wake(struct vic_message *m);
+
+void incoming_free(struct vic_message *m);
+
+/* ---- credit.c: what the receivers of our messages say */
+
+/* Ask the peer and take in what it answers. False: no answer yet. Needs its lock. */
+bool credit_look(struct vic_message *m, uint32_t dest);
+
+/* Send again what the peer has not found for long. Needs its lock, and an answer of now. */
+void credit_tend(struct vic_message *m, uint32_t dest);
+
+/* The same for all peers, now and then. */
+void credit_tend_all(struct vic_message *m);
+
+/* ---- outgoing.c */
+
+/* Words into the ring of a peer, and ring. */
+int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t place, const uint64_t *words, size_t n);
+
+/* ---- message.c */
+
+static inline int message_enter(struct vic_message *m)
+{
+    atomic_fetch_add(&m->users, 1);
+    if (atomic_load(&m->closed) != 0) {
+        atomic_fetch_sub(&m->users, 1);
+        return VIC_ECLOSED;
+    }
+    return VIC_OK;
+}
+
+static inline int message_leave(struct vic_message *m, int status)
+{
+    atomic_fetch_sub(&m->users, 1);
+    return status;
+}
+
+static inline unsigned activity_of(const struct vic_message *m, uint32_t card)
+{
+    return m->activity[card % m->activities];
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* vic_message_send: pieces into the ring of a peer, as far as there is room. */
+#include <string.h>
+
+#include "message.h"
+
+enum {
+    SHORT = 8,         /* words that go in one call with the packet that rings */
+    PATIENT_LOOKS = 20 /* after which any room will do: one wake-up for many frames is better */
+};
+
+enum { PEER_CHANGED = 1 }; /* a status of this file: the peer closed, begin again with the next one */
+
+int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t place, const uint64_t *words, size_t n)
+{
+    uint32_t at = ring_at(&m->layout, m->me, place);
+    uint64_t header[SHORT + 1], payload[SHORT + 1];
+    unsigned counter = activity_of(m, m->me);
+    size_t count = 0;
+    if (n > SHORT) {
+        int status = vic_put(m->card, dest, at, words, n, counter);
+        if (status != VIC_OK) {
+            return status;
+        }
+    } else {
+        for (; count < n; count++) {
+            header[count] = vic_header(dest, VIC_WRITE, at + (uint32_t)count, counter);
+            payload[count] = words[count];
+        }
+    }
+    header[count] = vic_header(dest, VIC_COUNTER_SET, 0, m->bell);
+    payload[count] = 0;
+    return vic_send(m->card, header, payload, count + 1);
+}
+
+static int put_frame(struct vic_message *m, uint32_t dest, struct frame *frame, const void *data)
+{
+    struct outward *out = &m->out[dest];
+    uint64_t *words = out->mirror + (out->sent & (m->layout.units - 1)) * UNIT;
+    if (frame->bytes > 0) {
+        words[HEADER + (frame->bytes - 1) / 8] = 0; /* what the last word has beyond the bytes */
+        memcpy(words + HEADER, data, frame->bytes);
+    }
+    frame_make(out->stream, out->sent, frame, words + HEADER, words);
+    int status = outgoing_transmit(m, dest, out->sent, words, frame_words(frame->bytes));
+    if (status == VIC_OK) {
+        bool skip = frame->kind == FRAME_SKIP;
+        out->sent += skip ? rest_of(&m->layout, out->sent) : frame_units(frame->bytes);
+    }
+    return status;
+}
+
+/* The peer is open: known, or found out now. */
+static int connect(struct vic_message *m, uint32_t dest, uint64_t deadline_ns)
+{
+    struct outward *out = &m->out[dest];
+    int64_t news;
+    int status = vic_counter_get(m->card, m->news, &news);
+    if (status != VIC_OK || (out->epoch != 0 && out->news == news)) {
+        return status;
+    }
+    struct pace pace = {0, 0};
+    for (;;) {
+        if (credit_look(m, dest) && out->epoch != 0) {
+            out->news = news;
+            return VIC_OK;
+        }
+        incoming_serve(m);
+        status = pace_wait(m, &pace, deadline_ns);
+        if (status != VIC_OK) {
+            return status;
+        }
+    }
+}
+
+static int wait_room(struct vic_message *m, uint32_t dest, uint32_t units, uint64_t deadline_ns)
+{
+    struct outward *out = &m->out[dest];
+    uint32_t epoch = out->epoch, many = m->layout.units / 4;
+    struct pace pace = {0, 0};
+    for (uint32_t look = 0;; look++) {
+        uint32_t enough = look == 0 || look > PATIENT_LOOKS || units > many ? units : many;
+        if (m->layout.units - (out->sent - out->taken) >= enough) {
+            return VIC_OK;
+        }
+        if (credit_look(m, dest)) {
+            if (out->epoch != epoch) {
+                return PEER_CHANGED;
+            }
+            credit_tend(m, dest);
+            if (m->layout.units - (out->sent - out->taken) >= (look == 0 ? units : enough)) {
+                return VIC_OK;
+            }
+        }
+        incoming_serve(m);
+        int status = pace_wait(m, &pace, deadline_ns);
+        if (status != VIC_OK) {
+            return m->layout.units - (out->sent - out->taken) >= units ? VIC_OK : status;
+        }
+    }
+}
+
+static int send_piece(struct vic_message *m, uint32_t dest, struct frame *frame, const void *data,
+                      uint64_t deadline_ns)
+{
+    struct outward *out = &m->out[dest];
+    uint32_t units = frame_units(frame->bytes), rest = rest_of(&m->layout, out->sent);
+    uint32_t skipped = units > rest ? rest : 0;
+    int status = VIC_OK;
+    if (m->layout.units - (out->sent - out->taken) < units + skipped) {
+        status = wait_room(m, dest, units + skipped, deadline_ns);
+    }
+    if (status == VIC_OK && skipped != 0) {
+        struct frame skip = {.kind = FRAME_SKIP};
+        status = put_frame(m, dest, &skip, NULL);
+    }
+    return status == VIC_OK ? put_frame(m, dest, frame, data) : status;
+}
+
+static int send_message(struct vic_message *m, uint32_t dest, const unsigned char *data, size_t bytes,
+                        uint64_t deadline_ns)
+{
+    struct outward *out = &m->out[dest];
+    size_t most = piece_most(&m->layout), at = 0;
+    int status;
+    do {
+        size_t left = bytes - at;
+        struct frame frame = {FRAME_PIECE, (uint32_t)(left < most ? left : most), (uint32_t)bytes, (uint32_t)at, 0};
+        status = send_piece(m, dest, &frame, data + at, deadline_ns);
+        at += frame.bytes;
+    } while (status == VIC_OK && at < bytes);
+    if (status == VIC_OK) {
+        out->messages++;
+    }
+    return status;
+}
+
+static int send_locked(struct vic_message *m, uint32_t dest, const void *data, size_t bytes, uint64_t deadline_ns)
+{
+    int status;
+    do {
+        status = connect(m, dest, deadline_ns);
+        if (status == VIC_OK) {
+            status = send_message(m, dest, data, bytes, deadline_ns);
+        }
+    } while (status == PEER_CHANGED);
+    return status;
+}
+
+int vic_message_send(vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
+{
+    if (m == NULL || (data == NULL && bytes > 0)) {
+        return VIC_EINVAL;
+    }
+    int status = message_enter(m);
+    if (status != VIC_OK) {
+        return status;
+    }
+    if (dest >= m->cards) {
+        return message_leave(m, VIC_ERANGE);
+    }
+    if (bytes > m->max_bytes) {
+        return message_leave(m, VIC_EINVAL);
+    }
+    uint64_t deadline_ns = deadline_of(m, timeout_ns);
+    status = lock_try(&m->out[dest].lock) ? VIC_OK : lock_take_until(m, &m->out[dest].lock, deadline_ns);
+    if (status == VIC_OK) {
+        status = send_locked(m, dest, bytes > 0 ? data : "", bytes, deadline_ns);
+        lock_give(&m->out[dest].lock);
+    }
+    return message_leave(m, status);
+}

@@ -1,0 +1,88 @@
+#include "message.h"
+
+enum {
+    QUICK = 64,                    /* turns before a wait is one of the card */
+    SLICE_NS = 100 * 1000,         /* the first of those */
+    SLICE_MOST_NS = 1000 * 1000,   /* of who waits for credit, which rings no bell */
+    BELL_MOST_NS = 10 * 1000 * 1000, /* of who waits for messages: their bell may overtake them */
+};
+
+static const int64_t never = INT64_C(1) << 62;
+
+void lock_take(struct vic_message *m, lock_t *lock)
+{
+    while (!lock_try(lock)) {
+        vic_relax(m->card);
+    }
+}
+
+int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns)
+{
+    while (!lock_try(lock)) {
+        vic_relax(m->card);
+        if (atomic_load(&m->closed) != 0) {
+            return VIC_ECLOSED;
+        }
+        if (deadline_ns != VIC_FOREVER && vic_time_ns(m->card) >= deadline_ns) {
+            return VIC_ETIMEDOUT;
+        }
+    }
+    return VIC_OK;
+}
+
+uint64_t deadline_of(const struct vic_message *m, uint64_t timeout_ns)
+{
+    if (timeout_ns == VIC_FOREVER) {
+        return VIC_FOREVER;
+    }
+    uint64_t now = vic_time_ns(m->card);
+    return timeout_ns < VIC_FOREVER - 1 - now ? now + timeout_ns : VIC_FOREVER - 1;
+}
+
+/* Wait under a counter of the card; VIC_OK unless there is no reason to go on. */
+static int under(struct vic_message *m, unsigned counter, uint64_t ns)
+{
+    int status = vic_counter_wait(m->card, counter, ns);
+    if (status == VIC_OK && counter == m->activity[0]) {
+        vic_counter_set(m->card, counter, never); /* nobody of us made it 0 */
+    }
+    return status == VIC_ETIMEDOUT ? VIC_OK : status;
+}
+
+static int wait_turn(struct vic_message *m, struct pace *pace, unsigned counter, uint64_t most_ns,
+                     uint64_t deadline_ns)
+{
+    if (atomic_load(&m->closed) != 0) {
+        return VIC_ECLOSED;
+    }
+    uint64_t now = vic_time_ns(m->card);
+    if (now >= deadline_ns) {
+        int status = under(m, m->activity[0], 0);
+        return status != VIC_OK ? status : VIC_ETIMEDOUT;
+    }
+    if (pace->turns++ < QUICK) {
+        vic_relax(m->card);
+        return VIC_OK;
+    }
+    pace->slice_ns = pace->slice_ns == 0 ? SLICE_NS : 2 * pace->slice_ns;
+    pace->slice_ns = pace->slice_ns < most_ns ? pace->slice_ns : most_ns;
+    uint64_t left = deadline_ns - now;
+    return under(m, counter, left < pace->slice_ns ? left : pace->slice_ns);
+}
+
+int pace_wait(struct vic_message *m, struct pace *pace, uint64_t deadline_ns)
+{
+    return wait_turn(m, pace, m->activity[0], SLICE_MOST_NS, deadline_ns);
+}
+
+void pace_arm(struct vic_message *m, const struct pace *pace)
+{
+    if (pace->turns >= QUICK) {
+        vic_counter_set(m->card, m->bell, 1);
+    }
+}
+
+int pace_bell(struct vic_message *m, struct pace *pace, uint64_t deadline_ns)
+{
+    return wait_turn(m, pace, m->bell, BELL_MOST_NS, deadline_ns);
+}

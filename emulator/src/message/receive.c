@@ -1,0 +1,164 @@
+/* vic_message_recv and vic_message_flush. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+
+/* The first message that waits in host memory. */
+static int take_stored(struct vic_message *m, struct taker *taker)
+{
+    struct stored *first = m->first;
+    if (!incoming_move_out(m, taker)) {
+        return VIC_ESYS;
+    }
+    taker->src = first->src;
+    taker->bytes = first->bytes;
+    if (first->bytes > taker->capacity) {
+        return VIC_ENOSPC;
+    }
+    memcpy(taker->data, first->data, first->bytes);
+    m->first = first->next;
+    m->last = m->first == NULL ? &m->first : m->last;
+    m->stored_bytes -= sizeof *first + first->bytes;
+    free(first);
+    m->in[taker->src].delivered++;
+    incoming_publish(m, taker->src, m->epoch);
+    return VIC_OK;
+}
+
+/* VIC_ETIMEDOUT: nothing there. */
+static int take(struct vic_message *m, struct taker *taker)
+{
+    int status = VIC_OK;
+    if (!taker->done && m->first == NULL) {
+        status = incoming_scan(m, taker);
+    }
+    if (taker->done) {
+        return VIC_OK;
+    }
+    if (m->first != NULL) {
+        return take_stored(m, taker);
+    }
+    return status == VIC_OK ? VIC_ETIMEDOUT : status;
+}
+
+/* Look once. `last`: the taker will not come again. */
+static int take_once(struct vic_message *m, struct taker *taker, bool everywhere, bool last)
+{
+    lock_take(m, &m->in_lock);
+    if (everywhere) {
+        incoming_suspect(m);
+    }
+    int status = take(m, taker);
+    if (last && !taker->done && !incoming_move_out(m, taker)) {
+        status = VIC_ESYS;
+    }
+    m->wakes |= m->first != NULL || status == VIC_OK; /* where one was, more may be */
+    incoming_wake(m);
+    lock_give(&m->in_lock);
+    return status;
+}
+
+static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t deadline_ns)
+{
+    struct pace pace = {0, 0};
+    int status, reason = VIC_OK;
+    atomic_fetch_add(&m->takers, 1);
+    for (;;) {
+        pace_arm(m, &pace);
+        bool slow = pace.slice_ns != 0;
+        status = take_once(m, taker, slow, reason != VIC_OK);
+        if (status != VIC_ETIMEDOUT || reason != VIC_OK) {
+            break;
+        }
+        credit_tend_all(m);
+        reason = pace_bell(m, &pace, deadline_ns);
+    }
+    atomic_fetch_sub(&m->takers, 1);
+    return status == VIC_ETIMEDOUT ? reason : status;
+}
+
+static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_ns)
+{
+    if (lock_try(&m->in_lock)) { /* the usual case: it is there, and nobody else is at it */
+        int status = take(m, taker);
+        if (status != VIC_ETIMEDOUT) {
+            if (!taker->done) {
+                incoming_move_out(m, taker);
+            }
+            m->wakes |= m->first != NULL;
+            incoming_wake(m);
+            lock_give(&m->in_lock);
+            return status;
+        }
+        lock_give(&m->in_lock);
+    }
+    return wait_for_one(m, taker, deadline_of(m, timeout_ns));
+}
+
+int vic_message_recv(vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes,
+                     uint64_t timeout_ns)
+{
+    unsigned char nothing[1];
+    if (m == NULL || bytes == NULL || (data == NULL && capacity > 0)) {
+        return VIC_EINVAL;
+    }
+    int status = message_enter(m);
+    if (status != VIC_OK) {
+        return status;
+    }
+    struct taker taker = {.data = data != NULL ? data : nothing, .capacity = capacity};
+    status = receive(m, &taker, timeout_ns);
+    if (status == VIC_OK || status == VIC_ENOSPC) {
+        *bytes = taker.bytes;
+        if (src != NULL) {
+            *src = taker.src;
+        }
+    }
+    return message_leave(m, status);
+}
+
+/* Has the peer received what had been sent when `goal` was the number of messages? */
+static bool is_received(struct vic_message *m, uint32_t dest, bool *begun, uint32_t *goal, bool *lost)
+{
+    struct outward *out = &m->out[dest];
+    bool done = false;
+    if (!lock_try(&out->lock)) {
+        return false; /* a message is being sent */
+    }
+    if (!*begun) {
+        *goal = out->messages;
+        *begun = true;
+    }
+    if (out->epoch != 0 && out->messages != out->received && credit_look(m, dest)) {
+        credit_tend(m, dest);
+    }
+    done = out->epoch == 0 || (int32_t)(out->received - *goal) >= 0;
+    *lost |= done && out->lost;
+    out->lost = out->lost && !done;
+    lock_give(&out->lock);
+    return done;
+}
+
+int vic_message_flush(vic_message_t *m, uint64_t timeout_ns)
+{
+    if (m == NULL) {
+        return VIC_EINVAL;
+    }
+    int status = message_enter(m);
+    if (status != VIC_OK) {
+        return status;
+    }
+    uint64_t deadline_ns = deadline_of(m, timeout_ns);
+    bool lost = false;
+    for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
+        struct pace pace = {0, 0};
+        bool begun = false;
+        uint32_t goal = 0;
+        while (!is_received(m, dest, &begun, &goal, &lost) && status == VIC_OK) {
+            incoming_serve(m);
+            status = pace_wait(m, &pace, deadline_ns);
+        }
+    }
+    return message_leave(m, status == VIC_OK && lost ? VIC_EPEER : status);
+}

@@ -1,0 +1,126 @@
+/* wire.h: what stands in SRAM: the layout, frames, states. docs/message.md explains it. Whoever reads one of these
+ * may find anything there; each carries what is needed to tell.
+ */
+#ifndef MESSAGE_WIRE_H
+#define MESSAGE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    UNIT = 4,              /* words: places in a ring are counted in these, modulo 2^32 */
+    HEADER = 3,            /* words before the bytes of a piece */
+    RECORD = 16,           /* words of a card's record for each other card */
+    PIECE_MOST = 32 << 10, /* bytes */
+    WINDOW_LEAST = 512,
+    WINDOW_MOST = 16 << 20
+};
+
+/* Words of a record. Two-word states are made by state_make. */
+enum {
+    RECORD_TAKEN = 0, /* what I have taken of that card's messages; it asks by query */
+    RECORD_REPLY = 4, /* the answer to my query of its RECORD_TAKEN */
+    RECORD_HELLO = 8, /* written by that card when it finds me open */
+    RECORD_SENT = 12  /* where I was in its ring when I closed */
+};
+
+/* Where the parts are. The same on all cards that can talk to each other. */
+struct layout {
+    uint32_t base, cards;
+    uint32_t units; /* of a ring, a power of two */
+    uint64_t key;   /* of all of the above and the config */
+};
+
+static inline uint32_t record_at(const struct layout *layout, uint32_t peer)
+{
+    return layout->base + peer * RECORD;
+}
+
+/* The ring for what `from` sends, at a place. */
+static inline uint32_t ring_at(const struct layout *layout, uint32_t from, uint32_t place)
+{
+    return layout->base + layout->cards * RECORD + (from * layout->units + (place & (layout->units - 1))) * UNIT;
+}
+
+/* Places from here to the end of the ring: no frame goes round it. */
+static inline uint32_t rest_of(const struct layout *layout, uint32_t place)
+{
+    return layout->units - (place & (layout->units - 1));
+}
+
+/* The most bytes that fit a piece of this ring: a multiple of 8. */
+static inline size_t piece_most(const struct layout *layout)
+{
+    size_t bytes = ((size_t)layout->units - UNIT) * 8; /* a quarter of the ring, without a header */
+    return bytes < PIECE_MOST ? bytes : PIECE_MOST;
+}
+
+/* ---- hashing. Accidents are found with certainty if they change one word, else but for 1 in 2^64. */
+
+uint64_t wire_mix(uint64_t x);
+uint64_t wire_hash(uint64_t seed, const void *data, size_t bytes);
+
+/* ---- frames: header, bytes, up to three words that mean nothing
+ *
+ *     word 0   tag << 32 | kind << 24 | bytes of the piece
+ *     word 1   hash of all of this, the place, both cards and the incarnation of the receiver
+ *     word 2   bytes of the message << 32 | offset of the piece in it
+ */
+enum frame_kind {
+    FRAME_PIECE = 0,
+    FRAME_SKIP = 1 /* go to the start of the ring */
+};
+
+struct frame {
+    enum frame_kind kind;
+    uint32_t bytes, total, offset;
+    uint64_t hash;
+};
+
+/* What all frames from one card to another have in common, while the receiver is open. */
+uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch);
+
+/* Fill the header of a frame whose bytes are given. */
+void frame_make(uint64_t stream, uint32_t place, struct frame *frame, const void *data, uint64_t header[HEADER]);
+
+/* Does a frame begin here? Its numbers make sense then, its bytes need not be there. */
+bool frame_read(const struct layout *layout, uint64_t stream, uint32_t place, const uint64_t header[HEADER],
+                struct frame *frame);
+
+/* Are these its bytes? */
+bool frame_is_whole(uint64_t stream, uint32_t place, const uint64_t header[HEADER], const struct frame *frame,
+                    const void *data);
+
+static inline uint32_t frame_words(uint32_t bytes)
+{
+    return HEADER + (bytes + 7) / 8;
+}
+
+static inline uint32_t frame_units(uint32_t bytes)
+{
+    return (frame_words(bytes) + UNIT - 1) / UNIT;
+}
+
+/* ---- states: how far somebody is with a ring
+ *
+ *     word 0   place << 32 | messages
+ *     word 1   epoch << 32 | check
+ *
+ * The epoch names one opening of the receiver; its lowest bit says that it is open. */
+enum { EPOCH_OPEN = 1 };
+
+struct state {
+    uint32_t place, messages, epoch;
+};
+
+/* `purpose` is RECORD_TAKEN, RECORD_HELLO or RECORD_SENT: one is not taken for another. `of` is the card whose
+ * messages are in the ring. */
+void state_make(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const struct state *state,
+                uint64_t word[2]);
+
+/* False if these are no such words. */
+bool state_read(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const uint64_t word[2],
+                struct state *state);
+
+#endif
