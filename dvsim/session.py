@@ -105,12 +105,7 @@ def run_scenarios(
         made = _made(list(missing.values()), how, workers, progress, command)
         with closing(made):
             for result in made:
-                question = to_toml(result.scenario)
-                results[question] = (
-                    result
-                    if out is None
-                    else _kept(result, _folder(out, result.scenario, how), report)
-                )
+                results[to_toml(result.scenario)] = _kept(result, out, how, report=report)
     except BaseException:  # Ctrl-C too
         clear_room(room)
         raise
@@ -128,7 +123,10 @@ def _find(out: Path, scenario: AnyScenario, how: How) -> Result | None:
     return find_run(out, scenario, *how, BACKEND)
 
 
-def _kept(result: Result, folder: Path, report: bool) -> Result:
+def _kept(result: Result, out: Path | None, how: How, *, report: bool) -> Result:
+    if out is None:
+        return result
+    folder = _folder(out, result.scenario, how)
     if isinstance(result, Study):
         return write_study(result, folder, _study_report if report else None)
     return write_run(result, folder, _report if report else None)

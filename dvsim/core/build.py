@@ -30,6 +30,7 @@ SOURCES = (
     "models/vortex/slot.c",
     "models/vortex/careful.c",
     "models/vortex/counts.c",
+    "models/vortex/state.c",
     "models/vortex/check.c",
     "models/vortex/run.c",
     "models/vortex/inside.c",

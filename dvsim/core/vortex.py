@@ -97,7 +97,7 @@ class Vortex:
     def run(self, slots: int) -> None:
         """Run so many slots; the interpreter is free meanwhile."""
         if lib.dvsim_vortex_run(self._vortex, slots):
-            raise MemoryError("no memory for longer histograms")
+            raise MemoryError("no memory for longer histograms or lists")
 
     def reset(self) -> None:
         """Set all counts to zero; packets and queues stay."""

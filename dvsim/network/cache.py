@@ -1,8 +1,8 @@
 """Measurements that are kept: in memory, and on disk below $XDG_CACHE_HOME or ~/.cache.
 
 A key says all that a measurement depends on, with digests of the C core and of this room, so an old
-file is never wrong, only unused. What cannot be read, or is damaged, is measured again; what cannot be
-written is kept in memory alone.
+file is never wrong, only unused. What cannot be read, or is damaged, is measured again; what cannot
+be written is kept in memory alone.
 """
 
 from __future__ import annotations

@@ -68,7 +68,11 @@ def claims_sentences(validation: Validation | None) -> list[str]:
     verdicts = [claim.verdict for claim in validation.claims]
     tally = {word: verdicts.count(word) for word in ("confirmed", "refuted", "not reproduced")}
     listed = join([f"{count} {word}" for word, count in tally.items()])
-    return [f"Of {len(verdicts)} claims of the source, {listed}."]
+    defined = sum(
+        claim.by_definition and claim.verdict == "confirmed" for claim in validation.claims
+    )
+    more = f" {defined} of those confirmed {'is' if defined == 1 else 'are'} so by definition."
+    return [f"Of {len(verdicts)} claims of the source, {listed}.{more if defined else ''}"]
 
 
 def contest_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list[str]:

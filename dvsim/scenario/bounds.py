@@ -28,6 +28,8 @@ PLANES = 64
 ANGLES = 4096
 LINK = 10**9  # ps from a switch to the next
 LINK_SLOTS = 1000
+PIO = 10**12  # ps of one access of a card by its host
+SEND_WORDS = 2**24  # packets that wait in a card
 SLOTS = 10**9  # of a switch alone
 COUNT = 2**30  # of anything else
 

@@ -98,7 +98,8 @@ class Finding:
     as_messages
         The same value with the simulation counted in whole messages; None where that is the same.
     by_definition
-        The value follows from the workload alone, whatever the model does: no column speaks of it.
+        The value follows from the structure or the workload alone, whatever the model does: no
+        column speaks of it.
     """
 
     value: float | None
@@ -238,6 +239,7 @@ def _decide(claim: Claim, entry: Entry, evidence: Evidence, campaign: str) -> Cl
         note="; ".join(notes),
         command=_command(entry.scenarios, campaign),
         value=finding.value,
+        by_definition=finding.by_definition,
     )
 
 

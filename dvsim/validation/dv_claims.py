@@ -33,7 +33,11 @@ def _(evidence: Evidence) -> Finding:
     law = evidence.theory(ZERO_LOAD, "zero-load", "mean_hops")
     slot = evidence.studies[ZERO_LOAD].slot_ps
     median = evidence.point(ZERO_LOAD, "p50").value
-    time = f"{number_text(median * slot / 1000)} ns; " if slot else ""
+    time = ""
+    if slot:
+        time = (
+            f"{number_text(median * slot / 1000)} ns with slots of {number_text(slot / 1000)} ns; "
+        )
     return Finding(median, f"{time}mean {_shown(mean)}, without load {number_text(law)}")
 
 

@@ -152,5 +152,7 @@ def _tallies(validation: Validation) -> Iterator[str]:
             f"{tally.passed} of {tally.total} pass"
         )
     words = Counter(claim.verdict for claim in validation.claims)
+    defined = Counter(claim.verdict for claim in validation.claims if claim.by_definition)
     for word, count in sorted(words.items()):
-        yield f"claims {word}: {count} of {len(validation.claims)}"
+        more = f", {defined[word]} of them by definition" if defined[word] else ""
+        yield f"claims {word}: {count} of {len(validation.claims)}{more}"

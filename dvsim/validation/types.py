@@ -113,6 +113,8 @@ class ClaimVerdict:
         What to type to get the value.
     value
         The simulated value as a number; 1 or 0 where it is true or false; None if there is none.
+    by_definition
+        It follows from the structure or the workload alone, so that the verdict says little.
     """
 
     id: str
@@ -125,6 +127,7 @@ class ClaimVerdict:
     note: str
     command: str
     value: float | None = None
+    by_definition: bool = False
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,11 @@ void dvsim_vic_popped(dvsim_vic *vic, uint32_t words)
     vic->fifo_used -= some;
 }
 
+int64_t dvsim_vic_fifo_words(const dvsim_vic *vic)
+{
+    return vic->fifo_held;
+}
+
 int dvsim_vic_has_place(const dvsim_vic *vic)
 {
     return vic->fifo_used < vic->params.fifo_words;

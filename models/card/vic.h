@@ -102,6 +102,7 @@ void dvsim_vic_took(dvsim_vic *vic, int64_t now_ps);
 int dvsim_vic_waits(const dvsim_vic *vic); /* 1 if any packet waits here */
 const dvsim_vic_packet *dvsim_vic_held(const dvsim_vic *vic); /* a stored packet that is first in its queue, or NULL */
 
+int64_t dvsim_vic_fifo_words(const dvsim_vic *vic); /* that are in the FIFO */
 int dvsim_vic_has_place(const dvsim_vic *vic);
 void dvsim_vic_reserve(dvsim_vic *vic);
 

@@ -3,6 +3,8 @@
 
 #include "network/inside.h"
 
+static const int64_t MOST_WORDS = INT64_C(1) << 40; /* of a burst, so that no sum of them overflows */
+
 static int64_t host_of(const dvsim_part *p, int64_t plane, int64_t port)
 {
     const dvsim_network *net = p->network;
@@ -146,12 +148,13 @@ static void add_batch(dvsim_part *p, uint32_t host, const dvsim_batch *batch)
 
 int dvsim_network_send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int64_t handle)
 {
-    if (net == NULL || from < 0 || from >= net->params.ports || to < 0 || to >= net->params.ports || words < 1)
+    if (net == NULL || from < 0 || from >= net->params.ports || to < 0 || to >= net->params.ports || words < 1 ||
+        words > MOST_WORDS)
         return DVSIM_EINVAL;
     if (net->params.injection != DVSIM_INJECT_GIVEN || net->pending > 0)
         return DVSIM_ESTATE;
     if (net->free_burst < 0) {
-        if (net->burst_room > (int64_t)(net->birth_mask >> 1))
+        if (net->burst_room > (int64_t)(net->birth_mask / 2) + 1) /* twice as many would have no names */
             return DVSIM_ESTATE;
         if (!more_bursts(net))
             return DVSIM_ENOMEM;
@@ -177,6 +180,17 @@ int dvsim_network_send(dvsim_network *net, int64_t from, int64_t to, int64_t wor
         record->parts_left += p->shares[burst].left > 0;
     }
     return DVSIM_OK;
+}
+
+int64_t dvsim_network_waiting(const dvsim_network *net, int64_t port)
+{
+    int64_t bursts = 0;
+    for (int64_t i = 0; i < net->part_count; i++) {
+        const dvsim_part *p = &net->parts[i];
+        for (int64_t plane = 0; plane < p->planes; plane++)
+            bursts += p->sending[host_of(p, plane, port)].length;
+    }
+    return bursts;
 }
 
 static int note_completion(dvsim_network *net, const dvsim_burst *burst)

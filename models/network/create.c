@@ -5,11 +5,7 @@
 
 #include "network/inside.h"
 
-enum {
-    MOST_LANES = 65536,
-    MOST_ANGLES = 4096,
-    CACHE = 1 << 19, /* bytes of nodes that a part should keep to: half of a usual L2 cache */
-};
+enum { CACHE = 1 << 19 }; /* bytes of nodes that a part should keep to: half of a usual L2 cache */
 static const uint64_t PLANE = UINT64_C(0x706c616e65), ROUTE = UINT64_C(0x726f757465);
 
 void *dvsim_network_longer(void *list, int64_t used, int64_t room, size_t size)
@@ -60,7 +56,7 @@ static int64_t together(const dvsim_network *net, int64_t threads)
     const dvsim_network_params *p = &net->params;
     int64_t most = p->planes, some = CACHE / (nodes_of_plane(net) * 8);
     for (int64_t l = 0; l <= net->top; l++) {
-        const int64_t fit = MOST_LANES / (net->levels[l].switches * p->angles);
+        const int64_t fit = DVSIM_MOST_LANES / (net->levels[l].switches * p->angles);
         most = fit < most ? fit : most;
         const int64_t places = (INT64_C(1) << 31) / ((int64_t)net->levels[l].switches * net->radix);
         most = places < most ? places : most;
@@ -213,7 +209,7 @@ static int good_traffic(const dvsim_network_params *p)
 /* Make it, or only count the bytes of it. */
 static int make(ledger *l, dvsim_network *net, const dvsim_network_params *params, int64_t threads)
 {
-    uint8_t injecting[MOST_ANGLES];
+    uint8_t injecting[DVSIM_MOST_ANGLES];
     if (threads < 1 || threads > DVSIM_MOST_PARTS || !dvsim_network_shape(net, params) || !good_traffic(params))
         return 0;
     net->threads = threads;

@@ -54,8 +54,9 @@ typedef struct dvsim_network dvsim_network;
 typedef struct {
     int64_t slots, offered, accepted, delivered;
     const int64_t *offered_at, *accepted_at, *delivered_at; /* [planes][ports]; delivered by destination */
-    const int64_t *hops;    /* histogram: nodes visited in all switches */
-    const int64_t *latency; /* histogram: slots from arrival at the port to delivery, links included */
+    /* Histograms: nodes visited in all switches; slots from arrival at the port to delivery, links included.
+     * Both modulo what a word has room for, at least 2^12 each; with `given` the latency is exact. */
+    const int64_t *hops, *latency;
     int64_t hops_length, latency_length;
     const int64_t *wanted, *blocked, *present; /* [levels][C], all switches and planes */
     /* [levels][2]: queues at the up and at the down outputs of a level. Packets that have passed the
@@ -81,7 +82,8 @@ int64_t dvsim_network_bytes(const dvsim_network_params *params);
 dvsim_network *dvsim_network_create(const dvsim_network_params *params, int64_t threads);
 void dvsim_network_free(dvsim_network *network);
 
-/* Run so many slots. DVSIM_ENOMEM: no memory for a longer queue or histogram; the network cannot go on. */
+/* Run so many slots. DVSIM_EINVAL: fewer than none, or more than 2^62 in all. DVSIM_ENOMEM: no memory for a
+ * longer queue or histogram; the network cannot go on. */
 int dvsim_network_run(dvsim_network *network, int64_t slots);
 
 /* The same in several calls, for networks so large that a slot takes long: begin, then go on until it
@@ -105,9 +107,13 @@ int dvsim_network_totals_now(const dvsim_network *network, dvsim_network_totals 
 
 /* Injection `given`: a burst of words from port `from` to port `to`, sent at the end of the last slot. Word k of
  * all that a port sends goes by plane (from + k) mod planes; each plane takes one word per slot and keeps
- * the order of the bursts of a port. DVSIM_EINVAL: no such port, or no words. DVSIM_ESTATE: not
- * `given`, or as many bursts are on their way as a packet can name (2^22 at 65,536 ports). */
+ * the order of the bursts of a port. DVSIM_EINVAL: no such port, no words, or more than 2^40. DVSIM_ESTATE: not
+ * `given`, or as many bursts are on their way as a packet can name (2^22 at 65,536 ports). DVSIM_ENOMEM: no
+ * room for one more; nothing was sent. */
 int dvsim_network_send(dvsim_network *network, int64_t from, int64_t to, int64_t words, int64_t handle);
+
+/* Injection `given`: bursts that have words waiting at a port, summed over the planes. */
+int64_t dvsim_network_waiting(const dvsim_network *network, int64_t port);
 
 /* Bursts completed in the last run, by last slot and then in the order of sending. */
 int64_t dvsim_network_completions(const dvsim_network *network, const dvsim_completion **completions);

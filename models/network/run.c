@@ -46,7 +46,7 @@ static int finish(dvsim_network *net)
 
 static int can_run(const dvsim_network *net, int64_t slots)
 {
-    if (net == NULL || slots < 0)
+    if (net == NULL || !dvsim_has_time(net->now, slots))
         return DVSIM_EINVAL;
     return net->failed ? DVSIM_ENOMEM : net->pending > 0 ? DVSIM_ESTATE : DVSIM_OK;
 }

@@ -1,6 +1,4 @@
 /* slot.c: one slot of the planes of a part. */
-#include <stdlib.h>
-
 #include "network/inside.h"
 
 typedef struct {

@@ -1,20 +1,11 @@
 /* tree.c: which networks there are, and where each output leads. */
 #include "network/inside.h"
 
-enum { MOST_PLANES = 256, MOST_LINK = 65536, MOST_LANES = 65536, LEAST_STAMPS = 24, MOST_HOPS_BITS = 16 };
-
-static int bits_for(int64_t values)
-{
-    int bits = 0;
-    while ((INT64_C(1) << bits) < values)
-        bits++;
-    return bits;
-}
+enum { MOST_PLANES = 256, MOST_LINK = 65536, LEAST_STAMPS = 24, MOST_HOPS_BITS = 16 };
 
 static int good_switch(const dvsim_network_params *p)
 {
-    return p->height >= 2 && p->height <= INT64_C(1) << 20 && (p->height & (p->height - 1)) == 0 &&
-           p->angles >= 1 && p->angles <= 4096 && p->crossing >= 0 && p->crossing <= DVSIM_CROSS_RANDOM &&
+    return dvsim_is_size(p->height, p->angles) && p->crossing >= 0 && p->crossing <= DVSIM_CROSS_RANDOM &&
            (p->crossing != DVSIM_CROSS_RANDOM || p->order != NULL) &&
            (p->exit_rule == DVSIM_EXIT_ANGLE ||
             (p->exit_rule == DVSIM_EXIT_ANY && p->injecting >= 0 && p->injecting < p->angles));
@@ -24,9 +15,9 @@ static int good_switch(const dvsim_network_params *p)
 static int lay_out(dvsim_network *net)
 {
     const dvsim_network_params *p = &net->params;
-    const int port_bits = bits_for(p->ports);
-    net->n = bits_for(p->height);
-    net->port_shift = net->n + bits_for(p->angles);
+    const int port_bits = dvsim_bits(p->ports);
+    net->n = dvsim_bits(p->height);
+    net->port_shift = net->n + dvsim_bits(p->angles);
     net->birth_shift = net->port_shift + port_bits;
     const int stamps = 63 - net->birth_shift;
     const int hops = stamps / 2 < MOST_HOPS_BITS ? stamps / 2 : MOST_HOPS_BITS;
@@ -103,7 +94,7 @@ int dvsim_network_shape(dvsim_network *net, const dvsim_network_params *params)
     net->places = (uint64_t)params->ports;
     for (int64_t l = 0; l < params->levels; l++) {
         dvsim_level *level = &net->levels[l];
-        if (level->switches * params->angles > MOST_LANES)
+        if (level->switches * params->angles > DVSIM_MOST_LANES)
             return 0;
         level->place = net->places;
         net->places += (uint64_t)level->switches * (uint64_t)(params->height * params->angles);
@@ -133,9 +124,7 @@ static void number_ports(dvsim_network *net)
 {
     const uint32_t height = (uint32_t)net->params.height;
     for (uint32_t q = 0; q < net->radix; q++) {
-        uint32_t mirror = 0;
-        for (int i = 0; i < net->n; i++)
-            mirror |= (q >> i & 1) << (net->n - 1 - i);
+        const uint32_t mirror = dvsim_reversed(q & (height - 1), net->n);
         const uint32_t angle = q / height, row = angle * height + mirror;
         net->row_of[q] = row;
         net->port_of[row] = q;

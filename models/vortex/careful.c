@@ -13,16 +13,18 @@ int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u)
     return (flags(v, c, a, u) & DVSIM_FAULT_NODE) == 0;
 }
 
-/* Room for one more of `size` bytes, doubling; without memory the caller's list ends early. */
-static void *room(void *list, int64_t count, int64_t *space, size_t size)
+/* Room for one more of `size` bytes, doubling; without memory the list ends here, and the run fails. */
+static void *room(dvsim_vortex *v, void *list, int64_t count, int64_t *space, size_t size)
 {
-    if (count < *space)
+    if (count < *space || v->failed)
         return list;
-    int64_t more = *space > 0 ? 2 * *space : 1024;
+    const int64_t more = *space > 0 ? 2 * *space : 1024;
     void *longer = realloc(list, (size_t)more * size);
-    if (longer != NULL)
-        *space = more;
-    return longer != NULL ? longer : list;
+    v->failed = longer == NULL;
+    if (v->failed)
+        return list;
+    *space = more;
+    return longer;
 }
 
 static void note(dvsim_vortex *v, int64_t cell, uint64_t packet, int64_t now, int32_t kind, int64_t by, int c,
@@ -30,8 +32,8 @@ static void note(dvsim_vortex *v, int64_t cell, uint64_t packet, int64_t now, in
 {
     if (v->names[cell] >= v->params.watched)
         return;
-    v->events = room(v->events, v->event_count, &v->event_room, sizeof *v->events);
-    if (v->event_count >= v->event_room)
+    v->events = room(v, v->events, v->event_count, &v->event_room, sizeof *v->events);
+    if (v->failed)
         return;
     uint32_t to_u = (uint32_t)(packet & ((UINT64_C(1) << v->n) - 1));
     v->events[v->event_count++] = (dvsim_event){
@@ -77,8 +79,8 @@ static void deliver(dvsim_shard *s, int64_t lane, int64_t cell, int64_t u, int64
     s->latency[dvsim_packet_latency(v->layout, packet, (uint64_t)now)]++;
     note(v, cell, packet, now, DVSIM_EVENT_LEAVE, -1, v->n, a, u);
     if (v->given_to != NULL) {
-        v->deliveries = room(v->deliveries, v->delivery_count, &v->delivery_room, sizeof *v->deliveries);
-        if (v->delivery_count < v->delivery_room)
+        v->deliveries = room(v, v->deliveries, v->delivery_count, &v->delivery_room, sizeof *v->deliveries);
+        if (!v->failed)
             v->deliveries[v->delivery_count++] = (dvsim_delivery){
                 v->handles[cell], now, out, dvsim_reversed((uint32_t)u, v->n), hops};
     }

@@ -120,8 +120,10 @@ int dvsim_vortex_enter(dvsim_vortex *v, uint64_t *offers, uint64_t stamp, int64_
 
 int dvsim_vortex_skip(dvsim_vortex *v, int64_t slots)
 {
-    if (!is_carried(v) || slots < 0)
+    if (!is_carried(v))
         return DVSIM_ESTATE;
+    if (!dvsim_has_time(v->now, slots))
+        return DVSIM_EINVAL;
     v->now += slots;
     return DVSIM_OK;
 }

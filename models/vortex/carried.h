@@ -15,6 +15,20 @@
 #include "vortex/kernel.h"
 #include "vortex/vortex.h"
 
+/* Limits of vortex.h. */
+enum { DVSIM_MOST_HEIGHT = 1 << 20, DVSIM_MOST_ANGLES = 4096, DVSIM_MOST_LANES = 65536 };
+static inline int dvsim_is_size(int64_t height, int64_t angles)
+{
+    return height >= 2 && height <= DVSIM_MOST_HEIGHT && (height & (height - 1)) == 0 && angles >= 1 &&
+           angles <= DVSIM_MOST_ANGLES;
+}
+
+/* Whether so many slots more can be counted; all sums of slots then stay within 64 bits. */
+static inline int dvsim_has_time(int64_t now, int64_t slots)
+{
+    return slots >= 0 && slots <= (INT64_C(1) << 62) - now;
+}
+
 typedef struct {
     uint64_t word;
     int32_t replication;
@@ -34,7 +48,7 @@ int dvsim_vortex_advance(dvsim_vortex *vortex, dvsim_left_fn *take, void *contex
  * the packets that entered there, all replications together. */
 int dvsim_vortex_enter(dvsim_vortex *vortex, uint64_t *offers, uint64_t stamp, int64_t *entered);
 
-/* Let slots pass in which no packet is in the switch and none enters. */
+/* Let slots pass in which no packet is in the switch and none enters. DVSIM_EINVAL: as dvsim_vortex_run. */
 int dvsim_vortex_skip(dvsim_vortex *vortex, int64_t slots);
 
 /* Since the last dvsim_vortex_reset_counts, [C]; and the packets that are in the switches now. */

@@ -1,21 +1,10 @@
 /* check.c: which parameters make a switch, and how much memory it takes. */
 #include "vortex/switch.h"
 
-enum { MOST_HEIGHT_BITS = 20, MOST_ANGLES = 4096, MOST_COLUMNS = 65536 };
-
-int dvsim_bits(int64_t height)
-{
-    int n = 0;
-    while ((INT64_C(1) << n) < height)
-        n++;
-    return n;
-}
-
 static int good_shape(const dvsim_vortex_params *p)
 {
-    if (p->height < 2 || p->height > INT64_C(1) << MOST_HEIGHT_BITS || (p->height & (p->height - 1)) != 0 ||
-        p->angles < 1 || p->angles > MOST_ANGLES || p->replications < 1 ||
-        p->replications > MOST_COLUMNS / p->angles || p->injecting == NULL)
+    if (!dvsim_is_size(p->height, p->angles) || p->replications < 1 ||
+        p->replications > DVSIM_MOST_LANES / p->angles || p->injecting == NULL)
         return 0;
     int inputs = 0;
     for (int64_t a = 0; a < p->angles; a++) {
@@ -83,6 +72,17 @@ int dvsim_is_careful(const dvsim_vortex_params *p)
     return p->fault_count > 0 || p->watched > 0 || p->injection == DVSIM_INJECT_GIVEN;
 }
 
+int dvsim_has_queues(const dvsim_vortex_params *p)
+{
+    return p->injection == DVSIM_INJECT_QUEUE || p->injection == DVSIM_INJECT_SATURATE;
+}
+
+int64_t dvsim_threads_of(const dvsim_vortex_params *p, int64_t threads)
+{
+    const int64_t columns = p->angles * p->replications;
+    return dvsim_is_careful(p) ? 1 : threads < columns ? threads : columns;
+}
+
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads)
 {
     return p != NULL && threads >= 1 && threads <= DVSIM_MOST_THREADS && good_shape(p) && good_traffic(p) &&
@@ -95,19 +95,19 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
     if (!dvsim_is_good(p, threads))
         return -1;
     const int64_t ports = p->height * p->angles * p->replications, cylinders = dvsim_bits(p->height) + 1;
-    const int64_t parts = dvsim_is_careful(p) ? 1 : threads;
-    int64_t bytes = ports * 8 * cylinders;
-    if (p->injection == DVSIM_INJECT_CARRIED)
-        return bytes + p->angles * p->replications * 64 + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left) +
-               p->height * 8 + (int64_t)sizeof(dvsim_shard);
-    bytes += ports * (52 * parts + 32); /* counts per port */
-    if (p->injection != DVSIM_INJECT_DROP)
-        bytes += ports * 16; /* queues */
-    if (dvsim_is_careful(p))
-        bytes += ports * (17 * cylinders + 48); /* names, handles, faults; what the caller gives */
+    const int64_t parts = dvsim_threads_of(p, threads);
+    int64_t bytes = ports * 8 * cylinders + p->angles * p->replications * 64 +
+                    parts * (p->height * 8 + (int64_t)sizeof(dvsim_shard));
     if (p->crossing == DVSIM_CROSS_RANDOM)
         bytes += dvsim_frame_entries(dvsim_bits(p->height)) * (int64_t)sizeof(dvsim_cycle);
+    if (p->injection == DVSIM_INJECT_CARRIED)
+        return bytes + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left);
+    bytes += ports * (52 * parts + 32); /* counts per port */
+    if (dvsim_has_queues(p))
+        bytes += ports * 16;
+    if (dvsim_is_careful(p))
+        bytes += ports * (17 * cylinders + 48); /* names, handles, faults; what the caller gives */
     if (p->trace_start != NULL)
         bytes += (p->height * p->angles + 1) * 8 + p->trace_start[p->height * p->angles] * 12;
-    return bytes + p->height * 4 + p->hots * 4 + parts * (int64_t)sizeof(dvsim_shard);
+    return bytes + (p->destination != NULL ? p->height * 4 : 0) + p->hots * 4;
 }

@@ -10,8 +10,8 @@ static int find_cycles(const uint32_t *next, uint32_t values, dvsim_cycle *cycle
         cycles[value].place = UNSEEN;
     uint32_t place = 0;
     for (uint32_t first = 0; first < values; first++) {
-        uint32_t start = place;
-        for (uint32_t value = first; cycles[value].place == UNSEEN; value = next[value]) {
+        uint32_t start = place, value = first;
+        for (; cycles[value].place == UNSEEN; value = next[value]) {
             if (next[value] >= values || ((next[value] ^ value) & 1) == 0)
                 return 0;
             cycles[value].place = place;
@@ -19,10 +19,12 @@ static int find_cycles(const uint32_t *next, uint32_t values, dvsim_cycle *cycle
             cycles[place].start = start;
             place++;
         }
+        if (place > start && value != first) /* it runs into another cycle */
+            return 0;
         for (uint32_t i = start; i < place; i++)
             cycles[i].length = place - start;
     }
-    return place == values;
+    return 1;
 }
 
 int dvsim_frame_init(dvsim_frame *frame, int32_t crossing, int n, const uint32_t *next,

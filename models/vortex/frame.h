@@ -73,7 +73,7 @@ void dvsim_frame_values(const dvsim_frame *f, int c, int64_t t, int64_t *values)
 /* For each row of cylinder c at time t: where it descends to at t + 1, as 2 * row + bit 0 of its R. */
 void dvsim_frame_descents(const dvsim_frame *f, int c, int64_t t, int64_t *into);
 
-/* Find the cycles of the permutations in `next` (cylinder 0 first); 0 if one does not flip bit 0. */
+/* Find the cycles of the permutations in `next` (cylinder 0 first); 0 if one is none, or does not flip bit 0. */
 int dvsim_frame_init(dvsim_frame *frame, int32_t crossing, int n, const uint32_t *next,
                      dvsim_cycle *storage);
 

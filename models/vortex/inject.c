@@ -112,7 +112,7 @@ static void general(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells)
             v->head[port] = --v->waiting[port] > 0
                                 ? dvsim_traffic_next(&v->traffic, s->seeds[lane],
                                                      (uint64_t)(a * v->params.height + u), arrived, now)
-                                : -1;
+                                : 0;
     }
 }
 

@@ -42,8 +42,10 @@ int64_t dvsim_vortex_events(const dvsim_vortex *v, const dvsim_event **events)
 
 int64_t dvsim_vortex_at(const dvsim_vortex *v, int64_t c, int64_t angle, int64_t height)
 {
-    if (v == NULL || v->now < 1 || !is_node(v, c, angle, height))
+    if (v == NULL || !is_node(v, c, angle, height))
         return DVSIM_EINVAL;
+    if (v->now < 1)
+        return 0;
     const int64_t u = dvsim_reversed((uint32_t)height, v->n);
     const int64_t back = (v->now - 1) % v->params.angles;
     const int64_t lane = (angle - back + v->params.angles) % v->params.angles * v->params.replications;

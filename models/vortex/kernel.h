@@ -69,7 +69,7 @@ typedef struct {
     dvsim_enter_fn *enter;
 } dvsim_kernel;
 
-/* The best one of this machine, or the one that DVSIM_SIMD names. */
+/* The one that DVSIM_SIMD names if this machine has it, else the best that it has. */
 const dvsim_kernel *dvsim_kernel_choose(void);
 
 #endif

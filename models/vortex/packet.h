@@ -22,15 +22,32 @@ typedef struct {
     int arrived_bits, injected_bits;
 } dvsim_packet_layout;
 
+/* Bits that tell so many values apart. */
+static inline int dvsim_bits(int64_t values)
+{
+    int bits = 0;
+    while ((INT64_C(1) << bits) < values)
+        bits++;
+    return bits;
+}
+
+static inline uint32_t dvsim_reversed(uint32_t value, int bits)
+{
+    uint32_t mirror = 0;
+    for (int i = 0; i < bits; i++)
+        mirror |= (value >> i & 1) << (bits - 1 - i);
+    return mirror;
+}
+
 static inline dvsim_packet_layout dvsim_packet_layout_of(int n, int64_t angles)
 {
-    dvsim_packet_layout layout = {.n = n};
-    while ((INT64_C(1) << layout.angle_bits) < angles)
-        layout.angle_bits++;
-    int stamps = 63 - n - layout.angle_bits;
-    layout.injected_bits = stamps / 2;
-    layout.arrived_bits = stamps - layout.injected_bits;
-    return layout;
+    const int angle_bits = dvsim_bits(angles), stamps = 63 - n - angle_bits;
+    return (dvsim_packet_layout){
+        .n = n,
+        .angle_bits = angle_bits,
+        .injected_bits = stamps / 2,
+        .arrived_bits = stamps - stamps / 2,
+    };
 }
 
 /* A packet without its address. */

@@ -7,7 +7,7 @@
 
 #include "vortex/switch.h"
 
-enum { LEAST_HISTOGRAM = 1024 };
+enum { LEAST_HISTOGRAM = 1024, MOST_SPINS = 1000 };
 
 /* `column` goes along with the angle: it starts as the replication, at angle 0. */
 static void stand(dvsim_shard *s, int64_t lane, int64_t angle)
@@ -47,34 +47,47 @@ void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from)
 }
 
 /* Wait until every thread is at the end of the slot. */
-static void meet(dvsim_vortex *v)
+static void meet(dvsim_vortex *v, int crew)
 {
-    int phase = atomic_load_explicit(&v->phase, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&v->arrived, 1, memory_order_acq_rel) + 1 == (int)v->threads) {
+    const unsigned phase = atomic_load_explicit(&v->phase, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&v->arrived, 1, memory_order_acq_rel) + 1 == crew) {
         atomic_store_explicit(&v->arrived, 0, memory_order_relaxed);
         atomic_store_explicit(&v->phase, phase + 1, memory_order_release);
         return;
     }
-    for (int spins = 0; atomic_load_explicit(&v->phase, memory_order_acquire) == phase; spins++)
-        if (spins > 1000)
+    int spins = 0;
+    while (atomic_load_explicit(&v->phase, memory_order_acquire) == phase)
+        if (spins < MOST_SPINS)
+            spins++;
+        else
             sched_yield();
 }
 
-static void *run_shard(void *argument)
+static void run_slot(dvsim_shard *s, int64_t now)
 {
-    dvsim_shard *s = argument;
-    dvsim_vortex *v = s->vortex;
+    if (s->vortex->careful)
+        dvsim_move_carefully(s, now);
+    else
+        dvsim_move(s, now);
+    turn(s);
+    dvsim_inject(s, now);
+}
+
+/* Thread i of a crew runs shards i, i + crew, ..: one each, unless the system gave fewer threads. */
+static void *run_shards(void *argument)
+{
+    dvsim_shard *first = argument;
+    dvsim_vortex *v = first->vortex;
+    int crew;
+    while ((crew = atomic_load_explicit(&v->crew, memory_order_acquire)) == 0)
+        sched_yield();
     /* a queue is served by another lane in the next slot, and that lane may be another thread's */
-    const int meeting = v->threads > 1 && v->params.injection != DVSIM_INJECT_DROP;
+    const int meeting = crew > 1 && v->params.injection != DVSIM_INJECT_DROP;
     for (int64_t now = v->now; now < v->until; now++) {
-        if (v->careful)
-            dvsim_move_carefully(s, now);
-        else
-            dvsim_move(s, now);
-        turn(s);
-        dvsim_inject(s, now);
+        for (int64_t i = first - v->shards; i < v->threads; i += crew)
+            run_slot(&v->shards[i], now);
         if (meeting)
-            meet(v);
+            meet(v, crew);
     }
     return NULL;
 }
@@ -125,39 +138,37 @@ static int64_t oldest(const dvsim_vortex *v)
     return (int64_t)age;
 }
 
-/* Histograms are as long as a packet can be old, not as the run is long. To look for the oldest one
- * takes as long as a slot, so that is done only when they might be too short. */
+/* Histograms are as long as a packet can be old, or as stamps can tell, not as the run is long. To look
+ * for the oldest one takes as long as a slot, so that is done only when they might be too short. */
 static int make_room(dvsim_vortex *v, int64_t slots)
 {
+    const int64_t most = INT64_C(1) << v->layout.arrived_bits;
     if (v->now + slots <= v->room_until)
         return 1;
-    const int64_t age = oldest(v);
-    if (!dvsim_grow_histograms(v, age + slots + 1))
+    const int64_t age = oldest(v), needed = age + slots + 1;
+    if (!dvsim_grow_histograms(v, needed < most ? needed : most))
         return 0;
-    v->room_until = v->now + v->histogram - age - 1;
+    v->room_until = v->histogram < most ? v->now + v->histogram - age - 1 : INT64_MAX;
     return 1;
 }
 
 int dvsim_vortex_run(dvsim_vortex *v, int64_t slots)
 {
-    if (v == NULL || slots < 0 || v->params.injection == DVSIM_INJECT_CARRIED)
+    if (v == NULL || v->params.injection == DVSIM_INJECT_CARRIED || !dvsim_has_time(v->now, slots))
         return DVSIM_EINVAL;
-    if (!make_room(v, slots))
+    if (v->failed || !make_room(v, slots))
         return DVSIM_ENOMEM;
     v->until = v->now + slots;
     v->delivery_count = v->refused_count = 0;
     pthread_t workers[DVSIM_MOST_THREADS];
-    int64_t started = 1;
-    for (; started < v->threads; started++)
-        if (pthread_create(&workers[started], NULL, run_shard, &v->shards[started]) != 0)
-            break;
-    if (started < v->threads && v->params.injection != DVSIM_INJECT_DROP)
-        abort(); /* the others would wait for ever: only at the system's limit of threads */
-    for (int64_t i = started; i < v->threads; i++)
-        run_shard(&v->shards[i]);
-    run_shard(&v->shards[0]);
-    for (int64_t i = 1; i < started; i++)
+    int crew = 1;
+    atomic_store_explicit(&v->crew, 0, memory_order_relaxed);
+    while (crew < v->threads && pthread_create(&workers[crew], NULL, run_shards, &v->shards[crew]) == 0)
+        crew++;
+    atomic_store_explicit(&v->crew, crew, memory_order_release);
+    run_shards(&v->shards[0]);
+    for (int i = 1; i < crew; i++)
         pthread_join(workers[i], NULL);
     v->now = v->until;
-    return DVSIM_OK;
+    return v->failed ? DVSIM_ENOMEM : DVSIM_OK;
 }

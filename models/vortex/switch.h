@@ -1,8 +1,8 @@
 /* switch.h: the inside of a switch, shared by the files of this folder only.
  *
  * A lane is one angle of one replication in the moving frame; lane i * replications + r stands at angle
- * (i + slot) mod A of replication r. A shard is the lanes of one thread. Per-port arrays are [u][lane column], the column
- * of replication r and angle a being a * replications + r.
+ * (i + slot) mod A of replication r. A shard is the lanes of one thread. Per-port arrays are [u][column],
+ * the column of replication r and angle a being a * replications + r.
  */
 #ifndef DVSIM_VORTEX_SWITCH_H
 #define DVSIM_VORTEX_SWITCH_H
@@ -60,11 +60,14 @@ struct dvsim_vortex {
     dvsim_packet_layout layout;
     dvsim_frame frame;
     dvsim_cycle *cycles;
-    int64_t *head;    /* [H][columns] slot of arrival of the packet that waits first, -1 for none */
+    int64_t *head;    /* [H][columns] slot of arrival of the packet that waits first, if any */
     int64_t *waiting; /* [H][columns] packets that wait */
     int64_t threads;
     dvsim_shard *shards;
-    atomic_int arrived, phase; /* barrier */
+    atomic_int crew;     /* threads of this run, 0 until all of them are there */
+    atomic_int arrived;  /* of them at the end of the slot */
+    atomic_uint phase;   /* goes on with each slot */
+    int failed;          /* no memory for a longer list of events or deliveries */
 
     /* Only where packets must be told apart or nodes are faulty: one thread, careful.c. */
     int careful;
@@ -100,19 +103,42 @@ static inline uint64_t *dvsim_cylinder(const dvsim_shard *s, int c)
     return s->cells + c * (s->vortex->params.height * s->lanes);
 }
 
+static inline int64_t dvsim_per_port(const dvsim_vortex *v)
+{
+    return v->columns * v->params.height;
+}
+
+/* offered, accepted, delivered, lost */
+static inline int64_t *dvsim_counters(const dvsim_shard *s, int which)
+{
+    int64_t *const counters[] = {s->offered_at, s->accepted_at, s->delivered_at, s->lost_at};
+    return counters[which];
+}
+
+/* Counters of arrivals have two places for each port. */
+static inline int64_t dvsim_places(int which)
+{
+    return which < 2 ? 2 : 1;
+}
+
+/* Length of a histogram without the zeros at its end. */
+static inline int64_t dvsim_used(const int64_t *histogram, int64_t length)
+{
+    while (length > 0 && histogram[length - 1] == 0)
+        length--;
+    return length;
+}
+
+static inline uint64_t dvsim_seed_of(const dvsim_vortex *v, int64_t replication)
+{
+    return v->params.seed + (uint64_t)replication * DVSIM_DRAW_STEP;
+}
+
 /* Where a lane counts arrivals, wrapped: the first of the two places of its angle. */
 static inline int64_t dvsim_counter(const dvsim_shard *s, int64_t lane, int64_t u)
 {
     const dvsim_vortex *v = s->vortex;
     return 2 * u * v->columns + s->column[lane];
-}
-
-static inline uint32_t dvsim_reversed(uint32_t value, int bits)
-{
-    uint32_t mirror = 0;
-    for (int i = 0; i < bits; i++)
-        mirror |= (value >> i & 1) << (bits - 1 - i);
-    return mirror;
 }
 
 /* Whether a packet arrives at port (a, u) in a slot, and its address angle * H + u. */
@@ -132,9 +158,10 @@ int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u);
 void dvsim_entered(dvsim_shard *s, int64_t cell, int64_t a, int64_t u, int64_t now, int64_t handle);
 
 /* check.c */
-int dvsim_bits(int64_t height);
 int dvsim_is_address(const dvsim_vortex_params *p, int64_t to); /* angle * H + height of an output */
 int dvsim_is_careful(const dvsim_vortex_params *p);
+int dvsim_has_queues(const dvsim_vortex_params *p);
+int64_t dvsim_threads_of(const dvsim_vortex_params *p, int64_t threads); /* no more than there are lanes */
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads);
 dvsim_traffic dvsim_traffic_of(const dvsim_vortex_params *p);
 

@@ -80,7 +80,7 @@ int dvsim_traffic_is_good(const dvsim_traffic *t)
 {
     const uint64_t always = UINT64_C(1) << 32;
     if (t->arrival_threshold > always || t->hot_threshold > always || t->burst_threshold > always ||
-        t->hots < 0 || (t->hots > 0 && t->hot == NULL) || t->burst_slots < 0)
+        t->hots < 0 || t->hots > (int64_t)always || (t->hots > 0 && t->hot == NULL) || t->burst_slots < 0)
         return 0;
     for (int64_t i = 0; i < t->hots; i++)
         if (t->hot[i] >= t->outputs)

@@ -38,9 +38,10 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->first = first;
     s->lanes = lanes;
     s->kernel = dvsim_kernel_choose();
-    if (posix_memalign((void **)&s->cells, 64, (size_t)cells * sizeof *s->cells) != 0)
+    void *memory = NULL;
+    if (posix_memalign(&memory, 64, (size_t)cells * sizeof *s->cells) != 0)
         return 0;
-    memset(s->cells, 0, (size_t)cells * sizeof *s->cells);
+    s->cells = memset(memory, 0, (size_t)cells * sizeof *s->cells);
     s->angle = zeros(lanes, sizeof *s->angle);
     s->column = zeros(lanes, sizeof *s->column);
     s->seeds = zeros(lanes, sizeof *s->seeds);
@@ -63,8 +64,7 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
             return 0;
     }
     for (int64_t lane = 0; lane < lanes; lane++) {
-        uint64_t replication = (uint64_t)((first + lane) % v->params.replications);
-        s->seeds[lane] = v->params.seed + replication * UINT64_C(0x9e3779b97f4a7c15);
+        s->seeds[lane] = dvsim_seed_of(v, (first + lane) % v->params.replications);
         s->keys[lane] = dvsim_mix(s->seeds[lane]);
     }
     s->around = lanes <= DVSIM_FEW_LANES ? 8 * lanes : 0;
@@ -122,7 +122,7 @@ static int create_parts(dvsim_vortex *v)
         whole = (v->left = zeros(DVSIM_MATCHES, sizeof *v->left)) != NULL && whole;
     for (int k = 0; k < 4 && p->injection != DVSIM_INJECT_CARRIED; k++)
         whole = (v->sums[k] = zeros(columns, sizeof(int64_t))) != NULL && whole;
-    if (p->injection != DVSIM_INJECT_DROP && p->injection != DVSIM_INJECT_CARRIED) {
+    if (dvsim_has_queues(p)) {
         v->head = zeros(columns, sizeof *v->head);
         v->waiting = zeros(columns, sizeof *v->waiting);
         whole = whole && v->head && v->waiting;
@@ -152,7 +152,7 @@ dvsim_vortex *dvsim_vortex_create(const dvsim_vortex_params *params, int64_t thr
     v->ports = params->height * params->angles;
     v->columns = params->angles * params->replications;
     v->careful = dvsim_is_careful(params);
-    v->threads = v->careful ? 1 : threads < v->columns ? threads : v->columns;
+    v->threads = dvsim_threads_of(params, threads);
     v->layout = dvsim_packet_layout_of(v->n, params->angles);
     if (!create_parts(v)) {
         dvsim_vortex_free(v);
@@ -168,8 +168,9 @@ void dvsim_vortex_free(dvsim_vortex *v)
         return;
     for (int64_t i = 0; v->shards != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
-        void *parts[] = {s->into, s->tally, s->draws, s->allowed, s->cells,       s->angle,        s->column,  s->seeds, s->keys,    s->leaving,  s->offered_at,
-                         s->accepted_at, s->delivered_at, s->lost_at, s->hops,  s->latency, s->cylinders};
+        void *parts[] = {s->cells,      s->angle,       s->column,       s->seeds,   s->keys, s->leaving,
+                         s->draws,      s->allowed,     s->into,         s->tally,   s->hops, s->latency,
+                         s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             free(parts[k]);
     }

@@ -88,7 +88,7 @@ typedef struct {
     /* [replications][A][H], heights in natural order; delivered_at and lost_at by address, where exit
      * `any` uses only angle 0 */
     const int64_t *offered_at, *accepted_at, *delivered_at, *lost_at;
-    const int64_t *hops, *latency;              /* histograms: index = value */
+    const int64_t *hops, *latency;              /* histograms: index = value; modulo what packet.h says */
     int64_t hops_length, latency_length;
     const int64_t *wanted, *blocked, *present;  /* [C]: descents wanted, blocked; packets, over slots */
     int64_t in_flight, waiting;                 /* now: packets in the switch, packets in the queues */
@@ -123,7 +123,9 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *params, int64_t threads);
 dvsim_vortex *dvsim_vortex_create(const dvsim_vortex_params *params, int64_t threads);
 void dvsim_vortex_free(dvsim_vortex *vortex);
 
-/* Run so many slots. DVSIM_ENOMEM: no room for a longer histogram; nothing was run. */
+/* Run so many slots. DVSIM_EINVAL: fewer than none, or more than 2^62 in all. DVSIM_ENOMEM: no room for a
+ * longer histogram, and nothing was run; or for a longer list of events or deliveries, which then ends
+ * early, and the switch cannot go on. */
 int dvsim_vortex_run(dvsim_vortex *vortex, int64_t slots);
 
 void dvsim_vortex_reset_counts(dvsim_vortex *vortex);
@@ -149,17 +151,20 @@ int64_t dvsim_vortex_refused(const dvsim_vortex *vortex, const int64_t **handles
 /* Events of the watched packets since creation, in the order of slots. */
 int64_t dvsim_vortex_events(const dvsim_vortex *vortex, const dvsim_event **events);
 
-/* State of the switch as bytes that do not depend on threads or machine; -1: not for `given` or with
- * watched packets. `load` wants a switch made from the same parameters. DVSIM_EINVAL: other bytes. */
+/* State of the switch as bytes that do not depend on threads or instruction set; -1: not for `given` or
+ * with watched packets. `load` wants a switch made from the same parameters. DVSIM_EINVAL: the bytes are not
+ * those that `save` gave, or of a switch of another kind; nothing was changed. Bytes that were made up may
+ * put packets where none could be, but no access goes astray. */
 int64_t dvsim_vortex_state_bytes(const dvsim_vortex *vortex);
 int dvsim_vortex_save(const dvsim_vortex *vortex, uint8_t *bytes);
 int dvsim_vortex_load(dvsim_vortex *vortex, const uint8_t *bytes, int64_t length);
 
-/* The packet at a node of replication 0: 0 for none, else 1 + angle * H + height of its address. */
+/* The packet at a node of replication 0: 0 for none, else 1 + angle * H + height of its address.
+ * DVSIM_EINVAL: no such node. */
 int64_t dvsim_vortex_at(const dvsim_vortex *vortex, int64_t cylinder, int64_t angle, int64_t height);
 
-/* Instruction set of the inner loops: "avx512", "avx2" or "portable". The environment variable
- * DVSIM_SIMD forces one; one that this machine lacks is ignored. */
+/* Instruction set of the inner loops of a switch that is made now: "avx512", "avx2" or "portable". The
+ * environment variable DVSIM_SIMD forces one; one that is unknown or that this machine lacks is ignored. */
 const char *dvsim_vortex_simd(void);
 
 #endif

@@ -212,6 +212,13 @@ def test_a_report_that_is_no_file_is_refused_before_the_run(report, message, tmp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_empty_name_is_no_folder(tmp_path):
+    done = dvsim("run", *SMALL, "--out", "", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the name of the folder is empty" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_report_can_go_to_a_pipe(tmp_path):
     link = tmp_path / "stdout"  # a defect would replace it: never name a device itself here
     link.symlink_to("/dev/stdout")

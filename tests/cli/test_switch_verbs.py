@@ -293,4 +293,26 @@ def test_an_interrupted_run_leaves_no_folder(mine, number):
     _, said = running.communicate(timeout=60)
     assert running.returncode == 128 + number
     assert said.splitlines()[-1] in ("interrupted", "ended by SIGTERM")
-    assert not [path for path in Path("runs").rglob("*") if path.is_file()]
+    assert not Path("runs").exists()
+
+
+def test_workers_that_start_say_nothing_when_they_are_interrupted(mine):
+    """As on a terminal, where Ctrl-C reaches all processes; whenever it comes."""
+    long = ["--set", "traffic.slots=1_000_000", "--set", "switch.height=1024"]
+    for wait in (0.1, 0.25, 0.4):
+        running = subprocess.Popen(
+            [sys.executable, "-m", "dvsim", "run", mine, *long, "--workers", "2"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 60
+        while not Path("runs").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(wait)
+        os.killpg(running.pid, signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+        assert running.returncode == 130
+        assert said.splitlines() == ["interrupted"]
+        assert not Path("runs").exists()

@@ -56,6 +56,7 @@ def read_dot(text):
             continue
         node = re.fullmatch(r'  (\w+)(?: -> (\w+))? \[("\w+"="[^"]*"(?:, "\w+"="[^"]*")*)\];', line)
         data = dict(re.findall(r'"(\w+)"="([^"]*)"', node[3]))
+        assert "height" not in data  # Graphviz would take it for inches
         if "at_height" in data:
             data["height"] = data.pop("at_height")
         if node[2]:

@@ -128,6 +128,8 @@ static void bursts_arrive_whole_and_stop_the_run(int64_t threads)
     CHECK(net != NULL && other != NULL);
     CHECK(dvsim_network_send(net, 128, 0, 1, 0) == DVSIM_EINVAL);
     CHECK(dvsim_network_send(net, 0, 0, 0, 0) == DVSIM_EINVAL);
+    CHECK(dvsim_network_send(net, 0, 0, INT64_MAX, 0) == DVSIM_EINVAL);
+    CHECK(dvsim_network_run(net, INT64_MAX) == DVSIM_EINVAL && dvsim_network_run(net, -1) == DVSIM_EINVAL);
     const int64_t bursts = 300;
     for (int64_t i = 0; i < bursts; i++) {
         CHECK(dvsim_network_send(net, i % 128, i * 37 % 128, 1 + i % 50, i) == DVSIM_OK);

@@ -9,6 +9,8 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "models").glob("*/*.c"))
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", str(ROOT / "models")]
 
+WRAPPED = ("malloc", "calloc", "realloc", "posix_memalign", "pthread_create")
+
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
 def test_compiles_without_a_warning(source, tmp_path):
@@ -38,12 +40,16 @@ def in_place():
 
 @pytest.mark.parametrize(
     ("name", "sanitizers"),
-    [("core_test", "address,undefined"), ("vortex_test", "address,undefined"),
-     ("vortex_test", "thread"), ("network_test", "address,undefined"), ("network_test", "thread")],
+    [("core_test", "address,undefined"), ("vic_test", "address,undefined"),
+     ("vortex_test", "address,undefined"),
+     ("vortex_test", "thread"), ("network_test", "address,undefined"), ("network_test", "thread"),
+     ("memory_test", "address,undefined")],
 )  # fmt: skip
 def test_checks_pass_under_the_sanitizers(name, sanitizers, tmp_path):
     program = tmp_path / name
     flags = [f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all", "-g", "-O1", "-pthread"]
+    if name == "memory_test":
+        flags.append("-Wl," + ",".join(f"--wrap={call}" for call in WRAPPED))
     sources = [str(path) for path in (Path(__file__).with_name(f"{name}.c"), *SOURCES)]
     command = ["cc", *STRICT, *flags, *sources, "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)

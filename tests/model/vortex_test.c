@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "vortex/packet.h"
 #include "vortex/vortex.h"
 
 static const uint8_t ALL[13] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -37,6 +38,8 @@ static void bad_parameters_are_refused(void)
     p.crossing = DVSIM_CROSS_RANDOM; /* without permutations */
     CHECK(dvsim_vortex_create(&p, 1) == NULL);
     p.order = (const uint32_t[]){0, 1, 2, 3, 4, 5, 6, 7, 1, 0, 3, 2, 1, 0}; /* keeps bit 0 */
+    CHECK(dvsim_vortex_create(&p, 1) == NULL);
+    p.order = (const uint32_t[]){1, 0, 1, 0, 5, 4, 7, 6, 1, 0, 3, 2, 1, 0}; /* 0 and 2 both go to 1 */
     CHECK(dvsim_vortex_create(&p, 1) == NULL);
     p = params(8, 3);
     p.hot = (const uint32_t[]){24};
@@ -113,6 +116,63 @@ static void a_saved_switch_goes_on_as_if_nothing_had_been(int32_t injection)
     dvsim_vortex_free(fresh);
 }
 
+static void no_slots_can_be_run_beyond_the_end_of_time(void)
+{
+    const dvsim_vortex_params p = params(8, 3);
+    dvsim_vortex *v = dvsim_vortex_create(&p, 1);
+    CHECK(dvsim_vortex_at(v, 0, 0, 0) == 0 && dvsim_vortex_at(v, 4, 0, 0) == DVSIM_EINVAL);
+    CHECK(dvsim_vortex_run(v, -1) == DVSIM_EINVAL && dvsim_vortex_run(v, INT64_MAX) == DVSIM_EINVAL);
+    CHECK(dvsim_vortex_run(v, 10) == DVSIM_OK);
+    CHECK(dvsim_vortex_run(v, INT64_C(1) << 62) == DVSIM_EINVAL);
+    dvsim_vortex_free(v);
+}
+
+/* As state.c sums up, so that what is damaged looks as if it had been saved. */
+enum { SUM = 9, MADE_UP = 100 };
+static void sum_up(uint8_t *bytes, int64_t length)
+{
+    uint64_t sum = 0, word;
+    for (int64_t k = 0; k < length / 8; k++) {
+        memcpy(&word, bytes + 8 * k, sizeof word);
+        sum = k == SUM ? sum : dvsim_mix(sum ^ word) + DVSIM_DRAW_STEP;
+    }
+    memcpy(bytes + 8 * SUM, &sum, sizeof sum);
+}
+
+/* The sanitizers look on. */
+static void a_state_that_was_tampered_with_is_refused_or_harmless(int32_t injection, int32_t exit_rule)
+{
+    static const dvsim_fault faults[] = {{DVSIM_FAULT_STAY, 3, 0, 0}};
+    dvsim_vortex_params p = params(8, 3);
+    p.injection = injection;
+    p.exit_rule = exit_rule;
+    uint64_t random = 1;
+    int taken = 0;
+    for (int i = 0; i < MADE_UP; i++) {
+        p.faults = faults;
+        p.fault_count = i % 2;
+        dvsim_vortex *v = dvsim_vortex_create(&p, 2), *other = dvsim_vortex_create(&p, 2);
+        CHECK(v != NULL && other != NULL && dvsim_vortex_run(v, 50) == DVSIM_OK);
+        const int64_t length = dvsim_vortex_state_bytes(v);
+        uint8_t *bytes = malloc((size_t)length);
+        CHECK(bytes != NULL && dvsim_vortex_save(v, bytes) == DVSIM_OK);
+        random = dvsim_draw(random, (uint64_t)i);
+        const uint64_t cells = 10 * 8, some = i % 4 ? 4 * 24 * 8 : (uint64_t)length - cells;
+        bytes[cells + (random >> 16) % some] ^= (uint8_t)(1 + random % 255);
+        CHECK(dvsim_vortex_load(other, bytes, length) == DVSIM_EINVAL);
+        sum_up(bytes, length);
+        if (dvsim_vortex_load(other, bytes, length) == DVSIM_OK) {
+            dvsim_vortex_counts k;
+            CHECK(dvsim_vortex_run(other, 50) == DVSIM_OK && dvsim_vortex_counts_now(other, &k) == DVSIM_OK);
+            taken++;
+        }
+        free(bytes);
+        dvsim_vortex_free(v);
+        dvsim_vortex_free(other);
+    }
+    CHECK(taken < MADE_UP);
+}
+
 /* Cylinders of more words than go down at once, and more slots than a byte can count. */
 static void a_large_switch_agrees_with_the_one_that_goes_packet_by_packet(int64_t angles, int64_t threads)
 {
@@ -186,7 +246,10 @@ int main(void)
         packets_are_conserved(injection, 4);
         threads_agree(injection);
         a_saved_switch_goes_on_as_if_nothing_had_been(injection);
+        a_state_that_was_tampered_with_is_refused_or_harmless(injection, DVSIM_EXIT_ANGLE);
+        a_state_that_was_tampered_with_is_refused_or_harmless(injection, DVSIM_EXIT_ANY);
     }
+    no_slots_can_be_run_beyond_the_end_of_time();
     static const char *const kernels[] = {"portable", "avx2", "avx512"};
     for (int k = 0; k < 3; k++) {
         CHECK(setenv("DVSIM_SIMD", kernels[k], 1) == 0);

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from run_builder import steady_tcp, tcp_scenario
 
+from dvsim.report.verdict import claims_sentences
 from dvsim.results.study import Study
 from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
@@ -76,7 +77,7 @@ def test_what_is_exact_is_exact(claims, id_, value):
 @pytest.mark.parametrize(
     ("id_", "said"),
     [
-        ("DV-1", "110 ns; mean 5.0"),
+        ("DV-1", "110 ns with slots of 22 ns; mean 5.0"),
         ("DV-2", "12 ports"),
         ("DV-3", "H = 4,096, brc, A = 1, 2: 0.2"),
         ("DV-3", "xor, A = 1 to 3: 0.1"),
@@ -116,6 +117,24 @@ def test_the_crossing_that_decides_is_the_default(studies):
         ("DV-4", "switch/fixed-ports", "throughput"),
     ]:
         assert decided(changed(studies, name, metric, worse), id_).verdict == "confirmed"
+
+
+@pytest.mark.parametrize("angles", [1, 2])
+def test_the_saturation_farther_from_two_ninths_decides(studies, angles):
+    def worse(point, value):
+        return value * 0.9 if point["angles"] == angles else value
+
+    claim = decided(changed(studies, "switch/saturation", "throughput", worse), "DV-3")
+    assert claim.verdict == "not reproduced"
+
+
+def test_the_height_that_needs_most_angles_decides(studies):
+    def worse(point, value):
+        return 0.98 if (point["height"], point["angles"]) == (16, 6) else value
+
+    claim = decided(changed(studies, "switch/angles", "acceptance", worse), "DV-5")
+    assert claim.value == 8
+    assert "brc: 8, 6;" in claim.note
 
 
 def test_an_interval_that_reaches_below_is_not_enough_for_five_idle_angles(studies):
@@ -163,7 +182,11 @@ def test_every_claim_names_packaged_scenarios():
 def test_the_text_has_claims_and_no_empty_tables(studies):
     text = list(lines(validate(studies)))
     assert text[0] == "Claims"
-    assert "claims confirmed: 8 of 8" in text
+    assert "claims confirmed: 8 of 8, 3 of them by definition" in text
+    assert claims_sentences(validate(studies)) == [
+        "Of 8 claims of the source, 8 confirmed, 0 refuted and 0 not reproduced. "
+        "3 of those confirmed are so by definition."
+    ]
     seven = next(line for line in text if line.startswith("DV-7"))
     assert seven == "DV-7  confirmed: A system has 16 parallel networks; claimed 16 planes, " + (
         "simulated 16 planes"

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from switch_desk import edited, small
 
@@ -10,7 +11,7 @@ from dvsim.errors import ScenarioError
 from dvsim.limit import search
 from dvsim.limit.axis import Continuous, Whole, axis_of
 from dvsim.limit.criterion import Estimate, Term, estimate, parse_criterion
-from dvsim.limit.search import MOST, find_limits
+from dvsim.limit.search import MOST, confidence_of, find_limits
 from dvsim.scenario.load import load
 
 TINY = "height = 4\nangles = 3"
@@ -129,6 +130,42 @@ def test_the_same_question_has_the_same_answer_for_any_number_of_workers(tmp_pat
     assert found[0] == found[1]
 
 
+def test_bounds_are_checked_at_every_point_before_anything_is_run(measured, tmp_path):
+    _, noise = measured
+    seen = noise(lambda replication: 0)
+    scenario = load(small(tmp_path, "[[vary]]\nangles = [8, 2]\n"))
+    with pytest.raises(ScenarioError, match="injecting: must be from 1 to 2, is 3"):
+        limits(scenario, "injecting", Whole(1, 3), "acceptance > 0.9")
+    assert seen == []
+
+
+def test_a_verdict_is_certain_over_all_looks_at_it():
+    for first, looks in ((10, 4), (20, 3), (80, 1), (79, 2)):
+        assert confidence_of(first) == pytest.approx(1 - 0.05 / looks)
+    random = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(300):  # the mean is the number itself: every verdict is wrong
+        runs = random.normal(size=MOST)
+        looks = (estimate(runs[:count], confidence_of(10)) for count in (10, 20, 40, 80))
+        wrong += any(Term("throughput", ">", 0.0).verdict(look) != "undecided" for look in looks)
+    assert 0 < wrong <= 300 * 0.05  # with 95 % at each look it is 11 %
+
+
+def test_the_error_of_the_flow_level_counts(measured, monkeypatch):
+    scenario, noise = measured
+    noise(lambda replication: 0)
+    exact = search._run
+
+    def flowing(task):
+        return exact(task)._replace(fidelity="flow", latency_error=0.0, throughput_error=0.1)
+
+    monkeypatch.setattr(search, "_run", flowing)
+    (found,) = limits(scenario, "load", Continuous(0, 1, 1 / 256), "throughput < 0.5")
+    assert 0.5 / 1.1 - 1 / 256 <= found.holds < 0.5 / 1.1  # the value and a tenth of it
+    assert 0.5 / 0.9 < found.fails <= 0.5 / 0.9 + 1 / 256
+    assert {probe.fidelity for probe in found.probes} == {"flow"}
+
+
 def test_a_value_that_the_switch_refuses_is_told(tmp_path):
     scenario = load(small(tmp_path), ["traffic.pattern=transpose"])
     with pytest.raises(ScenarioError, match="needs height 4, 16, 64"):
@@ -170,6 +207,12 @@ def test_an_estimate_leaves_out_what_is_no_number():
     assert found.value == 2
     assert found.half == pytest.approx(12.706205 * 2**0.5 / 2**0.5)
     assert math.isnan(estimate([math.nan]).value)
+
+
+def test_one_run_that_has_a_value_decides_nothing():
+    found = estimate([2.0, math.nan])
+    assert (found.value, found.half) == (2, math.inf)
+    assert Term("p99", "<", 1.0).verdict(found) == "undecided"
 
 
 @pytest.mark.parametrize(

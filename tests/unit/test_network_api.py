@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dvsim
-from dvsim.network import Network, flow, network
+from dvsim.network import Network, flow, network, units
 from dvsim.scenario.card import load_card
 from dvsim.scenario.slot import slot_of
 from dvsim.switch import Switch
@@ -201,6 +201,34 @@ def test_flow_has_the_figures_of_any_run_and_its_error(cache):
     assert run.in_flight > 0
 
 
+def test_the_error_is_how_far_the_estimate_is_from_the_cycle_level(cache, monkeypatch):
+    exact = flow.estimate
+
+    def wrong(*how):
+        found = exact(*how)
+        later = np.concatenate([np.zeros(5), found.latency])
+        return found._replace(delivered=1.2 * found.delivered, latency=later)
+
+    good = SMALL.run(0.3, 1000, fidelity="flow", injection="queue")
+    monkeypatch.setattr(flow, "estimate", wrong)
+    monkeypatch.setattr(flow, "kept", lambda what, measure, **how: measure())
+    bad = SMALL.run(0.3, 1000, fidelity="flow", injection="queue")
+    assert bad.error.throughput == pytest.approx(0.2, abs=1.2 * good.error.throughput + 1e-9)
+    assert bad.error.latency == pytest.approx(5 / good.mean_latency, rel=0.1)
+
+
+def test_between_two_tables_it_is_interpolated(cache):
+    part = flow.parts_of(SMALL.tree)[0]
+    low, high, between = (
+        units.unit_of(LEAF, part, step / units.STEPS, "queue") for step in (40, 41, 40.25)
+    )
+    assert low.wait < high.wait
+    for name in ("latency", "hops"):
+        means = [units.mean_of(getattr(unit, name)) for unit in (low, high, between)]
+        assert means[0] != means[1]
+        assert means[2] == pytest.approx(0.75 * means[0] + 0.25 * means[1])
+
+
 def test_flow_of_no_load_is_empty(cache):
     run = SMALL.run(0.0, 1000, fidelity="flow")
     assert run.delivered == 0
@@ -216,6 +244,15 @@ def test_tables_are_kept_and_make_no_difference(cache):
     before = [path.stat().st_mtime_ns for path in files]
     assert content(SMALL.run(0.3, 1000, fidelity="flow")) == first
     assert [path.stat().st_mtime_ns for path in files] == before
+
+
+def test_a_table_of_other_code_is_not_used(cache, monkeypatch):
+    SMALL.run(0.3, 1000, fidelity="flow")
+    files = set(cache.iterdir())
+    flow.kept.__globals__["_MEMORY"].clear()
+    monkeypatch.setattr("dvsim.network.cache._room", lambda: "another")
+    SMALL.run(0.3, 1000, fidelity="flow")
+    assert len(set(cache.iterdir()) - files) == len(files)
 
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense", b"a\nb\n", b"\xff\xfe\n"])

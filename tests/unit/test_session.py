@@ -6,6 +6,7 @@ import pytest
 
 import dvsim
 from dvsim import session
+from dvsim.backends import code
 from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.scenario import bounds
 from dvsim.scenario.load import load
@@ -92,6 +93,14 @@ def test_the_manifest_has_the_python_call():
     )
     again = dvsim.run(run.scenario, seed=3, replications=1)
     assert again.manifest["command"] == "dvsim.run(<scenario h3/fdr-8>, seed=3, replications=1)"
+
+
+def test_the_card_that_networks_take_is_part_of_the_version(tmp_path, monkeypatch):
+    before = code.code_version.__wrapped__()
+    other = tmp_path / "card.toml"
+    other.write_text("planes = 8")
+    monkeypatch.setattr(code, "find_card", lambda name: other)
+    assert code.code_version.__wrapped__() != before
 
 
 def test_a_changed_model_does_not_get_the_answer_of_the_old_one(tmp_path, monkeypatch):

@@ -12,10 +12,14 @@ from switch_desk import small
 import dvsim
 from dvsim import session
 from dvsim.backends import pool, switch
+from dvsim.cli.points import study_lines
 from dvsim.errors import OutputError, RunFailed
+from dvsim.report.answers import answer
+from dvsim.report.study_tables import points_table
+from dvsim.report.sweep import Sweep
 from dvsim.results import kept, study_folder
 from dvsim.results.load import load_result
-from dvsim.results.study import METRICS, TABLES
+from dvsim.results.study import METRICS, TABLES, flow_text
 from dvsim.scenario.load import load
 from dvsim.session import run_scenarios, scaled
 from dvsim.switch import Switch, replication_seed
@@ -114,6 +118,7 @@ def test_theory_stands_beside(tmp_path):
     assert value[0, "mean-field", "mean_hops"] == mean_hops(4, 3, throughput)
     assert value[1, "mean-field", "throughput"] == saturation(4, 3)
     assert value[0, "zero-load", "mean_hops"] == value[0, "zero-load", "p50"] == 5
+    assert value[0, "zero-load", "p99"] == value[0, "zero-load", "max"] == 7  # one in twelve
     law = zero_load_hops(4, 3)
     assert {metric: v for (p, _, metric), v in value.items() if p == 0 and "hops:" in metric} == {
         f"hops:{n}": law[n] for n in range(3, 8)
@@ -185,6 +190,16 @@ def test_flow_fidelity_says_so_with_its_error(tmp_path, monkeypatch):
     assert point == 1
     assert all(0 <= error < 0.1 for error in errors)
     assert study.points["latency_error"].isna().tolist() == [True, True, False, False]
+    said = flow_text(study.flow_errors(), 2)
+    assert said.startswith("flow fidelity at 1 of 2 points: against the cycle level, mean latency")
+    lines = list(study_lines(study))
+    assert [line.split()[2] == "-" for line in lines[3:5]] == [False, True]  # no interval
+    assert lines[-1] == f"  {said}"
+    told = answer(Sweep(study))
+    assert told[-1] == f"F{said[1:]}. Replications are equal there and give no interval."
+    last = points_table(Sweep(study), "points").rows[1]
+    assert last[-1].text.startswith("settled; flow: mean latency within ")
+    assert [cell.text for cell in last[2:-1:2]] == ["–"] * (len(last[2:-1]) // 2 + 1)
 
 
 def test_a_scale_multiplies_the_slots_that_count(tmp_path):
@@ -255,14 +270,26 @@ def test_a_damaged_folder_is_refused_until_forced(sweep, tmp_path, damage, messa
     assert ask(sweep, out=tmp_path, report=False)[0].scenario == sweep
 
 
-def test_a_full_disk_leaves_nothing(sweep, tmp_path, monkeypatch):
-    def full(path, data):
-        raise OSError(28, "No space left on device")
+def full(path, data):
+    raise OSError(28, "No space left on device")
 
+
+def test_a_full_disk_leaves_nothing(sweep, tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "write_bytes", full)
     with pytest.raises(OutputError, match="No space left on device"):
         ask(sweep, out=tmp_path / "runs")
-    assert not [path for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    assert list(tmp_path.iterdir()) == [tmp_path / "small.toml"]
+
+
+def test_a_failed_run_leaves_the_folders_that_were_there(sweep, tmp_path, monkeypatch):
+    (first,) = ask(sweep, out=tmp_path / "runs")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(kept, "write_bytes", full)
+    for out in ("runs", "empty"):
+        with pytest.raises(OutputError):
+            ask(sweep, out=tmp_path / out, replications=3)
+    assert first.folder.is_dir()
+    assert list((tmp_path / "empty").iterdir()) == []
 
 
 def test_an_interrupted_run_leaves_nothing_and_no_process(sweep, tmp_path, monkeypatch):
@@ -273,7 +300,7 @@ def test_an_interrupted_run_leaves_nothing_and_no_process(sweep, tmp_path, monke
     monkeypatch.setattr(session.Progress, "runs_done", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ask(sweep, out=tmp_path / "runs", workers=2)
-    assert not [path for path in (tmp_path / "runs").rglob("*") if path.is_file()]
+    assert not (tmp_path / "runs").exists()
     deadline = time.monotonic() + 10
     while pool.multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -288,8 +315,8 @@ def test_a_worker_that_dies_fails_the_run(sweep, monkeypatch):
 
     monkeypatch.setattr(session.Progress, "runs_done", kill_one)
     monkeypatch.setattr(switch, "SMALL", 1)
-    with pytest.raises(RunFailed, match="a worker process died"):
-        ask(sweep, replications=40, workers=2)
+    with pytest.raises(RunFailed, match="a worker process died"):  # with much still to be done
+        ask(sweep.fixed("slots", 100_000), replications=20, workers=2)
 
 
 def test_the_folder_of_a_run_is_told_from_that_of_a_study(sweep, tmp_path):

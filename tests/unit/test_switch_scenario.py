@@ -356,6 +356,14 @@ def test_a_wrong_trace_is_told_with_its_own_line(tmp_path, lines, name, said):
     assert told.endswith(said)
 
 
+def test_a_trace_that_may_never_end_is_not_read(tmp_path, monkeypatch):
+    (told,) = faults(traced(tmp_path, "", "/dev/zero"))
+    assert told == "small.toml:14: traffic.trace: /dev/zero is not a file"
+    monkeypatch.setattr(bounds, "TRACE_BYTES", 30)
+    (told,) = faults(traced(tmp_path, "0,0,5\n3,11,0\n"))
+    assert told.endswith("traffic.trace: is a file of 31 B; a scenario may have 30")
+
+
 def test_a_hot_spot_is_frozen(tmp_path):
     new = 'load = 0.3\npattern = "hot-spot"\nhot = { fraction = 0.1, outputs = [1, 2] }'
     scenario = load(edited(tmp_path, "load = 0.3", new))

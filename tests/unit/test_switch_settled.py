@@ -4,6 +4,7 @@ import numpy as np
 from switch_runs import SMALL
 
 from dvsim.switch import Switch
+from dvsim.switch.settled import Batches
 
 
 def test_a_run_beyond_saturation_is_marked():
@@ -33,3 +34,10 @@ def test_traffic_that_changes_is_marked():
 
 def test_a_short_run_is_marked():
     assert SMALL.run(0.1, 40).notes == ("too short to judge: 40 slots, at least 64",)
+
+
+def test_queues_may_grow_by_a_hundredth_of_what_was_offered():
+    batches = Batches(delivered=[500] * 10, waiting_before=100)
+    assert batches.notes(160, 10_000, 200) == ()
+    said = ("queues grew by 101 packets, 1.0% of what was offered",)
+    assert batches.notes(160, 10_000, 201) == said
