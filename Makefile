@@ -29,6 +29,7 @@ bench: $(VENV)/editable ## how fast: the campaign, the command line, the switch;
 	$(BIN)/python bench/switch.py
 	$(BIN)/python bench/network.py
 	$(BIN)/python bench/emulator.py
+	$(BIN)/python bench/message.py
 
 install: $(VENV)/installed ## dvsim in .venv
 

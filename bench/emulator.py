@@ -48,6 +48,7 @@ ROWS = (
 )
 TIMED_CARDS = (2, 4, 8, 16, 32)
 TIMED_PACKETS = 400_000
+HASH_RUNS = 50
 
 
 class Bench:
@@ -137,6 +138,27 @@ def timed(bench: Bench) -> None:
         )
 
 
+def hashes(bench: Bench) -> None:
+    """Print how many different traces a timed job has: idle or loaded, on one core or two."""
+    command = [bench.vicrun, "-n", "4", "--mode", "timed", "--stats", "--", bench.vic, "storm"]
+    cores = sorted(os.sched_getaffinity(0))
+    seen = set()
+    for i in range(HASH_RUNS):
+        load = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if i % 4 >= 2 else None
+        if i % 2:
+            os.sched_setaffinity(0, cores[:1])
+        try:
+            done = subprocess.run([*command, "20480"], check=True, capture_output=True, text=True)
+        finally:
+            os.sched_setaffinity(0, cores)
+            if load is not None:
+                load.kill()
+                load.wait()
+        seen.add(done.stderr.split("trace hash ")[1].split()[0])
+    runs = f"{HASH_RUNS} runs, idle and loaded, on one core and on {len(cores)}"
+    print(f"timed, 4 cards: {len(seen)} different trace hashes in {runs} (goal: 1)")
+
+
 def main() -> None:
     """Print all figures."""
     prefix = Path(sys.argv[1]) if len(sys.argv) > 1 else emulator_prefix()
@@ -146,6 +168,7 @@ def main() -> None:
         against_ucx()
         deaths(bench)
         timed(bench)
+        hashes(bench)
 
 
 if __name__ == "__main__":

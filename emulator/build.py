@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
-LIBRARY = ("src", "src/functional", "src/timed")
+LIBRARY = ("src", "src/functional", "src/timed", "src/message")
 """Folders whose C files are libvic."""
 SHARED = ("src/job.c", "src/config.c", "src/bell.c")
 """What vicrun has in common with libvic."""
@@ -50,8 +50,13 @@ def library_sources() -> list[Path]:
 
 def launcher_sources() -> list[Path]:
     """Return the C files of vicrun."""
-    models = [path for name in (*HOST, *HARDWARE) for path in sorted(MODELS.glob(name))]
-    return [*sorted((HERE / "launcher").glob("*.c")), *(HERE / name for name in SHARED), *models]
+    shared = [*(HERE / name for name in SHARED), *(MODELS / name for name in HOST)]
+    return [*sorted((HERE / "launcher").glob("*.c")), *shared, *hardware_sources()]
+
+
+def hardware_sources() -> list[Path]:
+    """Return the C files of cards and network, which libvic does without."""
+    return [path for name in HARDWARE for path in sorted(MODELS.glob(name))]
 
 
 def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
@@ -74,11 +79,16 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
     if not any("-fsanitize" in flag for flag in flags):
         library.append("-Wl,-z,defs")  # a sanitizer is found in the program only
     compile_c(library_sources(), prefix / "lib" / SONAME, [*flags, *library])
+    threads = prefix / "lib" / "libvic-threads.so"
+    compile_c(
+        [HERE / "src" / "threads" / "threads.c"], threads, [*flags, "-shared", "-fPIC", "-ldl"]
+    )
     fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
     compile_c(launcher_sources(), prefix / "bin" / "vicrun", [*flags, *fast])
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
-    (prefix / "include" / "vic.h").write_bytes((HERE / "include" / "vic.h").read_bytes())
+    for header in (HERE / "include").glob("*.h"):
+        (prefix / "include" / header.name).write_bytes(header.read_bytes())
     for name, folder in (
         ("vic.pc", "lib/pkgconfig"),
         ("vicConfig.cmake", "lib/cmake/vic"),

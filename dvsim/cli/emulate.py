@@ -24,6 +24,16 @@ PARAMETERS = (
     "dma_entries",
     "dma_setup",
     "pcie_rate",
+    "pio_write",
+    "pio_read",
+    "pio_rate",
+    "poll_mirror",
+    "fifo_pop",
+    "send_words",
+    "port_rate",
+    "planes",
+    "switch_angles",
+    "link",
 )
 """What vicrun takes from a card, in base units."""
 
@@ -38,6 +48,7 @@ PARAMETERS = (
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
 @click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
+@click.option("--spread", is_flag=True, help="Timed mode: run on all cores, not on one.")
 @click.option("--prefix", is_flag=True, help="Each line of output begins with its card.")
 @click.option("--cflags", is_flag=True, help="Print the compiler's flags for vic.h.")
 @click.option("--libs", is_flag=True, help="Print the linker's flags for libvic.")
@@ -53,6 +64,7 @@ def emulate(
     check: bool,
     stats: bool,
     trace: str | None,
+    spread: bool,
     prefix: bool,
     cflags: bool,
     libs: bool,
@@ -81,7 +93,7 @@ def emulate(
     command = [str(root / "bin" / "vicrun")]
     command += [text for name, value in options.items() if value for text in (name, value)]
     command += [text for fault in faults for text in ("--fault", fault)]
-    flags = {"--check": check, "--stats": stats, "--prefix": prefix}
+    flags = {"--check": check, "--stats": stats, "--spread": spread, "--prefix": prefix}
     command += [name for name, given in flags.items() if given]
     _become([*command, *_parameters(card), "--", *program])
 

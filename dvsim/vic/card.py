@@ -254,7 +254,8 @@ class Card:
             if timeout_ns != FOREVER:
                 left = max(0, timeout_ns - (time.monotonic_ns() - started))
             if status != Status.ETIMEDOUT or self._timed or left == 0:
-                raise self._error(name, status, {**arguments, "timeout_ns": timeout_ns})
+                shown = "FOREVER" if timeout_ns == FOREVER else timeout_ns
+                raise self._error(name, status, {**arguments, "timeout_ns": shown})
 
     def _waited(self, function: Callable[..., int], now: int, arguments: dict[str, Any]) -> int:
         try:

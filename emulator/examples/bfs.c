@@ -165,6 +165,7 @@ static void compare(const struct search *mine, unsigned scale, uint32_t root)
             fail("bfs: vertex %" PRIu64 " has a wrong level or parent", vertex);
         }
     }
+    worked(mine->card, (double)whole.edges * 2 / (double)mine->graph->step, MAKE_NS);
     search_close(&alone);
     free(whole.place);
     free(whole.neighbour);
@@ -195,6 +196,7 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < graph.count; i++) {
         result = scramble(result ^ search.level[i]);
     }
+    worked(card, (double)graph.count, MAKE_NS);
     if (attr.card == 0) { /* every edge is looked at from both of its ends, as in Graph500 */
         printf("%10s %10s %12s %10s %12s\n%10u %10" PRIu64 " %12" PRIu64 " %10u %12.3f\n", "cards", "vertices", "edges",
                "levels", "M edges/s", attr.cards, graph.vertices, scanned / 2, search.now,

@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < words; i++) {
         part.word[i] = first + i;
     }
+    worked(card, (double)words, COPY_NS);
     sum_open(card, &attr, &sum);
     stream_open(&stream, card, &attr, apply, &part);
     MUST(vic_barrier(card, VIC_FOREVER));
@@ -118,6 +119,7 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < words; i++) {
         result = scramble(result ^ part.word[i]);
     }
+    worked(card, (double)words, MAKE_NS);
     if (attr.card == 0) {
         printf("%10s %12s %12s %14s\n%10u %12" PRIu64 " %12.6f %14.6f\n", "cards", "updates", "GUPS", "GUPS per card",
                attr.cards, updates, gups, gups / attr.cards);

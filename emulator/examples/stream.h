@@ -2,8 +2,10 @@
  * work with it: many small words, each for another card, nobody knows how many will come.
  *
  * Words are gathered per destination. When SEND_WORDS are gathered the fullest bucket goes out by DMA: its
- * headers, all alike, wait in SRAM. The FIFO of this card is emptied all the while, for a full FIFO stops
- * those who send to it: a card that only sends, and waits for room, can wait for ever.
+ * headers, all alike, wait in SRAM. With many cards even that one holds few words, and a transfer takes about
+ * as long to set up as MANY headers to write; then all buckets go in one transfer, with headers made for it.
+ * The FIFO of this card is emptied all the while, for a full FIFO stops those who send to it: a card that only
+ * sends, and waits for room, can wait for ever.
  *
  * The end of a turn. Every card presets its counter to cards * TOKEN. Each word counts it down by one. A card
  * that has sent n words to another, and its last, adds n - TOKEN there. As a TOKEN is more than anybody
@@ -15,7 +17,7 @@
 
 #include "example.h"
 
-enum { SEND_WORDS = 512, TAKE_WORDS = 512 }; /* at most 512 gathered and 512 on their way: HPCC allows 1,024 */
+enum { MANY = 64, SEND_WORDS = 512, TAKE_WORDS = 512 }; /* at most 512 gathered and 512 on their way: HPCC allows 1,024 */
 
 #define TOKEN (INT64_C(1) << 40)
 
@@ -24,7 +26,7 @@ struct stream {
     const struct vic_attr *attr;
     void (*take)(void *what, const uint64_t *words, size_t n); /* words for this card */
     void *what;
-    vic_addr_t headers; /* SEND_WORDS for each card and turn */
+    vic_addr_t headers; /* SEND_WORDS for each card and turn, and for a transfer to all */
     unsigned counter[2], turn;
     uint64_t *bucket;     /* SEND_WORDS for each card */
     size_t *filled, stored;
@@ -42,7 +44,7 @@ static inline void stream_open(struct stream *stream, vic_t *card, const struct 
     stream->bucket = allocate((size_t)cards * SEND_WORDS, sizeof *stream->bucket);
     stream->filled = allocate(cards, sizeof *stream->filled);
     stream->sent = allocate(cards, sizeof *stream->sent);
-    MUST(vic_alloc(card, (size_t)2 * cards * SEND_WORDS, &stream->headers));
+    MUST(vic_alloc(card, ((size_t)2 * cards + 1) * SEND_WORDS, &stream->headers));
     for (unsigned turn = 0; turn < 2; turn++) {
         MUST(vic_counter_alloc(card, &stream->counter[turn]));
         MUST(vic_counter_set(card, stream->counter[turn], cards * TOKEN));
@@ -89,16 +91,38 @@ static inline void stream_settle(struct stream *stream)
     }
 }
 
+/* The bucket of a card, behind n words that are about to go; how many then. */
+static inline size_t stream_empty(struct stream *stream, uint32_t to, size_t n)
+{
+    size_t filled = stream->filled[to];
+    memcpy(stream->moving + n, stream->bucket + (size_t)to * SEND_WORDS, filled * sizeof *stream->moving);
+    stream->sent[to] += (int64_t)filled;
+    stream->stored -= filled;
+    stream->filled[to] = 0;
+    return n + filled;
+}
+
 static inline void stream_flush(struct stream *stream, uint32_t to)
 {
-    size_t n = stream->filled[to];
-    vic_addr_t headers = stream->headers + (stream->turn % 2 * stream->attr->cards + to) * SEND_WORDS;
+    uint32_t cards = stream->attr->cards;
+    vic_addr_t headers = stream->headers + (stream->turn % 2 * cards + to) * SEND_WORDS;
+    size_t n = 0;
     stream_settle(stream);
-    memcpy(stream->moving, stream->bucket + (size_t)to * SEND_WORDS, n * sizeof *stream->moving);
+    if (stream->filled[to] >= MANY || stream->filled[to] == stream->stored) {
+        n = stream_empty(stream, to, 0);
+    } else {
+        uint64_t made[SEND_WORDS];
+        headers = stream->headers + 2 * cards * SEND_WORDS;
+        for (uint32_t other = 0; other < cards; other++) {
+            size_t from = n;
+            n = stream_empty(stream, other, n);
+            for (size_t i = from; i < n; i++) {
+                made[i] = vic_header(other, VIC_FIFO, 0, stream->counter[stream->turn % 2]);
+            }
+        }
+        MUST(vic_write(stream->card, headers, made, n));
+    }
     MUST(vic_dma_send(stream->card, headers, stream->moving, n, &stream->dma));
-    stream->sent[to] += (int64_t)n;
-    stream->filled[to] = 0;
-    stream->stored -= n;
     stream_drain(stream);
 }
 

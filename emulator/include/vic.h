@@ -35,7 +35,9 @@
  *   cost      what a call takes on the modelled hardware, in parameters of the card (`dvsim show
  *             data-vortex-8` prints them with their sources). Timed mode charges it; functional mode
  *             takes what the machine takes.
- *   mode      SRAM, counters and FIFO are reached through these calls only, so that the same binary runs
+ *   mode      timed mode: vic_open returns when every program of the job has opened its card or ended; a deadlock
+ *             ends all waits with VIC_EPEER, and the launcher says who waited for what.
+ *             SRAM, counters and FIFO are reached through these calls only, so that the same binary runs
  *             in every mode.
  */
 #ifndef VIC_H
@@ -190,8 +192,8 @@ VIC_API int vic_send_cached(vic_t *card, vic_addr_t headers, const uint64_t *pay
 
 /* The headers wait in SRAM, a DMA engine fetches the payloads, which must stay until the transfer is done.
  * Done: all payloads have been fetched; the packets may still be on their way. Never waits for a FIFO.
- * VIC_ENOSPC: dma_entries transfers have not been waited for. cost: dma_setup, n * 8 B at pcie_rate; the
- * program goes on after pio_write. */
+ * VIC_ENOSPC: dma_entries transfers have not been waited for. cost: pio_write, dma_setup, n * 8 B at pcie_rate,
+ * pio_write; the program goes on after 16 B at pio_rate. */
 VIC_API int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, vic_dma_t **dma);
 
 /* n consecutive words to SRAM words addr .. addr + n - 1 of card dest, each counting `counter` there, by the
@@ -199,7 +201,7 @@ VIC_API int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloa
 VIC_API int vic_put(vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter);
 
 /* n words of this card's SRAM to host memory, which must not be touched until the transfer is done.
- * VIC_ENOSPC as above. cost: dma_setup, n * 8 B at pcie_rate. */
+ * VIC_ENOSPC as above. cost: as vic_dma_send. */
 VIC_API int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma);
 
 /* *done = 1 if the transfer is done, else 0; the handle stays. VIC_EINVAL: no transfer, or one that was
@@ -223,7 +225,7 @@ VIC_API int vic_counter_alloc(vic_t *card, unsigned *counter);
 VIC_API int vic_counter_free(vic_t *card, unsigned counter);
 
 /* Preset. Packets that come before are forgotten by it: preset, tell the senders (a barrier does), then let
- * them send. cost: pio_write. */
+ * them send. cost: 8 B at pio_rate, and pio_write until the card has it; this card reads it at once. */
 VIC_API int vic_counter_set(vic_t *card, unsigned counter, int64_t n);
 
 /* Its present value, from the mirror in host memory. cost: poll_mirror. */
@@ -252,7 +254,7 @@ VIC_API int vic_fifo_wait(vic_t *card, uint64_t *words, size_t min, size_t max, 
 /* Wait until every card of the job is in its barrier. It does not wait for packets: one sent before may
  * arrive after. After VIC_ETIMEDOUT this card has not taken part. Threads of one card that call at the same time take
  * turns. VIC_EPEER also if the program of a card has ended, so that nobody can wait for it.
- * cost: ceil(log2(cards)) rounds of one packet on the reserved counters. */
+ * cost: ceil(log2(cards)) rounds, in each 16 B at pio_rate, two pio_write and the fabric; poll_mirror per look. */
 VIC_API int vic_barrier(vic_t *card, uint64_t timeout_ns);
 
 #ifdef __cplusplus

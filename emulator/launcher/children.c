@@ -35,6 +35,7 @@ static void become(const struct launch *launch, uint32_t card, pid_t parent, int
         _exit(137); /* the launcher died before the line above */
     }
     timed_pin(launch);
+    timed_preload(launch);
     if (card != 0) {
         int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
         dup2(nothing, 0);

@@ -60,17 +60,7 @@ void coordinator_free(struct coordinator *all)
     free(all);
 }
 
-static uint32_t state_of(const struct side *side)
-{
-    return atomic_load(&side->shared->state);
-}
-
-static bool has_ended(const struct side *side)
-{
-    return atomic_load(&side->all->job->card[side->number].end) != CARD_RUNS;
-}
-
-static uint64_t sleep_on_bell(struct coordinator *all, uint32_t seen)
+uint64_t coordinator_sleep(struct coordinator *all, uint32_t seen)
 {
     struct timespec slice = {0, PATIENCE_NS};
     uint64_t before = job_clock_ns();
@@ -95,7 +85,7 @@ static void await_cards(struct coordinator *all)
         if (runs == NULL || atomic_load(&all->stop) == 2) {
             return;
         }
-        waited += sleep_on_bell(all, seen);
+        waited += coordinator_sleep(all, seen);
         if (waited > COMPLAIN_NS && !runs->complained) {
             runs->complained = true;
             report_waiting(all, runs->number);
@@ -117,16 +107,20 @@ static void look_at(struct side *side)
     }
     if (side->end_ps == NEVER && state != CARD_RUNNING && has_ended(side)) {
         side->end_ps = state == CARD_ABSENT ? 0 : state == CARD_CLOSED ? shared->next_ps : side->all->sim_ps;
+        side->end_ps = side->end_ps != NEVER ? side->end_ps : side->all->sim_ps; /* it died in its turn */
         atomic_store(&shared->state, CARD_CLOSED);
         barrier_ended(side->all);
     }
-    if (side->end_ps != NEVER || state == CARD_AWAY) {
+    if (side->end_ps != NEVER) {
         side->next_ps = NEVER;
     } else if (state == CARD_STOPPED) {
         side->next_ps = side->ran ? shared->next_ps : side->next_ps; /* news may have brought it nearer */
+        if (side->ran && shared->stop_status == VIC_ECLOSED) {
+            shared->stop_ps = NEVER; /* that was for the waits of then */
+        }
         side->ran = false;
         side->wake = shared->urgent || shared->news_tail - shared->news_head > NEWS_ROOM / 2;
-    } else if (state == CARD_CLOSED) {
+    } else if (state == CARD_CLOSED || state == CARD_AWAY) { /* it may come back at once */
         uint64_t now = job_clock_ns();
         side->closed_ns = side->closed_ns ? side->closed_ns : now;
         side->next_ps = now - side->closed_ns < HELD_NS ? shared->next_ps : NEVER;
@@ -135,64 +129,6 @@ static void look_at(struct side *side)
         side->next_ps = held && side->next_ps > side->all->sim_ps ? side->next_ps : side->all->sim_ps;
         side->coming = true;
     }
-}
-
-static bool is_stopped(const struct side *side)
-{
-    return state_of(side) == CARD_STOPPED;
-}
-
-/* From then on waits end. */
-static void stop_waits(struct side *side, int64_t at_ps, int status)
-{
-    if (side->shared->stop_ps == NEVER) {
-        side->shared->stop_ps = at_ps;
-        side->shared->stop_status = status;
-        side->wake = true;
-    }
-}
-
-static void stop_all(struct coordinator *all, int64_t at_ps, int status)
-{
-    for (uint32_t i = 0; i < all->cards; i++) {
-        stop_waits(&all->side[i], at_ps, status);
-    }
-}
-
-/* The fault `kill`: nobody passes its time before it is done. */
-static int64_t kill_due(struct coordinator *all, int64_t least_ps)
-{
-    const struct job_config *c = &all->job->config;
-    for (uint32_t i = 0; i < c->kills && i < JOB_FAULTS; i++) {
-        int64_t at = c->kill[i].at_ns < INT64_MAX / 2000 ? (int64_t)c->kill[i].at_ns * 1000 : NEVER / 2;
-        struct side *side = &all->side[c->kill[i].card];
-        if (all->kills >> i & 1 || side->end_ps != NEVER) {
-            continue;
-        }
-        if (least_ps < at) {
-            continue;
-        }
-        all->kills |= UINT64_C(1) << i;
-        stop_all(all, at, VIC_EPEER);
-        all->kill(all->context, side->number);
-        while (!has_ended(side) && atomic_load(&all->stop) != 2) {
-            uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
-            if (!has_ended(side)) {
-                sleep_on_bell(all, seen);
-            }
-        }
-        side->end_ps = at;
-        side->next_ps = NEVER;
-        side->wake = false;
-        atomic_store(&side->shared->state, CARD_CLOSED);
-    }
-    int64_t next = NEVER;
-    for (uint32_t i = 0; i < c->kills && i < JOB_FAULTS; i++) {
-        int64_t at = (int64_t)(c->kill[i].at_ns < INT64_MAX / 2000 ? c->kill[i].at_ns * 1000 : INT64_MAX / 2);
-        bool pending = !(all->kills >> i & 1) && all->side[c->kill[i].card].end_ps == NEVER;
-        next = pending && at < next ? at : next;
-    }
-    return next;
 }
 
 static int64_t least(const struct coordinator *all)
@@ -227,32 +163,6 @@ static void carry_on(struct coordinator *all)
 static bool is_idle(struct coordinator *all)
 {
     return all->events == 0 && fabric_next_ps(all) == NEVER;
-}
-
-/* Nothing moves: who is left waits for what cannot come. */
-static void end_waits(struct coordinator *all)
-{
-    struct side *last = NULL;
-    uint32_t live = 0;
-    int64_t ended = all->last_ps + all->pcie.crossing_ps;
-    bool all_wait = true;
-    for (uint32_t i = 0; i < all->cards; i++) {
-        struct side *side = &all->side[i];
-        if (side->end_ps == NEVER) {
-            last = side;
-            live++;
-            all_wait = all_wait && side->next_ps == NEVER && !side->wake && is_stopped(side);
-        } else if (side->end_ps > ended) {
-            ended = side->end_ps;
-        }
-    }
-    if (live == 1 && all->cards > 1) {
-        stop_waits(last, ended, VIC_ECLOSED);
-    } else if (live > 0 && all_wait && !all->deadlock && last->shared->stop_ps == NEVER) {
-        all->deadlock = true;
-        report_deadlock(all);
-        stop_all(all, all->last_ps, VIC_EPEER);
-    }
 }
 
 static bool may_go(const struct side *side, int64_t until_ps)
@@ -303,29 +213,30 @@ static void turn(struct coordinator *all)
     uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
     await_cards(all);
     if (!all_present(all)) {
-        sleep_on_bell(all, seen);
+        coordinator_sleep(all, seen);
         return;
     }
     for (uint32_t i = 0; i < all->cards; i++) {
         look_at(&all->side[i]);
     }
-    if (atomic_load(&all->job->shared->poison) != 0) {
-        stop_all(all, all->sim_ps, VIC_EPEER);
-    }
-    int64_t next = least(all), kill = kill_due(all, next);
+    ends_tell_deaths(all);
+    int64_t next = least(all), kill = ends_kill_due(all, next);
     next = next < kill ? next : kill;
     all->bound_ps = next < NEVER - all->ahead_ps ? next + all->ahead_ps : NEVER;
+    if (all->bound_ps < all->sim_ps) { /* a late call: it must not stop all */
+        all->bound_ps = all->sim_ps + 1;
+    }
     carry_on(all);
     if (is_idle(all)) {
-        end_waits(all);
+        ends_when_idle(all);
     }
     if (all->failed) {
         fputs("vicrun: timed: no memory\n", stderr);
-        stop_all(all, all->sim_ps, VIC_ECLOSED);
+        ends_of_all(all, all->sim_ps, VIC_ECLOSED);
         atomic_store(&all->stop, 2);
     }
-    if (!let_run(all) && atomic_load(&all->stop) == 0) {
-        sleep_on_bell(all, seen);
+    if (!let_run(all) && atomic_load(&all->stop) == 0 && !all->kill_pending) {
+        coordinator_sleep(all, seen);
     }
 }
 

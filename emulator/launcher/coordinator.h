@@ -43,7 +43,7 @@ struct side { /* a card, as the coordinator sees it */
     int64_t end_ps;  /* its program has ended; NEVER */
     bool wake, coming, ran; /* ran: next_ps is not up to date */
     bool complained;
-    uint64_t closed_ns;  /* wall clock: since then it might be opened again */
+    uint64_t closed_ns;  /* wall clock: it is closed or away since then, and might come back */
     uint64_t fifo_told;
     uint64_t *staged;
     size_t staged_words, staged_room;
@@ -76,7 +76,7 @@ struct coordinator {
     int64_t bound_ps; /* and can be carried to here */
     int64_t last_ps;  /* something happened */
     bool pause;       /* a card has to take its news first */
-    bool check, deadlock, failed;
+    bool check, deadlock, failed, kill_pending;
     int64_t hop_ps;   /* a word from host to host, for the barrier */
     uint64_t kills;   /* done, as bits */
     uint64_t hash, deliveries, windows, slots, draws;
@@ -99,6 +99,30 @@ void coordinator_kick(struct coordinator *all);
 bool coordinator_finish(struct coordinator *all);
 void coordinator_report(const struct coordinator *all, FILE *file);
 void coordinator_free(struct coordinator *all);
+
+static inline uint32_t state_of(const struct side *side)
+{
+    return atomic_load(&side->shared->state);
+}
+
+static inline bool is_stopped(const struct side *side)
+{
+    return state_of(side) == CARD_STOPPED;
+}
+
+static inline bool has_ended(const struct side *side)
+{
+    return atomic_load(&side->all->job->card[side->number].end) != CARD_RUNS;
+}
+
+/* Wait for the bell, unless it was rung since `seen`, but not long; how long, in ns. */
+uint64_t coordinator_sleep(struct coordinator *all, uint32_t seen);
+
+/* ---- coordinator_ends.c: waits that cannot end well */
+void ends_of_all(struct coordinator *all, int64_t at_ps, int status);
+void ends_tell_deaths(struct coordinator *all);
+int64_t ends_kill_due(struct coordinator *all, int64_t least_ps); /* nobody may pass what it returns */
+void ends_when_idle(struct coordinator *all);
 
 /* ---- coordinator_events.c */
 void events_add(struct coordinator *all, struct event *event);

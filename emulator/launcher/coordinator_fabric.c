@@ -234,6 +234,24 @@ static void check(struct coordinator *all, uint32_t card, const struct event *ev
     }
 }
 
+/* In the trace of the card that sent it. */
+static void record(struct coordinator *all, uint32_t to, const struct event *event)
+{
+    uint32_t counter = dvsim_header_counter(event->packet.header), room = all->job->config.trace_records;
+    struct trace_head *trace = room > 0 ? job_trace(all->job, event->card) : NULL;
+    struct trace_record what = {.at_ns = (uint64_t)event->at_ps / 1000, .kind = TRACE_PACKETS, .card = to,
+                                .number = counter, .value = dvsim_vic_counter(all->side[to].vic, counter), .count = 1};
+    if (trace == NULL) {
+        return;
+    }
+    trace_add(trace, room, &what);
+    if (dvsim_header_op(event->packet.header) == DVSIM_OP_FIFO) {
+        what.kind = TRACE_FIFO;
+        what.value = dvsim_vic_fifo_words(all->side[to].vic);
+        trace_add(trace, room, &what);
+    }
+}
+
 void fabric_arrive(struct coordinator *all, const struct event *event)
 {
     uint32_t to = dvsim_header_dest(event->packet.header);
@@ -253,4 +271,5 @@ void fabric_arrive(struct coordinator *all, const struct event *event)
         atomic_fetch_add(&all->job->card[to].stat[STAT_DROPPED], 1);
     }
     all->failed |= dvsim_vic_arrive(side->vic, event->at_ps, &event->packet, lose) == DVSIM_ENOMEM;
+    record(all, to, event);
 }

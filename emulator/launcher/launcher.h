@@ -61,10 +61,11 @@ void loop(struct launch *launch, int signals);
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards);
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards);
 
-/* timed.c: does nothing in functional mode. False: it was said why not. timed_pin is for a child. */
+/* timed.c: does nothing in functional mode. False: it was said why not. timed_pin and timed_preload are for a child. */
 bool timed_make(struct launch *launch);
 bool timed_start(struct launch *launch);
 void timed_pin(const struct launch *launch);
+void timed_preload(const struct launch *launch);
 void timed_finish(struct launch *launch);
 
 /* stats.c and perfetto.c: what is written when all is over. perfetto_write: 0, or an errno. */

@@ -81,6 +81,7 @@ static void finish(struct launch *launch)
         stream_finish(&launch->child[i].out, i, options->job.cards);
         stream_finish(&launch->child[i].err, i, options->job.cards);
     }
+    timed_finish(launch); /* what is on its way arrives */
     uint64_t lost = 0;
     for (uint32_t i = 0; i < options->job.cards; i++) {
         lost += atomic_load(&launch->job->card[i].stat[STAT_DROPPED]);
@@ -91,7 +92,6 @@ static void finish(struct launch *launch)
     if (options->job.stats) {
         stats_print(launch->job);
     }
-    timed_finish(launch);
     int error = options->trace != NULL ? perfetto_write(launch->job, options->trace) : 0;
     if (error != 0) {
         fprintf(stderr, "vicrun: --trace: cannot write '%s': %s\n", options->trace, strerror(error));

@@ -1,7 +1,7 @@
-/* The constants of vic.h as text, and by name. */
+/* The constants of vic.h and vic_message.h as text, and by name. */
 #include <string.h>
 
-#include "vic.h"
+#include "vic_message.h"
 
 struct status {
     int number;
@@ -48,7 +48,7 @@ static const struct constant constants[] = {
     CONSTANT(VIC_EBUSY),     CONSTANT(VIC_ENOSPC),      CONSTANT(VIC_EPEER),      CONSTANT(VIC_ECLOSED),
     CONSTANT(VIC_ENOJOB),    CONSTANT(VIC_ESYS),        CONSTANT(VIC_ERANGE),     CONSTANT(VIC_WRITE),
     CONSTANT(VIC_FIFO),      CONSTANT(VIC_QUERY),       CONSTANT(VIC_COUNTER_SET), CONSTANT(VIC_COUNTER_ADD),
-    CONSTANT(VIC_NO_COUNTER),
+    CONSTANT(VIC_NO_COUNTER), CONSTANT(VIC_MESSAGE_ORDERED),
 };
 
 int vic_constant(const char *name, int64_t *value)

@@ -1,5 +1,6 @@
 /* trace.h: what a card did, kept in the job's memory so that the launcher can write it down afterwards,
- * whatever became of the card. Only the process of a card writes its trace.
+ * whatever became of the card. Only the process of a card writes its trace, and in timed mode the coordinator
+ * while that process has not the turn.
  *
  * The room is fixed. When it is full every second record is dropped and from then on only every second,
  * then every fourth event is kept: the whole run stays covered, and `stride` says how densely.
@@ -28,5 +29,24 @@ struct trace_head {
     uint64_t seen; /* events in all */
     struct trace_record record[];
 };
+
+/* Keep an event, if it is its turn. A full trace drops every second record, and is half as dense from then on. */
+static inline void trace_add(struct trace_head *trace, uint32_t room, const struct trace_record *what)
+{
+    trace->stride = trace->stride != 0 ? trace->stride : 1;
+    if (trace->seen++ % trace->stride != 0) {
+        return;
+    }
+    if (trace->count >= room) {
+        for (uint32_t i = 0; 2 * i < trace->count; i++) {
+            trace->record[i] = trace->record[2 * i];
+        }
+        trace->count = (trace->count + 1) / 2;
+        trace->stride *= 2;
+    }
+    if (trace->count < room) {
+        trace->record[trace->count++] = *what;
+    }
+}
 
 #endif

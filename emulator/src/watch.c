@@ -58,33 +58,12 @@ static uint32_t thread_number(void)
     return mine;
 }
 
-/* Keep every second record, from now on every second event. */
-static void thin_out(struct trace_head *trace)
-{
-    for (uint32_t i = 0; 2 * i < trace->count; i++) {
-        trace->record[i] = trace->record[2 * i];
-    }
-    trace->count = (trace->count + 1) / 2;
-    trace->stride *= 2;
-}
-
 static void record(struct vic *card, const struct trace_record *what)
 {
-    struct trace_head *trace = job_trace(card->job, card->number);
-    uint32_t room = card->job->config.trace_records;
+    struct trace_record mine = *what;
+    mine.thread = thread_number();
     pthread_mutex_lock(&card->trace_lock);
-    if (trace->stride == 0) {
-        trace->stride = 1;
-    }
-    if (trace->seen++ % trace->stride == 0) {
-        if (trace->count >= room) {
-            thin_out(trace);
-        }
-        if (trace->count < room) {
-            trace->record[trace->count] = *what;
-            trace->record[trace->count++].thread = thread_number();
-        }
-    }
+    trace_add(job_trace(card->job, card->number), card->job->config.trace_records, &mine);
     pthread_mutex_unlock(&card->trace_lock);
 }
 

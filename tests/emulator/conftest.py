@@ -35,7 +35,8 @@ class Threaded:
         self.flags += ["-fsanitize=thread", "-DIN_PROCESS"]
         names = ("options", "numbers", "faults", "cardfile")
         sources = [ROOT / "emulator" / "launcher" / f"{name}.c" for name in names]
-        sources += [*build.library_sources(), PROGRAMS / "harness.c"]
+        sources += [*sorted((ROOT / "emulator" / "launcher").glob("coordinator*.c"))]
+        sources += [*build.library_sources(), *build.hardware_sources(), PROGRAMS / "harness.c"]
         for number, place in enumerate(sorted({source.parent for source in sources})):
             objects = folder / str(number)  # two rooms may have files of one name
             objects.mkdir()

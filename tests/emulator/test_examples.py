@@ -25,12 +25,13 @@ NEEDS_TWO = ("pingpong", "put_bandwidth")
 
 
 def compiled(emulator):
-    """Compile every example as a user would, with the flags of a build."""
+    """Compile every example by its makefile, as a user would, with the flags of a build."""
     lib = emulator.prefix / "lib"
-    flags = ["-std=c11", *build.WARNINGS, "-Werror", f"-I{emulator.prefix / 'include'}"]
-    flags += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic", "-lm", *emulator.flags]
-    for source in EXAMPLES.glob("*.c"):
-        build.compile_c([source], emulator.prefix / f"example-{source.stem}", flags)
+    flags = " ".join([*build.WARNINGS, "-Werror", *emulator.flags])
+    vic = f"-I{emulator.prefix / 'include'} -L{lib} -Wl,-rpath,{lib} -lvic"
+    out = emulator.prefix / "examples"
+    command = ["make", "-s", "-j2", "-C", EXAMPLES, f"OUT={out}", f"VIC={vic}", f"CFLAGS={flags}"]
+    subprocess.run(command, check=True)
     return emulator
 
 
@@ -62,7 +63,7 @@ def result(done, name):
 
 
 def in_c(emulator, name):
-    return [str(emulator.prefix / f"example-{name}"), *PROGRAMS[name]]
+    return [str(emulator.prefix / "examples" / name), *PROGRAMS[name]]
 
 
 @pytest.mark.parametrize("cards", [1, 2, 3, 8])
@@ -79,7 +80,7 @@ def test_an_example_checks_its_result(examples, name, cards):
 
 @pytest.mark.parametrize("name", [*PROGRAMS, "first_bridge"])
 def test_no_address_and_no_behaviour_is_undefined(examples_sanitized, name):
-    program = [str(examples_sanitized.prefix / f"example-{name}"), *PROGRAMS.get(name, ())]
+    program = [str(examples_sanitized.prefix / "examples" / name), *PROGRAMS.get(name, ())]
     done = run(examples_sanitized, 3, program)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Sanitizer" not in done.stderr
@@ -101,7 +102,7 @@ def test_a_shallow_fifo_only_slows(examples, name):
 
 @pytest.mark.parametrize("name", [*PROGRAMS, "first_bridge"])
 def test_an_example_ends_when_a_card_dies(examples, name):
-    program = [str(examples.prefix / f"example-{name}")]
+    program = [str(examples.prefix / "examples" / name)]
     done = run(examples, 3, program, "--fault", "kill card=2 at=0ms")
     assert done.returncode != 0
     assert "VIC_EPEER" in done.stderr
@@ -113,12 +114,12 @@ def test_gups_sees_a_lost_update(examples):
     assert re.search(r"gups: word \d+ of the table is wrong", done.stderr)
 
 
+@pytest.mark.parametrize("options", [[], ["--mode", "timed"]], ids=["functional", "timed"])
 @pytest.mark.parametrize("name", IN_PYTHON)
-def test_python_gives_the_result_of_c(examples, name):
+def test_python_gives_the_result_of_c(examples, name, options):
     program = [sys.executable, str(EXAMPLES / f"{name}.py"), *PROGRAMS[name]]
-    assert result(run(examples, 3, program), name) == result(
-        run(examples, 3, in_c(examples, name)), name
-    )
+    python = run(examples, 3, program, *options)
+    assert result(python, name) == result(run(examples, 3, in_c(examples, name)), name)
 
 
 @pytest.mark.parametrize("argument", ["", "-1", "1x", "99"])
@@ -132,7 +133,7 @@ def test_a_wrong_argument_is_refused(examples, argument):
 @pytest.mark.parametrize("language", ["c", "py"])
 def test_the_first_bridge_loses_nothing(examples, language, cards):
     program = {
-        "c": [str(examples.prefix / "example-first_bridge")],
+        "c": [str(examples.prefix / "examples" / "first_bridge")],
         "py": [sys.executable, str(EXAMPLES / "first_bridge.py")],
     }[language]
     done = run(examples, cards, program)

@@ -107,8 +107,8 @@ def test_the_library_exports_what_the_header_declares_and_nothing_else(emulator)
     names = [line.split()[-1].split("@")[0] for line in table.splitlines()]
     exported = sorted(name for name in names if name.startswith("vic_"))
     assert sorted(set(names) - set(exported)) == ["VIC_0.1"]
-    header = (ROOT / "emulator" / "include" / "vic.h").read_text("utf-8")
-    declared = re.findall(r"^VIC_API [\w *]*?(\w+)\(", header, flags=re.MULTILINE)
+    headers = [path.read_text("utf-8") for path in (ROOT / "emulator" / "include").glob("*.h")]
+    declared = re.findall(r"^VIC_API [\w *]*?(\w+)\(", "".join(headers), flags=re.MULTILINE)
     pinned = re.findall(
         r"^    (vic_\w+);", (ROOT / "emulator" / "vic.map").read_text(), re.MULTILINE
     )
@@ -125,11 +125,12 @@ def test_the_versions_agree():
     assert f'#define VIC_VERSION "{dvsim.__version__}"' in header
 
 
+@pytest.mark.parametrize("header", ["vic.h", "vic_message.h"])
 @pytest.mark.parametrize("compiler", [("cc", "c", "-std=c11"), ("c++", "c++", "-std=c++17")])
-def test_the_header_stands_alone(compiler, tmp_path):
+def test_the_header_stands_alone(compiler, header, tmp_path):
     command, language, standard = compiler
     unit = tmp_path / "unit"
-    unit.write_text('#include "vic.h"\nint unit_is_not_empty;\n')
+    unit.write_text(f'#include "{header}"\nint unit_is_not_empty;\n')
     warnings = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion", "-Wshadow")
     include = ROOT / "emulator" / "include"
     run(

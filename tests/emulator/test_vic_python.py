@@ -57,7 +57,8 @@ def run(emulator, cards, code, *options):
 
 
 def test_every_call_of_the_library_is_there():
-    exported = re.findall(r"^\s+vic_(\w+);", (ROOT / "emulator" / "vic.map").read_text(), re.M)
+    header = (ROOT / "emulator" / "include" / "vic.h").read_text(encoding="utf-8")
+    exported = re.findall(r"\bvic_(\w+)\(", library.declarations(header))
     mine = {name for name in (*dir(vic), *dir(vic.Card)) if not name.startswith("_")}
     assert set(exported) - mine == {"open_reason", "constant"}  # in the exception; in Python
 
@@ -359,6 +360,51 @@ def test_ctrl_c_ends_a_wait(installed, wait):
     assert child.returncode == 7
 
 
+def test_timed_waits_are_of_model_time(installed):
+    code = """
+from dvsim import vic
+with vic.open() as card:
+    card.counter_set(0, 1)
+    start = card.time_ns()
+    try:
+        card.counter_wait(0, 300_000_000)
+    except vic.TimedOut:
+        print(card.time_ns() - start)
+    card.barrier()
+"""
+    done = run(installed, 2, code, "--mode", "timed", "--prefix")
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split()) == sorted(["[0]", "[1]", *["300000000"] * 2])
+
+
+def test_a_timed_deadlock_is_told(installed):
+    code = """
+from dvsim import vic
+with vic.open() as card:
+    card.counter_set(0, 1)
+    card.counter_wait(0)
+"""
+    done = run(installed, 2, code, "--mode", "timed")
+    assert done.returncode == 1
+    assert "deadlock at" in done.stderr
+    assert done.stderr.count("PeerDied") == 2
+
+
+def test_ctrl_c_ends_a_timed_wait_with_its_peer(installed):
+    command = [str(installed.prefix / "bin" / "vicrun"), "-n", "2", "--mode", "timed", "--"]
+    code = WAITING.format(
+        wait="exec('while True: pass') if card.query_attr().card else card.counter_wait(0)"
+    )
+    with subprocess.Popen(
+        [*command, sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as job:
+        assert [job.stdout.readline() for _ in range(2)] == ["waits\n"] * 2
+        time.sleep(0.1)
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=30)
+    assert job.returncode == 7
+
+
 def test_ctrl_c_ends_a_barrier_of_a_job(installed):
     command = [str(installed.prefix / "bin" / "vicrun"), "-n", "2", "--", sys.executable, "-c"]
     code = WAITING.format(wait="card.barrier() if card.query_attr().card else card.counter_wait(0)")
@@ -411,7 +457,7 @@ with vic.open() as card:
 """
     done = run(installed, 2, code)
     assert done.returncode == 1
-    assert done.stdout.startswith("vic_counter_wait(counter=0, timeout_ns=")
+    assert done.stdout.startswith("vic_counter_wait(counter=0, timeout_ns=FOREVER): ")
     assert "VIC_EPEER" in done.stdout
     assert "KeyError: 'of card 1'" in done.stderr
 

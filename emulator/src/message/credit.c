@@ -5,7 +5,6 @@
 
 enum {
     ANSWER_NS = 50 * 1000 * 1000,    /* then somebody wrote over the answer: ask again */
-    GARBLED_NS = 100 * 1000 * 1000,  /* then the peer's memory is used for something else */
     LOOK_AROUND_NS = 10 * 1000 * 1000,
     PATIENCE_NS = 50 * 1000 * 1000,  /* then a frame that was not taken is sent again, */
     PATIENCE_MOST_NS = 1000 * 1000 * 1000 /* and again after twice the time */
@@ -49,7 +48,7 @@ static void meet(struct vic_message *m, uint32_t dest, const struct state *state
 {
     struct outward *out = &m->out[dest];
     if (out->mirror == NULL) {
-        out->mirror = malloc((size_t)m->layout.units * UNIT * sizeof *out->mirror);
+        out->mirror = aligned_alloc(64, (size_t)m->layout.units * UNIT * sizeof *out->mirror);
     }
     if (out->mirror == NULL) {
         return; /* no credit */
@@ -94,16 +93,8 @@ bool credit_look(struct vic_message *m, uint32_t dest)
         return false;
     }
     if (!state_read(&m->layout, RECORD_TAKEN, m->me, dest, word, &state)) {
-        /* not open yet; or one word is older than the other; or this is no memory of messages any more */
-        uint64_t now = vic_time_ns(m->card);
-        if (out->garbled_ns == 0) {
-            out->garbled_ns = now + 1;
-        } else if (out->epoch != 0 && now > out->garbled_ns + GARBLED_NS) {
-            part(out);
-        }
-        return out->epoch == 0;
+        return false; /* not open yet; or one word is older than the other; or somebody wrote over them */
     }
-    out->garbled_ns = 0;
     bool is_open = (state.epoch & EPOCH_OPEN) != 0;
     if (out->epoch != 0) {
         bool known = (state.epoch | EPOCH_OPEN) == out->epoch;
@@ -151,12 +142,24 @@ void credit_tend(struct vic_message *m, uint32_t dest)
     }
 }
 
+/* Somebody may have written over what we say: say it again. */
+static void publish_all(struct vic_message *m)
+{
+    if (lock_try(&m->in_lock)) {
+        for (uint32_t src = 0; src < m->cards; src++) {
+            incoming_publish(m, src, m->epoch);
+        }
+        lock_give(&m->in_lock);
+    }
+}
+
 void credit_tend_all(struct vic_message *m)
 {
     uint64_t due = atomic_load_explicit(&m->tend_ns, memory_order_relaxed), now = vic_time_ns(m->card);
     if (now < due || !atomic_compare_exchange_strong(&m->tend_ns, &due, now + LOOK_AROUND_NS)) {
         return;
     }
+    publish_all(m);
     for (uint32_t dest = 0; dest < m->cards; dest++) {
         struct outward *out = &m->out[dest];
         if (lock_try(&out->lock)) {

@@ -5,48 +5,9 @@
 #include "message.h"
 
 enum {
-    DIRECT = 32,          /* words; more are fetched by DMA, */
-    BLOCK = 2048,         /* so many at a time: they are still in the cache when they are looked at */
-    LARGE = 64,           /* words of a frame that is not looked at again at once */
-    PATIENCE_MOST = 256,
-    REFRESH = 16          /* scans; nobody is served more often while others are not looked at */
+    PATIENCE_MOST = 15, /* looks that are left out at a large frame that is not whole */
+    REFRESH = 16         /* scans; nobody is served more often while others are not looked at */
 };
-
-static int read_words(struct vic_message *m, uint32_t addr, uint64_t *to, size_t n)
-{
-    int status = VIC_OK;
-    for (size_t i = 0; i < n && status == VIC_OK; i += BLOCK) {
-        size_t count = n - i < BLOCK ? n - i : BLOCK;
-        vic_dma_t *dma = NULL;
-        status = VIC_ENOSPC;
-        if (count > DIRECT) {
-            status = vic_dma_read(m->card, to + i, (vic_addr_t)(addr + i), count, &dma);
-        }
-        if (status == VIC_ENOSPC) { /* or the program uses all of the table */
-            status = vic_read(m->card, (vic_addr_t)(addr + i), to + i, count);
-        } else if (status == VIC_OK) {
-            status = vic_dma_wait(m->card, &dma, VIC_FOREVER);
-        }
-    }
-    return status;
-}
-
-/* Read the bytes of a frame to where they belong if words can be put there; where they are then. */
-static unsigned char *read_bytes(struct vic_message *m, uint32_t addr, size_t bytes, unsigned char *to)
-{
-    bool straight = to != NULL && (uintptr_t)to % sizeof(uint64_t) == 0;
-    uint64_t *words = straight ? (uint64_t *)(void *)to : m->bounce, last;
-    if (read_words(m, addr + HEADER, words, bytes / 8) != VIC_OK) {
-        return NULL;
-    }
-    if (bytes % 8 != 0) {
-        if (read_words(m, addr + HEADER + (uint32_t)(bytes / 8), &last, 1) != VIC_OK) {
-            return NULL;
-        }
-        memcpy(words + bytes / 8, &last, bytes % 8);
-    }
-    return (unsigned char *)words;
-}
 
 static void forget(struct inward *in)
 {
@@ -86,6 +47,7 @@ static void finish(struct vic_message *m, uint32_t src, struct inward *in)
         in->taker->bytes = in->total;
         in->taker->from = NULL;
         in->delivered++;
+        free(in->own);
     } else {
         store(m, in->own);
     }
@@ -96,11 +58,12 @@ static void finish(struct vic_message *m, uint32_t src, struct inward *in)
 
 enum pulled { NOTHING, SOME, FULL, FAILED };
 
-/* Where the first piece of a message goes: a place for all of it. */
+/* Where the first piece of a message goes: a place for all of it. A taker may have to go before the last piece
+ * comes: the memory for that case is there before anything is taken. */
 static enum pulled begin(uint32_t src, struct inward *in, const struct frame *frame, struct taker *taker)
 {
     struct stored *own = NULL;
-    if (taker == NULL) {
+    if (taker == NULL || frame->bytes < frame->total) {
         own = new_stored(src, frame->total);
         if (own == NULL) {
             return FAILED;
@@ -178,10 +141,10 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
         to = data_of(in) + frame.offset;
     }
     if (frame.bytes > 8 * (UNIT - HEADER)) {
-        data = read_bytes(m, at, frame.bytes, to);
+        data = fetch_bytes(m, at + frame_header(frame.bytes), frame.bytes, to);
     }
     if (data == NULL || !frame_is_whole(in->stream, in->place, head, &frame, data)) {
-        in->patience = frame.bytes > 8 * LARGE && in->patience < PATIENCE_MOST ? 2 * in->patience + 1 : 0;
+        in->patience = frame.bytes >= LARGE && in->patience < PATIENCE_MOST ? 2 * in->patience + 1 : 0;
         in->looks = 0;
         return NOTHING; /* not all of it has come, or it was damaged: its sender will look after it */
     }
@@ -267,26 +230,19 @@ int incoming_scan(struct vic_message *m, struct taker *taker)
     return status;
 }
 
-bool incoming_move_out(struct vic_message *m, struct taker *taker)
+void incoming_move_out(struct taker *taker)
 {
     struct inward *in = taker->from;
-    if (in == NULL) {
-        return true;
+    if (in != NULL) {
+        memcpy(in->own->data, taker->data, in->got);
+        in->taker = NULL;
+        taker->from = NULL;
     }
-    struct stored *own = new_stored((uint32_t)(in - m->in), in->total);
-    if (own == NULL) {
-        return false;
-    }
-    memcpy(own->data, taker->data, in->got);
-    in->own = own;
-    in->taker = taker->from->taker = NULL;
-    taker->from = NULL;
-    return true;
 }
 
-void incoming_wake(struct vic_message *m)
+void incoming_wake(struct vic_message *m, uint32_t self)
 {
-    if (m->wakes && atomic_load(&m->takers) != 0) {
+    if (m->wakes && atomic_load(&m->takers) > self) {
         vic_counter_set(m->card, m->bell, 0);
     }
     m->wakes = false;
@@ -296,7 +252,7 @@ void incoming_serve(struct vic_message *m)
 {
     if (lock_try(&m->in_lock)) {
         incoming_scan(m, NULL);
-        incoming_wake(m);
+        incoming_wake(m, 0);
         lock_give(&m->in_lock);
     }
 }

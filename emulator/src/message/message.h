@@ -42,8 +42,8 @@ struct inward {
     uint32_t patience, looks; /* looks to leave out at a frame that is not whole; left out so far */
     /* the message that is put together, if total > 0 */
     uint32_t total, got;
-    struct stored *own;  /* in memory of ours, or */
-    struct taker *taker; /* in somebody's buffer */
+    struct taker *taker; /* in somebody's buffer, or if this is NULL */
+    struct stored *own;  /* here */
 };
 
 /* What goes to one card. */
@@ -56,7 +56,7 @@ struct outward {
     uint32_t received;        /* of those */
     bool lost;                /* a peer closed and had not received all: not reported yet */
     bool asked;               /* a query is on its way */
-    uint64_t asked_ns, garbled_ns;
+    uint64_t asked_ns;
     int64_t news;             /* the counter of news when the peer was last asked */
     uint64_t *mirror;         /* of the ring */
     uint32_t mirror_from;     /* the place where it begins to be one */
@@ -78,6 +78,7 @@ struct vic_message {
     unsigned news; /* counter: changes when a peer closes */
     _Atomic uint32_t closed, users;
     _Atomic uint32_t takers;   /* threads that wait to receive */
+    _Atomic uint32_t calls;    /* to receive */
     _Atomic uint64_t tend_ns;  /* when to look after what was sent */
 
     lock_t in_lock; /* of what follows */
@@ -123,6 +124,12 @@ int pace_wait(struct vic_message *m, struct pace *pace, uint64_t deadline_ns);
 void pace_arm(struct vic_message *m, const struct pace *pace);
 int pace_bell(struct vic_message *m, struct pace *pace, uint64_t deadline_ns);
 
+/* ---- fetch.c */
+
+/* Read the bytes of a frame to where they belong if words can be put there; where they are then, or NULL. Needs
+ * in_lock. */
+unsigned char *fetch_bytes(struct vic_message *m, uint32_t addr, size_t bytes, unsigned char *to);
+
 /* ---- incoming.c */
 
 /* Take what has come: for a taker one message at most, without one all that the memory is for. VIC_OK, VIC_ESYS.
@@ -135,26 +142,26 @@ void incoming_suspect(struct vic_message *m);
 /* Tell senders how far we are with the messages of a card. */
 void incoming_publish(struct vic_message *m, uint32_t src, uint32_t epoch);
 
-/* Put the message of a taker that goes away into memory of ours. False: no memory. Needs in_lock. */
-bool incoming_move_out(struct vic_message *m, struct taker *taker);
+/* Put the message of a taker that goes away into memory of ours. Needs in_lock. */
+void incoming_move_out(struct taker *taker);
 
 /* incoming_scan for those that wait for something else. */
 void incoming_serve(struct vic_message *m);
 
-/* Wake others if there is something for them. Needs in_lock. */
-void incoming_wake(struct vic_message *m);
+/* Wake takers if there is something for them; the caller is `self` (0 or 1) of those. Needs in_lock. */
+void incoming_wake(struct vic_message *m, uint32_t self);
 
 void incoming_free(struct vic_message *m);
 
 /* ---- credit.c: what the receivers of our messages say */
 
-/* Ask the peer and take in what it answers. False: no answer yet. Needs its lock. */
+/* Ask the peer and take in what it answers. False: nothing that can be understood yet. Needs its lock. */
 bool credit_look(struct vic_message *m, uint32_t dest);
 
 /* Send again what the peer has not found for long. Needs its lock, and an answer of now. */
 void credit_tend(struct vic_message *m, uint32_t dest);
 
-/* The same for all peers, now and then. */
+/* The same for all peers, and what we say ourselves, now and then. Waits call it. Takes locks that are free. */
 void credit_tend_all(struct vic_message *m);
 
 /* ---- outgoing.c */

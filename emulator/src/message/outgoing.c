@@ -1,6 +1,4 @@
 /* vic_message_send: pieces into the ring of a peer, as far as there is room. */
-#include <string.h>
-
 #include "message.h"
 
 enum {
@@ -32,15 +30,11 @@ int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t place, cons
     return vic_send(m->card, header, payload, count + 1);
 }
 
-static int put_frame(struct vic_message *m, uint32_t dest, struct frame *frame, const void *data)
+static int put_frame(struct vic_message *m, uint32_t dest, const struct frame *frame, const void *data)
 {
     struct outward *out = &m->out[dest];
     uint64_t *words = out->mirror + (out->sent & (m->layout.units - 1)) * UNIT;
-    if (frame->bytes > 0) {
-        words[HEADER + (frame->bytes - 1) / 8] = 0; /* what the last word has beyond the bytes */
-        memcpy(words + HEADER, data, frame->bytes);
-    }
-    frame_make(out->stream, out->sent, frame, words + HEADER, words);
+    frame_make(out->stream, out->sent, frame, data, words);
     int status = outgoing_transmit(m, dest, out->sent, words, frame_words(frame->bytes));
     if (status == VIC_OK) {
         bool skip = frame->kind == FRAME_SKIP;
@@ -65,6 +59,7 @@ static int connect(struct vic_message *m, uint32_t dest, uint64_t deadline_ns)
             return VIC_OK;
         }
         incoming_serve(m);
+        credit_tend_all(m);
         status = pace_wait(m, &pace, deadline_ns);
         if (status != VIC_OK) {
             return status;
@@ -92,6 +87,7 @@ static int wait_room(struct vic_message *m, uint32_t dest, uint32_t units, uint6
             }
         }
         incoming_serve(m);
+        credit_tend_all(m);
         int status = pace_wait(m, &pace, deadline_ns);
         if (status != VIC_OK) {
             return m->layout.units - (out->sent - out->taken) >= units ? VIC_OK : status;
@@ -99,7 +95,7 @@ static int wait_room(struct vic_message *m, uint32_t dest, uint32_t units, uint6
     }
 }
 
-static int send_piece(struct vic_message *m, uint32_t dest, struct frame *frame, const void *data,
+static int send_piece(struct vic_message *m, uint32_t dest, const struct frame *frame, const void *data,
                       uint64_t deadline_ns)
 {
     struct outward *out = &m->out[dest];

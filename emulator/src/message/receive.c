@@ -4,13 +4,16 @@
 
 #include "message.h"
 
+enum {
+    LONG_NS = 1000 * 1000, /* after waiting so long all rings are looked at, whatever the counters say */
+    TEND_CALLS = 4096      /* after so many of them those that never wait look after what they sent */
+};
+
 /* The first message that waits in host memory. */
 static int take_stored(struct vic_message *m, struct taker *taker)
 {
     struct stored *first = m->first;
-    if (!incoming_move_out(m, taker)) {
-        return VIC_ESYS;
-    }
+    incoming_move_out(taker);
     taker->src = first->src;
     taker->bytes = first->bytes;
     if (first->bytes > taker->capacity) {
@@ -50,11 +53,11 @@ static int take_once(struct vic_message *m, struct taker *taker, bool everywhere
         incoming_suspect(m);
     }
     int status = take(m, taker);
-    if (last && !taker->done && !incoming_move_out(m, taker)) {
-        status = VIC_ESYS;
+    if (last || status != VIC_ETIMEDOUT) {
+        incoming_move_out(taker);
     }
     m->wakes |= m->first != NULL || status == VIC_OK; /* where one was, more may be */
-    incoming_wake(m);
+    incoming_wake(m, 1);
     lock_give(&m->in_lock);
     return status;
 }
@@ -66,8 +69,7 @@ static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t dea
     atomic_fetch_add(&m->takers, 1);
     for (;;) {
         pace_arm(m, &pace);
-        bool slow = pace.slice_ns != 0;
-        status = take_once(m, taker, slow, reason != VIC_OK);
+        status = take_once(m, taker, pace.slice_ns >= LONG_NS, reason != VIC_OK);
         if (status != VIC_ETIMEDOUT || reason != VIC_OK) {
             break;
         }
@@ -83,11 +85,9 @@ static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_
     if (lock_try(&m->in_lock)) { /* the usual case: it is there, and nobody else is at it */
         int status = take(m, taker);
         if (status != VIC_ETIMEDOUT) {
-            if (!taker->done) {
-                incoming_move_out(m, taker);
-            }
+            incoming_move_out(taker);
             m->wakes |= m->first != NULL;
-            incoming_wake(m);
+            incoming_wake(m, 0);
             lock_give(&m->in_lock);
             return status;
         }
@@ -107,6 +107,9 @@ int vic_message_recv(vic_message_t *m, uint32_t *src, void *data, size_t capacit
     if (status != VIC_OK) {
         return status;
     }
+    if (atomic_fetch_add_explicit(&m->calls, 1, memory_order_relaxed) % TEND_CALLS == TEND_CALLS - 1) {
+        credit_tend_all(m);
+    }
     struct taker taker = {.data = data != NULL ? data : nothing, .capacity = capacity};
     status = receive(m, &taker, timeout_ns);
     if (status == VIC_OK || status == VIC_ENOSPC) {
@@ -118,22 +121,26 @@ int vic_message_recv(vic_message_t *m, uint32_t *src, void *data, size_t capacit
     return message_leave(m, status);
 }
 
-/* Has the peer received what had been sent when `goal` was the number of messages? */
-static bool is_received(struct vic_message *m, uint32_t dest, bool *begun, uint32_t *goal, bool *lost)
+/* What a flush waits for at one peer. */
+struct goal {
+    bool begun;
+    uint32_t epoch, messages;
+};
+
+static bool is_received(struct vic_message *m, uint32_t dest, struct goal *goal, bool *lost)
 {
     struct outward *out = &m->out[dest];
-    bool done = false;
     if (!lock_try(&out->lock)) {
         return false; /* a message is being sent */
     }
-    if (!*begun) {
-        *goal = out->messages;
-        *begun = true;
+    if (!goal->begun) {
+        *goal = (struct goal){true, out->epoch, out->messages};
     }
     if (out->epoch != 0 && out->messages != out->received && credit_look(m, dest)) {
         credit_tend(m, dest);
     }
-    done = out->epoch == 0 || (int32_t)(out->received - *goal) >= 0;
+    /* another incarnation: of the one before all that can be known is known */
+    bool done = out->epoch == 0 || out->epoch != goal->epoch || (int32_t)(out->received - goal->messages) >= 0;
     *lost |= done && out->lost;
     out->lost = out->lost && !done;
     lock_give(&out->lock);
@@ -153,12 +160,12 @@ int vic_message_flush(vic_message_t *m, uint64_t timeout_ns)
     bool lost = false;
     for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
         struct pace pace = {0, 0};
-        bool begun = false;
-        uint32_t goal = 0;
-        while (!is_received(m, dest, &begun, &goal, &lost) && status == VIC_OK) {
+        struct goal goal = {false, 0, 0};
+        while (!is_received(m, dest, &goal, &lost) && status == VIC_OK) {
             incoming_serve(m);
+            credit_tend_all(m);
             status = pace_wait(m, &pace, deadline_ns);
         }
     }
-    return message_leave(m, status == VIC_OK && lost ? VIC_EPEER : status);
+    return message_leave(m, lost ? VIC_EPEER : status);
 }

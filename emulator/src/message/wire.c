@@ -1,8 +1,6 @@
 #include "wire.h"
 
-#include <string.h>
-
-enum { LANES = 8 };
+enum { VERSION = 1 }; /* changes with what stands in SRAM */
 
 uint64_t wire_mix(uint64_t x)
 {
@@ -11,47 +9,11 @@ uint64_t wire_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* For a given word another h gives another result, and the other way round: a single change is never lost. */
-static inline uint64_t stir(uint64_t h, uint64_t word)
+void layout_set_key(struct layout *layout, size_t max_bytes, unsigned flags, uint32_t counters, unsigned first)
 {
-    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return h << 29 | h >> 35;
-}
-
-static inline uint64_t load(const unsigned char *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
-uint64_t wire_hash(uint64_t seed, const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    uint64_t h = stir(seed, bytes);
-    if (bytes >= LANES * 8) { /* the multiplications of one lane wait for each other, those of several do not */
-        uint64_t lane[LANES];
-        for (unsigned i = 0; i < LANES; i++) {
-            lane[i] = h + i;
-        }
-        for (; bytes >= LANES * 8; bytes -= LANES * 8, at += LANES * 8) {
-            for (unsigned i = 0; i < LANES; i++) {
-                lane[i] = stir(lane[i], load(at + i * 8));
-            }
-        }
-        for (unsigned i = 0; i < LANES; i++) {
-            h = stir(h, lane[i]);
-        }
-    }
-    for (; bytes >= 8; bytes -= 8, at += 8) {
-        h = stir(h, load(at));
-    }
-    if (bytes > 0) {
-        uint64_t last = 0;
-        memcpy(&last, at, bytes);
-        h = stir(h, last);
-    }
-    return wire_mix(h);
+    const uint64_t part[] = {layout->base, layout->cards, layout->units, max_bytes, flags, counters, first};
+    hash_prepare();
+    layout->key = wire_hash(VERSION, part, sizeof part, NULL);
 }
 
 uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch)
@@ -64,17 +26,23 @@ static uint64_t place_key(uint64_t stream, uint32_t place)
     return wire_mix(stream + place * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-static uint64_t hash_of(uint64_t key, const uint64_t header[HEADER], const void *data, size_t bytes)
+static uint64_t seed_of(uint64_t key, const uint64_t header[HEADER])
 {
-    return wire_hash(stir(stir(key, header[0]), header[2]), data, bytes);
+    return wire_mix(key ^ header[0]) ^ header[2];
 }
 
-void frame_make(uint64_t stream, uint32_t place, struct frame *frame, const void *data, uint64_t header[HEADER])
+void frame_make(uint64_t stream, uint32_t place, const struct frame *frame, const void *data, uint64_t *words)
 {
     uint64_t key = place_key(stream, place);
-    header[0] = (key >> 32) << 32 | (uint64_t)frame->kind << 24 | frame->bytes;
-    header[2] = (uint64_t)frame->total << 32 | frame->offset;
-    header[1] = frame->hash = hash_of(key, header, data, frame->bytes);
+    words[0] = (key >> 32) << 32 | (uint64_t)frame->kind << 24 | frame->bytes;
+    words[2] = (uint64_t)frame->total << 32 | frame->offset;
+    for (uint32_t i = HEADER; i < frame_header(frame->bytes); i++) {
+        words[i] = 0;
+    }
+    if (frame->bytes % 8 != 0) {
+        words[frame_words(frame->bytes) - 1] = 0; /* what the last word has beyond the bytes */
+    }
+    words[1] = wire_hash(seed_of(key, words), data, frame->bytes, words + frame_header(frame->bytes));
 }
 
 bool frame_read(const struct layout *layout, uint64_t stream, uint32_t place, const uint64_t header[HEADER],
@@ -98,14 +66,14 @@ bool frame_read(const struct layout *layout, uint64_t stream, uint32_t place, co
 bool frame_is_whole(uint64_t stream, uint32_t place, const uint64_t header[HEADER], const struct frame *frame,
                     const void *data)
 {
-    return hash_of(place_key(stream, place), header, data, frame->bytes) == frame->hash;
+    return wire_hash(seed_of(place_key(stream, place), header), data, frame->bytes, NULL) == frame->hash;
 }
 
 static uint32_t check_of(const struct layout *layout, int purpose, uint32_t of, uint32_t to, uint32_t epoch,
                          uint64_t word)
 {
     uint64_t key = stream_key(layout, of, to, epoch) + (uint64_t)purpose;
-    return (uint32_t)wire_mix(stir(key, word));
+    return (uint32_t)wire_mix(wire_mix(key) ^ word);
 }
 
 void state_make(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const struct state *state,
@@ -119,6 +87,6 @@ bool state_read(const struct layout *layout, int purpose, uint32_t of, uint32_t 
                 struct state *state)
 {
     *state = (struct state){(uint32_t)(word[0] >> 32), (uint32_t)word[0], (uint32_t)(word[1] >> 32)};
-    return (state->epoch & ~UINT32_C(EPOCH_OPEN)) != 0 &&
+    return (state->epoch & ~(uint32_t)EPOCH_OPEN) != 0 &&
            (uint32_t)word[1] == check_of(layout, purpose, of, to, state->epoch, word[0]);
 }

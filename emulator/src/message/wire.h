@@ -10,7 +10,9 @@
 
 enum {
     UNIT = 4,              /* words: places in a ring are counted in these, modulo 2^32 */
-    HEADER = 3,            /* words before the bytes of a piece */
+    HEADER = 3,            /* words before the bytes of a piece, */
+    LARGE = 1024,          /* but if these are as many or more, */
+    LARGE_HEADER = 8,      /* so many, and an even number of units: cache lines are read and written as a whole */
     RECORD = 16,           /* words of a card's record for each other card */
     PIECE_MOST = 32 << 10, /* bytes */
     WINDOW_LEAST = 512,
@@ -31,6 +33,9 @@ struct layout {
     uint32_t units; /* of a ring, a power of two */
     uint64_t key;   /* of all of the above and the config */
 };
+
+/* From the rest of the layout, the config and the counters. */
+void layout_set_key(struct layout *layout, size_t max_bytes, unsigned flags, uint32_t counters, unsigned first);
 
 static inline uint32_t record_at(const struct layout *layout, uint32_t peer)
 {
@@ -53,15 +58,21 @@ static inline uint32_t rest_of(const struct layout *layout, uint32_t place)
 static inline size_t piece_most(const struct layout *layout)
 {
     size_t bytes = ((size_t)layout->units - UNIT) * 8; /* a quarter of the ring, without a header */
+    bytes = bytes < LARGE ? bytes : ((size_t)layout->units - LARGE_HEADER) * 8;
     return bytes < PIECE_MOST ? bytes : PIECE_MOST;
 }
 
-/* ---- hashing. Accidents are found with certainty if they change one word, else but for 1 in 2^64. */
+/* ---- hash.c */
 
-uint64_t wire_mix(uint64_t x);
-uint64_t wire_hash(uint64_t seed, const void *data, size_t bytes);
+uint64_t wire_mix(uint64_t x); /* in wire.c */
 
-/* ---- frames: header, bytes, up to three words that mean nothing
+/* Before the first hash of the process. */
+void hash_prepare(void);
+
+/* Of bytes, which are copied on the way unless `to` is NULL. */
+uint64_t wire_hash(uint64_t seed, const void *data, size_t bytes, void *to);
+
+/* ---- frames: header, bytes, words that mean nothing up to a whole unit
  *
  *     word 0   tag << 32 | kind << 24 | bytes of the piece
  *     word 1   hash of all of this, the place, both cards and the incarnation of the receiver
@@ -81,8 +92,8 @@ struct frame {
 /* What all frames from one card to another have in common, while the receiver is open. */
 uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch);
 
-/* Fill the header of a frame whose bytes are given. */
-void frame_make(uint64_t stream, uint32_t place, struct frame *frame, const void *data, uint64_t header[HEADER]);
+/* Put a frame together, frame_words of it. */
+void frame_make(uint64_t stream, uint32_t place, const struct frame *frame, const void *data, uint64_t *words);
 
 /* Does a frame begin here? Its numbers make sense then, its bytes need not be there. */
 bool frame_read(const struct layout *layout, uint64_t stream, uint32_t place, const uint64_t header[HEADER],
@@ -92,14 +103,21 @@ bool frame_read(const struct layout *layout, uint64_t stream, uint32_t place, co
 bool frame_is_whole(uint64_t stream, uint32_t place, const uint64_t header[HEADER], const struct frame *frame,
                     const void *data);
 
+/* Where the bytes are. */
+static inline uint32_t frame_header(uint32_t bytes)
+{
+    return bytes < LARGE ? HEADER : LARGE_HEADER;
+}
+
 static inline uint32_t frame_words(uint32_t bytes)
 {
-    return HEADER + (bytes + 7) / 8;
+    return frame_header(bytes) + (bytes + 7) / 8;
 }
 
 static inline uint32_t frame_units(uint32_t bytes)
 {
-    return (frame_words(bytes) + UNIT - 1) / UNIT;
+    uint32_t units = (frame_words(bytes) + UNIT - 1) / UNIT;
+    return bytes < LARGE ? units : (units + 1) / 2 * 2;
 }
 
 /* ---- states: how far somebody is with a ring

@@ -2,8 +2,6 @@
  * it still can: somebody else may have come at an earlier time. */
 #include "timed/timed.h"
 
-enum { WATCH_TURN = 64 }; /* no news: another thread of this card has left the barrier */
-
 static bool is_free(struct member *me, void *what)
 {
     (void)what;
@@ -18,7 +16,7 @@ static int take_turn(struct member *me, uint64_t *timeout_ns)
     if (is_free(me, NULL)) {
         return VIC_OK;
     }
-    int status = timed_wait(me, (struct watched){WATCH_TURN, 0, 0}, is_free, NULL, *timeout_ns);
+    int status = timed_wait(me, (struct watched){WATCH_BARRIER, 0, 0}, is_free, NULL, *timeout_ns);
     uint64_t spent = (uint64_t)(me->clock_ps - from) / 1000;
     if (*timeout_ns != VIC_FOREVER) {
         *timeout_ns = spent < *timeout_ns ? *timeout_ns - spent : 0;
@@ -50,7 +48,7 @@ int timed_barrier(struct vic *card, uint64_t timeout_ns)
     if (status == VIC_OK) {
         status = cross(me, timeout_ns);
         me->own->in_barrier = 0;
-        timed_hint(me->own, WATCH_TURN, 0, UINT64_MAX, me->clock_ps);
+        timed_hint(me->own, WATCH_BARRIER, 0, UINT64_MAX, me->clock_ps);
     }
     timed_leave(me);
     return status;

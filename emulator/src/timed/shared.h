@@ -27,8 +27,8 @@ enum card_state {
     CARD_COMING,  /* a thread waits to be let in: the first, or after a time away */
     CARD_RUNNING, /* the card's turn */
     CARD_STOPPED, /* it has nothing to do before `next_ps` */
-    CARD_AWAY,    /* all its threads do something else, outside of model time */
-    CARD_CLOSED   /* it may be opened again at `next_ps` */
+    CARD_AWAY,    /* all its threads do something else, outside of model time, which waits a moment */
+    CARD_CLOSED   /* it may be opened again at `next_ps`; likewise */
 };
 
 /* A post: this, then `words` words. */

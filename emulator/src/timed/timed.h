@@ -33,6 +33,7 @@ struct member {
     struct watched watched;
     uint64_t told, *into; /* news of its own tag so far, and where their words go */
     int32_t told_last;
+    struct record *record; /* of a thread that was announced, else NULL */
     bool late; /* it came while another thread waited for the coordinator */
     uint64_t cpu_ns, left_ns; /* CPU time when last read, and the wall clock when it left its last call */
     uint64_t switches; /* of the kernel, when it was last looked at from outside */
@@ -69,6 +70,8 @@ static inline struct timed *timed_of(const struct vic *card)
 
 /* ---- threads.c: whose turn it is */
 
+void timed_gone(struct timed *own, struct member *me); /* the end of a thread */
+
 /* Begin a call: returns when this thread is the least, with the lock. `looks`: it is going to look at something. */
 struct member *timed_enter(struct vic *card, bool looks);
 void timed_leave(struct member *me);
@@ -93,7 +96,24 @@ void timed_drain(struct member *me, bool wait_answer);
 int timed_join(struct timed *own);  /* the process is in, from the time of its thread on */
 void timed_part(struct timed *own); /* the card is closed */
 void timed_forget(struct timed *own);
+void timed_hook(void); /* hooks of threads that are going to be made, see threads/hooks.h */
+struct member *timed_announce(struct timed *own, struct member *maker);
+void timed_begin(struct member *me); /* an announced thread, in it: returns when it is its turn */
+void timed_unannounce(struct member *member);
+struct member *timed_me(void); /* the member of this thread that is in the program, or NULL */
 int64_t timed_clock_ps(const struct vic *card);
+
+void turn_wait(struct member *me); /* READY or PARKED: until it is granted */
+void turn_give_up(struct timed *own, struct member *me);
+
+/* ---- waits.c */
+int64_t wait_look_from(const struct member *m, int64_t at_ps); /* its first look from then on */
+bool wait_goes_on(const struct member *m);                     /* whatever became of the others */
+
+/* ---- members.c: which thread is which member */
+struct member *member_find(const struct timed *own); /* this thread, or NULL */
+struct member *member_new(struct timed *own);        /* this thread, from now on */
+void member_be(struct member *me);                   /* this thread is that announced member */
 
 /* ---- token.c: the process and the coordinator take turns */
 
@@ -106,7 +126,8 @@ void token_leave(struct timed *own, enum card_state state, int64_t next_ps); /* 
 void unsaid_back(struct member *me);  /* a call begins */
 void unsaid_leaves(struct member *me);
 void unsaid_read(struct member *me);  /* after a wait */
-bool unsaid_sleeps(struct member *me); /* another thread: has it been asleep since this was last asked? */
+bool unsaid_sleeps(struct member *me); /* another thread: has it been asleep since this was last asked, or in the
+                                         * program for 2 s? */
 
 /* ---- posts.c */
 
@@ -137,6 +158,10 @@ static inline uint32_t tag_of(const struct timed *own, uint32_t number)
 {
     return (own->shared->epoch & 0x7ff) << 21 | number;
 }
+enum { /* what is waited for and is no news, see struct watched */
+    WATCH_BARRIER = 64, /* another thread of this card has left the barrier */
+    WATCH_THREAD        /* a thread has ended; its id */
+};
 enum { TAG_OWN = 1 << 20 };
 static inline uint32_t tag_new(struct timed *own)
 {

@@ -56,9 +56,11 @@ static void hand_over(struct timed *own, enum card_state state, int64_t next_ps,
 {
     struct timed_card *shared = own->shared;
     struct timed_shared *all = timed_shared_of(own->card->job);
-    write_waits(own);
-    shared->next_ps = next_ps;
-    shared->urgent = urgent;
+    if (state != CARD_COMING) { /* else it is not this card's turn to write */
+        write_waits(own);
+        shared->next_ps = next_ps;
+        shared->urgent = urgent;
+    }
     bool ran = atomic_exchange(&shared->state, state) == CARD_RUNNING;
     if (!ran || atomic_fetch_sub(&all->running, 1) == 1) {
         ring(all);

@@ -20,10 +20,20 @@ int main(void)
 
 #include <pthread.h>
 
+#include "coordinator.h"
 #include "open.h"
 #include "options.h"
 
 static char job_text[64];
+
+static struct job *job;
+static struct coordinator *coordinator; /* timed mode, else NULL */
+
+static void never(void *context, uint32_t card)
+{
+    (void)context;
+    (void)card;
+}
 
 static void *run_card(void *what)
 {
@@ -34,6 +44,10 @@ static void *run_card(void *what)
     struct self self = self_of(card);
     run(&self);
     OK(vic_close(card));
+    if (coordinator != NULL) {
+        atomic_store(&job->card[(uintptr_t)what].end, CARD_ENDED);
+        coordinator_kick(coordinator);
+    }
     return NULL;
 }
 
@@ -47,6 +61,12 @@ int main(int argc, char **argv)
     int memory = job_create(&options.job, 42);
     CHECK(memory >= 0);
     snprintf(job_text, sizeof job_text, "%d:2a", memory);
+    if (options.job.mode == 1) {
+        const char *why;
+        job = job_attach(memory, 42, &why);
+        coordinator = coordinator_make(job, never, NULL);
+        CHECK(coordinator != NULL && coordinator_start(coordinator, -1) == 0);
+    }
     pthread_t *thread = calloc(options.job.cards, sizeof *thread);
     for (uintptr_t i = 0; i < options.job.cards; i++) {
         CHECK(pthread_create(&thread[i], NULL, run_card, (void *)i) == 0);
@@ -55,6 +75,11 @@ int main(int argc, char **argv)
         pthread_join(thread[i], NULL);
     }
     free(thread);
+    if (coordinator != NULL) {
+        coordinator_finish(coordinator);
+        coordinator_report(coordinator, stdout);
+        coordinator_free(coordinator);
+    }
     return 0;
 }
 

@@ -1,0 +1,161 @@
+/* The checksum of pieces: of 1024-byte blocks by vectors of the machine, of what is left word by word. Every version
+ * gives the same result.
+ *
+ * A block adds up products of the two halves of each word, to which a key of its place was added (the NH function of
+ * UMAC, RFC 4418): changed, lost and exchanged words change the sum but for 1 in 2^32. Sums are stirred
+ * between blocks, so that the place of a block counts too.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "wire.h"
+
+enum { LANES = 16, BLOCK_WORDS = 128, BLOCK_BYTES = 8 * BLOCK_WORDS };
+
+#define ODD UINT32_C(0x9e3779b1)
+
+typedef void sum_function(uint64_t sum[LANES], const unsigned char *data, size_t blocks, unsigned char *to);
+
+static _Alignas(64) uint64_t keys[BLOCK_WORDS];
+
+static uint64_t load(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+static void sum_plain(uint64_t sum[LANES], const unsigned char *data, size_t blocks, unsigned char *to)
+{
+    if (to != NULL) {
+        memcpy(to, data, blocks * BLOCK_BYTES);
+    }
+    for (; blocks > 0; blocks--, data += BLOCK_BYTES) {
+        for (unsigned at = 0; at < BLOCK_WORDS; at++) {
+            uint64_t word = load(data + 8 * at) + keys[at];
+            sum[at % LANES] += (word & UINT32_MAX) * (word >> 32);
+        }
+        for (unsigned i = 0; i < LANES; i++) {
+            sum[i] = (sum[i] ^ sum[i] >> 29) * ODD;
+        }
+    }
+}
+
+#if defined __x86_64__ && defined __GNUC__
+
+#include <immintrin.h>
+
+/* The same with `width` words at a time. */
+#define SUM(name, isa, vector, width, prefix, integer)                                                      \
+    __attribute__((target(isa))) static void name(uint64_t sum[LANES], const unsigned char *data, size_t blocks, \
+                                                  unsigned char *to)                                        \
+    {                                                                                                       \
+        vector lane[LANES / (width)];                                                                       \
+        const vector odd = prefix##_set1_epi64##integer((long long)ODD);                                    \
+        memcpy(lane, sum, sizeof lane);                                                                     \
+        for (; blocks > 0; blocks--, data += BLOCK_BYTES) {                                                 \
+            for (unsigned at = 0; at < BLOCK_WORDS; at += LANES) {                                          \
+                _Pragma("GCC unroll 4") for (unsigned i = 0; i < LANES / (width); i++) {                    \
+                    vector word, key;                                                                       \
+                    memcpy(&word, data + 8 * (at + i * (width)), sizeof word);                              \
+                    memcpy(&key, keys + at + i * (width), sizeof key);                                      \
+                    if (to != NULL) {                                                                       \
+                        memcpy(to + 8 * (at + i * (width)), &word, sizeof word);                            \
+                    }                                                                                       \
+                    word = prefix##_add_epi64(word, key);                                                   \
+                    lane[i] = prefix##_add_epi64(                                                           \
+                        lane[i], prefix##_mul_epu32(word, prefix##_srli_epi64(word, 32)));                  \
+                }                                                                                           \
+            }                                                                                               \
+            _Pragma("GCC unroll 4") for (unsigned i = 0; i < LANES / (width); i++) {                        \
+                vector x = lane[i] ^ prefix##_srli_epi64(lane[i], 29);                                      \
+                vector high = prefix##_mul_epu32(prefix##_srli_epi64(x, 32), odd);                          \
+                lane[i] = prefix##_add_epi64(prefix##_mul_epu32(x, odd), prefix##_slli_epi64(high, 32));    \
+            }                                                                                               \
+            to = to != NULL ? to + BLOCK_BYTES : NULL;                                                      \
+        }                                                                                                   \
+        memcpy(sum, lane, sizeof lane);                                                                     \
+    }
+
+SUM(sum_512, "avx512f", __m512i, 8, _mm512, )
+SUM(sum_256, "avx2", __m256i, 4, _mm256, x)
+
+static sum_function *best(void)
+{
+    return __builtin_cpu_supports("avx512f") ? sum_512 : __builtin_cpu_supports("avx2") ? sum_256 : sum_plain;
+}
+
+#else
+
+static sum_function *best(void)
+{
+    return sum_plain;
+}
+
+#endif
+
+static sum_function *_Atomic chosen;
+
+/* What several threads write at the same time is the same. */
+void hash_prepare(void)
+{
+    static _Atomic int ready; /* 1: somebody is at it, 2: done */
+    int none = 0;
+    if (atomic_compare_exchange_strong(&ready, &none, 1)) {
+        for (uint64_t i = 0; i < BLOCK_WORDS; i++) {
+            keys[i] = wire_mix(i + 1);
+        }
+        atomic_store(&chosen, best());
+        atomic_store(&ready, 2);
+    }
+    while (atomic_load(&ready) != 2) {
+    }
+}
+
+/* For a given word another h gives another result, and the other way round: a single change is never lost. */
+static inline uint64_t stir(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return h << 29 | h >> 35;
+}
+
+uint64_t wire_hash(uint64_t seed, const void *data, size_t bytes, void *to)
+{
+    const unsigned char *at = data;
+    uint64_t h = stir(seed, bytes);
+    if (bytes >= BLOCK_BYTES) {
+        uint64_t sum[LANES];
+        for (unsigned i = 0; i < LANES; i++) {
+            sum[i] = h + i;
+        }
+        size_t blocks = bytes / BLOCK_BYTES;
+        atomic_load_explicit(&chosen, memory_order_relaxed)(sum, at, blocks, to);
+        for (unsigned i = 0; i < LANES; i++) {
+            h = stir(h, sum[i]);
+        }
+        at += blocks * BLOCK_BYTES;
+        bytes -= blocks * BLOCK_BYTES;
+        to = to != NULL ? (unsigned char *)to + blocks * BLOCK_BYTES : NULL;
+    }
+    if (to != NULL && bytes > 0) {
+        memcpy(to, at, bytes);
+    }
+    if (bytes >= 32) { /* the multiplications of one lane wait for each other, those of several do not */
+        uint64_t lane[4] = {h, h + 1, h + 2, h + 3};
+        for (; bytes >= 32; bytes -= 32, at += 32) {
+            for (unsigned i = 0; i < 4; i++) {
+                lane[i] = stir(lane[i], load(at + 8 * i));
+            }
+        }
+        h = stir(stir(stir(stir(h, lane[0]), lane[1]), lane[2]), lane[3]);
+    }
+    for (; bytes >= 8; bytes -= 8, at += 8) {
+        h = stir(h, load(at));
+    }
+    if (bytes > 0) {
+        uint64_t last = 0;
+        memcpy(&last, at, bytes);
+        h = stir(h, last);
+    }
+    return wire_mix(h);
+}

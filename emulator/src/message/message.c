@@ -1,0 +1,241 @@
+/* Opening and closing. */
+#include "message.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ground.h"
+
+enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 256 << 10, CLOSED_KEPT = 64 };
+
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static struct vic_message *handles; /* oldest first; closed ones answer VIC_ECLOSED */
+static _Atomic uint64_t openings;
+
+static void free_parts(struct vic_message *m)
+{
+    if (m->in != NULL) {
+        incoming_free(m);
+    }
+    for (uint32_t dest = 0; m->out != NULL && dest < m->cards; dest++) {
+        free(m->out[dest].mirror);
+    }
+    free(m->in);
+    free(m->out);
+    free(m->bounce);
+    m->in = NULL;
+    m->out = NULL;
+    m->bounce = NULL;
+}
+
+/* A handle of a closed one if there are many of those. */
+static struct vic_message *new_handle(void)
+{
+    struct vic_message **oldest = NULL, *m = NULL;
+    size_t closed = 0;
+    pthread_mutex_lock(&all_lock);
+    for (struct vic_message **at = &handles; *at != NULL; at = &(*at)->next) {
+        bool over = atomic_load(&(*at)->closed) != 0 && (*at)->in == NULL;
+        if (over && closed++ == 0) {
+            oldest = at;
+        }
+    }
+    if (closed > CLOSED_KEPT) {
+        m = *oldest;
+        *oldest = m->next;
+        memset(m, 0, sizeof *m);
+    }
+    pthread_mutex_unlock(&all_lock);
+    return m != NULL ? m : calloc(1, sizeof *m);
+}
+
+static void keep_handle(struct vic_message *m)
+{
+    pthread_mutex_lock(&all_lock);
+    struct vic_message **at = &handles;
+    while (*at != NULL) {
+        at = &(*at)->next;
+    }
+    *at = m;
+    pthread_mutex_unlock(&all_lock);
+}
+
+static uint32_t new_epoch(const struct vic_message *m)
+{
+    uint64_t x = wire_mix(vic_time_ns(m->card) + wire_mix(atomic_fetch_add(&openings, 1) * MAX_MOST + m->me));
+    return (uint32_t)x | 2 | EPOCH_OPEN;
+}
+
+/* Rings in bytes; 0: the config makes no sense. */
+static size_t window_of(const struct vic_message_config *config, const struct vic_attr *attr)
+{
+    size_t window = WINDOW_LEAST;
+    if (config->window_bytes == 0) {
+        size_t share = (size_t)attr->sram_words * 8 / 4 / attr->cards;
+        while (2 * window <= share && window < WINDOW_USUAL) {
+            window *= 2;
+        }
+        return window;
+    }
+    while (window < config->window_bytes && window <= WINDOW_MOST) {
+        window *= 2;
+    }
+    return window <= WINDOW_MOST ? window : 0;
+}
+
+static int set_up(struct vic_message *m, const struct ground *ground, const struct vic_attr *attr, size_t window,
+                  unsigned flags)
+{
+    m->layout = (struct layout){ground->base, attr->cards, (uint32_t)(window / 8 / UNIT), 0};
+    layout_set_key(&m->layout, m->max_bytes, flags, ground->counters, ground->counter[0]);
+    m->activities = ground->counters - 2;
+    for (uint32_t k = 0; k < m->activities; k++) {
+        m->activity[k] = ground->counter[k];
+    }
+    m->bell = ground->counter[m->activities];
+    m->news = ground->counter[m->activities + 1];
+    m->epoch = new_epoch(m);
+    m->last = &m->first;
+    m->in = calloc(m->cards, sizeof *m->in);
+    m->out = calloc(m->cards, sizeof *m->out);
+    m->bounce = malloc(PIECE_MOST + sizeof *m->bounce);
+    if (m->in == NULL || m->out == NULL || m->bounce == NULL) {
+        return VIC_ESYS;
+    }
+    for (uint32_t src = 0; src < m->cards; src++) {
+        m->in[src].stream = stream_key(&m->layout, src, m->me, m->epoch);
+    }
+    return VIC_OK;
+}
+
+/* Where an earlier opening of ours was in the rings of others: read, and forgotten there. */
+static int resume(struct vic_message *m)
+{
+    int status = VIC_OK;
+    for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
+        struct outward *out = &m->out[dest];
+        uint64_t word[2], none[2] = {0, 0};
+        uint32_t at = record_at(&m->layout, dest) + RECORD_SENT;
+        status = vic_read(m->card, at, word, 2);
+        out->resumes =
+            status == VIC_OK && state_read(&m->layout, RECORD_SENT, m->me, dest, word, &out->saved);
+        if (out->resumes) {
+            status = vic_write(m->card, at, none, 2);
+        }
+    }
+    return status;
+}
+
+static int begin(struct vic_message *m)
+{
+    static const int64_t many = INT64_C(1) << 62;
+    int status = VIC_OK;
+    for (uint32_t k = 0; k < m->activities && status == VIC_OK; k++) {
+        status = vic_counter_set(m->card, m->activity[k], many);
+        m->seen[k] = many;
+    }
+    if (status == VIC_OK) {
+        status = vic_counter_set(m->card, m->news, many);
+    }
+    if (status == VIC_OK) {
+        status = resume(m);
+    }
+    for (uint32_t src = 0; src < m->cards && status == VIC_OK; src++) {
+        incoming_publish(m, src, m->epoch); /* from now on cards may send */
+    }
+    return status;
+}
+
+int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_message_t **messages)
+{
+    static const struct vic_message_config usual = {0, 0, 0};
+    struct vic_attr attr;
+    if (messages == NULL) {
+        return VIC_EINVAL;
+    }
+    *messages = NULL;
+    int status = vic_query_attr(card, &attr);
+    if (status != VIC_OK) {
+        return status;
+    }
+    config = config != NULL ? config : &usual;
+    size_t window = window_of(config, &attr);
+    if (window == 0 || config->max_bytes > MAX_MOST || (config->flags & ~(unsigned)VIC_MESSAGE_ORDERED) != 0) {
+        return VIC_EINVAL;
+    }
+    struct ground *ground;
+    uint32_t activities = attr.counters < 32 ? 1 : attr.cards < MOST_ACTIVITY ? attr.cards : MOST_ACTIVITY;
+    status = ground_find(card, (window / 8 + RECORD) * attr.cards, activities + 2, &ground);
+    if (status != VIC_OK) {
+        return status;
+    }
+    struct vic_message *m = new_handle();
+    status = m != NULL ? VIC_OK : VIC_ESYS;
+    if (status == VIC_OK) {
+        m->card = card;
+        m->me = attr.card;
+        m->cards = attr.cards;
+        m->max_bytes = config->max_bytes != 0 ? config->max_bytes : MAX_USUAL;
+        status = set_up(m, ground, &attr, window, config->flags);
+    }
+    if (status == VIC_OK) {
+        status = begin(m);
+    }
+    if (status != VIC_OK) {
+        if (m != NULL) {
+            free_parts(m);
+            free(m);
+        }
+        ground_leave(card);
+        return status;
+    }
+    keep_handle(m);
+    *messages = m;
+    return VIC_OK;
+}
+
+/* Tell those who write to us that we are not here, and ourselves where we were. */
+static void say_goodbye(struct vic_message *m, bool *lost)
+{
+    for (uint32_t peer = 0; peer < m->cards; peer++) {
+        const struct outward *out = &m->out[peer];
+        uint64_t word[2];
+        struct state state;
+        *lost |= out->lost;
+        if (out->epoch != 0) {
+            state = (struct state){out->sent, out->messages, out->epoch};
+            state_make(&m->layout, RECORD_SENT, m->me, peer, &state, word);
+            vic_write(m->card, record_at(&m->layout, peer) + RECORD_SENT, word, 2);
+        }
+        incoming_publish(m, peer, m->epoch & ~(uint32_t)EPOCH_OPEN);
+        uint32_t hello = record_at(&m->layout, peer) + RECORD_HELLO;
+        if (vic_read(m->card, hello, word, 2) == VIC_OK &&
+            state_read(&m->layout, RECORD_HELLO, peer, m->me, word, &state) && state.epoch == m->epoch) {
+            uint64_t header = vic_header(peer, VIC_COUNTER_ADD, 0, m->news), one = 1;
+            vic_send(m->card, &header, &one, 1);
+        }
+    }
+}
+
+int vic_message_close(vic_message_t *m)
+{
+    uint32_t is_open = 0;
+    bool lost = false;
+    if (m == NULL) {
+        return VIC_EINVAL;
+    }
+    if (!atomic_compare_exchange_strong(&m->closed, &is_open, 1)) {
+        return VIC_ECLOSED;
+    }
+    while (atomic_load(&m->users) != 0) {
+        vic_counter_set(m->card, m->bell, 0);
+        vic_relax(m->card);
+    }
+    say_goodbye(m, &lost);
+    pthread_mutex_lock(&all_lock);
+    free_parts(m);
+    pthread_mutex_unlock(&all_lock);
+    ground_leave(m->card);
+    return lost ? VIC_EPEER : VIC_OK;
+}

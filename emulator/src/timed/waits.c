@@ -1,0 +1,91 @@
+/* Waiting: looks at fixed distances, of which only those are made that may see something. */
+#include "card/vic.h"
+#include "timed/timed.h"
+
+int64_t wait_look_from(const struct member *m, int64_t at_ps)
+{
+    dvsim_pcie pcie = m->own->pcie;
+    pcie.look_ps = m->look_ps;
+    return dvsim_pcie_look_from(&pcie, m->begin_ps, at_ps);
+}
+
+/* The card answers loads whatever became of the others. */
+bool wait_goes_on(const struct member *m)
+{
+    return m->watched.what == DVSIM_TOLD_LOADED && !m->own->closing;
+}
+
+/* What a look that sees nothing says, 0: go on. */
+static int reason_to_stop(const struct member *me, int64_t deadline_ps)
+{
+    const struct timed *own = me->own;
+    if (own->closing || own->gone) {
+        return VIC_ECLOSED;
+    }
+    if (own->shared->stop_ps <= me->clock_ps && !wait_goes_on(me)) {
+        int status = own->shared->stop_status;
+        if (status == VIC_ECLOSED) { /* of this wait: the card still works, a program can send to itself */
+            own->shared->stop_ps = NEVER;
+        }
+        return status;
+    }
+    return me->clock_ps >= deadline_ps ? VIC_ETIMEDOUT : 0;
+}
+
+int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void *what, uint64_t timeout_ns)
+{
+    struct timed *own = me->own;
+    int64_t deadline = NEVER;
+    if (timeout_ns < UINT64_C(4000000000000000) && me->clock_ps < NEVER / 2) { /* 46 days */
+        deadline = dvsim_pcie_look_from(&own->pcie, me->clock_ps, me->clock_ps + (int64_t)timeout_ns * 1000);
+    }
+    if (own->shared->stop_status == VIC_ECLOSED) { /* that was for the waits of then */
+        own->shared->stop_ps = NEVER;
+    }
+    bool stopped = watched.what == DVSIM_TOLD_LOADED || watched.what == DVSIM_TOLD_TAKEN;
+    me->watched = watched;
+    me->look_ps = stopped ? 1 : own->pcie.look_ps;
+    me->begin_ps = me->clock_ps;
+    me->key_ps = me->begin_ps + me->look_ps; /* the first look */
+    for (;;) {
+        turn_give_up(own, me);
+        me->state = MEMBER_PARKED;
+        turn_wait(me);
+        own->shared->looks += stopped ? 0 : (uint64_t)((me->clock_ps - me->begin_ps) / me->look_ps);
+        bool blind = !stopped && timed_chance(own, own->card->job->config.extra_polls);
+        int status = blind && me->clock_ps < deadline ? 0 : !blind && sees(me, what) ? 1 : reason_to_stop(me, deadline);
+        if (status != 0) {
+            return status == 1 ? VIC_OK : status;
+        }
+        me->begin_ps = me->clock_ps;
+        me->key_ps = blind ? me->clock_ps + me->look_ps : deadline;
+    }
+}
+
+static bool is_told(struct member *me, void *what)
+{
+    return me->told >= *(size_t *)what;
+}
+
+int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into, uint64_t timeout_ns)
+{
+    me->told = 0;
+    me->into = into;
+    int status = timed_wait(me, (struct watched){what, tag, 0}, is_told, &n, timeout_ns);
+    me->into = NULL;
+    return status;
+}
+
+void timed_hint(struct timed *own, uint32_t what, uint32_t index, uint64_t value, int64_t at_ps)
+{
+    for (struct member *m = own->members; m != NULL; m = m->next) {
+        const struct watched *w = &m->watched;
+        bool zero = what == 0 || what == 1; /* a counter */
+        bool kind = w->what == what || (zero && w->what == 0);
+        if (m->state != MEMBER_PARKED || !kind || w->index != index || (zero ? value != 0 : value < w->least)) {
+            continue;
+        }
+        int64_t look = wait_look_from(m, at_ps);
+        m->key_ps = look < m->key_ps ? look : m->key_ps;
+    }
+}

@@ -1,0 +1,99 @@
+"""Do messages come once, whole and in order, whatever happens to packets, peers and memory?"""
+
+import pytest
+from emulator_build import SMALL, build
+
+PROGRAMS = (
+    "messages",
+    "message_limits",
+    "message_threads",
+    "message_reopen",
+    "message_hostile",
+)
+QUICK = {"QUICK": "1"}
+FAULTS = ("fifo-depth=1", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=2ms for=5ms")
+
+
+def good(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("cards", [1, 2, 3, 8])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_functional(emulator, name, cards):
+    good(emulator.run(cards, name))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_packets_in_any_order(emulator, name, seed):
+    good(emulator.run(4, name, options=[*SMALL, "--reorder", str(seed)]))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_shallow_and_slow(emulator, name):
+    options = [*SMALL, *(text for fault in FAULTS for text in ("--fault", fault))]
+    good(emulator.run(3, name, options=options))
+
+
+@pytest.mark.parametrize("name", ["messages", "message_threads"])
+def test_a_crowd_of_cards_on_few_cores(emulator, name):
+    good(emulator.run(32, name))
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "message_threads"])
+def test_in_the_time_of_the_modelled_hardware(emulator, name):
+    """Threads that poll by turns are too slow there for a test."""
+    done = emulator.run(3, name, options=[*SMALL, "--mode", "timed"])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("cards", [1, 2])
+def test_sizes_up_to_16_mib(emulator, cards):
+    good(emulator.run(cards, "message_sizes", options=[]))
+
+
+def test_sizes_in_any_order(emulator):
+    good(emulator.run(2, "message_sizes", options=["--reorder", "5"], env=QUICK))
+
+
+@pytest.mark.parametrize("order", [[], ["--reorder", "3"]], ids=["in-order", "reordered"])
+def test_forged_pieces(sanitized, order):
+    good(sanitized.run(3, "message_forged", options=[*SMALL, *order]))
+
+
+def test_a_killed_peer(emulator):
+    done = emulator.run(3, "message_killed", options=[*SMALL, "--fault", "kill card=1 at=50ms"])
+    assert done.returncode == 128 + 9, done.stderr
+    assert "FAILED" not in done.stderr
+
+
+def test_no_packet_surprises_a_counter(emulator):
+    good(emulator.run(3, "messages", options=[*SMALL, "--check"]))
+
+
+@pytest.mark.parametrize("order", [[], ["--reorder", "3"]], ids=["in-order", "reordered"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_address_and_undefined_behaviour(sanitized, name, order):
+    good(sanitized.run(3, name, options=[*SMALL, *order]))
+
+
+@pytest.mark.parametrize("order", [[], ["--reorder", "3"]], ids=["in-order", "reordered"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_data_races(threaded, name, order):
+    good(threaded(name, "-n", "3", *SMALL, *order))
+
+
+def test_it_uses_vic_h_only():
+    """So that it would run on hardware."""
+    for path in (build.HERE / "src" / "message").glob("*.[ch]"):
+        for line in path.read_text("utf-8").splitlines():
+            if line.startswith('#include "'):
+                name = line.split('"')[1]
+                own = (path.parent / name).exists()
+                assert own or name == "vic_message.h", f"{path.name} includes {name}"
+
+
+def test_the_checksum(emulator):
+    good(emulator.run(1, "checksum"))

@@ -1,0 +1,190 @@
+"""Timed mode: is it exact, does it cost what the card says, and does everything end that must?"""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from emulator_build import CONFORMANCE, SMALL
+
+TIMED = [*SMALL, "--mode", "timed"]
+# a transfer that waits in a shallow card, as one does in functional mode
+SHALLOW = [*TIMED, "--set", "send_words=32"]
+HASH = re.compile(r"trace hash ([0-9a-f]{16})")
+
+
+def traced(done):
+    """Return the trace hash of a run that went well, and was exact."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "not exact" not in done.stderr
+    assert "slept outside" not in done.stderr
+    return HASH.search(done.stderr)[1]
+
+
+def values(text):
+    return {name: int(value) for name, value in re.findall(r"^(\w+)=(\d+)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("cards", [1, 2, 5, 16])
+@pytest.mark.parametrize("name", CONFORMANCE)
+def test_the_contract_is_kept_in_model_time(emulator, name, cards):
+    done = emulator.run(cards, name, options=SHALLOW)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name", CONFORMANCE)
+def test_packets_in_any_order(emulator, name):
+    done = emulator.run(3, name, options=[*SHALLOW, "--reorder", "5"])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["exchange", "surprise", "threads", "barriers"])
+def test_shallow_and_slow(emulator, name):
+    faults = ("fifo-depth=3", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=20us for=50us")
+    options = [*SHALLOW, *(text for fault in faults for text in ("--fault", fault))]
+    done = emulator.run(2, name, options=options)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["exchange", "threads", "surprise"])
+def test_all_runs_are_the_same_on_one_core_and_on_all(emulator, name):
+    runs = [[], ["--spread"], [], ["--spread"]]
+    assert (
+        len({traced(emulator.run(3, name, options=[*SHALLOW, "--stats", *o])) for o in runs}) == 1
+    )
+
+
+def test_all_runs_are_the_same_on_a_loaded_machine(emulator):
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        options = [*SHALLOW, "--stats"]
+        loaded = {traced(emulator.run(4, "exchange", options=options)) for _ in range(2)}
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert loaded == {traced(emulator.run(4, "exchange", options=options))}
+
+
+def test_the_order_in_which_programs_start_does_not_matter(emulator):
+    options = [*TIMED, "--stats"]
+    together = emulator.run(3, "timed_ring", "wait", options=options)
+    apart = emulator.run(3, "timed_ring", "wait", "late", options=options)
+    assert traced(together) == traced(apart)
+    assert sorted(together.stdout.split("\n")) == sorted(apart.stdout.split("\n"))
+
+
+@pytest.mark.parametrize("pair", [("wait", "poll"), ("fifo", "fifopoll")], ids=lambda pair: pair[0])
+def test_a_wait_takes_as_long_as_a_loop_of_looks(emulator, pair):
+    runs = [emulator.run(3, "timed_ring", how, options=[*TIMED, "--stats"]) for how in pair]
+    assert len({traced(done) for done in runs}) == 1
+    assert len({tuple(sorted(done.stdout.split("\n"))) for done in runs}) == 1
+
+
+def test_a_seed_changes_the_network_only(emulator):
+    """With exit `any` and one level no choice is random: the same trace; --reorder is another."""
+    options = [*TIMED, "--stats"]
+    first = traced(emulator.run(3, "exchange", options=options))
+    assert first != traced(emulator.run(3, "exchange", options=[*options, "--reorder", "1"]))
+
+
+def test_calls_cost_what_the_card_says(emulator):
+    """By hand, from 400 ns, 1 us, 0.5 GB/s, 50 ns, 1 us and 7.88 GB/s; a slot is 29.1 ns."""
+    done = emulator.run(2, "timed_costs", options=TIMED)
+    assert done.returncode == 0, done.stderr
+    found = values(done.stdout)
+    exact = {
+        "send1": 32, "compute": 5000, "nothing": 0, "send": 3200, "write": 1600, "cached": 1600,
+        "read": 100_000, "preset": 16, "get": 50, "poll": 50, "put": 320, "dma_start": 32,
+        "test": 50, "relax": 50, "timeout": 1000,
+    }  # fmt: skip
+    assert {name: found[name] for name in exact} == exact
+    engine = 400 + 1000 + 100 * 8 / 7.88 + 400
+    assert 32 + engine <= found["put_engine"] <= 32 + engine + 29.1 + 50
+    assert engine <= found["dma_wait"] + found["test"] <= engine + 29.1 + 50
+    # a store of two words, PCIe, a link, the switch, a link, PCIe, a look
+    assert 32 + 400 + 20 + 29 + 20 + 400 <= found["arrival"] - found["sent"] <= 1200
+
+
+def test_another_card_has_other_costs(emulator):
+    changed = ["--set", "pio_write=100000", "--set", "pio_read=300000", "--set", "poll_mirror=7000"]
+    done = emulator.run(2, "timed_costs", options=[*TIMED, *changed])
+    found = values(done.stdout)
+    assert (found["read"], found["get"], found["relax"]) == (30_000, 7, 7)
+
+
+def test_a_deadlock_says_who_waits_for_what(emulator):
+    done = emulator.run(2, "timed_stuck", "deadlock", options=TIMED)
+    assert done.returncode == 1, done.stderr
+    assert "deadlock at " in done.stderr
+    assert "card 0 waits for 2 words in its FIFO" in done.stderr
+    assert "card 1 waits for counter 4 to read 0 (it reads 5)" in done.stderr
+    assert "FAILED" not in done.stderr
+
+
+def test_two_cards_that_fill_each_others_fifo(emulator):
+    options = [*TIMED, "--set", "send_words=16"]
+    done = emulator.run(2, "timed_stuck", "fifo", options=options)
+    assert done.returncode == 1, done.stderr
+    assert (
+        "card 0 waits for room for its packets; its packets wait for room in the FIFO of card 1"
+        in done.stderr
+    )
+
+
+@pytest.mark.parametrize("how", ["last", "barrier", "late", "reopen"])
+def test_ends_of_waits(emulator, how):
+    runs = [emulator.run(2, "timed_stuck", how, options=[*TIMED, "--stats"]) for _ in range(2)]
+    assert len({traced(done) for done in runs}) == 1
+    assert runs[0].stdout.split() == runs[1].stdout.split() or how != "reopen"
+
+
+def test_a_card_is_killed_at_its_time(emulator):
+    options = [*TIMED, "--fault", "kill card=1 at=1ms", "--stats"]
+    runs = [emulator.run(3, "timed_stuck", "killed", options=options) for _ in range(2)]
+    for done in runs:
+        assert done.returncode == 137
+        assert [1_000_800 <= int(text) <= 1_000_900 for text in done.stdout.split()] == [True, True]
+    assert len({HASH.search(done.stderr)[1] for done in runs}) == 1
+
+
+def test_a_program_that_computes_in_silence_is_told_of(emulator):
+    done = emulator.run(1, "timed_stuck", "silent", options=TIMED)
+    assert done.returncode == 0
+    assert re.search(r"card 0 computed for [\d.]+ ms between its calls", done.stderr)
+
+
+def test_a_lossy_fifo_loses_the_same_words_each_time(emulator):
+    options = [*SHALLOW, "--fault", "fifo-drop=1"]
+    runs = [emulator.run(2, "timed_stuck", "fifo", options=options) for _ in range(2)]
+    lost = {re.search(r"(\d+) FIFO words were lost", done.stderr)[1] for done in runs}
+    assert len(lost) == 1
+    assert int(lost.pop()) > 0
+
+
+@pytest.mark.parametrize("name", CONFORMANCE)
+def test_address_and_undefined_behaviour(sanitized, name):
+    done = sanitized.run(3, name, options=SHALLOW)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", CONFORMANCE)
+def test_data_races_between_cards_and_coordinator(threaded, name):
+    done = threaded(name, "-n", "3", *SHALLOW)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "not exact" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("pio_read=700000", "pio_read crosses PCIe twice"),
+        ("pio_write=10", "pio_write must be 1 ns .. 1 s"),
+        ("planes=0", "planes must be 1 .. 64"),
+    ],
+)
+def test_impossible_cards_are_refused(emulator, setting, message):
+    done = emulator.run(2, "timed_ring", options=[*TIMED, "--set", setting])
+    assert done.returncode == 2
+    assert message in done.stderr
