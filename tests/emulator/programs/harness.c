@@ -35,19 +35,26 @@ static void never(void *context, uint32_t card)
     (void)card;
 }
 
+/* What the launcher does when a program has ended. */
+static void end(void *what)
+{
+    if (coordinator != NULL) {
+        atomic_store(&job->card[(uintptr_t)what].end, CARD_ENDED);
+        coordinator_kick(coordinator);
+    }
+}
+
 static void *run_card(void *what)
 {
     char number[16];
     vic_t *card;
+    pthread_cleanup_push(end, what);
     snprintf(number, sizeof number, "%u", (unsigned)(uintptr_t)what);
     OK(open_named(job_text, number, NULL, &card));
     struct self self = self_of(card);
     run(&self);
     OK(vic_close(card));
-    if (coordinator != NULL) {
-        atomic_store(&job->card[(uintptr_t)what].end, CARD_ENDED);
-        coordinator_kick(coordinator);
-    }
+    pthread_cleanup_pop(1);
     return NULL;
 }
 
