@@ -50,7 +50,7 @@ enum { VIC_MESSAGE_ORDERED = 1 };
 struct vic_message_config {
     size_t max_bytes;    /* of one message, at most 1 GiB; 0: 16 MiB */
     size_t window_bytes; /* of each ring, 512 B to 16 MiB, rounded up to a power of two. 0: an equal share of a
-                          * quarter of the SRAM for each card, at most 256 KiB */
+                          * quarter of the SRAM for each card, at most 512 KiB */
     unsigned flags;
 };
 
@@ -73,7 +73,7 @@ VIC_API int vic_message_send(vic_message_t *messages, uint32_t dest, const void 
 /* Receive a message of any card. VIC_ENOSPC: capacity is too small; *bytes says what is needed, *src who sent it, and
  * the message stays, the next to be received. data may be NULL if capacity is 0. Whatever the status, data up
  * to capacity may have been written. src may be NULL. VIC_ESYS: no memory for the parts of a message.
- * cost: 4 words at pio_read for a message up to 8 B, else dma_setup per 16 KiB and 8 B at pcie_rate per word. */
+ * cost: 4 words at pio_read for a message up to 8 B, else dma_setup per 32 KiB and 8 B at pcie_rate per word. */
 VIC_API int vic_message_recv(vic_message_t *messages, uint32_t *src, void *data, size_t capacity, size_t *bytes,
                              uint64_t timeout_ns);
 

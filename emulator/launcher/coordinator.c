@@ -123,10 +123,16 @@ static void look_at(struct side *side)
     } else if (state == CARD_CLOSED || state == CARD_AWAY) { /* it may come back at once */
         uint64_t now = job_clock_ns();
         side->closed_ns = side->closed_ns ? side->closed_ns : now;
+        side->ran = false;
         side->next_ps = now - side->closed_ns < HELD_NS ? shared->next_ps : NEVER;
     } else if (state == CARD_COMING) {
+        /* where it was when it closed or left, if that was waited for */
         bool held = side->closed_ns != 0 && side->next_ps != NEVER;
-        side->next_ps = held && side->next_ps > side->all->sim_ps ? side->next_ps : side->all->sim_ps;
+        side->next_ps = side->ran ? shared->next_ps : held ? side->next_ps : side->all->sim_ps;
+        side->coming = true;
+        side->ran = false;
+    } else if (state == CARD_LATE) {
+        side->next_ps = side->all->sim_ps;
         side->coming = true;
     }
 }

@@ -5,6 +5,10 @@
 #include "coordinator.h"
 #include "packet.h"
 
+_Static_assert(VIC_WRITE == (int)DVSIM_OP_WRITE && VIC_FIFO == (int)DVSIM_OP_FIFO && VIC_QUERY == (int)DVSIM_OP_QUERY &&
+                   VIC_COUNTER_SET == (int)DVSIM_OP_SET && VIC_COUNTER_ADD == (int)DVSIM_OP_ADD,
+               "vic.h and models/card have the same operations");
+
 static bool is_before(const struct event *a, const struct event *b)
 {
     if (a->at_ps != b->at_ps) {

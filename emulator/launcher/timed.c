@@ -10,7 +10,7 @@
 
 #include "launcher.h"
 
-static const uint64_t UNSAID_NS = 1000 * 1000; /* is worth a word */
+static const uint64_t UNSAID_NS = 10 * 1000 * 1000; /* is worth a word */
 
 bool timed_make(struct launch *launch)
 {

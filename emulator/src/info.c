@@ -8,6 +8,23 @@ static void line(const struct vic *card, const char *name, uint64_t value, const
     fprintf(stderr, "vic: card %u: %-16s %12" PRIu64 "  %s\n", card->number, name, value, what);
 }
 
+static void print_model(const struct vic *card, const struct job_model *m)
+{
+    line(card, "pio_write", (uint64_t)m->crossing_ps, "ps, one crossing of PCIe");
+    line(card, "pio_read", (uint64_t)m->load_ps, "ps, to read a word of the card");
+    line(card, "pio_rate", (uint64_t)m->store_rate, "B/s of stores into the card");
+    line(card, "poll_mirror", (uint64_t)m->look_ps, "ps, a look at the mirror in host memory");
+    line(card, "fifo_pop", (uint64_t)m->pop_ps, "ps, a word out of the FIFO's mirror");
+    line(card, "dma_setup", (uint64_t)m->setup_ps, "ps, to load an entry of the DMA table");
+    line(card, "pcie_rate", card->job->config.pcie_rate, "B/s of the DMA engines");
+    line(card, "send_words", m->send_words, "packets that wait in the card, stored or fetched");
+    line(card, "port_rate", (uint64_t)m->port_rate, "B/s of a card into all planes");
+    line(card, "planes", m->planes, "parallel networks");
+    line(card, "switch_angles", m->angles, "of every switch");
+    line(card, "link", (uint64_t)m->link_ps, "ps");
+    line(card, "spread", m->spread, "1: the programs run on all cores");
+}
+
 void info_print(const struct vic *card)
 {
     const struct job_config *c = &card->job->config;
@@ -35,5 +52,8 @@ void info_print(const struct vic *card)
         line(card, "stall at", c->stall[i].at_ns, "ns; the card that does not answer then:");
         line(card, "stall card", c->stall[i].card, "");
         line(card, "stall for", c->stall[i].for_ns, "ns");
+    }
+    if (c->mode == 1) {
+        print_model(card, &c->model);
     }
 }

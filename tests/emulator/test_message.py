@@ -95,5 +95,14 @@ def test_it_uses_vic_h_only():
                 assert own or name == "vic_message.h", f"{path.name} includes {name}"
 
 
+def test_fewer_counters(emulator):
+    good(emulator.run(3, "messages", options=[*SMALL, "--set", "group_counters=8"]))
+
+
+@pytest.mark.parametrize("build", ["emulator", "sanitized"])
+def test_a_card_that_is_closed_and_opened_again(request, build):
+    good(request.getfixturevalue(build).run(2, "message_card"))
+
+
 def test_the_checksum(emulator):
     good(emulator.run(1, "checksum"))

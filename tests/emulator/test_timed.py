@@ -1,5 +1,6 @@
 """Timed mode: is it exact, does it cost what the card says, and does everything end that must?"""
 
+import json
 import re
 import subprocess
 import sys
@@ -161,6 +162,27 @@ def test_a_lossy_fifo_loses_the_same_words_each_time(emulator):
     lost = {re.search(r"(\d+) FIFO words were lost", done.stderr)[1] for done in runs}
     assert len(lost) == 1
     assert int(lost.pop()) > 0
+
+
+def test_a_trace_is_in_model_time(emulator, tmp_path):
+    options = [*TIMED, "--trace", str(tmp_path / "trace")]
+    texts = []
+    for _ in range(2):
+        assert emulator.run(2, "timed_ring", "fifo", options=options).returncode == 0
+        texts.append((tmp_path / "trace").read_text("utf-8"))
+    assert texts[0] == texts[1]
+    events = json.loads(texts[0])["traceEvents"]
+    sends = [event for event in events if event["name"] == "vic_send"]
+    assert len(sends) == 40
+    assert all(event["dur"] == 0.032 for event in sends)
+    assert sum(event["name"] == "packets" for event in events) == 40
+    assert {event["args"]["words"] for event in events if event["name"] == "FIFO"} == {1}
+
+
+def test_a_packet_before_its_preset_is_reported(emulator):
+    done = emulator.run(2, "timed_stuck", "early", options=[*TIMED, "--check"])
+    assert done.returncode == 0, done.stderr
+    assert "card 1: counter 5 read 0 when a packet of card 0 came" in done.stderr
 
 
 @pytest.mark.parametrize("name", CONFORMANCE)

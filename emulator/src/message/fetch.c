@@ -5,7 +5,7 @@
 
 enum {
     DIRECT = 32, /* words; more are fetched by DMA, */
-    BLOCK = 2048 /* so many at a time: they are still in the cache when they are looked at */
+    BLOCK = 4096 /* so many at a time: they are still in the cache when they are looked at */
 };
 
 static int read_words(struct vic_message *m, uint32_t addr, uint64_t *to, size_t n)

@@ -1,4 +1,4 @@
-/* ground.h: what messages have allocated on a card. It stays when they are closed, as peers may still write there; the
+/* ground.h: what messages have allocated on a card. It stays when they are closed, as peers may still write there: the
  * next opening on the same card has it again. */
 #ifndef MESSAGE_GROUND_H
 #define MESSAGE_GROUND_H

@@ -7,7 +7,7 @@
 
 #include "ground.h"
 
-enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 256 << 10, CLOSED_KEPT = 64 };
+enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 512 << 10, CLOSED_KEPT = 64 };
 
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
 static struct vic_message *handles; /* oldest first; closed ones answer VIC_ECLOSED */

@@ -14,7 +14,7 @@ enum {
     LARGE = 1024,          /* but if these are as many or more, */
     LARGE_HEADER = 8,      /* so many, and an even number of units: cache lines are read and written as a whole */
     RECORD = 16,           /* words of a card's record for each other card */
-    PIECE_MOST = 32 << 10, /* bytes */
+    PIECE_MOST = 64 << 10, /* bytes */
     WINDOW_LEAST = 512,
     WINDOW_MOST = 16 << 20
 };

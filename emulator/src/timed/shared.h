@@ -25,6 +25,7 @@ enum {
 enum card_state {
     CARD_ABSENT,  /* has not been open */
     CARD_COMING,  /* a thread waits to be let in: the first, or after a time away */
+    CARD_LATE,    /* stopped, and meanwhile a thread has come that was outside of model time */
     CARD_RUNNING, /* the card's turn */
     CARD_STOPPED, /* it has nothing to do before `next_ps` */
     CARD_AWAY,    /* all its threads do something else, outside of model time, which waits a moment */

@@ -171,11 +171,15 @@ static void come_in(struct timed *own, struct member *me)
 struct member *timed_enter(struct vic *card, bool looks)
 {
     struct timed *own = timed_of(card);
-    pthread_mutex_lock(&own->lock);
     struct member *me = member_find(own);
+    if (me != NULL) {
+        atomic_store_explicit(&me->calls, true, memory_order_relaxed);
+    }
+    pthread_mutex_lock(&own->lock);
     if (me == NULL) {
         me = member_new(own);
     }
+    atomic_store_explicit(&me->calls, false, memory_order_relaxed);
     unsaid_back(me);
     turn_give_up(own, me);
     if (me->state == MEMBER_OUT) {

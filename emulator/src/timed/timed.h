@@ -37,6 +37,7 @@ struct member {
     bool late; /* it came while another thread waited for the coordinator */
     uint64_t cpu_ns, left_ns; /* CPU time when last read, and the wall clock when it left its last call */
     uint64_t switches; /* of the kernel, when it was last looked at from outside */
+    _Atomic bool calls; /* it is about to take the lock */
 };
 
 struct move {

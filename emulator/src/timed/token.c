@@ -104,7 +104,7 @@ void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool 
 void token_kick(struct timed *own)
 {
     uint32_t stopped = CARD_STOPPED;
-    if (atomic_compare_exchange_strong(&own->shared->state, &stopped, CARD_COMING)) {
+    if (atomic_compare_exchange_strong(&own->shared->state, &stopped, CARD_LATE)) {
         ring(timed_shared_of(own->card->job));
     }
 }

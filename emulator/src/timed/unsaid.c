@@ -26,22 +26,27 @@ void unsaid_read(struct member *me)
 void unsaid_leaves(struct member *me)
 {
     me->left_ns = read_ns(CLOCK_MONOTONIC);
+    me->switches = UINT64_MAX;
 }
 
 void unsaid_back(struct member *me)
 {
-    if (me->left_ns == 0 || read_ns(CLOCK_MONOTONIC) - me->left_ns < LATE_NS) {
+    uint64_t away = me->left_ns != 0 ? read_ns(CLOCK_MONOTONIC) - me->left_ns : 0;
+    if (away < LATE_NS) {
         return;
     }
     uint64_t before = me->cpu_ns;
     unsaid_read(me);
-    if (before != 0 && me->cpu_ns - before > LATE_NS) {
-        me->own->shared->unsaid_ns += me->cpu_ns - before;
-    }
+    uint64_t used = before != 0 ? me->cpu_ns - before : 0; /* calls that did not wait are in it, too */
+    used = used < away ? used : away;
+    me->own->shared->unsaid_ns += used >= LATE_NS ? used : 0;
 }
 
 bool unsaid_sleeps(struct member *user)
 {
+    if (atomic_load_explicit(&user->calls, memory_order_relaxed)) {
+        return false; /* it sleeps for the lock that the caller has */
+    }
     if (read_ns(CLOCK_MONOTONIC) - user->left_ns > PATIENCE_S * UINT64_C(1000000000)) {
         return true; /* a loop that waits for another thread without vic_relax would never end */
     }

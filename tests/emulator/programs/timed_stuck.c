@@ -58,6 +58,11 @@ int main(int argc, char **argv)
         }
         IS(status, VIC_EPEER);
         printf("%llu\n", (unsigned long long)vic_time_ns(card));
+    } else if (strcmp(how, "early") == 0) {
+        if (self.me == 0) {
+            OK(vic_put(card, 1, 0, &word, 1, 5));
+        }
+        OK(vic_compute_ns(card, 10000));
     } else if (strcmp(how, "silent") == 0) {
         for (volatile uint64_t i = 0; i < 100000000; i++) {
         }
