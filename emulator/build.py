@@ -42,7 +42,7 @@ def version() -> str:
     return found[1]
 
 
-def library_sources() -> list[Path]:
+def libvic_sources() -> list[Path]:
     """Return the C files of libvic."""
     own = [path for folder in LIBRARY for path in sorted((HERE / folder).glob("*.c"))]
     return [*own, *(MODELS / name for name in HOST)]
@@ -78,7 +78,7 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
     ]
     if not any("-fsanitize" in flag for flag in flags):
         library.append("-Wl,-z,defs")  # a sanitizer is found in the program only
-    compile_c(library_sources(), prefix / "lib" / SONAME, [*flags, *library])
+    compile_c(libvic_sources(), prefix / "lib" / SONAME, [*flags, *library])
     threads = prefix / "lib" / "libvic-threads.so"
     compile_c(
         [HERE / "src" / "threads" / "threads.c"], threads, [*flags, "-shared", "-fPIC", "-ldl"]

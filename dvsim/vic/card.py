@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.vic.binding import libvic
 from dvsim.vic.constants import FOREVER, Status
 from dvsim.vic.errors import VicError, error_of
-from dvsim.vic.library import library
 from dvsim.vic.text import strerror
 from dvsim.vic.words import AnyWords, Words, given, taken
 
@@ -51,7 +51,7 @@ def open() -> Card:
     SystemRefused
         If there is no memory.
     """
-    ffi, lib = library()
+    ffi, lib = libvic()
     handle = ffi.new("vic_t **")
     status = lib.vic_open(handle)
     if status != Status.OK:
@@ -66,7 +66,7 @@ class Card:
     """
 
     def __init__(self, handle: Any) -> None:  # noqa: ANN401 - a C pointer
-        self._ffi, self._lib = library()
+        self._ffi, self._lib = libvic()
         self._card = handle
         self._transfers: set[Transfer] = set()
         self._timed = self.query_attr().mode == 1

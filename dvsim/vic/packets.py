@@ -8,9 +8,9 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.vic.binding import libvic
 from dvsim.vic.constants import NO_COUNTER, Op, Status
 from dvsim.vic.errors import OutOfRange
-from dvsim.vic.library import library
 from dvsim.vic.words import Words
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -61,7 +61,7 @@ def _checked(dest: int, op: Op, addr: int, counter: int) -> int:
     """Return one header; the fields are known by what each of them adds to it."""
     zero, of_dest, of_addr, of_counter = map(int, _units(op))
     try:
-        made = int(library().lib.vic_header(dest, op, addr, counter))
+        made = int(libvic().lib.vic_header(dest, op, addr, counter))
     except OverflowError:
         made = -1
     if made != zero + dest * of_dest + addr * of_addr + counter * of_counter:
@@ -73,7 +73,7 @@ def _checked(dest: int, op: Op, addr: int, counter: int) -> int:
 @cache
 def _units(op: Op) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """Return the header of all zeros, and what one more card, word and counter add to it."""
-    make = library().lib.vic_header
+    make = libvic().lib.vic_header
     zero = make(0, op, 0, 0)
     ones = (make(1, op, 0, 0), make(0, op, 1, 0), make(0, op, 0, 1))
     dest, addr, counter = (np.uint64(one - zero) for one in ones)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dvsim.vic.library import library
+from dvsim.vic.binding import libvic
 
 
 def strerror(status: int) -> str:
     """Return the text of a status; there is one for any number."""
-    ffi, lib = library()
+    ffi, lib = libvic()
     return str(ffi.string(lib.vic_strerror(status)).decode())
 
 
 def version() -> str:
     """Return the version of the library, ``major.minor.patch``."""
-    ffi, lib = library()
+    ffi, lib = libvic()
     return str(ffi.string(lib.vic_version()).decode())

@@ -36,7 +36,7 @@ class Threaded:
         names = ("options", "numbers", "faults", "cardfile")
         sources = [ROOT / "emulator" / "launcher" / f"{name}.c" for name in names]
         sources += [*sorted((ROOT / "emulator" / "launcher").glob("coordinator*.c"))]
-        sources += [*build.library_sources(), *build.hardware_sources(), PROGRAMS / "harness.c"]
+        sources += [*build.libvic_sources(), *build.hardware_sources(), PROGRAMS / "harness.c"]
         for number, place in enumerate(sorted({source.parent for source in sources})):
             objects = folder / str(number)  # two rooms may have files of one name
             objects.mkdir()

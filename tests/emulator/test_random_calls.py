@@ -44,7 +44,7 @@ CALLS = st.one_of(
 def library(tmp_path_factory):
     target = tmp_path_factory.mktemp("shim") / "libshim.so"
     flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-pthread", *build.INCLUDES]
-    build.compile_c([*build.library_sources(), PROGRAMS / "shim.c"], target, flags)
+    build.compile_c([*build.libvic_sources(), PROGRAMS / "shim.c"], target, flags)
     loaded = c.CDLL(str(target))
     loaded.vic_header.restype = c.c_uint64
     return loaded
@@ -58,19 +58,19 @@ def array(values):
 class Both:
     """The real cards and the plain ones, played side by side."""
 
-    library: c.CDLL
+    shim: c.CDLL
 
     def __post_init__(self):
         self.card = (c.c_void_p * CARDS)()
-        status = self.library.shim_open(CARDS, WORDS, COUNTERS, DEPTH, ENTRIES, self.card)
+        status = self.shim.shim_open(CARDS, WORDS, COUNTERS, DEPTH, ENTRIES, self.card)
         assert status == 0
         self.plain = Job(CARDS, WORDS, COUNTERS, DEPTH)
 
     def real(self, name, card, *arguments):
-        return getattr(self.library, f"vic_{name}")(c.c_void_p(self.card[card]), *arguments)
+        return getattr(self.shim, f"vic_{name}")(c.c_void_p(self.card[card]), *arguments)
 
     def header(self, packet):
-        return self.library.vic_header(*map(c.c_uint32, packet))
+        return self.shim.vic_header(*map(c.c_uint32, packet))
 
     def play(self, name, card, *rest):
         getattr(self, name)(card, self.plain.cards[card], *rest)

@@ -19,21 +19,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dvsim import vic
-from dvsim.vic import library, packets, words
+from dvsim.vic import binding, packets, words
 
 
 @pytest.fixture(scope="module")
 def installed(emulator):
     """The library under test is the one that the tests build, not one that happens to be there."""
-    before = os.environ.get(library.PREFIX)
-    os.environ[library.PREFIX] = str(emulator.prefix)
-    library.library.cache_clear()
+    before = os.environ.get(binding.PREFIX)
+    os.environ[binding.PREFIX] = str(emulator.prefix)
+    binding.libvic.cache_clear()
     packets._units.cache_clear()
     yield emulator
-    del os.environ[library.PREFIX]
+    del os.environ[binding.PREFIX]
     if before is not None:
-        os.environ[library.PREFIX] = before
-    library.library.cache_clear()
+        os.environ[binding.PREFIX] = before
+    binding.libvic.cache_clear()
     packets._units.cache_clear()
 
 
@@ -58,13 +58,13 @@ def run(emulator, cards, code, *options):
 
 def test_every_call_of_the_library_is_there():
     header = (ROOT / "emulator" / "include" / "vic.h").read_text(encoding="utf-8")
-    exported = re.findall(r"\bvic_(\w+)\(", library.declarations(header))
+    exported = re.findall(r"\bvic_(\w+)\(", binding.declarations(header))
     mine = {name for name in (*dir(vic), *dir(vic.Card)) if not name.startswith("_")}
     assert set(exported) - mine == {"open_reason", "constant"}  # in the exception; in Python
 
 
 def test_constants_are_those_of_the_library(installed):
-    ffi, lib = library.library()
+    ffi, lib = binding.libvic()
 
     def constant(name):
         value = ffi.new("int64_t *")
@@ -95,7 +95,7 @@ def test_constants_are_those_of_the_library(installed):
     st.sampled_from(vic.Op),
 )
 def test_headers_of_arrays_are_those_of_c(installed, parts, op):
-    lib = library.library().lib
+    lib = binding.libvic().lib
     dest, addr, counter = (np.array(column) for column in zip(*parts, strict=True))
     expected = [lib.vic_header(*(part[0], op, *part[1:])) for part in parts]
     assert vic.header(dest, op, addr, counter).tolist() == expected
@@ -465,6 +465,6 @@ with vic.open() as card:
 def test_a_library_that_is_not_there_is_named(monkeypatch, tmp_path):
     from dvsim.errors import DvsimError
 
-    monkeypatch.setenv(library.PREFIX, str(tmp_path))
+    monkeypatch.setenv(binding.PREFIX, str(tmp_path))
     with pytest.raises(DvsimError, match=re.escape(str(tmp_path))):
-        library.library.__wrapped__()
+        binding.libvic.__wrapped__()

@@ -37,7 +37,7 @@ def declarations(header: str) -> str:
 
 
 @cache
-def library() -> Library:
+def libvic() -> Library:
     """Return libvic, loaded once.
 
     Raises
