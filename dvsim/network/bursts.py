@@ -3,7 +3,8 @@
 A burst of w words along one of k flows that are at work together arrives like a line: its first
 word after `first` slots, its last after ``fixed + per_word * w``. Both are measured by sending
 bursts of two sizes along the first k flows at once; how far the line is from the cycle level is
-measured with three other sizes and kept as `error`.
+measured with three other sizes and kept as `error`. Planes are alike, so one of them stands for a
+network that is too large to be run as a whole.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dvsim.network.network import Network
 SHORT, LONG = 32, 512  # slots' worth of words that the line goes through
 PROBES = (1, 100, 2000)  # slots' worth of words at which it is held against the cycle level
 MOST_UPDATES = 1 << 33  # node updates of the longest probe
+MOST_NODES = 1 << 22  # of a network that is run with all its planes
 
 
 class Flow(NamedTuple):
@@ -50,16 +52,16 @@ class BurstTable:
         self.network = network
         self.flows = flows
         self._lines: dict[int, Line] = {}
+        self._sample = network if network.nodes <= MOST_NODES else _one_plane(network)
 
     def line(self, at_work: int) -> Line:
         """Return the line of a burst while `at_work` flows send."""
         found = self._lines.get(at_work)
         if found is None:
-            planes = self.network.planes
-            first, short = self._measured(at_work, SHORT * planes)
-            _, long = self._measured(at_work, LONG * planes)
-            per_word = (long - short) / ((LONG - SHORT) * planes)
-            found = Line(first, short - per_word * SHORT * planes, per_word)
+            first, short = self._measured(at_work, SHORT)
+            _, long = self._measured(at_work, LONG)
+            per_slot = (long - short) / (LONG - SHORT)
+            found = Line(first, short - per_slot * SHORT, per_slot / self.network.planes)
             self._lines[at_work] = found
         return found
 
@@ -86,16 +88,16 @@ class BurstTable:
         """
         line, worst = self.line(at_work), 0.0
         for slots in PROBES:
-            if slots * self.network.nodes > MOST_UPDATES:
+            if slots * self._sample.nodes > MOST_UPDATES:
                 continue
-            words = slots * self.network.planes
-            _, last = self._measured(at_work, words)
-            worst = max(worst, abs(line.fixed + line.per_word * words - last) / last)
+            _, last = self._measured(at_work, slots)
+            ends = line.fixed + line.per_word * slots * self.network.planes
+            worst = max(worst, abs(ends - last) / last)
         return worst
 
-    def _measured(self, at_work: int, words: int) -> tuple[float, float]:
-        """Send a burst along the first flows at once; return the mean first and last slots."""
-        simulation = self.network.start(injection="given")
+    def _measured(self, at_work: int, slots: int) -> tuple[float, float]:
+        """Send so many slots' worth along the first flows; return the mean first and last slots."""
+        simulation, words = self._sample.start(injection="given"), slots * self._sample.planes
         for number, flow in enumerate(self.flows[:at_work]):
             simulation.send(flow.source, flow.to, words, number)
         first, last = np.zeros(at_work), np.zeros(at_work)
@@ -106,6 +108,13 @@ class BurstTable:
             first[done.handle], last[done.handle] = done.first_slot + 1, done.last_slot + 1
             missing -= len(done.handle)
         return float(first.mean()), float(last.mean())
+
+
+def _one_plane(network: Network) -> Network:
+    tree = network.tree
+    return Network(
+        switch=network.switch, levels=tree.levels, ports=tree.ports, planes=1, link=network.link
+    )
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,7 @@
     A burst is a linear flow; its latency and rate come from a cycle-level measurement of the same
     network with as many senders at work, made once (`dvsim.network.bursts`).
 
-``auto`` takes ``cycle`` for an iteration of at most `MOST_WORDS` words, else ``flow``.
+``auto`` takes ``cycle`` for an iteration of at most `MOST_UPDATES` node updates, else ``flow``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dvsim.system.stage import Clock, Process
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card
 
-MOST_WORDS = 1 << 20
+MOST_UPDATES = 1 << 28  # 1.4 million words in a network of 8 ports
 STRIDE = 1 << 16  # slots at a time where nothing else is to happen
 
 
@@ -64,7 +64,8 @@ def fabric_of(clock: Clock, card: Card, receivers: int, words: int, fidelity: st
     flows = tuple(Flow(number, receivers + number) for number in range(receivers))
     table = bursts_of(network, flows)
     if fidelity == "auto":
-        fidelity = "cycle" if words <= MOST_WORDS else "flow"
+        updates = words * network.nodes // network.planes  # a plane takes a word per slot
+        fidelity = "cycle" if updates <= MOST_UPDATES else "flow"
     return CycleFabric(clock, network, table) if fidelity == "cycle" else FlowFabric(clock, table)
 
 

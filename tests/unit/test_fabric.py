@@ -4,9 +4,11 @@ import pytest
 
 from dvsim.core import words_of
 from dvsim.errors import ScenarioError
+from dvsim.network import Network, bursts
+from dvsim.network.bursts import BurstTable, Flow
 from dvsim.scenario.card import load_card
 from dvsim.scenario.load import load
-from dvsim.system.fabric import MOST_WORDS, fabric_of, network_of
+from dvsim.system.fabric import MOST_UPDATES, fabric_of, network_of
 from dvsim.system.iteration import run_iteration
 from dvsim.system.stage import Clock
 
@@ -104,7 +106,7 @@ def counters_of(scenario):
 
 @pytest.mark.parametrize(
     ("asked", "messages", "cycle"),
-    [("flow", 100, 0), ("cycle", 100, 1), ("auto", 100, 1), ("auto", MOST_WORDS + 2, 0)],
+    [("flow", 100, 0), ("cycle", 100, 1), ("auto", 100, 1), ("auto", MOST_UPDATES // 192 + 2, 0)],
 )
 def test_the_run_says_which_fidelity_ran_and_how_good_the_other_would_be(asked, messages, cycle):
     overrides = [f"system.fidelity={asked}", f"workload.messages={messages}"]
@@ -125,6 +127,22 @@ def test_both_fidelities_give_the_same_columns_but_for_some_slots():
         cycle, flow = (record[receiver] for record in records)
         assert cycle.messages.sum() == flow.messages.sum() == 10_000
         assert abs(len(cycle.messages) - len(flow.messages)) <= 1
+
+
+def test_one_plane_stands_for_a_network_that_is_too_large_to_run_whole(monkeypatch):
+    flows = (Flow(0, 70), Flow(1, 71))  # over two levels
+    whole = BurstTable(Network("dv207"), flows)
+    monkeypatch.setattr(bursts, "MOST_NODES", 1)
+    plane = BurstTable(Network("dv207"), flows)
+    assert plane.rate(2) == pytest.approx(whole.rate(2), rel=0.02)
+    assert plane.latency_ps == pytest.approx(whole.latency_ps, rel=0.5)  # another random way up
+    assert plane.error(2) < 0.1
+
+
+def test_auto_takes_flow_where_the_network_is_large():
+    card = load("h3/dv-8", ["system.card.nodes=2048"]).system.card
+    assert fabric_of(Clock(), card, 1, 100_000, "auto").fidelity == "flow"
+    assert fabric_of(Clock(), CARD, 1, 100_000, "auto").fidelity == "cycle"
 
 
 def test_words_of_a_message():
