@@ -1,4 +1,5 @@
-# make help lists the targets. Everything happens in .venv; nothing is installed outside it.
+# make help lists the targets. Everything happens in .venv; outside it only `make test` installs anything,
+# the compilers' tools that tests/install-packages finds missing.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -23,7 +24,7 @@ lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in te
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(VENV)/editable ## how fast: the campaign, the command line, the switch; as ratios
+bench: $(VENV)/editable ## how fast: campaign, command line, switch, networks, emulated cards, messages; as ratios
 	$(BIN)/python bench/table1.py
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/switch.py

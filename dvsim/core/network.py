@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core._core import ffi, lib
-from dvsim.core.arrays import Ints, available_bytes, copied, records
+from dvsim.core.arrays import Ints, check_memory, copied, records
 from dvsim.core.network_params import NetworkParams, native_network_params
 from dvsim.core.vortex import Totals
 
@@ -74,11 +74,8 @@ class NetworkCore:
         self._params = params
         self._threads = threads
         self._slots = 0
-        needed, available = network_bytes(params), available_bytes()
-        if available is not None and needed > available:
-            raise MemoryError(
-                f"the network needs {needed:,} B of memory, {available:,} B are available"
-            )
+        needed = network_bytes(params)
+        check_memory("the network", needed)
         native, alive = native_network_params(params)
         network = lib.dvsim_network_create(native, threads)
         del alive  # the core has copied what they point to

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core._core import ffi, lib
-from dvsim.core.arrays import available_bytes, copied, records
+from dvsim.core.arrays import check_memory, copied, records
 from dvsim.core.vortex_params import Ints, VortexParams, native_params
 
 EVENTS = ("enter", "cross", "deflect", "descend", "leave", "lose")
@@ -83,11 +83,7 @@ class Vortex:
         needed = int(lib.dvsim_vortex_bytes(native, threads))
         if needed < 0:
             raise ValueError("the switch core refuses its parameters")
-        available = available_bytes()
-        if available is not None and needed > available:
-            raise MemoryError(
-                f"the switch needs {needed:,} B of memory, {available:,} B are available"
-            )
+        check_memory("the switch", needed)
         vortex = lib.dvsim_vortex_create(native, threads)
         del alive  # the core has copied what they point to
         if vortex == ffi.NULL:

@@ -142,7 +142,7 @@ def test_random_crossing_is_drawn_from_the_seed():
 def test_memory_is_stated_before_it_is_taken(monkeypatch):
     assert Network("dv216", planes=1).memory > 5120 * 64 * 6 * 7 * 8
     assert 1 < Network("dv216").memory / Network("dv216", planes=1).memory < 17
-    monkeypatch.setattr("dvsim.core.network.available_bytes", lambda: 4_096)
+    monkeypatch.setattr("dvsim.core.arrays.available_bytes", lambda: 4_096)
     with pytest.raises(MemoryError, match=r"the network needs [\d,]+ B of memory, 4,096 B are"):
         SMALL.run(0.5, 1)
 

@@ -191,7 +191,7 @@ def test_what_does_not_fit_is_refused_before_it_is_allocated():
 
 
 def test_memory_needed_and_available_are_said(monkeypatch):
-    monkeypatch.setattr("dvsim.core.vortex.available_bytes", lambda: 4_096)
+    monkeypatch.setattr("dvsim.core.arrays.available_bytes", lambda: 4_096)
     with pytest.raises(MemoryError, match=r"needs \d\d,\d{3} B of memory, 4,096 B are available"):
         SMALL.run(0.5, 1)
 
