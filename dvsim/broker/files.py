@@ -1,0 +1,158 @@
+"""The files and the environment of a private node: its whole configuration, and nobody else's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dvsim.broker.reserve import HOST
+
+LISTENERS = {
+    "management": ("management.tcp.ip = {host}", "management.tcp.port = {port}"),
+    "prometheus": ("prometheus.tcp.ip = {host}", "prometheus.tcp.port = {port}"),
+    "mqtt": ("mqtt.listeners.tcp.1 = {host}:{port}",),
+    "stomp": ("stomp.listeners.tcp.1 = {host}:{port}",),
+    "stream": (
+        "stream.listeners.tcp.1 = {host}:{port}",
+        "stream.advertised_host = {host}",
+        "stream.advertised_port = {port}",
+    ),
+    "web_mqtt": ("web_mqtt.tcp.ip = {host}", "web_mqtt.tcp.port = {port}"),
+    "web_stomp": ("web_stomp.tcp.ip = {host}", "web_stomp.tcp.port = {port}"),
+}
+"""What plug-ins listen on: by themselves on every interface, on a port that may be taken."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What makes one node different from another.
+
+    Parameters
+    ----------
+    name, cluster
+        Such as ``a1`` of ``a``; in Erlang it is ``a1@localhost``.
+    seed
+        The name of the node whose cluster it joins; None for the first one.
+    folder
+        Where all its files are.
+    ports
+        By purpose: ``amqp``, ``distribution``, ``amqps`` if wanted, and those of `LISTENERS`.
+    plugins
+        Plug-ins to enable.
+    memory
+        Bytes at which the node lets publishers wait.
+    user, password
+        Of the only user.
+    tls
+        Whether it also listens with TLS; then ``../tls`` has its certificate.
+    """
+
+    name: str
+    cluster: str
+    seed: str | None
+    folder: Path
+    ports: Mapping[str, int]
+    plugins: tuple[str, ...]
+    memory: int
+    user: str
+    password: str
+    tls: bool
+
+
+def write(node: Settings) -> None:
+    """Write the files that the node reads, for its owner alone."""
+    node.folder.mkdir(mode=0o700)
+    for name, text in {
+        "rabbitmq.conf": "\n".join(_lines(node)) + "\n",
+        "advanced.config": "[].\n",
+        "enabled_plugins": f"[{','.join(node.plugins)}].\n",
+    }.items():
+        write_private(node.folder / name, text)
+
+
+def write_private(path: Path, text: str, mode: int = 0o600) -> None:
+    """Write a new file that nobody else can read, not even for a moment."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as file:
+        file.write(text)
+
+
+def environment(node: Settings, home: Path, epmd_port: int) -> dict[str, str]:
+    """Return all of a node's environment."""
+    folder = node.folder
+    return erlang(home, epmd_port) | {
+        "RABBITMQ_NODENAME": f"{node.name}@localhost",
+        # by way of the folder that the node starts in: RabbitMQ's watch of free space gives up on a
+        # path with spaces or letters beyond ASCII
+        "RABBITMQ_MNESIA_BASE": "/proc/self/cwd/data",
+        "RABBITMQ_LOG_BASE": str(folder),
+        "RABBITMQ_LOGS": str(folder / "log"),
+        "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq.conf"),
+        "RABBITMQ_ADVANCED_CONFIG_FILE": str(folder / "advanced.config"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "enabled_plugins"),
+        "RABBITMQ_GENERATED_CONFIG_DIR": str(folder / "generated"),
+        "RABBITMQ_NODE_IP_ADDRESS": HOST,
+        "RABBITMQ_NODE_PORT": str(node.ports["amqp"]),
+        "RABBITMQ_DIST_PORT": str(node.ports["distribution"]),
+        # each node's schedulers to the same cores, as is the default, is bad for several nodes
+        "RABBITMQ_SCHEDULER_BIND_TYPE": "u",
+        # the script becomes the node: its number is the one that was started
+        "RUNNING_UNDER_SYSTEMD": "true",
+    }
+
+
+def erlang(home: Path, epmd_port: int) -> dict[str, str]:
+    """Return the environment of a node, and of a program that talks to it.
+
+    Nothing is taken over from this process but the path: what somebody has set for a RabbitMQ of
+    his own must not reach this one.
+    """
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "LANG": "C.UTF-8",
+        "HOME": str(home),
+        "RABBITMQ_CONF_ENV_FILE": os.devnull,
+        "ERL_EPMD_PORT": str(epmd_port),
+        "ERL_EPMD_ADDRESS": HOST,
+        "ERL_FLAGS": "-kernel inet_dist_use_interface {127,0,0,1}",
+        "ERL_CRASH_DUMP_SECONDS": "0",  # none: nobody would read it
+    }
+
+
+def _lines(node: Settings) -> list[str]:
+    """Return ``rabbitmq.conf``. Without a default user of that name there is no guest."""
+    lines = [
+        f"listeners.tcp.1 = {HOST}:{node.ports['amqp']}",
+        f"cluster_name = {node.cluster}",
+        f"default_user = {node.user}",
+        f"default_pass = {node.password}",
+        "default_user_tags.administrator = true",
+        "loopback_users = none",
+        f"vm_memory_high_watermark.absolute = {node.memory}",
+        "disk_free_limit.absolute = 1MB",
+        "log.file.level = info",
+        "log.console = false",
+    ]
+    if node.seed is not None:  # which runs by then: no race for who founds the cluster
+        lines += [
+            "cluster_formation.peer_discovery_backend = classic_config",
+            f"cluster_formation.classic_config.nodes.1 = {node.seed}@localhost",
+            f"cluster_formation.classic_config.nodes.2 = {node.name}@localhost",
+            "cluster_formation.randomized_startup_delay_range.min = 0",
+            "cluster_formation.randomized_startup_delay_range.max = 1",
+        ]
+    if node.tls:
+        lines += [
+            f"listeners.ssl.1 = {HOST}:{node.ports['amqps']}",
+            # relative to the node's folder, where it starts: a path may hold what this file cannot
+            "ssl_options.cacertfile = ../tls/ca.pem",
+            "ssl_options.certfile = ../tls/server.pem",
+            "ssl_options.keyfile = ../tls/server-key.pem",
+            "ssl_options.verify = verify_peer",
+            "ssl_options.fail_if_no_peer_cert = false",
+        ]
+    for name, wanted in LISTENERS.items():
+        if name in node.ports:
+            lines += [line.format(host=HOST, port=node.ports[name]) for line in wanted]
+    return lines

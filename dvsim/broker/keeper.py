@@ -1,0 +1,90 @@
+"""The process that keeps nodes running after the command that started them has returned.
+
+``python -m dvsim.broker.keeper FOLDER`` takes the parameters of `Brokers` as JSON from stdin, and
+tells on stdout, a JSON object a line, what it waits for, then ``ready`` or ``error``. From then on
+it waits for SIGTERM; its nodes end with it, however it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from dvsim.broker.brokers import Brokers
+from dvsim.broker.process import Identity
+from dvsim.broker.state import Kept, State, StateFolder
+from dvsim.errors import DvsimError
+
+
+class Ended(BaseException):
+    """SIGTERM."""
+
+
+def main() -> None:
+    """Keep nodes until SIGTERM."""
+    signal.signal(signal.SIGTERM, _end)
+    folder = StateFolder(Path(sys.argv[1]))
+    asked = json.load(sys.stdin)
+    keeper = Identity.of(os.getpid())
+    assert keeper is not None
+    folder.write(State(keeper, asked))
+    try:
+        _tell("started", None)
+        brokers = Brokers(
+            **asked, directory=folder.nodes, progress=lambda text: _tell("progress", text)
+        )
+        try:
+            folder.write(_state(keeper, asked, brokers))
+            _tell("ready", None)
+            _let_go()
+            while True:
+                signal.pause()
+        finally:
+            brokers.close(tidily=True)
+    except Ended:
+        pass
+    except DvsimError as error:
+        _tell("error", [str(error), error.exit_code])
+        raise SystemExit(error.exit_code) from error
+    finally:
+        folder.clear()
+
+
+def _state(keeper: Identity, asked: dict[str, Any], brokers: Brokers) -> State:
+    """Describe nodes that run."""
+    kept = [
+        Kept(node.name, cluster.name, node.url, node.tls_url, dict(node.ports), process)
+        for cluster in brokers.clusters
+        for node in cluster.nodes
+        if node.pid is not None and (process := Identity.of(node.pid)) is not None
+    ]
+    return State(keeper, asked, tuple(kept), brokers.control)
+
+
+def _tell(key: str, value: object) -> None:
+    """Tell the command that waits; if it has gone, nobody wants the nodes: BrokenPipeError."""
+    sys.stdout.write(json.dumps({key: value}) + "\n")
+    sys.stdout.flush()
+
+
+def _let_go() -> None:
+    """Leave the pipes of the command, which returns now."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1):
+        os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """End tidily, and do not be disturbed in it."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Ended
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""What nodes may ask of a machine, told before anything is started."""
+
+from __future__ import annotations
+
+import os
+import string
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from dvsim.broker.install import Installation
+from dvsim.errors import Fault, ScenarioError
+
+CLUSTERS, NODES = len(string.ascii_lowercase), 9
+"""At most: each has a letter, or a digit."""
+SHARE = 0.4
+"""What all nodes may use of the memory: RabbitMQ's default for one node that is alone."""
+LEAST = 256 << 20
+"""Bytes: an idle node holds 120 to 140 MiB."""
+
+
+def check_shape(clusters: int, nodes: int) -> None:
+    """Refuse a number of clusters or nodes that cannot be.
+
+    Raises
+    ------
+    ScenarioError
+        If it is below 1, or there is no letter for a cluster, or no digit for a node.
+    """
+    for name, value, most in (("clusters", clusters, CLUSTERS), ("nodes", nodes, NODES)):
+        if not 1 <= value <= most:
+            raise _wrong(name, f"must be 1 to {most}, is {value}")
+
+
+def memory_of(count: int, given: int | None) -> int:
+    """Return the bytes at which each of so many nodes lets its publishers wait.
+
+    Raises
+    ------
+    ScenarioError
+        If they are too few for a node, or more than the machine has.
+    """
+    machine = machine_bytes()
+    each = given if given is not None else int(SHARE * machine) // count
+    if each < LEAST:
+        said = f"a node needs at least {_mib(LEAST)}"
+        if given is None:
+            raise _wrong("nodes", f"{count} have {_mib(each)} each on this machine; {said}")
+        raise _wrong("memory", f"{said}, not {_mib(each)}")
+    if each * count > machine:
+        raise _wrong("memory", f"{count} x {_mib(each)} is more than the machine's {_mib(machine)}")
+    return each
+
+
+def machine_bytes() -> int:
+    """Return the memory of this machine, or of the control group that this process is in."""
+    found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        path = Path("/proc/self/cgroup").read_text("ascii").rpartition("::/")[2].strip()
+        return min(found, int(Path("/sys/fs/cgroup", path, "memory.max").read_text("ascii")))
+    except (OSError, ValueError):  # no limit is "max"
+        return found
+
+
+def check_plugins(names: Iterable[str], installation: Installation) -> tuple[str, ...]:
+    """Return plug-ins, each once.
+
+    Raises
+    ------
+    ScenarioError
+        If RabbitMQ has no such plug-in, or it would listen on a port that is not ours.
+    """
+    chosen = tuple(dict.fromkeys(names))
+    for name in chosen:
+        if name.endswith("_examples"):
+            raise _wrong("plugins", f"'{name}' listens on a fixed port")
+        if installation.plugins and name not in installation.plugins:
+            near = get_close_matches(name, installation.plugins, 1)
+            raise _wrong("plugins", f"RabbitMQ has no '{name}'", near[0] if near else None)
+    return chosen
+
+
+def _wrong(key: str, message: str, hint: str | None = None) -> ScenarioError:
+    return ScenarioError([Fault(key, None, "", message, hint)])
+
+
+def _mib(number: int) -> str:
+    return f"{number >> 20} MiB"

@@ -1,0 +1,193 @@
+"""One RabbitMQ node, a child of this process."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+
+from dvsim.broker.control import Control, tail
+from dvsim.broker.files import LISTENERS, Settings, environment, write
+from dvsim.broker.install import Installation
+from dvsim.broker.process import start_bound
+from dvsim.broker.reserve import HOST, answers, greets
+from dvsim.errors import RunFailed
+
+POLL_S = 0.05
+STOP_S = 30
+"""How long a node may take to end by itself."""
+READY_S = 180
+"""How long a node may take to be ready: 5 s on an idle machine, over a minute on a busy one."""
+ALARM_S = 30
+"""How long an alarm may take to be in force."""
+NO_DISK = "1000000000000000"
+"""More free bytes than a disk has."""
+
+
+class Node:
+    """A node: its address, and what can happen to it. `Brokers` makes it.
+
+    Attributes
+    ----------
+    name
+        Such as ``a1``.
+    url, tls_url
+        ``amqp://`` and ``amqps://`` addresses, without user and password; `tls_url` is None
+        without TLS.
+    port
+        Of `url`.
+    """
+
+    def __init__(self, settings: Settings, installation: Installation, control: Control) -> None:
+        self._settings = settings
+        self._installation = installation
+        self._control = control
+        self._process: subprocess.Popen[bytes] | None = None
+        self.name = settings.name
+        self.port = settings.ports["amqp"]
+        self.url = f"amqp://{HOST}:{self.port}/%2f"
+        tls_port = settings.ports.get("amqps")
+        self.tls_url = None if tls_port is None else f"amqps://{HOST}:{tls_port}/%2f"
+        write(settings)
+
+    def __repr__(self) -> str:
+        """Return name, address and process."""
+        return f"<Node {self.name} at {self.url}, {f'pid {self.pid}' if self.alive else 'down'}>"
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process runs."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process, Erlang's virtual machine; None while it is down."""
+        return self._process.pid if self._process is not None and self.alive else None
+
+    @property
+    def log(self) -> str:
+        """What it has written, to its log and before it had one."""
+        paths = (self._settings.folder / name for name in ("output", "log"))
+        return "".join(p.read_text("utf-8", "replace") for p in paths if p.exists())
+
+    @property
+    def ports(self) -> Mapping[str, int]:
+        """The ports of plug-ins that answer now, by purpose: ``management``, ``mqtt`` and so on."""
+        ports = self._settings.ports
+        return {name: ports[name] for name in LISTENERS if name in ports and answers(ports[name])}
+
+    @property
+    def management_port(self) -> int | None:
+        """The port of the management plug-in's pages; None without it, or while it is down."""
+        return self.ports.get("management")
+
+    def start(self, *, wait: bool = True, timeout_s: float = READY_S) -> None:
+        """Start it, with the data that it had; nothing happens while it runs.
+
+        Parameters
+        ----------
+        wait
+            Return when it is ready, else at once. Nodes of one cluster that were all down wait for
+            each other: start each without waiting, then `wait_ready`.
+        timeout_s
+            How long to wait, in seconds.
+
+        Raises
+        ------
+        RunFailed
+            If it ends, or is not ready in time; the text has the end of its log.
+        """
+        if not self.alive:
+            control, folder = self._control, self._settings.folder
+            self._process = start_bound(
+                [self._installation.server],
+                environment(self._settings, control.home, control.epmd_port),
+                folder,
+                folder / "output",
+            )
+        if wait:
+            self.wait_ready(timeout_s)
+
+    def wait_ready(self, timeout_s: float = READY_S) -> None:
+        """Wait until it answers as an AMQP broker does.
+
+        Raises
+        ------
+        RunFailed
+            If it ends, or is not ready in time; the text has the end of its log.
+        """
+        end = time.monotonic() + timeout_s
+        while not greets(self.port):
+            if not self.alive:
+                raise RunFailed(f"RabbitMQ node {self.name} has ended:\n{tail(self.log)}")
+            if time.monotonic() > end:
+                said = f"RabbitMQ node {self.name} is not ready after {timeout_s:g} s"
+                raise RunFailed(f"{said}:\n{tail(self.log)}")
+            time.sleep(POLL_S)
+
+    def stop(self, timeout_s: float = STOP_S) -> None:
+        """Let it end by itself, tidily; kill it if that takes longer than `timeout_s` seconds."""
+        self.ask_to_stop()
+        if self._process is not None:
+            try:
+                self._process.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def ask_to_stop(self) -> None:
+        """Tell it to end, and do not wait."""
+        if self._process is not None and self.alive:
+            self._process.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it as a power failure does: SIGKILL.
+
+        RabbitMQ keeps confirmed persistent messages, but may lose a durable queue that was declared
+        in the last seconds, and all that is in it: see `sync`.
+        """
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def ctl(self, *arguments: str, timeout_s: float = 60) -> str:
+        """Run ``rabbitmqctl`` on it and return what that prints.
+
+        Raises
+        ------
+        DvsimError
+            If it fails, or does not end in time.
+
+        Examples
+        --------
+        ``node.ctl("list_queues", "name", "messages")``
+        """
+        return self._control.run(self.name, *arguments, timeout_s=timeout_s)
+
+    def sync(self) -> None:
+        """Let it write to disk what exchanges, queues and bindings there are.
+
+        Raises
+        ------
+        DvsimError
+            If it does not answer.
+        """
+        self.ctl("eval", "mnesia:sync_log().")
+
+    def memory_alarm(self, on: bool) -> None:
+        """Let it believe that memory is short, so that publishers must wait; or end that."""
+        memory = self._settings.memory
+        self.ctl("set_vm_memory_high_watermark", *(["0"] if on else ["absolute", str(memory)]))
+        self._wait_alarm("memory", on)
+
+    def disk_alarm(self, on: bool) -> None:
+        """Let it believe that the disk is full, so that publishers must wait; or end that."""
+        self.ctl("set_disk_free_limit", NO_DISK if on else "1MB")
+        self._wait_alarm("disk", on)
+
+    def _wait_alarm(self, resource: str, on: bool) -> None:
+        """Wait until an alarm is in force; one that ends may have another reason to stay."""
+        end = time.monotonic() + ALARM_S
+        while on and resource not in self.ctl("eval", "rabbit_alarm:get_local_alarms()."):
+            if time.monotonic() > end:
+                raise RunFailed(f"RabbitMQ node {self.name} raises no {resource} alarm")

@@ -1,0 +1,90 @@
+"""A folder that nobody else can read, and that goes with its owner.
+
+The owner holds a lock on a file in it, which the kernel lets go when the owner ends, however it
+ends. What an owner that was killed has left in the folder for temporary files is removed by the
+next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from dvsim.errors import OutputError
+
+PREFIX = "dvsim-broker-"
+LOCK = "lock"
+
+
+class PrivateFolder:
+    """A new folder; or one that exists, is empty, and stays when its content has gone.
+
+    Parameters
+    ----------
+    given
+        Its path; None for a new one among the temporary files.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be made, or holds something.
+    """
+
+    def __init__(self, given: Path | None = None) -> None:
+        self._kept = given is not None and given.exists()
+        self._lock: int | None = None
+        try:
+            if given is None:
+                remove_left()
+                given = Path(tempfile.mkdtemp(prefix=PREFIX))
+            else:
+                given.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if any(given.iterdir()):
+                    raise OutputError(f"'{given}' is not empty")
+            self.path = given.resolve()
+            self._lock = _locked(self.path)
+        except FileExistsError as error:
+            raise OutputError(f"cannot use '{given}' for nodes: it is no folder") from error
+        except OSError as error:
+            raise OutputError(f"cannot use '{given}' for nodes: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Remove it, and give back the lock, once."""
+        if self._lock is None:
+            return
+        for path in list(self.path.iterdir()) if self.path.exists() else []:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        if not self._kept:
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
+        os.close(self._lock)
+        self._lock = None
+
+
+def remove_left() -> None:
+    """Remove folders among the temporary files whose owners have gone."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if folder.stat().st_uid == os.getuid():
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _locked(folder: Path) -> int:
+    """Put a lock into a folder; it is never there without being held."""
+    new = folder / f".{LOCK}"
+    lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    new.rename(folder / LOCK)
+    return lock

@@ -1,0 +1,161 @@
+"""Processes that end with the one that started them, and that are never taken for another.
+
+A process is named by its number and its start time: a number alone is given again to somebody else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_BOUND = """\
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+if os.getppid() == int(sys.argv[1]):  # else it was too late: the parent is gone already
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One process, for as long as the machine runs.
+
+    Parameters
+    ----------
+    pid
+        Its number.
+    start
+        When it started, in clock ticks since the machine did.
+    boot
+        Which start of the machine that was.
+    """
+
+    pid: int
+    start: int
+    boot: str
+
+    @classmethod
+    def of(cls, pid: int) -> Identity | None:
+        """Return the identity of a process that runs now; None if there is none."""
+        start = _start(pid)
+        return None if start is None else cls(pid, start, _boot())
+
+    def alive(self) -> bool:
+        """Say whether this very process runs."""
+        return self == Identity.of(self.pid)
+
+    def end(self, number: int, wait_s: float) -> bool:
+        """Send a signal to this very process, if it runs, and say whether it has ended in time."""
+        try:
+            handle = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            return True
+        try:
+            if not self.alive():  # behind the handle is somebody else
+                return True
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, number)
+            return bool(select.select([handle], [], [], wait_s)[0])
+        finally:
+            os.close(handle)
+
+
+def start_bound(
+    command: Sequence[str | Path], environment: Mapping[str, str], folder: Path, output: Path
+) -> subprocess.Popen[bytes]:
+    """Start a program that is killed as soon as this process ends, however it ends.
+
+    It has a session of its own: Ctrl-C in a terminal does not reach it.
+
+    Parameters
+    ----------
+    command
+        The program, by its full path, and its arguments.
+    environment
+        All of its environment.
+    folder
+        Where it starts.
+    output
+        The file to which its stdout and stderr are added.
+
+    Raises
+    ------
+    OSError
+        If there is no such folder, or the file cannot be written.
+    """
+    python = [sys.executable, "-I", "-S", "-c", _BOUND, str(os.getpid())]
+
+    def start() -> subprocess.Popen[bytes]:
+        with output.open("ab") as file:
+            return subprocess.Popen(
+                [*python, *map(str, command)],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=dict(environment),
+                cwd=folder,
+                start_new_session=True,
+            )
+
+    if threading.current_thread() is threading.main_thread():
+        return start()
+    # the kernel binds a child to the thread that made it, which may end before the process does
+    started = _starter(os.getpid()).submit(start)
+    try:
+        return started.result()
+    except BaseException:  # interrupted while it starts: nobody would own it
+        started.add_done_callback(_kill)
+        raise
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the memory that a process holds, in bytes; 0 if it has gone."""
+    try:
+        text = Path(f"/proc/{pid}/statm").read_text("ascii")
+    except OSError:
+        return 0
+    return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def age_s(identity: Identity) -> float:
+    """Return for how long a process has run, in seconds."""
+    uptime = float(Path("/proc/uptime").read_text("ascii").split()[0])
+    return max(0.0, uptime - identity.start / os.sysconf("SC_CLK_TCK"))
+
+
+@cache
+def _starter(_pid: int) -> ThreadPoolExecutor:
+    """Return a thread that lasts as long as this process. A forked one needs its own."""
+    return ThreadPoolExecutor(1, "dvsim-broker")
+
+
+def _kill(started: Future[subprocess.Popen[bytes]]) -> None:
+    if started.exception() is None:
+        process = started.result()
+        process.kill()
+        process.wait()
+
+
+def _start(pid: int) -> int | None:
+    """Return field 22 of the status, which comes behind a name that may hold anything."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+@cache
+def _boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()

@@ -1,0 +1,232 @@
+"""Nodes that run until they are told to end: start them, look at them, end them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dvsim.broker.control import tail
+from dvsim.broker.node import STOP_S
+from dvsim.broker.process import age_s, resident_bytes
+from dvsim.broker.state import WAIT_S, Kept, State, StateFolder
+from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
+
+
+@dataclass(frozen=True)
+class Look:
+    """A node, as it is now.
+
+    Parameters
+    ----------
+    node
+        What was written down when it was ready.
+    running
+        Whether its process runs.
+    memory
+        Bytes that the process holds.
+    uptime_s
+        For how long it has run, in seconds.
+    alarms
+        ``memory`` or ``disk``, for which publishers wait; empty if its cluster does not answer.
+    """
+
+    node: Kept
+    running: bool
+    memory: int
+    uptime_s: float
+    alarms: tuple[str, ...]
+
+
+def default_folder() -> Path:
+    """Return where nodes are written down if nothing else is said."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "dvsim" / "broker"
+
+
+def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) -> tuple[State, bool]:
+    """Start nodes and return when they are ready.
+
+    Parameters
+    ----------
+    path
+        The folder where they are written down.
+    asked
+        Parameters of `Brokers`.
+    progress
+        Told what is waited for.
+
+    Returns
+    -------
+    State, bool
+        What runs, and whether it did before.
+
+    Raises
+    ------
+    ScenarioError
+        If a parameter is wrong, or other nodes than these run there.
+    DvsimError
+        If they cannot be started; none is left then.
+    """
+    folder = StateFolder(path)
+    with folder.alone():
+        state = _running(folder)
+        if state is None:
+            folder.clear()
+            folder.check_free()
+            keeper = _start_keeper(folder, asked)
+            try:
+                _follow(keeper, "started", progress, folder.log)  # from now on others see it
+            except BaseException:
+                _abandon(keeper)
+                raise
+    if state is not None:
+        if not state.nodes:
+            raise RunFailed(f"nodes are being started in '{folder.path}' already")
+        if state.asked | {"timeout_s": 0} != {**asked, "timeout_s": 0}:
+            said = "other nodes run there already; 'dvsim broker down' ends them"
+            raise ScenarioError([Fault(str(folder.path), None, "", said)])
+        return state, True
+    try:
+        _follow(keeper, "ready", progress, folder.log)
+    except BaseException:
+        _abandon(keeper)
+        raise
+    keeper.returncode = 0  # it is nobody's child any more
+    state = folder.read()
+    if state is None:
+        raise RunFailed(f"the nodes in '{folder.path}' were ended at once")
+    return state, False
+
+
+def status(path: Path) -> tuple[State, list[Look]] | None:
+    """Look at the nodes that run, also those that have ended since; None if there are none.
+
+    Raises
+    ------
+    RunFailed
+        If they are being started.
+    """
+    if not path.is_dir():
+        return None
+    folder = StateFolder(path)
+    state = _running(folder)
+    if state is None:
+        return None
+    if not state.nodes:
+        raise RunFailed(f"nodes are being started in '{folder.path}'")
+    clusters = dict.fromkeys(node.cluster for node in state.nodes)
+    with ThreadPoolExecutor(len(clusters)) as pool:
+        answers = pool.map(lambda cluster: _alarms(state, cluster), clusters)
+        alarms = {name: found for answer in answers for name, found in answer.items()}
+    return state, [_look(node, alarms) for node in state.nodes]
+
+
+def down(path: Path) -> bool:
+    """End the nodes and remove what they have left; say whether there were any.
+
+    Raises
+    ------
+    RunFailed
+        If they do not end, killed or not.
+    """
+    if not path.is_dir():
+        return False
+    folder = StateFolder(path)
+    with folder.alone():
+        state = _running(folder)
+        if (
+            state is not None
+            and not state.keeper.end(signal.SIGTERM, STOP_S + WAIT_S)
+            and not state.keeper.end(signal.SIGKILL, WAIT_S)
+        ):
+            raise RunFailed(f"process {state.keeper.pid}, which keeps the nodes, does not end")
+        folder.clear()
+    return state is not None
+
+
+def _running(folder: StateFolder) -> State | None:
+    """Return what is written down, if its keeper lives."""
+    state = folder.read()
+    return state if state is not None and state.keeper.alive() else None
+
+
+def _start_keeper(folder: StateFolder, asked: Mapping[str, Any]) -> subprocess.Popen[str]:
+    """Start the process that keeps nodes, in a session of its own."""
+    with folder.log.open("w") as log:
+        keeper = subprocess.Popen(
+            [sys.executable, "-m", "dvsim.broker.keeper", str(folder.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            cwd="/",
+            start_new_session=True,
+        )
+    assert keeper.stdin is not None
+    keeper.stdin.write(json.dumps(dict(asked)))
+    keeper.stdin.close()
+    return keeper
+
+
+def _follow(
+    keeper: subprocess.Popen[str], until: str, progress: Callable[[str], None], log: Path
+) -> None:
+    """Read what a keeper tells until it says a word."""
+    assert keeper.stdout is not None
+    for line in iter(keeper.stdout.readline, ""):
+        ((key, value),) = json.loads(line).items()
+        if key == until:
+            return
+        if key == "progress":
+            progress(value)
+        elif key == "error":
+            keeper.wait()
+            error = DvsimError(value[0])
+            error.exit_code = value[1]
+            raise error
+    said = f"the process that keeps the nodes has ended with code {keeper.wait()}"
+    raise RunFailed(f"{said}:\n{tail(log.read_text('utf-8', 'replace'))}")
+
+
+def _abandon(keeper: subprocess.Popen[str]) -> None:
+    """End a keeper whose nodes nobody waits for any more."""
+    keeper.terminate()
+    try:
+        keeper.wait(STOP_S + WAIT_S)
+    except subprocess.TimeoutExpired:
+        keeper.kill()
+        keeper.wait()
+
+
+def _alarms(state: State, cluster: str) -> Mapping[str, set[str]]:
+    """Ask a cluster, at a node of it that runs, for the alarms of each node."""
+    found: dict[str, set[str]] = {}
+    for node in state.nodes:
+        if node.cluster == cluster and node.process.alive() and state.control is not None:
+            try:
+                said = state.control.status(node.name, timeout_s=20)["alarms"]
+            except DvsimError:
+                continue
+            for alarm in said:
+                found.setdefault(alarm["node"].partition("@")[0], set()).add(alarm["resource"])
+            break
+    return found
+
+
+def _look(node: Kept, alarms: Mapping[str, set[str]]) -> Look:
+    running = node.process.alive()
+    return Look(
+        node,
+        running,
+        resident_bytes(node.process.pid) if running else 0,
+        age_s(node.process) if running else 0,
+        tuple(sorted(alarms.get(node.name, ()))),
+    )

@@ -1,0 +1,161 @@
+"""``dvsim broker``: private RabbitMQ nodes that run until they are told to end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dvsim.cli.options import Output, json_option
+from dvsim.cli.terminal import complain, say
+
+if TYPE_CHECKING:
+    from dvsim.broker.service import Look
+    from dvsim.broker.state import State
+
+dir_option = click.option(
+    "--dir",
+    "folder",
+    type=Output("folder", file_okay=False),
+    help="Where they are written down.  [default: ~/.local/state/dvsim/broker]",
+)
+
+
+@click.group("broker")
+def broker() -> None:
+    """Run private RabbitMQ nodes: two clusters of three, as in the paper, or fewer.
+
+    They listen on loopback, on ports, with names, a user and folders of their own, and disturb no
+    other RabbitMQ. It must be installed: apt install rabbitmq-server.
+    """
+
+
+@broker.command("up")
+@click.option("--clusters", default=1, show_default=True, help="How many.")
+@click.option("--nodes", default=1, show_default=True, help="Nodes in each cluster.")
+@click.option("--plugins", default="", metavar="NAME,...", help="Such as rabbitmq_management.")
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="At which a node lets publishers wait.  [default: together 40 % of the machine's]",
+)
+@click.option("--tls", is_flag=True, help="Listen with TLS, too; makes certificates.")
+@click.option("--timeout", "timeout_s", default=180.0, show_default=True, help="Seconds to wait.")
+@dir_option
+@json_option
+def up(
+    clusters: int,
+    nodes: int,
+    plugins: str,
+    memory: str | None,
+    tls: bool,
+    timeout_s: float,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Start nodes, and return when they are ready.
+
+    Example: dvsim broker up --clusters 2 --nodes 3
+    """
+    from dvsim.broker import service
+
+    asked: dict[str, Any] = {
+        "clusters": clusters,
+        "nodes": nodes,
+        "plugins": [name.strip() for name in plugins.split(",") if name.strip()],
+        "memory": None if memory is None else _bytes(memory),
+        "tls": tls,
+        "timeout_s": timeout_s,
+    }
+    state, before = service.up(folder or service.default_folder(), asked, complain)
+    if before:
+        complain("these nodes run already")
+    click.echo(json.dumps(_object(state), indent=2)) if as_json else say(_addresses(state))
+
+
+@broker.command("status")
+@dir_option
+@json_option
+def status(folder: Path | None, as_json: bool) -> None:
+    """Show the nodes that run. Exit code 1 if none does, or one has ended."""
+    from dvsim.broker import service
+
+    folder = folder or service.default_folder()
+    found = service.status(folder)
+    if found is None:
+        click.echo("{}") if as_json else say(f"no nodes run in '{folder}'")
+        sys.exit(1)
+    state, looks = found
+    click.echo(json.dumps(_object(state, looks), indent=2)) if as_json else say(_table(looks))
+    sys.exit(0 if all(look.running for look in looks) else 1)
+
+
+@broker.command("down")
+@dir_option
+def down(folder: Path | None) -> None:
+    """End the nodes and remove everything of theirs, messages, too."""
+    from dvsim.broker import service
+
+    folder = folder or service.default_folder()
+    if not service.down(folder):
+        say(f"no nodes run in '{folder}'")
+
+
+def _bytes(text: str) -> int:
+    """Read a size."""
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.units import UnitError, parse
+
+    try:
+        return parse(text, "size")
+    except UnitError as error:
+        raise ScenarioError([Fault("--memory", None, "", str(error))]) from error
+
+
+def _object(state: State, looks: list[Look] | None = None) -> dict[str, Any]:
+    """Return what runs as one object for JSON."""
+    from dataclasses import asdict
+
+    nodes = {n.name: asdict(n) | {"process": n.process.pid} for n in state.nodes}
+    for look in looks or ():
+        now = {"running": look.running, "memory": look.memory, "alarms": look.alarms}
+        nodes[look.node.name] |= now | {"uptime_s": round(look.uptime_s, 1)}
+    return {"nodes": list(nodes.values())} | {
+        name: str(path) for name, path in _files(state).items()
+    }
+
+
+def _files(state: State) -> dict[str, Path]:
+    """Return the files that a client needs."""
+    assert state.control is not None
+    folder = state.control.home.parent
+    files = {"credentials": folder / "credentials"}
+    return files | ({"ca": folder / "tls" / "ca.pem"} if state.asked["tls"] else {})
+
+
+def _addresses(state: State) -> str:
+    """Return the addresses of nodes and the files that a client needs, line by line."""
+    lines = []
+    for node in state.nodes:
+        lines.append(f"{node.name:12} {node.url}")
+        lines += [f"{node.name:12} {node.tls_url}"] if node.tls_url else []
+        lines += [f"{node.name:12} {what} on port {port}" for what, port in node.ports.items()]
+    return "\n".join([*lines, *(f"{name:12} {path}" for name, path in _files(state).items())])
+
+
+def _table(looks: list[Look]) -> str:
+    """Return nodes as lines of equal columns."""
+    width = max(len(look.node.url) for look in looks)
+    lines = [f"{'node':6}{'url':{width}}  {'pid':>8}{'MiB':>7}{'up':>11}  alarms"]
+    for look in looks:
+        line = f"{look.node.name:6}{look.node.url:{width}}  "
+        if look.running:
+            line += f"{look.node.process.pid:>8}{look.memory >> 20:>7}{look.uptime_s:>9.0f} s  "
+            line += ", ".join(look.alarms) or "none"
+        else:
+            line += "has ended"
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,211 @@
+"""Private RabbitMQ nodes: is nothing left of them, and is it said why they cannot start?"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import nodes
+import pytest
+
+from dvsim.broker import Brokers, install, limits, private
+from dvsim.broker.process import Identity
+from dvsim.broker.reserve import Ports
+from dvsim.errors import DvsimError, OutputError, RunFailed, ScenarioError
+
+KEEP = """\
+import signal
+from dvsim.broker import Brokers
+with Brokers(progress=lambda text: print(text, flush=True)) as brokers:
+    print("ready", brokers.credentials.parent, flush=True)
+    signal.pause()
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """A folder for temporary files, of this test alone."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return tmp_path
+
+
+@pytest.fixture
+def started(temporary):
+    """A Python that has nodes until it is ended."""
+    with subprocess.Popen(
+        [sys.executable, "-c", KEEP], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as python:
+        yield python
+        python.kill()
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """A function that puts a RabbitMQ in place whose server is a shell script."""
+
+    def installed(script):
+        folder = tmp_path / "sbin"
+        folder.mkdir()
+        for name, text in {"rabbitmq-server": script, "rabbitmqctl": "exit 1"}.items():
+            (folder / name).write_text(f"#!/bin/sh\n{text}\n", "utf-8")
+            (folder / name).chmod(0o755)
+        monkeypatch.setenv("DVSIM_RABBITMQ", str(folder))
+
+    return installed
+
+
+def test_nothing_runs_after_its_python_was_killed(started, temporary):
+    lines = iter(started.stdout.readline, "")
+    folder = next(line.split()[1] for line in lines if line.startswith("ready"))
+    ours = nodes.processes(folder)
+    assert len(ours) >= 2, "the node and epmd"
+    started.kill()
+    nodes.eventually(lambda: not nodes.processes(folder), "nodes gone")
+    assert list(temporary.iterdir()) == [Path(folder)]
+    private.remove_left()
+    assert list(temporary.iterdir()) == []
+
+
+def test_nothing_is_left_of_a_start_that_was_interrupted(started, temporary):
+    assert started.stdout.readline() == "waiting for RabbitMQ node a1\n"
+    started.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in started.communicate()[1]
+    assert nodes.processes(temporary / private.PREFIX) == set()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_whose_owner_lives_is_not_removed(temporary):
+    folder = private.PrivateFolder()
+    private.remove_left()
+    assert folder.path.is_dir()
+    folder.close()
+    folder.close()
+    assert not folder.path.exists()
+
+
+def test_a_node_that_ends_says_its_last_words(fake, temporary):
+    fake("echo no luck today; exit 1")
+    with pytest.raises(RunFailed, match=r"(?s)RabbitMQ node a1 has ended:.*no luck today"):
+        Brokers()
+    assert {path.name for path in temporary.iterdir()} == {"sbin"}
+
+
+def test_a_node_that_is_never_ready_is_given_up(fake, temporary):
+    fake("echo I am on my way; exec sleep 1000")
+    with pytest.raises(RunFailed, match=r"(?s)a1 is not ready after .* s:.*I am on my way"):
+        Brokers(timeout_s=1)
+    assert nodes.processes(temporary / private.PREFIX) == set()
+
+
+def test_a_missing_rabbitmq_is_said_with_its_package(monkeypatch, tmp_path):
+    monkeypatch.delenv("DVSIM_RABBITMQ", raising=False)
+    monkeypatch.setattr(install, "USUAL", ())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(DvsimError, match="RabbitMQ is not installed: apt install rabbitmq-server"):
+        Brokers()
+
+
+def test_a_script_that_becomes_another_user_is_not_taken(monkeypatch, tmp_path):
+    monkeypatch.delenv("DVSIM_RABBITMQ", raising=False)
+    monkeypatch.setattr(install, "USUAL", ())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    wrapper = tmp_path / "rabbitmq-script-wrapper"
+    wrapper.write_text("#!/bin/sh\n", "utf-8")
+    wrapper.chmod(0o755)
+    for name in ("rabbitmq-server", "rabbitmqctl"):
+        (tmp_path / name).symlink_to(wrapper.name)
+    with pytest.raises(DvsimError, match="RabbitMQ is not installed"):
+        install.find()
+
+
+def test_a_wrong_folder_of_rabbitmq_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("DVSIM_RABBITMQ", str(tmp_path))
+    with pytest.raises(DvsimError, match=f"DVSIM_RABBITMQ: no rabbitmq-server .* in '{tmp_path}'"):
+        install.find()
+
+
+def test_a_missing_erlang_is_said(fake, monkeypatch, tmp_path):
+    fake("true")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(DvsimError, match="erl and epmd, which are not on PATH: apt install"):
+        install.find()
+
+
+def test_a_missing_openssl_is_said(fake, monkeypatch, temporary):
+    fake("true")
+    for name in ("erl", "epmd"):
+        (temporary / name).write_text("#!/bin/sh\n", "utf-8")
+        (temporary / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(temporary))
+    with pytest.raises(DvsimError, match="apt install openssl"):
+        Brokers(tls=True)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"clusters": 0}, "clusters: must be 1 to 26, is 0"),
+        ({"nodes": 10}, "nodes: must be 1 to 9, is 10"),
+        ({"memory": 1 << 20}, "memory: a node needs at least 256 MiB, not 1 MiB"),
+        ({"nodes": 3, "memory": 1 << 50}, "memory: 3 x 1073741824 MiB is more than the machine's"),
+        ({"plugins": ["rabbitmq_managment"]}, "did you mean 'rabbitmq_management'?"),
+        ({"plugins": ["rabbitmq_web_mqtt_examples"]}, "listens on a fixed port"),
+    ],
+)
+def test_what_cannot_be_is_refused(how, said):
+    with pytest.raises(ScenarioError, match=re.escape(said)):
+        Brokers(**how)
+
+
+def test_all_nodes_together_leave_memory_to_others(monkeypatch):
+    monkeypatch.setattr(limits, "machine_bytes", lambda: 8 << 30)
+    assert [limits.memory_of(count, None) * count >> 20 for count in (1, 2, 6)] == [3276] * 3
+    with pytest.raises(ScenarioError, match="nodes: 18 have 182 MiB each on this machine"):
+        limits.memory_of(18, None)
+
+
+def test_a_folder_that_holds_something_is_refused(tmp_path):
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(OutputError, match=f"'{tmp_path}' is not empty"):
+        Brokers(directory=tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_a_folder_that_cannot_be_is_said():
+    with pytest.raises(OutputError, match=r"cannot use '/proc/nodes' for nodes: No such file"):
+        Brokers(directory=Path("/proc/nodes"))
+
+
+def test_a_port_that_was_taken_is_given_to_nobody_but_a_node():
+    ports = Ports()
+    taken = [ports.take() for _ in range(50)]
+    assert len(set(taken)) == 50
+    for port in taken:
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", port))
+        with socket.socket() as node:
+            node.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            node.bind(("127.0.0.1", port))
+            node.listen()
+    ports.close()
+
+
+def test_another_process_with_the_same_number_is_left_alone():
+    with subprocess.Popen(["sleep", "1000"]) as other:
+        own = Identity.of(other.pid)
+        for stranger in (
+            Identity(own.pid, own.start - 1, own.boot),
+            Identity(own.pid, own.start, "another start of the machine"),
+        ):
+            assert not stranger.alive()
+            assert stranger.end(signal.SIGKILL, 0)
+        assert own.alive()
+        assert own.end(signal.SIGKILL, nodes.DEADLINE_S)
+        assert other.wait() == -signal.SIGKILL
+    assert Identity.of(other.pid) is None
+    assert own.end(signal.SIGKILL, 0)
+    assert Identity.of(os.getpid()).alive()
