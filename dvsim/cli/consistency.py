@@ -1,0 +1,106 @@
+"""``dvsim consistency``: what data say by themselves, each finding with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from dvsim.cli.options import json_option
+from dvsim.cli.terminal import say
+
+if TYPE_CHECKING:
+    from dvsim.consistency import Finding
+
+PUBLISHED = ("h3_message_rates.csv", "h3_amqp_vs_dv.csv")
+SENT = "h3_run_configuration.csv"
+PORT = {"data-vortex": "data-vortex-8"}
+"""The card whose port a column of the published data went through: one receiver's. An InfiniBand
+column is the sum over both receivers, so that no limit of one port is a limit of it."""
+
+LIMITING = {"vortex": "port_rate", "link": "rate"}
+
+
+@click.command("consistency")
+@click.argument("data", nargs=-1)
+@click.option("--messages", metavar="FILE", help="CSV of what was sent: message_bytes, messages.")
+@click.option("--limit", metavar="RATE", help="What a port carries, '4.4 GB/s', or a card's name.")
+@click.option("--strict", is_flag=True, help="Exit with 3 if there is any finding.")
+@json_option
+def consistency(
+    data: tuple[str, ...], messages: str | None, limit: str | None, strict: bool, as_json: bool
+) -> None:
+    """Examine data without any model, for what the numbers themselves say.
+
+    DATA are CSV or Parquet files that are looked at together: published summaries in long form
+    (columns transport, message_bytes, column, statistic, value), tables with several numbers side
+    by side (a column 'statistic', or headings that end in avg, difference, ratio or percent), or
+    raw samples (columns of numbers). Without DATA: the published data that dvsim carries.
+
+    Looks for a grid of values, totals that are multiples of the messages, common factors, rates
+    above a limit, quantiles and moments or tables that contradict themselves; docs/consistency.md
+    says how. The strongest finding comes first. A finding is no error: the exit code is 0.
+    """
+    from dvsim.consistency import examine
+    from dvsim.errors import CriterionFailed
+    from dvsim.scenario.find import reference_root
+
+    limits = None if limit is None else _rate(limit)
+    if data:
+        findings = examine(*data, messages=messages, limits=limits)
+    else:
+        root = reference_root()
+        findings = examine(
+            *(root / name for name in PUBLISHED),
+            messages=root / SENT if messages is None else messages,
+            limits={name: _rate(card) for name, card in PORT.items()} if limits is None else limits,
+        )
+    if as_json:
+        click.echo(_json(data or PUBLISHED, findings))
+    else:
+        _print(findings)
+    if strict and findings:
+        raise CriterionFailed(f"{len(findings)} findings, the strongest: {findings[0].what}")
+
+
+def _rate(text: str) -> float:
+    """Return bytes per second of a rate, or of the port of a card."""
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.find import card_names, nearest
+    from dvsim.scenario.load import load_card
+    from dvsim.scenario.units import UnitError, parse
+
+    names = [name for kind in LIMITING for name in card_names(kind=kind)]
+    if text in names:
+        card = load_card(text)
+        return float(card[LIMITING[card.kind]])
+    try:
+        return parse(text, "rate")
+    except UnitError as error:
+        hint = nearest(text, names) or error.hint
+        message = f"{error.message}; or the name of a card: {', '.join(names)}"
+        raise ScenarioError([Fault("--limit", None, "", message, hint)]) from error
+
+
+def _print(findings: Sequence[Finding]) -> None:
+    from dvsim.consistency.words import lines
+
+    for finding in findings:
+        for line in lines(finding):
+            say(line)
+    say(f"{len(findings)} finding{'s' * (len(findings) != 1)}")
+
+
+def _json(data: Sequence[str], findings: Sequence[Finding]) -> str:
+    import json
+    import math
+    from dataclasses import asdict
+
+    rows = [
+        asdict(finding)
+        | {"strength": finding.strength}
+        | {"log10_odds": None if math.isinf(finding.log10_odds) else finding.log10_odds}
+        for finding in findings
+    ]
+    return json.dumps({"data": list(data), "findings": rows}, allow_nan=False)

@@ -1,0 +1,166 @@
+"""Find the rate of which values are whole multiples, and the chance that they only seem to be.
+
+A count n in an interval T is a rate n / T: sampled so, every rate is a multiple of g = 1 / T. For a
+candidate frequency f = 1 / g a value x with tolerance t (rounding, see below) is *on the grid* when
+``abs(x f - n) <= t f`` for a whole n >= 1. If x is smooth, its place within a cell of the grid is
+uniform, and this happens with the chance ``p = 2 t f``.
+
+The search is exact. The set of f for which x is on the grid is one interval per n,
+``n / (x + t) <= f <= n / (x - t)``; a sweep over the ends of all intervals of all values finds the
+frequencies that lie in most of them, each interval with the weight -log p. Such a frequency can be
+taken at the left end of an interval of one of the values, the anchor. So the chance that smooth
+values give any frequency as good is at most the number of intervals times the chance that as many
+of the *other* values are on the grid: the law of a sum of trials with chances p. Values near one
+another say little of a coarse grid: of those with the same n one is taken.
+
+The tolerance is half of the last printed place, or 2**-24 of the value (a 32-bit float), or,
+against an interval that is not quite constant, one of the `JITTER` of the value; each is a look.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dvsim.consistency.chance import Floats, tail
+from dvsim.consistency.types import SINGLE
+
+JITTER = (SINGLE, 1e-5, 1e-4, 1e-3)
+REACH = 10_000  # the finest grid has so many multiples up to the median,
+INTERVALS = 300_000  # and so many up to all values together
+LARGEST_CHANCE = 0.25  # a grid is not finer than that a value is on it by such a chance
+KEPT_PER_OCTAVE = 5
+MOST = 96  # values that are looked at
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values as multiples of a rate.
+
+    Parameters
+    ----------
+    rate, low, high
+        The rate and the range that all values on the grid allow, in the unit of the values.
+    jitter
+        Relative tolerance beyond the printed place.
+    log10_odds
+        -log10 of the chance that smooth values seem to be on any grid so well.
+    """
+
+    rate: float
+    low: float
+    high: float
+    jitter: float
+    log10_odds: float
+
+    def tolerance(self, value: float, place: float) -> float:
+        """Return how far a value of which the last place is known may be from its multiple."""
+        return max(place / 2, self.jitter * value) + abs(value) * (self.high / self.low - 1)
+
+    def multiple(self, value: float, place: float) -> int | None:
+        """Return which multiple a value is; None if it is none, or zero, or that is not known."""
+        number, tolerance = round(value / self.rate), self.tolerance(value, place)
+        on = number > 0 and abs(value - number * self.rate) <= tolerance < self.rate / 2
+        return number if on else None
+
+
+def find_grid(values: Floats, places: Floats) -> Grid | None:
+    """Return the best grid of values above zero; None if there is nothing to look at.
+
+    Parameters
+    ----------
+    values
+        In any order, shape (n,); equal ones are looked at once, of many some `MOST`.
+    places
+        Last printed place of each, shape (n,).
+
+    Returns
+    -------
+    Grid or None
+        Also one that is no better than chance: see its `log10_odds`.
+    """
+    order = np.lexsort((-places, values))  # of equal values the one known worst comes first
+    distinct, first = np.unique(values[order], return_index=True)
+    half = places[order][first] / 2
+    if len(distinct) > MOST:
+        kept = some(len(distinct), MOST)
+        distinct, half = distinct[kept], half[kept]
+    if len(distinct) < 3:
+        return None
+    best: Grid | None = None
+    for jitter in JITTER:
+        tolerances = np.maximum(half, jitter * distinct)
+        median = float(np.median(distinct))
+        bottom = 2 / float(distinct[-1])
+        top = min(
+            REACH / median,
+            INTERVALS / float(distinct.sum()),
+            LARGEST_CHANCE / (2 * float(np.median(tolerances))),
+        )
+        if top <= bottom:
+            continue
+        looks = math.log10(float(distinct.sum()) * (top - bottom)) + math.log10(len(JITTER))
+        for frequency in _stabbed(distinct, tolerances, bottom, top):
+            found = _scored(distinct, tolerances, frequency, looks)
+            if found is not None and (best is None or found[0] > best.log10_odds):
+                odds, low, high = found
+                best = Grid(2 / (low + high), 1 / high, 1 / low, jitter, odds)
+    return best
+
+
+def some(of: int, many: int) -> list[int]:
+    """Return `many` of the first `of` numbers, ascending: always the same, but in no regular steps.
+
+    Every fourth of consecutive whole numbers would be on a grid.
+    """
+    return sorted(np.random.default_rng(of).choice(of, many, replace=False).tolist())
+
+
+def _stabbed(values: Floats, tolerances: Floats, bottom: float, top: float) -> list[float]:
+    """Return the frequencies that lie in the heaviest sets of intervals, some of each octave."""
+    lefts, rights, weights = [], [], []
+    for value, tolerance in zip(values, tolerances, strict=True):
+        numbers = np.arange(max(1, math.ceil(bottom * value)), math.floor(top * value) + 1)
+        chances = 2 * tolerance * numbers / value
+        numbers, chances = numbers[chances < 0.5], chances[chances < 0.5]
+        lefts.append(numbers / (value + tolerance))
+        rights.append(numbers / (value - tolerance))
+        weights.append(-np.log(chances))
+    left, right, weight = (np.concatenate(parts) for parts in (lefts, rights, weights))
+    ends = np.concatenate((left, right))
+    order = np.argsort(ends, kind="stable")  # lefts come before rights of the same place
+    ends = ends[order]
+    cover = np.cumsum(np.concatenate((weight, -weight))[order])
+    starts = np.flatnonzero(order[:-1] < len(left))
+    octave = np.floor(np.log2(ends[starts])).astype(int)
+    found = []
+    for one in np.unique(octave):
+        inside = starts[octave == one]
+        heaviest = inside[np.argsort(-cover[inside], kind="stable")[:KEPT_PER_OCTAVE]]
+        found += [float(ends[at] + ends[at + 1]) / 2 for at in heaviest]
+    return found
+
+
+def _scored(
+    values: Floats, tolerances: Floats, frequency: float, looks: float
+) -> tuple[float, float, float] | None:
+    """Return -log10 of the false-alarm chance of a frequency, and the range around it."""
+    numbers = np.rint(values * frequency)
+    _, first = np.unique(numbers, return_index=True)
+    first = first[numbers[first] >= 1]
+    value, tolerance, number = values[first], tolerances[first], numbers[first]
+    chances = 2 * tolerance * frequency
+    informative = chances < 0.5
+    value, tolerance, number, chances = (
+        part[informative] for part in (value, tolerance, number, chances)
+    )
+    hit = np.abs(value * frequency - number) < tolerance * frequency
+    if hit.sum() < 3:
+        return None
+    anchor = int(np.flatnonzero(hit)[np.argmin(chances[hit])])
+    odds = -(tail(np.delete(chances, anchor), int(hit.sum()) - 1) + looks)
+    low = float((number[hit] / (value[hit] + tolerance[hit])).max())
+    high = float((number[hit] / (value[hit] - tolerance[hit])).min())
+    return odds, low, high
