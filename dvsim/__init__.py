@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from dvsim._version import __version__
 
 if TYPE_CHECKING:
+    from dvsim.emu.asked import Emulation
     from dvsim.network import Network
+    from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.results.study import Study
     from dvsim.scenario.load import AnyScenario
     from dvsim.switch import Switch
     from dvsim.validation.types import Validation
@@ -56,11 +57,13 @@ def run(
     scenario: str | os.PathLike[str] | AnyScenario,
     *,
     seed: int = 1,
-    replications: int = 10,
+    replications: int | None = None,
     workers: int | None = None,
+    backend: str | Emulation = "sim",
+    scale: float | None = None,
     **overrides: object,
-) -> Run | Study:
-    """Simulate a scenario in memory and return the run; nothing is written.
+) -> Run | PointsStudy:
+    """Run a scenario in memory and return the run; nothing is written.
 
     A scenario of a switch or network alone gives a `dvsim.results.study.Study`.
 
@@ -69,10 +72,17 @@ def run(
     scenario
         A name, a path, or what `load` returned.
     seed, replications
-        Replications 1 .. `replications` of `seed`; the same numbers give the same samples.
+        Replications 1 .. `replications` of `seed`, 10 of a simulated and 1 of an emulated run
+        unless given; the same numbers give the same samples, of a simulated run.
     workers
         Processes; None or 1 stays in this one. More need a script whose call is guarded by
         ``if __name__ == "__main__":``, as `multiprocessing` asks.
+    backend
+        ``"sim"``; or ``"emu"``: real programs and RabbitMQ on this machine, as a
+        `dvsim.emu.asked.Emulation` says in detail.
+    scale
+        Multiplies the number of messages; None takes 1, and of an emulated run what makes it
+        short.
     **overrides
         As in `load`, for a name or a path.
 
@@ -81,7 +91,8 @@ def run(
     ScenarioError
         If the scenario, an override or an argument is wrong.
     RunFailed
-        See `dvsim.backends.sim.simulate` and `dvsim.backends.switch.study`.
+        See `dvsim.backends.sim.simulate`, `dvsim.backends.emu.emulate` and
+        `dvsim.backends.switch.study`.
     TypeError
         If there are overrides for a scenario that is loaded already.
     """
@@ -94,20 +105,25 @@ def run(
         raise TypeError(message)
     else:
         loaded, shown = scenario, f"<scenario {scenario.name}>"
-    given = {"seed": seed, "replications": replications, **overrides}
+    asked = {"replications": replications, "backend": backend, "scale": scale}
+    unasked = {"replications": None, "backend": "sim", "scale": None}
+    asked = {name: value for name, value in asked.items() if value != unasked[name]}
+    given = {"seed": seed, **asked, **overrides}
     arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
     (finished,) = run_scenarios(
         [loaded],
         seed=seed,
         replications=replications,
         out=None,
-        workers=1 if workers is None else workers,
+        workers=1 if workers is None and backend == "sim" else workers,
+        backend=backend,
+        scale=scale,
         command=f"dvsim.run({shown}, {arguments})",
     )
     return finished
 
 
-def validate(*runs: Run | Study) -> Validation:
+def validate(*runs: Run | PointsStudy) -> Validation:
     """Hold runs against the published figures that their scenarios name."""
     from dvsim.validation import validate as validate_runs
 

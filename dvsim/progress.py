@@ -41,7 +41,9 @@ class Progress:
         self._done = 0
         self._what = "starting"
         self._amounts: dict[str, float] = {}  # by the words that stand behind the rate
-        self._started = self._shown = time.monotonic()
+        self._share = 0.0  # of the task under way
+        self._rate = 0.0  # messages per second, of the task under way
+        self._started = self._began = self._shown = time.monotonic()
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._watch = threading.Thread(target=self._idle, name="progress", daemon=True)
@@ -75,10 +77,28 @@ class Progress:
         """Count finished runs of a switch and show them if it is time."""
         self._add(name, runs, {"node updates/s": node_updates})
 
+    def points_done(self, name: str, runs: int, events: int) -> None:
+        """Count finished runs of messaging over hosts and show them if it is time."""
+        self._add(name, runs, {"events/s": events})
+
+    def under_way(self, what: str, share: float, rate: float) -> None:
+        """Say what is done, how much of a task is, and at how many messages per second."""
+        with self._lock:
+            self._what, self._share, self._rate = what, min(max(share, 0.0), 1.0), rate
+            if not self._done and not share:
+                self._began = time.monotonic()  # what is prepared once does not come again
+            self._show(BUSY_S if self._terminal else QUIET_S)
+
+    def note(self, text: str) -> None:
+        """Say something that stays."""
+        with self._lock:
+            self._print(f"\r\033[K{text}" if self._terminal else text)
+
     def _add(self, name: str, tasks: int, amounts: Mapping[str, float]) -> None:
         with self._lock:
             self._done += tasks
             self._what = name
+            self._share = self._rate = 0.0
             for unit, amount in amounts.items():
                 self._amounts[unit] = self._amounts.get(unit, 0) + amount
             self._show(BUSY_S if self._terminal else QUIET_S)
@@ -87,10 +107,12 @@ class Progress:
         """Return the line to show."""
         elapsed = max(time.monotonic() - self._started, 1e-9)
         head = f"{what}: {self._done}/{self._tasks} {self._unit}, "
-        if not self._done:
-            return f"{head}running for {elapsed:,.0f} s"
-        left = elapsed / self._done * (self._tasks - self._done)
-        rates = [
+        done = self._done + self._share
+        now = [f"{self._rate:,.0f} messages/s"] if self._rate else []
+        if not done:
+            return f"{head}{', '.join([*now, f'running for {elapsed:,.0f} s'])}"
+        left = (time.monotonic() - self._began) / done * (self._tasks - done)
+        rates = now + [
             f"{amount / elapsed:,.0f} {unit}" for unit, amount in self._amounts.items() if amount
         ]
         return f"{head}{', '.join([*rates, f'{left:,.0f} s left'])}"

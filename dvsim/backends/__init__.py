@@ -1,6 +1,8 @@
 """Backends: each turns a scenario into the tables of a result.
 
-sim.py     a system: samples and counters
+sim.py     a system, simulated: samples and counters
+emu.py     the same of real programs on this machine, see `dvsim.emu`
+tables.py  samples and counters put together from iterations
 switch.py  a switch or network alone: points, histograms, cylinders; theory.py what stands beside,
            record.py a short run slot by slot
 pool.py    tasks on all cores

@@ -5,6 +5,7 @@ run is not taken for the answer of code that has changed since.
 """
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -12,20 +13,32 @@ from dvsim._version import __version__
 from dvsim.core import source_digest
 from dvsim.scenario.find import find_card
 
-ROOMS = ("core", "switch", "network", "system", "backends")
-FILES = ("results/samples.py", "results/summary.py", "results/study.py", "scenario/slot.py")
+PACKAGE = Path(__file__).resolve().parents[1]
+ROOMS = ("core", "switch", "network", "system", "messaging", "backends")
+EMULATED = ("emu", "broker")
+PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
+FILES = ("results/samples.py", "results/summary.py", "results/study.py", "results/messaging.py", "scenario/slot.py")
 CARD = "data-vortex-8"  # whose planes and links a network has that does not say
 
 
 @cache
 def code_version() -> str:
     """Return the version with eight hex digits of the code, such as ``0.1.0+3f9c21ab``."""
-    package = Path(__file__).resolve().parents[1]
-    files = [path for room in ROOMS for path in sorted((package / room).glob("*.py"))]
-    files += [package / name for name in FILES]
     card = find_card(CARD)
-    files += [] if card is None else [card]
-    digest = hashlib.blake2b(source_digest(), digest_size=4)
-    for path in files:
+    rest = [] if card is None else [card]
+    return _version(source_digest(), ROOMS, rest)
+
+
+@cache
+def emulated_version() -> str:
+    """Return the same of emulated runs: of the harness, and of the programs that run in it."""
+    programs = [path for pattern in PROGRAMS for path in sorted(PACKAGE.glob(pattern))]
+    return _version(b"", EMULATED, [path for path in programs if path.is_file()])
+
+
+def _version(first: bytes, rooms: Iterable[str], rest: Iterable[Path]) -> str:
+    files = [path for room in rooms for path in sorted((PACKAGE / room).glob("*.py"))]
+    digest = hashlib.blake2b(first, digest_size=4)
+    for path in [*files, *(PACKAGE / name for name in FILES), *rest]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return f"{__version__}+{digest.hexdigest()}"

@@ -11,27 +11,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-import numpy as np
-import pandas as pd
-
 from dvsim.backends.pool import pooled
+from dvsim.backends.tables import Gathered, Tables
 from dvsim.errors import RunFailed
-from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
 from dvsim.scenario.types import Scenario
 from dvsim.system.iteration import Iteration, run_iteration
 
 OnTask = Callable[[Scenario, Iteration], None]
-
-
-class Tables(NamedTuple):
-    """What a backend returns for one scenario; see `dvsim.results.samples` for the columns.
-
-    `work_s` is the wall time of all its tasks, added up.
-    """
-
-    samples: pd.DataFrame
-    counters: pd.DataFrame
-    work_s: float
 
 
 class Task(NamedTuple):
@@ -109,26 +95,9 @@ def run_task(task: Task) -> Done:
 
 
 def _gather(tasks: Sequence[Task], results: Iterator[Done], on_task: OnTask | None) -> Tables:
-    work_s = 0.0
-    columns: dict[str, list[np.ndarray]] = {name: [] for name in SAMPLE_COLUMNS}
-    counters: list[tuple[int, int, str, str, float, str]] = []
+    gathered = Gathered()
     for task, (iteration, took_s) in zip(tasks, results, strict=True):
-        work_s += took_s
-        for receiver, record in iteration.records.items():
-            rows = len(record.pieces)
-            values = {
-                "replication": np.full(rows, task.replication),
-                "iteration": np.full(rows, task.iteration),
-                "receiver": np.full(rows, receiver),
-                "index": np.arange(rows),
-                **record._asdict(),
-            }
-            for name, kind in SAMPLE_COLUMNS.items():
-                columns[name].append(values[name].astype(kind))
-        for counter in iteration.counters:
-            counters.append((task.replication, task.iteration, *counter))
+        gathered.add(task.replication, task.iteration, iteration, took_s)
         if on_task:
             on_task(task.scenario, iteration)
-    samples = pd.DataFrame({name: np.concatenate(parts) for name, parts in columns.items()})
-    table = pd.DataFrame(counters, columns=list(COUNTER_COLUMNS))
-    return Tables(samples, table.astype(dict(COUNTER_COLUMNS)), work_s)
+    return gathered.tables()

@@ -52,12 +52,26 @@ def column_lines(run: Run) -> Iterator[str]:
 
 
 def stage_lines(run: Run) -> Iterator[str]:
-    """Yield how busy each kind of stage was, in the order of the path, and what the fabric was."""
+    """Yield how busy each kind of stage was, in the order of the path, and what the fabric was.
+
+    Of an emulated run: what each message cost, and how busy the machine was.
+    """
+    from dvsim.results.emulated import cost_text
     from dvsim.results.fabric import fabric_text
     from dvsim.results.stages import bottleneck_text, stages_of
 
+    if run.backend == "emu":
+        yield f"{INDENT}{cost_text(run.counters)}"
+        return
     shares = (f"{stage.text} {stage.utilisation:.1%}" for stage in stages_of(run.counters))
     yield f"{INDENT}busy: {', '.join(shares)}; bottleneck: {bottleneck_text(run.counters)}"
     fabric = fabric_text(run.counters)
     if fabric is not None:
         yield f"{INDENT}fabric: {fabric}"
+
+
+def emulated_text(run: Run) -> str:
+    """Say what an emulated run was made with, in one line."""
+    from dvsim.results.emulated import made_text
+
+    return made_text(run.manifest)

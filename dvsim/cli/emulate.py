@@ -5,12 +5,11 @@ Thin: a card becomes parameters, and the launcher, vicrun, takes this process ov
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 from typing import TYPE_CHECKING
 
 import click
+
+from dvsim.cli.become import become
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +44,7 @@ PARAMETERS = (
 @click.option("--seed", metavar="S", help="Seed of all chances.")
 @click.option("--reorder", metavar="SEED", help="Packets arrive in any order.")
 @click.option("--fault", "faults", multiple=True, metavar="SPEC", help="See below. Repeatable.")
+@click.option("--if-killed", metavar="WHAT", help="end (default), leave or restart[:TIMES].")
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
 @click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
@@ -53,7 +53,12 @@ PARAMETERS = (
 @click.option("--cflags", is_flag=True, help="Print the compiler's flags for vic.h.")
 @click.option("--libs", is_flag=True, help="Print the linker's flags for libvic.")
 @click.option("--prefix-dir", is_flag=True, help="Print the folder of include, lib and bin.")
-@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[--] PROGRAM [ARGUMENT]...")
+@click.argument(
+    "program",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[--] PROGRAM [ARGUMENT]... [: [-n N] PROGRAM...]...",
+)
 def emulate(
     cards: str | None,
     mode: str | None,
@@ -61,6 +66,7 @@ def emulate(
     seed: str | None,
     reorder: str | None,
     faults: tuple[str, ...],
+    if_killed: str | None,
     check: bool,
     stats: bool,
     trace: str | None,
@@ -75,7 +81,8 @@ def emulate(
 
     The program calls vic.h: cc $(dvsim emulate --cflags) program.c $(dvsim emulate --libs).
     Returns the first exit code that is not 0, 128 + n for signal n. Nothing that was started stays
-    behind. Without Python on the path: $(dvsim emulate --prefix-dir)/bin/vicrun does the same.
+    behind. Several programs of one job stand behind each other: -n 2 -- ./a x : -n 3 ./b : ./c;
+    an argument ':' is written '::'. Without Python on the path: $(dvsim emulate --prefix-dir)/bin/vicrun does the same.
 
     SPEC is fifo-depth=N, fifo-drop=P, dma-slow=F, extra-polls=P, 'stall card=K at=TIME for=TIME'
     or 'kill card=K at=TIME'; times since the start, such as 5ms.
@@ -90,12 +97,13 @@ def emulate(
     if not program:
         raise click.UsageError("say what to run: dvsim emulate -n 4 -- PROGRAM [ARGUMENT]...")
     options = {"-n": cards, "--mode": mode, "--seed": seed, "--reorder": reorder, "--trace": trace}
+    options["--if-killed"] = if_killed
     command = [str(root / "bin" / "vicrun")]
     command += [text for name, value in options.items() if value for text in (name, value)]
     command += [text for fault in faults for text in ("--fault", fault)]
     flags = {"--check": check, "--stats": stats, "--spread": spread, "--prefix": prefix}
     command += [name for name, given in flags.items() if given]
-    _become([*command, *_parameters(card), "--", *program])
+    become([*command, *_parameters(card), "--", *program])
 
 
 def _compiler_lines(root: Path, cflags: bool, libs: bool, prefix_dir: bool) -> list[str]:
@@ -118,11 +126,3 @@ def _parameters(name: str) -> list[str]:
         message = f"is a {card.kind} card; an emulated card needs one of kind vortex"
         raise ScenarioError([Fault(name, None, "", message, near)])
     return [text for key in PARAMETERS for text in ("--set", f"{key}={int(card[key])}")]
-
-
-def _become(command: list[str]) -> None:
-    """Let the launcher take over: signals and the exit code are its own then."""
-    sys.stdout.flush()
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)  # Python ignores them, and a program would inherit it
-    os.execv(command[0], command)

@@ -68,11 +68,11 @@ def limit(
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """
+    from dvsim.asked import check_asked
     from dvsim.limit import find_limits
     from dvsim.limit.axis import axis_of
     from dvsim.limit.criterion import parse_criterion
     from dvsim.limit.search import confidence_of
-    from dvsim.session import check_asked
 
     check_asked(seed=seed, workers=workers)
     loaded = _load(scenario, overrides)

@@ -22,12 +22,16 @@ from dvsim.cli.terminal import complain, discard, open_streams
 from dvsim.errors import DvsimError
 
 VERBS = {
-    "run": "Simulate scenarios and print their columns or points.",
+    "run": "Simulate or emulate scenarios and print their columns or points.",
     "validate": "Compare the model with published data, claim by claim.",
+    "consistency": "Say what data tell by themselves, with evidence.",
+    "compare": "Put kept runs side by side, simulated or emulated.",
     "limit": "Find how far a switch or network can go until a criterion fails.",
     "report": "Write one HTML page about run folders.",
     "topology": "Write a switch or network as a graph, or draw it.",
     "emulate": "Run a C or Python program on emulated cards.",
+    "broker": "Start private RabbitMQ nodes, look at them, end them.",
+    "bridge": "Run vicbridge, between emulated cards and RabbitMQ.",
     "list": "List scenarios, campaigns and cards.",
     "show": "Show a scenario or card, value by value, with sources.",
     "check": "Check scenario and card files; tell every fault.",

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from dvsim.emu.asked import Emulation
+    from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.results.study import Study
     from dvsim.scenario.load import AnyScenario
     from dvsim.validation.types import Validation
 
@@ -55,9 +56,9 @@ class RunOptions:
     """How scenarios are run, and what becomes of the runs; a field for each option."""
 
     overrides: tuple[str, ...]
-    replications: int
+    replications: int | None
     seed: int
-    scale: float
+    scale: float | None
     out: Path
     force: bool
     workers: int | None
@@ -70,7 +71,9 @@ class RunOptions:
 
         return [scenario for name in names for scenario in load_campaign(name, self.overrides)]
 
-    def run(self, scenarios: Sequence[AnyScenario]) -> list[Run | Study]:
+    def run(
+        self, scenarios: Sequence[AnyScenario], backend: str | Emulation = "sim"
+    ) -> list[Run | PointsStudy]:
         """Run scenarios; one that was named twice is there once."""
         from dvsim.session import run_scenarios
 
@@ -84,12 +87,13 @@ class RunOptions:
             force=self.force,
             scale=self.scale,
             workers=self.workers,
+            backend=backend,
             progress=True,
             command=["dvsim", *sys.argv[1:]],
         )
         return list(dict.fromkeys(runs))
 
-    def write_report(self, runs: Sequence[Run | Study], validation: Validation | None) -> None:
+    def write_report(self, runs: Sequence[Run | PointsStudy], validation: Validation | None) -> None:
         """Write the page about all runs, if one was asked for."""
         if self.report is not None:
             write_page(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))
@@ -118,15 +122,15 @@ def one_kind(scenarios: Iterable[AnyScenario]) -> None:
 
 
 def write_page(
-    path: Path, results: Sequence[Run | Study], validation: Validation | None, command: str
+    path: Path, results: Sequence[Run | PointsStudy], validation: Validation | None, command: str
 ) -> None:
     """Write the page about runs or about studies."""
     from dvsim.report import write_report, write_study_report
+    from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.results.study import Study
 
     one_kind(result.scenario for result in results)
-    studies = [result for result in results if isinstance(result, Study)]
+    studies = [result for result in results if isinstance(result, PointsStudy)]
     if studies:
         write_study_report(path, studies, validation, command)
     else:
@@ -146,13 +150,17 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(
         (
             set_option,
-            click.option("--replications", default=10, show_default=True, help="Independent runs."),
+            click.option(
+                "--replications",
+                type=int,
+                help="Independent runs.  [default: 10; 1 of an emulated run]",
+            ),
             click.option("--seed", default=1, show_default=True, help="Seed of all streams."),
             click.option(
                 "--scale",
-                default=1.0,
-                show_default=True,
-                help="Multiply the number of messages or slots.",
+                type=float,
+                help="Multiply the number of messages or slots.  [default: 1; what makes an "
+                "emulated run short]",
             ),
             click.option(
                 "--out",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dvsim.results.points import PointsStudy
     from dvsim.results.study import Study
 
 INDENT = "  "
@@ -51,7 +52,7 @@ def study_lines(study: Study) -> Iterator[str]:
         yield f"{INDENT}kept in {study.folder}"
 
 
-def study_json(study: Study) -> dict[str, Any]:
+def study_json(study: PointsStudy) -> dict[str, Any]:
     """Return a study as JSON types: what was asked, its manifest, estimates, theory and notes."""
     estimates = study.estimates()
     return {
@@ -61,15 +62,15 @@ def study_json(study: Study) -> dict[str, Any]:
         "folder": None if study.folder is None else str(study.folder),
         "manifest": study.manifest,
         "estimates": [_finite(row) for row in estimates.to_dict(orient="records")],
-        "theory": [_finite(row) for row in study.theory.to_dict(orient="records")],
+        "theory": [_finite(row) for row in study.beside.to_dict(orient="records")],
         "notes": {str(number): note for number, note in study.notes().items()},
     }
 
 
-def shown_keys(study: Study) -> list[str]:
+def shown_keys(study: PointsStudy) -> list[str]:
     """Return the varied keys, without those that only say how long a point is run."""
     keys = study.scenario.keys
-    telling = [key for key in keys if key not in ("slots", "warmup")]
+    telling = [key for key in keys if key not in ("slots", "warmup", "messages")]
     distinct: Sized = study.keys()[telling].drop_duplicates() if telling else []
     return telling if len(distinct) == len(study.scenario.points) else list(keys)
 

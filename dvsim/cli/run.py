@@ -1,35 +1,44 @@
-"""`dvsim run`: simulate scenarios, print their columns or points, keep run folders."""
+"""`dvsim run`: run scenarios, print their columns or points, keep run folders."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
+from dvsim.cli.emulation import emulation_options
 from dvsim.cli.options import RunOptions, run_options
 from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
+    from dvsim.emu.asked import Emulation
+    from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.results.study import Study
 
 
 @click.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
 @run_options
-def run(scenarios: tuple[str, ...], options: RunOptions) -> None:
-    """Simulate scenarios and print what comes out: columns of a system, points of a switch.
+@emulation_options
+def run(
+    scenarios: tuple[str, ...], options: RunOptions, emulation: Callable[[], str | Emulation]
+) -> None:
+    """Run scenarios and print what comes out: columns of a system, points of a switch.
 
     SCENARIO is a name (h3/dv-8, switch/load-latency), a campaign (h3/published), a pattern
     ('h3/dv-*') or a TOML file.
     The same question again, with the same version and seed, is answered from its run folder.
+    With --backend emu real programs send the messages across emulated cards, or over TCP, into a
+    real RabbitMQ on this machine: a measurement, kept and reported as a simulated run is.
     """
-    runs = options.run(options.load(scenarios))
+    runs = options.run(options.load(scenarios), emulation())
     if options.report is not None:
         from dvsim.validation import validate
 
-        compared = validate(runs) if any(map(_has_reference, runs)) else None
+        judged = [one for one in runs if _has_reference(one)]
+        compared = validate(judged) if judged else None
         options.write_report(runs, compared)
     if options.as_json:
         content = {"runs": [_as_json(one) for one in runs]}
@@ -41,25 +50,30 @@ def run(scenarios: tuple[str, ...], options: RunOptions) -> None:
         say(f"report: {options.report}")
 
 
-def _has_reference(one: Run | Study) -> bool:
+def _has_reference(one: Run | PointsStudy) -> bool:
+    """Whether a run is judged: what is measured on this machine is not."""
     from dvsim.results.run import Run
 
-    return isinstance(one, Run) and one.scenario.reference is not None
+    return isinstance(one, Run) and one.scenario.reference is not None and one.backend != "emu"
 
 
-def _print(one: Run | Study) -> None:
+def _print(one: Run | PointsStudy) -> None:
     """Print one run: what was asked, its columns, what limited it, and where it is kept."""
-    from dvsim.cli.columns import column_lines, stage_lines
+    from dvsim.cli.columns import column_lines, emulated_text, stage_lines
+    from dvsim.cli.messaging import messaging_lines
     from dvsim.cli.points import study_lines
+    from dvsim.results.points import PointsStudy
     from dvsim.results.study import Study
 
-    if isinstance(one, Study):
-        for line in study_lines(one):
+    if isinstance(one, PointsStudy):
+        for line in study_lines(one) if isinstance(one, Study) else messaging_lines(one):
             say(line)
         say("")
         return
     scenario, work = one.scenario, one.scenario.workload
     say(f"{scenario.name}: {scenario.title}")
+    if one.backend == "emu":
+        say(f"  {emulated_text(one)}")
     if one.replications > 1:
         meaning = f"{one.replications} replications; ± is the 95 % interval over replications"
     else:
@@ -78,12 +92,12 @@ def _print(one: Run | Study) -> None:
     say("")
 
 
-def _as_json(one: Run | Study) -> dict[str, object]:
+def _as_json(one: Run | PointsStudy) -> dict[str, object]:
     """Return a run as JSON types: what was asked, its manifest and its estimates."""
     from dvsim.cli.points import study_json
-    from dvsim.results.study import Study
+    from dvsim.results.points import PointsStudy
 
-    if isinstance(one, Study):
+    if isinstance(one, PointsStudy):
         return study_json(one)
     return {
         "scenario": one.scenario.name,

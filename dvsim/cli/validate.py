@@ -11,8 +11,8 @@ from dvsim.cli.options import RunOptions, run_options
 from dvsim.cli.terminal import plain, say
 
 if TYPE_CHECKING:
+    from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.results.study import Study
     from dvsim.scenario.load import AnyScenario
     from dvsim.validation.types import Validation
 
@@ -43,7 +43,7 @@ def validate(campaign: str, options: RunOptions, strict: bool) -> None:
     if options.as_json:
         click.echo(_json(validation, runs))
     else:
-        if options.scale != 1:
+        if options.scale not in (None, 1):
             what = "messages" if validation.rows else "slots"
             say(f"{what} scaled by {options.scale:g}: not the published workload\n")
         _print(validation, runs, options)
@@ -72,10 +72,10 @@ def _load(campaign: str, options: RunOptions) -> list[AnyScenario]:
     return scenarios
 
 
-def _print(validation: Validation, runs: Sequence[Run | Study], options: RunOptions) -> None:
+def _print(validation: Validation, runs: Sequence[Run | PointsStudy], options: RunOptions) -> None:
     from dvsim.validation.text import lines
 
-    for line in lines(validation, intervals=options.replications > 1):
+    for line in lines(validation, intervals=options.replications != 1):
         click.echo(_coloured(plain(line)))
     for run in runs:
         if run.folder is not None:
@@ -97,7 +97,7 @@ def _coloured(line: str) -> str:
     return line
 
 
-def _json(validation: Validation, runs: Sequence[Run | Study]) -> str:
+def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
     import json
     from dataclasses import asdict
 

@@ -1,6 +1,7 @@
-"""Reports: one offline HTML page for runs, or for studies of the switch.
+"""Reports: one offline HTML page for runs, for runs side by side, or for studies of the switch.
 
-`write_report` (to a file) and `render_report` (to text) for runs, `write_study_report` and
+`write_report` (to a file) and `render_report` (to text) for runs, `write_comparison` and
+`render_comparison` for runs side by side (beside.py, compare.html.jinja), `write_study_report` and
 `render_study_report` for studies are the whole public surface. Inside, in the order in which data
 flows, for runs::
 
@@ -25,7 +26,15 @@ and for studies::
 Both share `page` (frame.html.jinja, parts.html.jinja, style.css), `table` and `evidence`.
 """
 
+from dvsim.report.beside import render_comparison, write_comparison
 from dvsim.report.studies import render_study_report, write_study_report
 from dvsim.report.write import render_report, write_report
 
-__all__ = ["render_report", "render_study_report", "write_report", "write_study_report"]
+__all__ = [
+    "render_comparison",
+    "render_report",
+    "render_study_report",
+    "write_comparison",
+    "write_report",
+    "write_study_report",
+]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dvsim.report.metrics import NAMES, metric_text, shown
+from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.report.sweep import Group, Mark, Sweep
 from dvsim.report.table import number_text
 from dvsim.report.verdict import join
+from dvsim.results.messaging import MessagingStudy
 from dvsim.results.study import flow_text
 
 if TYPE_CHECKING:
-    from dvsim.results.study import Study
+    from dvsim.results.points import PointsStudy
 
 MOST_LINES = 4  # whose figures are said; the table has all
 MOST_VALUES = 6  # of a key without numbers
@@ -20,6 +22,8 @@ MOST_NOTES = 3
 
 def answer(sweep: Sweep) -> list[str]:
     """Say what a study found, most important first; every number is in its tables too."""
+    if isinstance(sweep.study, MessagingStudy):
+        return [*found_sentences(sweep), bottlenecks_text(sweep.study)]
     return [*found_sentences(sweep), settled_sentence(sweep), *flow_sentences(sweep)]
 
 
@@ -76,7 +80,7 @@ def values_text(sweep: Sweep, metric: str, marks: list[Mark]) -> str:
 
 def theory_text(sweep: Sweep, metric: str, mark: Mark) -> str:
     """Say what theory gives at a point."""
-    rows = sweep.study.theory
+    rows = sweep.study.beside
     rows = rows[(rows["point"] == mark.point) & (rows["metric"] == metric) & rows["value"].notna()]
     if len(sweep.study.scenario.points) > 1:
         rows = rows[rows["name"] != "zero-load"]  # a floor, not what is to be expected under load
@@ -87,7 +91,7 @@ def theory_text(sweep: Sweep, metric: str, mark: Mark) -> str:
     return f" ({', '.join(texts)})" if texts else ""
 
 
-def said(study: Study, metric: str, mark: Mark) -> str:
+def said(study: PointsStudy, metric: str, mark: Mark) -> str:
     """Write a value with its interval."""
     return metric_text(study, metric, mark.value, mark.half)
 

@@ -136,7 +136,7 @@ def statistics_table(group: Group, validation: Validation | None, rows: Rows) ->
             cells = [cells_of(entry, column, name, rows, verdict) for name in STATISTICS]
             split = "" if verdict is None else f", {verdict.split}"
             spans.append((f"{entry.label} {column}{split}", 1 if verdict is None else 3))
-            head += ["simulated"] if verdict is None else ["published", "simulated", "ratio"]
+            head += [entry.made] if verdict is None else ["published", "simulated", "ratio"]
             for line, (published, simulated, compared) in zip(lines, cells, strict=True):
                 line.extend([simulated] if verdict is None else [published, simulated, compared])
     units = ", ".join(

@@ -8,6 +8,7 @@ from typing import Any
 
 from dvsim.report.axes import GREY, layout, log_axis, tall
 from dvsim.report.drawing import Drawing, draw
+from dvsim.report.flow_metrics import FLOW_UNITS, READING
 from dvsim.report.metrics import LINES, NAMES, UNITS, metric_text, shown
 from dvsim.report.sweep import Group, Mark, Sweep, Theory, value_text
 from dvsim.report.table import number_text
@@ -199,6 +200,8 @@ def y_axis(metric: str, values: Sequence[float]) -> dict[str, Any]:
     """Give the axis of a metric: from zero, but for what would be squeezed there."""
     unit = UNITS[metric]
     low, high = min(values, default=0.0), max(values, default=1.0)
+    if metric in FLOW_UNITS and low > 0 and high > SPREAD * low:
+        return log_axis(low / 1.15, high * 1.15) | {"title": unit}
     if unit == "slots" and low > 0 and high > SPREAD * low:
         return log_axis(low / 1.15, high * 1.15) | {"title": f"latency ({unit})"}
     title = f"latency ({unit})" if unit == "slots" else unit
@@ -227,20 +230,20 @@ def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: 
         if count == 1
         else f"{shape} are the 95 % interval over {count} replications"
     )
-    what = {
+    what = READING | {
         "mean_latency": "Thick lines are the mean over all packets, from arrival to delivery, "
         "waiting included, and thin dotted ones what 99 % of them do not exceed; ",
         "throughput": "Packets delivered per slot and input; ",
         "acceptance": "Of the packets that arrive, the share that gets in at once; ",
         "mean_hops": "Nodes that a packet visits, the entry node included; ",
         "lost": "Packets that a fault lost on the way; ",
-    }[metric]
+    }
     weak = " Open marks have not settled: there the value depends on how long the run was."
     dashed = " and ".join(dict.fromkeys(name.partition(",")[0] for name in theories))
     beside = [f"dashed is {dashed}, computed without simulating the switch"] * bool(theories)
     beside += ["dash-dotted grey is what was published"] * published
     second = "; ".join(beside or ["nothing stands beside it: marks are simulated, lines join them"])
-    return f"{what}{interval}. {second[0].upper()}{second[1:]}.{weak * (not sweep.settled)}"
+    return f"{what[metric].removesuffix('; ')}; {interval}. {second[0].upper()}{second[1:]}.{weak * (not sweep.settled)}"
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

@@ -10,8 +10,8 @@ from dvsim.report.prepare import Group, size_text
 from dvsim.report.table import MISSING, Cell, Table, number
 
 if TYPE_CHECKING:
+    from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.results.study import Study
     from dvsim.scenario.types import Parameter
     from dvsim.validation.types import Validation
 
@@ -178,7 +178,7 @@ def cards_table(runs: Sequence[Run]) -> Table:
     )
 
 
-def commands_of(runs: Sequence[Run | Study], command: str | None) -> list[str]:
+def commands_of(runs: Sequence[Run | PointsStudy], command: str | None) -> list[str]:
     """Give the commands that repeat the page: those that made the runs, then the page's own."""
     made = [run.manifest.get("command") or [] for run in runs]
     texts = [line if isinstance(line, str) else shlex.join(map(str, line)) for line in made]

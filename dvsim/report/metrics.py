@@ -6,11 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dvsim.report.flow_metrics import FLOW_NAMES, FLOW_UNITS, shown_of_flows
 from dvsim.report.sweep import Sweep
 from dvsim.report.table import number_text
+from dvsim.results.messaging import MessagingStudy
+from dvsim.results.study import Study
 
 if TYPE_CHECKING:
-    from dvsim.results.study import Study
+    from dvsim.results.points import PointsStudy
 
 NAMES = {
     "throughput": "throughput",
@@ -19,6 +22,7 @@ NAMES = {
     "mean_latency": "mean latency",
     "p99": "99 % of the latencies",
     "lost": "packets lost",
+    **FLOW_NAMES,
 }
 UNITS = {
     "throughput": "packets per slot and input",
@@ -27,6 +31,7 @@ UNITS = {
     "mean_latency": "slots",
     "p99": "slots",
     "lost": "packets",
+    **FLOW_UNITS,
 }
 PS_PER_NS = 1000
 
@@ -43,6 +48,8 @@ class Line:
 
     def belongs(self, sweep: Sweep, metric: str) -> bool:
         """Whether a study asks what this line answers."""
+        if not isinstance(sweep.study, Study):
+            return False
         setting = sweep.study.scenario.setting
         network = setting.network
         table = setting.switch if network is None else network.switch
@@ -65,12 +72,15 @@ LINES = (
 )
 
 
-def shown(study: Study) -> list[str]:
+def shown(study: PointsStudy) -> list[str]:
     """Choose the metrics that say something about a study.
 
     A packet that waits is never refused, one that always waits has no latency to speak of, and
     where nothing waits the latency is the hops.
     """
+    if isinstance(study, MessagingStudy):
+        return shown_of_flows(study)
+    assert isinstance(study, Study)  # there are two kinds
     scenario = study.scenario
     injection = "any" if "injection" in scenario.keys else scenario.setting.traffic.injection
     chosen = {
@@ -84,9 +94,11 @@ def shown(study: Study) -> list[str]:
     return [metric for metric in chosen if study.points[metric].notna().any()]
 
 
-def metric_text(study: Study, metric: str, value: float, half: float = 0.0) -> str:
+def metric_text(study: PointsStudy, metric: str, value: float, half: float = 0.0) -> str:
     """Write a metric with its interval and unit; slots in time too, where a slot has one."""
     text = estimate_text(value, half)
+    if metric in FLOW_UNITS:
+        return f"{text} {UNITS[metric]}".removesuffix(" 1")
     if UNITS[metric] != "slots":
         return text
     if study.slot_ps is None:

@@ -42,7 +42,8 @@ class Entry:
     estimates : mapping
         (column, reading, statistic) -> Estimate, rates in counts per second.
     judged : bool
-        Whether a validation speaks about this run: it knows one run per scenario name, the last.
+        Whether a validation speaks about this run: it knows one run per scenario name, the last,
+        and none that is emulated.
     """
 
     run: Run
@@ -55,6 +56,11 @@ class Entry:
     def is_vortex(self) -> bool:
         """Whether the transport is the Data Vortex."""
         return self.run.scenario.system.transport == "data-vortex"
+
+    @property
+    def made(self) -> str:
+        """How its numbers came about: "simulated" or "emulated"."""
+        return made_text(self.run)
 
     @property
     def reading(self) -> str:
@@ -97,7 +103,14 @@ def size_text(size: int) -> str:
 def transport_text(run: Run) -> str:
     """Name the transport of a run, with its link where that is not part of the name."""
     system = run.scenario.system
+    if run.backend == "emu":
+        return f"{'Data Vortex' if system.transport == 'data-vortex' else 'TCP'}, emulated"
     return "Data Vortex" if system.transport == "data-vortex" else f"TCP ({system.card.name})"
+
+
+def made_text(run: Run) -> str:
+    """Say how the numbers of a run came about."""
+    return "emulated" if run.backend == "emu" else "simulated"
 
 
 def lookup(estimates: DataFrame) -> dict[tuple[str, str, str], Estimate]:
@@ -114,7 +127,7 @@ def unique_labels(runs: Sequence[Run]) -> list[str]:
     """Label runs of one size by transport, then by scenario name, then by number."""
     labels = [transport_text(run) for run in runs]
     if len(set(labels)) < len(labels):
-        labels = [run.scenario.name for run in runs]
+        labels = [f"{run.scenario.name}{', emulated' * (run.backend == 'emu')}" for run in runs]
     seen: dict[str, int] = {}
     unique = []
     for label in labels:
@@ -150,7 +163,7 @@ def prepare(runs: Sequence[Run]) -> list[Group]:
     list of Group
         In order of message size; runs alike keep the order in which they were given.
     """
-    last = {run.scenario.name: run for run in runs}
+    last = {run.scenario.name: run for run in runs if run.backend != "emu"}
     sizes: dict[int, list[Run]] = {}
     for run in runs:
         sizes.setdefault(run.scenario.workload.message_bytes, []).append(run)
@@ -158,7 +171,7 @@ def prepare(runs: Sequence[Run]) -> list[Group]:
     for size, members in sorted(sizes.items()):
         members.sort(key=lambda run: run.scenario.system.transport != "data-vortex")
         entries = tuple(
-            Entry(run, label, colour, lookup(run.estimates()), last[run.scenario.name] is run)
+            Entry(run, label, colour, lookup(run.estimates()), last.get(run.scenario.name) is run)
             for run, label, colour in zip(
                 members, unique_labels(members), colours(members), strict=True
             )

@@ -80,7 +80,7 @@ def quantile_drawing(entry: Entry, published: Published, name: str) -> Drawing:
         name=name,
         title=f"{size}, {entry.label}",
         html=draw(name, traces, layout(330, x, axis | {"title": unit})),
-        label=f"Quantiles at {size}, {entry.label}, in {unit}, simulated{beside}. {said}.",
+        label=f"Quantiles at {size}, {entry.label}, in {unit}, {entry.made}{beside}. {said}.",
         reading=reading_text(entry, judged, "0" in axis["ticktext"]),
     )
 
@@ -110,7 +110,7 @@ def simulated_trace(
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": f"{label} simulated",
+        "name": f"{label} {entry.made}",
         "x": [point.place + shift for point in points],
         "y": drawn,
         "error_y": {
@@ -123,7 +123,7 @@ def simulated_trace(
         },
         "marker": {"color": entry.colour, "size": 7, "symbol": symbol},
         "customdata": [point.simulated.value for point in points],
-        "hovertemplate": f"{label} simulated: %{{customdata:,.0f}}<extra></extra>",
+        "hovertemplate": f"{label} {entry.made}: %{{customdata:,.0f}}<extra></extra>",
     }
 
 
@@ -165,7 +165,7 @@ def reading_text(entry: Entry, judged: bool, has_zero: bool) -> str:
     zero = "; zeros lie on the line marked 0" if has_zero else ""
     if not judged:
         return (
-            f"Filled marks are simulated, and {interval}{zero}. "
+            f"Filled marks are {entry.made}, and {interval}{zero}. "
             "No published figure was compared with this run."
         )
     return (

@@ -86,12 +86,15 @@ class Contest:
 
 
 def contests(groups: Sequence[Group]) -> list[Contest]:
-    """Give each message size that has runs of both transports; the first of each counts."""
+    """Give each message size that has runs of both transports; the first of each counts.
+
+    A model and a measurement are no contest: `dvsim compare` is for those.
+    """
     found = []
     for group in groups:
         vortex = next((entry for entry in group.entries if entry.is_vortex), None)
         tcp = next((entry for entry in group.entries if not entry.is_vortex), None)
-        if vortex is not None and tcp is not None:
+        if vortex is not None and tcp is not None and vortex.made == tcp.made:
             found.append(Contest(group.message_bytes, rates_of(vortex), rates_of(tcp)))
     return found
 
@@ -122,7 +125,7 @@ def rates_table(groups: Sequence[Group]) -> Table:
     return Table(
         name="mean-rates",
         caption=(
-            "Mean rates, simulated. As printed: average over the published columns, on the Data "
+            "Mean rates. As printed: average over the published columns, on the Data "
             "Vortex in pieces per receiver. Whole messages: all receivers together."
         ),
         head=[

@@ -15,13 +15,16 @@ from dvsim.report.evidence import claims_table, commands_of
 from dvsim.report.page import render, resource, write
 from dvsim.report.recorded import Recording, Shape, recording
 from dvsim.report.spread import spread_drawings
+from dvsim.report.stage_curves import linear_drawing, stage_drawings
 from dvsim.report.study_tables import origin_table, points_table, settings_table
 from dvsim.report.sweep import Sweep
 from dvsim.report.table import Table
 from dvsim.report.verdict import claims_sentences
+from dvsim.results.messaging import MessagingStudy
+from dvsim.results.study import Study
 
 if TYPE_CHECKING:
-    from dvsim.results.study import Study
+    from dvsim.results.points import PointsStudy
     from dvsim.validation.types import Validation
 
 
@@ -56,7 +59,7 @@ class Part:
 
 
 def render_study_report(
-    studies: Sequence[Study], validation: Validation | None = None, command: str | None = None
+    studies: Sequence[PointsStudy], validation: Validation | None = None, command: str | None = None
 ) -> str:
     """Make the report of one study or many, as one HTML page that needs nothing else.
 
@@ -64,7 +67,7 @@ def render_study_report(
 
     Parameters
     ----------
-    studies : sequence of Study
+    studies : sequence of PointsStudy
         At least one.
     validation : Validation, optional
         The claims that these studies decide.
@@ -102,7 +105,7 @@ def render_study_report(
     )
 
 
-def part_of(study: Study, name: str) -> Part:
+def part_of(study: PointsStudy, name: str) -> Part:
     """Make what the page shows of one study."""
     sweep = Sweep(study)
     scenario = study.scenario
@@ -111,15 +114,24 @@ def part_of(study: Study, name: str) -> Part:
         title=scenario.title,
         question=scenario.question,
         sentences=answer(sweep),
-        curves=curve_drawings(sweep, name),
-        spreads=spread_drawings(sweep, name),
+        curves=[*curve_drawings(sweep, name), *linear_drawing(sweep, name)],
+        spreads=behind(sweep, name),
         points=points_table(sweep, f"{name}-points"),
         recording=recorded(study, f"{name}-recorded"),
     )
 
 
-def recorded(study: Study, name: str) -> Recording | None:
+def behind(sweep: Sweep, name: str) -> list[Drawing]:
+    """Draw what lies behind the means of a study, as far as it has kept any."""
+    if isinstance(sweep.study, MessagingStudy):
+        return stage_drawings(sweep, name)
+    return spread_drawings(sweep, name)
+
+
+def recorded(study: PointsStudy, name: str) -> Recording | None:
     """Make the recorded run of a study, of its first point; only a switch can be recorded."""
+    if not isinstance(study, Study):
+        return None
     switch = study.scenario.at(0).switch
     if switch is None or study.events.empty:
         return None
@@ -129,7 +141,7 @@ def recorded(study: Study, name: str) -> Recording | None:
 
 def write_study_report(
     path: Path,
-    studies: Sequence[Study],
+    studies: Sequence[PointsStudy],
     validation: Validation | None = None,
     command: str | None = None,
 ) -> None:

@@ -12,7 +12,7 @@ from dvsim.report.sweep import Mark, Sweep, is_number, value_text
 from dvsim.report.table import Cell, Table, number, number_text
 
 if TYPE_CHECKING:
-    from dvsim.results.study import Study
+    from dvsim.results.points import PointsStudy
 
 MOST_ITEMS = 12  # of a list; the folder of the study has all
 
@@ -81,7 +81,7 @@ def setting_cell(value: object) -> Cell:
     return Cell(value_text(value))
 
 
-def settings_table(studies: Sequence[Study]) -> Table:
+def settings_table(studies: Sequence[PointsStudy]) -> Table:
     """Tabulate everything that was asked, by study; what a key leaves open is not listed."""
     rows = []
     for study in studies:
@@ -128,7 +128,7 @@ def items_text(value: object) -> str:
     return ", ".join(texts) + more if texts else "none"
 
 
-def origin_table(studies: Sequence[Study]) -> Table:
+def origin_table(studies: Sequence[PointsStudy]) -> Table:
     """Tabulate where each study came from."""
     return Table(
         name="manifest",

@@ -9,11 +9,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
+from dvsim.results.study import Study
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from dvsim.results.study import Study
+    from dvsim.results.points import PointsStudy
 
 LENGTHS = ("slots", "warmup")  # how long a run is: it names no point beside another key
 COLOURS = (BLUE, VERMILION, *OTHER_COLOURS[:-1])  # yellow is too pale for a line on white
@@ -76,7 +77,7 @@ class Sweep:
 
     Parameters
     ----------
-    study : Study
+    study : PointsStudy
         The study.
 
     Attributes
@@ -92,7 +93,7 @@ class Sweep:
         One line each.
     """
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: PointsStudy) -> None:
         self.study = study
         keys = study.keys()
         lengths = [key for key in LENGTHS if key in keys]
@@ -103,6 +104,12 @@ class Sweep:
         distinct = list(dict.fromkeys(found))
         self.values: Sequence[float | str] = sorted(distinct) if self.numeric else distinct
         self.groups = self._grouped()
+
+    @property
+    def switch(self) -> Study:
+        """The study, of a switch or network."""
+        assert isinstance(self.study, Study)  # it has a figure that others have not
+        return self.study
 
     @property
     def doubling(self) -> bool:
@@ -160,7 +167,7 @@ class Sweep:
 
         Where it says the same of several lines, it is there once and belongs to none of them.
         """
-        table = self.study.theory
+        table = self.study.beside
         table = table[(table["metric"] == metric) & table["value"].notna()]
         found: dict[tuple[str, Course], list[Group]] = {}
         for name, rows in table.groupby("name", sort=False):

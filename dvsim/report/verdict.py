@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.rates import Contest, contests, rates_of
 from dvsim.report.table import number_text, ratio_text
+from dvsim.results.emulated import made_text
 from dvsim.results.stages import SATURATED, busiest
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def sentences(groups: Sequence[Group], validation: Validation | None) -> list[st
         *claims_sentences(validation),
         *(contest_sentences(found, groups) if found else single_sentences(groups)),
         *bottleneck_sentences([entry for group in groups for entry in group.entries]),
+        *emulated_sentences([entry for group in groups for entry in group.entries]),
         *([] if compared else ["Nothing was compared with published data."]),
     ]
 
@@ -167,6 +169,18 @@ def bottleneck_sentences(entries: Sequence[Entry]) -> list[str]:
         else f"The interconnect is the bottleneck in {sum(network)} of {len(found)} runs."
     )
     return [f"The busiest stage is {join(parts)}. {never}"]
+
+
+def emulated_sentences(entries: Sequence[Entry]) -> list[str]:
+    """Say of emulated runs what they are, and what they are not."""
+    made = [made_text(entry.run.manifest) for entry in entries if entry.made == "emulated"]
+    if not made:
+        return []
+    return [
+        f"{'; '.join(dict.fromkeys(text[0].upper() + text[1:] for text in made))}. "
+        "Such rates are those of the machine that they were measured on; nothing in them is "
+        "scaled to the hardware of the source."
+    ]
 
 
 def share_range(shares: Sequence[float]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import DvsimError
 from dvsim.report.compare import columns_table, published_values, rows_as_printed, statistics_table
+from dvsim.report.emulated import emulated_table
 from dvsim.report.evidence import (
     cards_table,
     claims_table,
@@ -90,9 +91,10 @@ def page_parts(
             for number, entry in enumerate(entries)
         ],
         "stages": stages_table(groups),
+        "emulated": emulated_table(groups),
         "fabrics": fabric_lines(groups),
         "claims": claims_table(validation) if validation and validation.claims else None,
-        "parameters": parameters_table(runs),
+        "parameters": parameters_table([run for run in runs if run.backend != "emu"]),
         "manifest": manifest_table(groups),
         "cards": cards_table(runs),
     }
@@ -102,11 +104,13 @@ def title_of(groups: Sequence[Group]) -> str:
     """Name the page: the title of the only run, or what the runs have in common."""
     entries = [entry for group in groups for entry in group.entries]
     if len(entries) == 1:
-        return entries[0].run.scenario.title
+        return entries[0].run.scenario.title + ", emulated" * (entries[0].made == "emulated")
     transports = ["Data Vortex"] * any(entry.is_vortex for entry in entries)
     transports += ["TCP"] * any(not entry.is_vortex for entry in entries)
     sizes = join([size_text(group.message_bytes) for group in groups])
-    return f"{len(entries)} runs: {join(transports)}, messages of {sizes}"
+    made = " and ".join(dict.fromkeys(entry.made for entry in entries))
+    runs = "runs" if made == "simulated" else f"{made} runs"
+    return f"{len(entries)} {runs}: {join(transports)}, messages of {sizes}"
 
 
 def write_report(

@@ -23,11 +23,14 @@ def fabric_text(counters: pd.DataFrame) -> str | None:
     if rows.empty:
         return None
     value = rows.groupby("metric")["value"].mean()
+    card = counters[(counters["component"] == "card") & (counters["metric"] == "flow_error")]
     if value["cycle_fidelity"] == 1:
-        fidelity = "cycle fidelity, every word slot by slot"
+        fidelity = "cycle fidelity, every word slot by slot and through the card"
     else:
         error = 100 * value["flow_error"]
         fidelity = f"flow fidelity, within {error:.1f} % of the cycle level"
+        if not card.empty:
+            fidelity += f", the card within {100 * card['value'].mean():.2f} %"
     return (
         f"{fidelity}; first word after {value['latency_s'] * 1e9:.0f} ns, "
         f"{value['rate_alone'] / 1e9:.3g} GB/s for a sender alone, "

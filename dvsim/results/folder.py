@@ -14,7 +14,7 @@ A run that is killed, or a disk that is full, leaves nothing that could be taken
 it is named by, was changed by hand: it is neither believed nor replaced until the user says so.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,21 +45,30 @@ SAMPLES, SUMMARY = "samples.parquet", "summary.parquet"
 
 
 def find_run(
-    root: Path, scenario: Scenario, version: str, seed: int, replications: int, backend: str
+    root: Path,
+    scenario: Scenario,
+    version: str,
+    seed: int,
+    replications: int,
+    backend: str,
+    emulated: Mapping[str, Any] | None = None,
 ) -> Run | None:
     """Return the run that is kept as the answer to a question, or None if there is none.
+
+    `emulated` is the part of the question that only an emulated run has, see `run_folder`.
 
     Raises
     ------
     RunFailed
         If the folder of the question is there, but is not a good answer to it.
     """
-    folder = run_folder(root, scenario, version, seed, replications, backend)
+    folder = run_folder(root, scenario, version, seed, replications, backend, emulated)
     if not is_there(folder):
         return None
     run = load_run(folder)
     found = (run.scenario, run.manifest.get("version"), run.seed, run.replications, run.backend)
-    if found != (scenario, version, seed, replications, backend):
+    asked = run.manifest.get("emulated", {}).get("question")
+    if (*found, asked) != (scenario, version, seed, replications, backend, emulated):
         raise another(folder)
     return run
 

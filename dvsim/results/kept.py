@@ -18,9 +18,8 @@ from typing import Any
 from dvsim.errors import OutputError, RunFailed
 from dvsim.results.atomic import whole_folder, write_bytes
 from dvsim.results.manifest import FORMAT
+from dvsim.scenario.load import AnyScenario
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.switch_types import SwitchScenario
-from dvsim.scenario.types import Scenario
 
 SCENARIO, MANIFEST, REPORT = "scenario.toml", "manifest.json", "report.html"
 ADVICE = "run it again with --force or delete it"
@@ -28,18 +27,26 @@ ADVICE = "run it again with --force or delete it"
 
 def run_folder(
     root: Path,
-    scenario: Scenario | SwitchScenario,
+    scenario: AnyScenario,
     version: str,
     seed: int,
     replications: int,
     backend: str,
+    emulated: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Return the folder of a result: the same question always has the same folder."""
-    asked = json.dumps([to_toml(scenario), version, seed, replications, backend])
-    digest = hashlib.blake2b(asked.encode(), digest_size=6).hexdigest()
+    """Return the folder of a result: the same question always has the same folder.
+
+    Of an emulated run, whose name begins with ``emu-``, the brokers and what is promised are
+    part of the question: JSON types in `emulated`.
+    """
+    asked = [to_toml(scenario), version, seed, replications, backend]
+    asked += [] if emulated is None else [dict(emulated)]
+    text = json.dumps(asked, sort_keys=True)
+    digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    name = digest if emulated is None else f"{backend}-{digest}"
     # a name may come from a file of somebody else: it must not lead out of the root
     parts = [part for part in scenario.name.split("/") if part not in {"", ".", ".."}]
-    return root.joinpath(*parts, digest)
+    return root.joinpath(*parts, name)
 
 
 def is_there(folder: Path) -> bool:

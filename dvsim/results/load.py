@@ -6,12 +6,12 @@ from pathlib import Path
 
 from dvsim.results.folder import load_run
 from dvsim.results.kept import read_manifest
+from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
-from dvsim.results.study import Study
-from dvsim.results.study_folder import BACKEND, load_study
+from dvsim.results.study_folder import KINDS, load_study
 
 
-def load_result(folder: Path) -> Run | Study:
+def load_result(folder: Path) -> Run | PointsStudy:
     """Return the run or the study that is kept in `folder`.
 
     Raises
@@ -19,5 +19,5 @@ def load_result(folder: Path) -> Run | Study:
     RunFailed, ScenarioError
         As `load_run` and `load_study`.
     """
-    study = read_manifest(folder).get("backend") == BACKEND
+    study = read_manifest(folder).get("backend") in KINDS
     return load_study(folder) if study else load_run(folder)

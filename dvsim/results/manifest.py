@@ -9,7 +9,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -18,12 +18,11 @@ from typing import Any
 import pandas as pd
 
 from dvsim.scenario.find import reference_root
-from dvsim.scenario.switch_types import SwitchScenario
 from dvsim.scenario.types import Card, Scenario
 from dvsim.scenario.units import Law
 
 FORMAT = 2  # raised when a reader of older folders has to be told apart
-_PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "simpy", "pydantic", "cffi")
+_PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "simpy", "pydantic", "cffi", "pika")
 _DIGEST_BYTES = 16
 
 
@@ -38,6 +37,7 @@ def build_manifest(
     started: datetime,
     wall_s: float,
     counters: pd.DataFrame,
+    emulated: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return what is known about a run that has just finished; JSON types only.
 
@@ -55,21 +55,28 @@ def build_manifest(
     counters
         Component ``run`` gives the simulated seconds and the events, summed over replications
         and iterations.
+    emulated
+        What is known of an emulated run (JSON types): question, scale, brokers, commands. It has
+        no simulated seconds and events.
     """
     common = _common(scenario.name, version, seed, replications, backend, command, started, wall_s)
-    return common | {
+    common |= {
         "cards": [
             {"role": role, "name": card.name, "kind": card.kind, "blake2b": card_hash(card)}
             for role, card in scenario.system.cards.items()
         ],
         "reference": _reference_files(scenario),
+    }
+    if emulated is not None:
+        return common | {"emulated": dict(emulated)}
+    return common | {
         "simulated_s": _total(counters, "simulated_s"),
         "events": round(_total(counters, "events")),
     }
 
 
 def study_manifest(
-    scenario: SwitchScenario,
+    name: str,
     *,
     version: str,
     seed: int,
@@ -78,22 +85,21 @@ def study_manifest(
     command: str | Sequence[str],
     started: datetime,
     wall_s: float,
-    node_updates: int,
-    slot_ps: int | None,
+    known: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what is known about a study that has just finished; otherwise as `build_manifest`.
 
     Parameters
     ----------
-    scenario, version, seed, replications, backend, command, started, wall_s
+    name
+        Of the scenario.
+    version, seed, replications, backend, command, started, wall_s
         As in `build_manifest`.
-    node_updates
-        Nodes times slots of all its runs, warm-up included.
-    slot_ps
-        How long a slot takes, None where that is not known.
+    known
+        What else there is to say of a study of this kind; JSON types.
     """
-    common = _common(scenario.name, version, seed, replications, backend, command, started, wall_s)
-    return common | {"node_updates": node_updates, "slot_ps": slot_ps}
+    common = _common(name, version, seed, replications, backend, command, started, wall_s)
+    return common | dict(known)
 
 
 def _common(

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from dvsim.results.interval import half_width
-from dvsim.scenario.switch_types import SwitchScenario, plain
+from dvsim.results.points import PointsStudy
+from dvsim.scenario.switch_types import SwitchScenario
 
 METRICS: Mapping[str, str] = {
     "offered": "packets",  # arrived at inputs; of one plane or all: of all
@@ -97,7 +93,7 @@ SHOWN = ("throughput", "acceptance", "mean_hops", "mean_latency")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Study:
+class Study(PointsStudy):
     """The outcome of a scenario of a switch or network.
 
     Attributes
@@ -114,12 +110,10 @@ class Study:
         Tables with the columns of `TABLES`.
     """
 
+    METRICS = METRICS
+    SHOWN = SHOWN
+
     scenario: SwitchScenario
-    seed: int
-    replications: int
-    folder: Path | None
-    manifest: dict[str, Any]
-    points: pd.DataFrame
     histograms: pd.DataFrame
     cylinders: pd.DataFrame
     theory: pd.DataFrame
@@ -132,39 +126,10 @@ class Study:
         slot = self.manifest.get("slot_ps")
         return None if slot is None else int(slot)
 
-    def estimates(self) -> pd.DataFrame:
-        """Return each metric of each point with its 95 % Student interval over replications.
-
-        Returns
-        -------
-        DataFrame
-            point, the varied keys, metric, value, low, high, unit. With one replication the
-            interval is the value itself; so it is at flow fidelity, where replications are equal,
-            and what they may be wrong by is said by `flow_errors`. What is not a number in a
-            replication is left out of the mean; a value is not a number where no replication has
-            one.
-        """
-        return self._estimates.copy()
-
-    @cached_property
-    def _estimates(self) -> pd.DataFrame:
-        groups = self.points.groupby("point")[list(METRICS)]
-        count, mean = groups.count(), groups.mean()
-        half = half_width(np.maximum(count.to_numpy(), 1), groups.std().to_numpy())
-        shape = mean.shape
-        table = self.keys().loc[np.repeat(mean.index.to_numpy(), shape[1])].reset_index()
-        table["metric"] = np.tile(list(METRICS), shape[0])
-        table["value"] = mean.to_numpy().ravel()
-        table["low"] = table["value"] - half.ravel()
-        table["high"] = table["value"] + half.ravel()
-        table["unit"] = np.tile(list(METRICS.values()), shape[0])
-        return table
-
-    def keys(self) -> pd.DataFrame:
-        """Return the varied keys of each point, index ``point``; lists and tables as text."""
-        rows = [{key: plain(value) for key, value in p.items()} for p in self.scenario.points]
-        index = pd.RangeIndex(len(rows), name="point")
-        return pd.DataFrame(rows, index=index, columns=list(self.scenario.keys))
+    @property
+    def beside(self) -> pd.DataFrame:
+        """The table of theory."""
+        return self.theory
 
     def notes(self) -> dict[int, str]:
         """Return by point why some of its replications have not settled; settled ones are absent.
@@ -192,18 +157,6 @@ class Study:
             int(str(point)): (float(latency), float(throughput))
             for point, latency, throughput in errors.itertuples()
         }
-
-    def table(self) -> pd.DataFrame:
-        """Return one row per point for people: varied keys, metrics with half intervals, notes."""
-        table = self.keys()
-        estimates = self._estimates
-        for metric in SHOWN:
-            rows = estimates[estimates["metric"] == metric].set_index("point")
-            table[metric] = rows["value"]
-            table[f"± {metric}"] = rows["high"] - rows["value"]
-        notes = self.notes()
-        table["notes"] = [notes.get(point, "") for point in range(len(table))]
-        return table
 
     def __repr__(self) -> str:
         return (

@@ -5,16 +5,16 @@
     runs/switch/load-latency/3f9c21ab04de/
         scenario.toml               resolved; reloads to an equal scenario
         manifest.json               where it came from, and the hashes of the other files
-        points.parquet, …           one for each table of `dvsim.results.study.TABLES`
+        points.parquet, …           one for each table of its kind, see `KINDS`
         report.html
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dvsim.results.kept import (
     SCENARIO,
@@ -26,18 +26,43 @@ from dvsim.results.kept import (
     read_manifest,
     run_folder,
 )
+from dvsim.results.messaging import TABLES as MESSAGING_TABLES
+from dvsim.results.messaging import MessagingStudy
+from dvsim.results.points import PointsStudy
 from dvsim.results.study import TABLES, Study
 from dvsim.results.table import from_parquet, to_parquet
-from dvsim.scenario.load import load
+from dvsim.scenario.load import AnyScenario, load
+from dvsim.scenario.messaging_types import MessagingScenario
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.switch_types import SwitchScenario
+from dvsim.scenario.types import Scenario
 
-BACKEND = "switch"
+
+class Kind(NamedTuple):
+    """A kind of study: what it is a study of, the backend that makes it, and its tables."""
+
+    scenario: type[AnyScenario]
+    study: type[PointsStudy]
+    tables: Mapping[str, Mapping[str, str]]
+
+
+KINDS: Mapping[str, Kind] = {
+    "switch": Kind(SwitchScenario, Study, TABLES),
+    "messaging": Kind(MessagingScenario, MessagingStudy, MESSAGING_TABLES),
+}
+"""By the name of the backend."""
+
+
+def study_backend(scenario: AnyScenario) -> str | None:
+    """Return the backend of the studies of a scenario; None if it gives no study."""
+    if isinstance(scenario, Scenario):
+        return None
+    return next(name for name, kind in KINDS.items() if isinstance(scenario, kind.scenario))
 
 
 def find_study(
-    root: Path, scenario: SwitchScenario, version: str, seed: int, replications: int
-) -> Study | None:
+    root: Path, scenario: AnyScenario, version: str, seed: int, replications: int
+) -> PointsStudy | None:
     """Return the study that is kept as the answer to a question, or None if there is none.
 
     Raises
@@ -45,7 +70,7 @@ def find_study(
     RunFailed
         If the folder of the question is there, but is not a good answer to it.
     """
-    folder = run_folder(root, scenario, version, seed, replications, BACKEND)
+    folder = run_folder(root, scenario, version, seed, replications, str(study_backend(scenario)))
     if not is_there(folder):
         return None
     study = load_study(folder)
@@ -56,8 +81,10 @@ def find_study(
 
 
 def write_study(
-    study: Study, folder: Path, report: Callable[[Study, Path], object] | None = None
-) -> Study:
+    study: PointsStudy,
+    folder: Path,
+    report: Callable[[PointsStudy, Path], object] | None = None,
+) -> PointsStudy:
     """Keep a study in `folder`, and return it as it is kept (with folder and hashes).
 
     A result that is already there is replaced; it stays until the new one is complete.
@@ -69,11 +96,11 @@ def write_study(
     """
     contents = {
         f"{name}.parquet": to_parquet(getattr(study, name), columns)
-        for name, columns in TABLES.items()
+        for name, columns in KINDS[study.manifest["backend"]].tables.items()
     }
     contents[SCENARIO] = to_toml(study.scenario).encode()
 
-    def kept(manifest: dict[str, Any]) -> Study:
+    def kept(manifest: dict[str, Any]) -> PointsStudy:
         return replace(study, folder=folder, manifest=manifest)
 
     def page(manifest: dict[str, Any], path: Path) -> None:
@@ -83,7 +110,7 @@ def write_study(
     return kept(keep(folder, contents, study.manifest, page if report else None))
 
 
-def load_study(folder: Path) -> Study:
+def load_study(folder: Path) -> PointsStudy:
     """Return the study that is kept in `folder`.
 
     Raises
@@ -94,14 +121,18 @@ def load_study(folder: Path) -> Study:
         If its ``scenario.toml`` is not a valid scenario.
     """
     manifest = read_manifest(folder)
-    data = {name: read_checked(folder, f"{name}.parquet", manifest) for name in TABLES}
+    kind = KINDS.get(str(manifest.get("backend")))
+    if kind is None:
+        raise broken(folder, f"no study is made by backend {manifest.get('backend')!r}")
+    data = {name: read_checked(folder, f"{name}.parquet", manifest) for name in kind.tables}
     read_checked(folder, SCENARIO, manifest)
     scenario = load(folder / SCENARIO)
-    if not isinstance(scenario, SwitchScenario):
-        raise broken(folder, "its scenario is not that of a switch")
+    if not isinstance(scenario, kind.scenario):
+        raise broken(folder, f"its scenario is not of the kind {manifest['backend']}")
+    assert not isinstance(scenario, Scenario)  # of none of these kinds
     try:
-        tables = {name: from_parquet(data[name], columns) for name, columns in TABLES.items()}
-        return Study(
+        tables = {name: from_parquet(data[name], columns) for name, columns in kind.tables.items()}
+        return kind.study(
             scenario=scenario,
             seed=int(manifest["seed"]),
             replications=int(manifest["replications"]),

@@ -1,0 +1,98 @@
+"""Backend "emu": the harness of `dvsim.emu`, one iteration after the other on the same brokers.
+
+An emulated run is measured: the same question gives other samples each time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from functools import partial
+from itertools import product
+from typing import Any, NamedTuple
+
+from dvsim.backends.tables import Gathered, Tables
+from dvsim.emu.asked import Emulation
+from dvsim.emu.harness import run_iteration
+from dvsim.emu.site import site
+from dvsim.errors import DvsimError, RunFailed
+from dvsim.scenario.types import Scenario
+from dvsim.system.iteration import Iteration
+from dvsim.system.streams import Streams
+
+OnTask = Callable[[Scenario, Iteration], None]
+OnPhase = Callable[[str, float, float], None]
+
+
+class Emulated(NamedTuple):
+    """The tables of a scenario, and what is known of how they were made (JSON types)."""
+
+    tables: Tables
+    facts: dict[str, Any]
+
+
+def emulate(
+    scenarios: Sequence[Scenario],
+    emulation: Emulation,
+    *,
+    seed: int = 1,
+    replications: int = 1,
+    on_task: OnTask,
+    on_phase: OnPhase,
+) -> Generator[Emulated, None, None]:
+    """Emulate scenarios and yield the tables of each, in order, as soon as it is complete.
+
+    Closing the generator ends its brokers.
+
+    Parameters
+    ----------
+    scenarios
+        What to run, see `dvsim.emu.asked.check_emulation`.
+    emulation
+        Where and how.
+    seed, replications
+        Replication 1 .. `replications`; the seed is that of the contents of the messages.
+    on_task
+        Called after each finished iteration.
+    on_phase
+        Called now and then while one runs: what is done, the share of it, messages per second.
+
+    Raises
+    ------
+    RunFailed
+        If a program or a broker fails, or messages are lost or changed on the way.
+    """
+    on_phase("starting brokers", 0.0, 0.0)
+    with site(emulation) as where:
+        for scenario in scenarios:
+            gathered = Gathered()
+            facts: dict[str, Any] = {}
+            for replication, number in _numbers(scenario, replications):
+                started = time.perf_counter()
+                shown = partial(_phase, on_phase, scenario.name)
+                asked = (scenario, emulation, where, _seed(seed, replication, number), shown)
+                try:
+                    outcome = run_iteration(*asked)
+                except DvsimError as error:
+                    place = f"replication {replication}, " if replications > 1 else ""
+                    message = f"{scenario.name}, {place}iteration {number}: {error}"
+                    raise RunFailed(message) from error
+                facts = facts or outcome.facts
+                took_s = time.perf_counter() - started
+                gathered.add(replication, number, outcome.iteration, took_s)
+                on_task(scenario, outcome.iteration)
+            yield Emulated(gathered.tables(), facts)
+
+
+def _numbers(scenario: Scenario, replications: int) -> Iterable[tuple[int, int]]:
+    """Return the numbers of replications and their iterations."""
+    return product(range(1, replications + 1), range(1, scenario.workload.iterations + 1))
+
+
+def _phase(on_phase: OnPhase, name: str, what: str, share: float, rate: float) -> None:
+    on_phase(f"{name}, {what}", share, rate)
+
+
+def _seed(seed: int, replication: int, iteration: int) -> int:
+    """Return the seed of the contents of an iteration's messages, 1 to 2^63 - 1."""
+    return int(Streams(seed, replication, iteration).generator("bodies").integers(1, 2**63))

@@ -1,0 +1,103 @@
+"""The options of ``dvsim run`` that say what runs a scenario: the model, or real programs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from dvsim.emu.asked import Emulation
+
+OPTIONS = ("backend", "urls", "credentials", "clusters", "nodes", "at_least_once")
+
+
+def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options to a verb, which gets ``emulation``: what the backend is, when asked."""
+
+    @functools.wraps(command)
+    def packed(**given: Any) -> None:  # noqa: ANN401 - as in click
+        own = {name: given.pop(name) for name in OPTIONS}
+        command(emulation=functools.partial(_chosen, **own), **given)
+
+    decorated: Callable[..., None] = packed
+    for option in reversed(
+        (
+            click.option(
+                "--backend",
+                default="sim",
+                show_default=True,
+                help="sim: the model. emu: real programs and RabbitMQ on this machine.",
+            ),
+            click.option(
+                "--url",
+                "urls",
+                multiple=True,
+                metavar="URL",
+                help="emu: your broker, amqp://HOST[:PORT][/VHOST]; the n-th is receiver n's.",
+            ),
+            click.option(
+                "--credentials",
+                type=click.Path(path_type=Path),
+                help="emu: file with user:password for --url.",
+            ),
+            click.option(
+                "--clusters", type=int, help="emu: private RabbitMQ clusters.  [default: 2]"
+            ),
+            click.option("--nodes", type=int, help="emu: nodes of each.  [default: 3]"),
+            click.option(
+                "--at-least-once",
+                is_flag=True,
+                help="emu: publisher confirms; the paper's test has none.",
+            ),
+        )
+    ):
+        decorated = option(decorated)
+    return decorated
+
+
+def _chosen(
+    backend: str,
+    urls: tuple[str, ...],
+    credentials: Path | None,
+    clusters: int | None,
+    nodes: int | None,
+    at_least_once: bool,
+) -> str | Emulation:
+    """Return what the options mean.
+
+    Raises
+    ------
+    ScenarioError
+        If some of them are for another backend, or for private brokers and there are none.
+    """
+    from dvsim.emu.asked import CLUSTERS, Emulation
+    from dvsim.errors import Fault, ScenarioError
+
+    private = {"--clusters": clusters, "--nodes": nodes}
+    emulated = {
+        "--url": urls or None,
+        "--credentials": credentials,
+        "--at-least-once": at_least_once or None,
+        **private,
+    }
+    wrong: dict[str, object] = {}
+    if backend == "sim":
+        wrong, reason = {**emulated}, "is for --backend emu"
+    elif urls:
+        wrong, reason = {**private}, "is for private brokers, and --url names others"
+    faults = [Fault(name, None, "", reason) for name, value in wrong.items() if value is not None]
+    if faults:
+        raise ScenarioError(faults)
+    if backend != "emu":
+        return backend
+    return Emulation(
+        clusters=CLUSTERS if clusters is None else clusters,
+        nodes=nodes,
+        urls=urls,
+        credentials=credentials,
+        at_least_once=at_least_once,
+    )

@@ -1,0 +1,10 @@
+"""The paper's harness on this machine: real programs, emulated cards and a real RabbitMQ.
+
+asked.py        how an emulated run is asked for, and which scenarios have one
+harness.py      brokers for all iterations, one iteration after the other, what is known of them
+data_vortex.py  an iteration over emulated cards: vicload, vicbridge, one job
+tcp.py          an iteration over TCP: publisher processes (publisher.py), batch by batch
+drain.py        what has arrived: count, bytes, MD5, duplicates, and what is missing
+amqp.py         the brokers as a client sees them; bodies.py what messages hold
+child.py        programs that cannot be left behind; machine.py what they cost
+"""

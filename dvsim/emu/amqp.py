@@ -1,0 +1,209 @@
+"""A broker as a client sees it: where it is, the queue of a receiver, and errors in words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+from urllib.parse import unquote, urlsplit
+
+from dvsim.errors import RunFailed
+
+PORT = 5672
+UNUSED_MS = 24 * 3600 * 1000  # after which a broker removes a queue that a dead harness has left
+CONNECT_S = 30.0
+
+
+@dataclass(frozen=True)
+class Target:
+    """A broker and who we are to it; never printed, since it holds the password."""
+
+    url: str
+    user: str
+    password: str
+
+    def __repr__(self) -> str:
+        """Name the broker, not the password."""
+        return f"Target({self.url!r})"
+
+    def as_json(self) -> dict[str, str]:
+        """Return what `Target` takes, to be sent through a pipe."""
+        return asdict(self)
+
+
+def connect(target: Target, what: str) -> Any:  # noqa: ANN401 - pika has no types
+    """Return a blocking connection to a broker.
+
+    Heartbeats are off: a connection may be idle for as long as others work.
+
+    Parameters
+    ----------
+    target
+        The broker.
+    what
+        How the connection calls itself.
+
+    Raises
+    ------
+    RunFailed
+        If there is no broker, or it does not want us.
+    """
+    import pika
+
+    logging.getLogger("pika").addHandler(logging.NullHandler())  # what it has to say is raised
+    parts = urlsplit(target.url)
+    with spoken(target):
+        return pika.BlockingConnection(
+            pika.ConnectionParameters(
+                host=parts.hostname or "",
+                port=parts.port or PORT,
+                virtual_host=unquote(parts.path[1:]) or "/",
+                credentials=pika.PlainCredentials(target.user, target.password),
+                heartbeat=0,
+                connection_attempts=1,
+                socket_timeout=CONNECT_S,
+                stack_timeout=CONNECT_S,
+                blocked_connection_timeout=None,  # else publishes are lost without a word
+                client_properties={"connection_name": f"dvsim {what}"},
+            )
+        )
+
+
+@contextmanager
+def spoken(target: Target) -> Iterator[None]:
+    """Turn what the client library raises into an error that names the broker.
+
+    Raises
+    ------
+    RunFailed
+        In place of the errors of pika and of sockets.
+    """
+    from pika.exceptions import AMQPError
+
+    try:
+        yield
+    except (AMQPError, OSError) as error:
+        raise RunFailed(f"broker {target.url}: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    """Say why, in words: the errors of pika wrap each other, and most have no text."""
+    from pika import exceptions
+
+    inner = error
+    while True:
+        wrapped = [getattr(inner, "exception", None), *inner.args]
+        deeper = next((one for one in wrapped if isinstance(one, BaseException)), None)
+        if deeper is None:
+            break
+        inner = deeper
+    known = {
+        exceptions.ProbableAuthenticationError: "it refuses the user or password",
+        exceptions.AuthenticationError: "it refuses the user or password",
+        exceptions.ProbableAccessDeniedError: "it refuses access to the virtual host",
+        exceptions.StreamLostError: "the connection was lost",
+        exceptions.ChannelWrongStateError: "the connection was lost",
+        exceptions.ConnectionWrongStateError: "the connection was lost",
+    }
+    for kind, text in known.items():
+        if isinstance(inner, kind):
+            return text
+    code: int | None = getattr(inner, "reply_code", None)
+    if code is not None:
+        return f"{getattr(inner, 'reply_text', '')} ({code})"
+    if isinstance(inner, OSError) and inner.strerror:
+        return inner.strerror.lower()
+    said = ", ".join(map(str, inner.args)) if inner.args else ""
+    return said or type(inner).__name__
+
+
+class Queue:
+    """The queue of one receiver, for one iteration, with a connection of the harness's own.
+
+    Its name and that of its exchange belong to this run, so nothing of anybody else is touched.
+
+    Parameters
+    ----------
+    target
+        The broker.
+    receiver
+        1 …; queue and topic of the first end with ``.A``, as in the paper.
+    token
+        Names the run.
+    """
+
+    def __init__(self, target: Target, receiver: int, token: str) -> None:
+        letter = chr(ord("A") + receiver - 1) if receiver <= 26 else str(receiver)
+        self.target, self.receiver = target, receiver
+        self.exchange = f"dv-{token}"
+        self.name = f"dv-{token}.{letter}"
+        self.key = f"dv{receiver}.{letter}"
+        self._binding = f"*.{letter}"
+        self._connection = connect(target, f"harness, receiver {receiver}")
+        self.channel: Any = None
+
+    def __enter__(self) -> Self:
+        """Declare the exchange and the queue: durable, classic; their messages are transient."""
+        try:
+            with spoken(self.target):
+                self.channel = self._connection.channel()
+                self.channel.exchange_declare(
+                    self.exchange, "topic", durable=True, auto_delete=True
+                )
+                self.channel.queue_declare(
+                    self.name, durable=True, arguments={"x-expires": UNUSED_MS}
+                )
+                self.channel.queue_bind(self.name, self.exchange, self._binding)
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Delete the queue, and with the last of them goes the exchange.
+
+        A broker that does not answer any more is left alone.
+        """
+        with suppress(Exception):
+            self.channel.queue_delete(self.name)
+        self._close()
+
+    def depth(self) -> int:
+        """Return how many messages are queued.
+
+        Raises
+        ------
+        RunFailed
+            If the broker does not answer.
+        """
+        with spoken(self.target):
+            found = self.channel.queue_declare(self.name, durable=True, passive=True)
+            return int(found.method.message_count)
+
+    def events(self, seconds: float) -> None:
+        """Let what has come call whom it concerns, and wait for more.
+
+        Raises
+        ------
+        RunFailed
+            If the broker is gone.
+        """
+        with spoken(self.target):
+            self._connection.process_data_events(time_limit=seconds)
+
+    def broker(self) -> dict[str, str]:
+        """Return what the broker says that it is."""
+        said = self._connection._impl.server_properties  # pika shows it nowhere else
+        known = ("product", "version", "platform", "cluster_name")
+        text = {key: said.get(key) for key in known}
+        return {
+            key: value.decode() if isinstance(value, bytes) else str(value)
+            for key, value in text.items()
+            if value is not None
+        }
+
+    def _close(self) -> None:
+        with suppress(Exception):
+            self._connection.close()

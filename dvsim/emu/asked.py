@@ -1,0 +1,188 @@
+"""How an emulated run is asked for: brokers, promises, how many messages; and what cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.scenario.types import Scenario
+
+if TYPE_CHECKING:
+    from dvsim.scenario.load import AnyScenario
+
+MESSAGES = 200_000  # of an iteration, unless a scale is given: about ten seconds of sending
+BYTES = 256_000_000  # of an iteration, likewise: the queues of both receivers hold them all
+BATCHES = 20  # of an iteration at least: the rate of a batch is a sample
+CLUSTERS, NODES = 2, 3  # as in the paper
+FEW_NODES_BELOW = 6 << 30  # bytes of memory of the machine: six idle nodes take 0.8 GiB
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """Where the messages go, and what is promised for them.
+
+    Parameters
+    ----------
+    clusters, nodes
+        Private RabbitMQ clusters, and nodes in each; `nodes` None takes the paper's three, or one
+        on a machine with little memory. Receiver n has its queue on the first node of cluster n.
+    urls
+        Brokers of the user's instead: ``amqp://HOST[:PORT][/VHOST]``; receiver n takes the n-th.
+    credentials
+        File with ``user:password`` for `urls`; without one ``VICBRIDGE_USER`` and
+        ``VICBRIDGE_PASSWORD`` of the environment count, and without those guest.
+    at_least_once
+        Publisher confirms; without them, as in the paper's test, nobody tells the senders.
+    """
+
+    clusters: int = CLUSTERS
+    nodes: int | None = None
+    urls: tuple[str, ...] = ()
+    credentials: Path | None = None
+    at_least_once: bool = False
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in the words of the options."""
+        return "at least once" if self.at_least_once else "at most once"
+
+    def resolved(self) -> Emulation:
+        """Return it with the number of nodes that this machine gets."""
+        if self.urls or self.nodes is not None:
+            return self
+        from dvsim.broker.limits import machine_bytes
+
+        return replace(self, nodes=NODES if machine_bytes() >= FEW_NODES_BELOW else 1)
+
+    def question(self) -> dict[str, Any]:
+        """Return what the answer depends on, as JSON types; the credentials are no part of it."""
+        where: dict[str, Any] = (
+            {"urls": list(self.urls)}
+            if self.urls
+            else {"clusters": self.clusters, "nodes": self.nodes}
+        )
+        return {**where, "promise": self.promise}
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield what is wrong with it, by option."""
+        from dvsim.broker.limits import check_shape
+
+        try:
+            check_shape(self.clusters, 1 if self.nodes is None else self.nodes)
+        except ScenarioError as error:
+            yield from error.faults
+        if self.credentials is not None and not self.urls:
+            yield Fault("--credentials", None, "", "is for --url; private brokers have their own")
+        for url in self.urls:
+            yield from _url_faults(url)
+
+
+def _url_faults(url: str) -> Iterator[Fault]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        yield Fault("--url", None, "", f"{redacted(url)}: {error}")
+        return
+    if parts.username is not None or parts.password is not None:
+        message = "a name or password must not stand in a command line; use --credentials FILE"
+        yield Fault("--url", None, "", f"{redacted(url)}: {message}")
+    elif parts.scheme != "amqp":
+        hint = "amqp" if parts.scheme in ("amqps", "http", "rabbitmq", "amq", "") else None
+        yield Fault("--url", None, "", f"{url}: '{parts.scheme}' is not amqp", hint)
+    elif not parts.hostname or port == 0 or parts.query or parts.fragment:
+        yield Fault("--url", None, "", f"{url} is not of the form amqp://HOST[:PORT][/VHOST]")
+
+
+def redacted(url: str) -> str:
+    """Return a URL without what stands before its host."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://…@{rest.rpartition('@')[2]}" if "@" in rest else url
+
+
+def own_scale(scenario: Scenario) -> float:
+    """Return the scale that makes an iteration short: at most `MESSAGES`, and `BYTES` of them."""
+    work = scenario.workload
+    return min(1.0, MESSAGES / work.messages, BYTES / (work.messages * work.message_bytes))
+
+
+def fitted(scenario: Scenario) -> Scenario:
+    """Return the scenario with batches small enough that an iteration has `BATCHES` of them."""
+    probe, messages = scenario.probe, scenario.workload.messages
+    if probe.batch is None or messages >= BATCHES * probe.batch:
+        return scenario
+    return replace(scenario, probe=replace(probe, batch=max(1, messages // BATCHES)))
+
+
+def size_facts(scenario: Scenario, whole: AnyScenario) -> dict[str, Any]:
+    """Return how much of a scenario is sent, as JSON types; `whole` is it before it was scaled."""
+    assert isinstance(whole, Scenario)
+    facts: dict[str, Any] = {
+        "scale": scenario.workload.messages / whole.workload.messages,
+        "messages_asked": whole.workload.messages,
+    }
+    if scenario.probe.batch is not None:
+        facts["batch_asked"] = whole.probe.batch
+    return facts
+
+
+def size_text(scenario: Scenario, whole: AnyScenario, emulation: Emulation) -> str:
+    """Say how much of a scenario is sent, and what is promised for it."""
+    assert isinstance(whole, Scenario)
+    work, batch = scenario.workload, scenario.probe.batch
+    share = work.messages / whole.workload.messages
+    text = f"{scenario.name}: {work.messages:,} messages of {work.message_bytes:,} B"
+    text += f" in each of {work.iterations} iterations" if work.iterations > 1 else ""
+    if share != 1:
+        text += f", {share:.3g} of {whole.workload.messages:,} (--scale)"
+    if batch != whole.probe.batch:
+        text += f", in batches of {batch:,} instead of {whole.probe.batch:,}"
+    return f"{text}; {emulation.promise}"
+
+
+def unsuited(scenario: AnyScenario) -> Iterator[Fault]:
+    """Yield the reason why a scenario cannot be emulated, if there is one."""
+    if not isinstance(scenario, Scenario):
+        message = "is of a switch or network alone, which only backend sim can run"
+        yield Fault(scenario.name, None, "", message)
+        return
+    wanted = {"data-vortex": "interval", "tcp": "batch"}[scenario.system.transport]
+    if scenario.probe.kind != wanted:
+        message = f"backend emu needs a probe of kind '{wanted}' over {scenario.system.transport}"
+        yield Fault(scenario.name, None, "probe.kind", f"'{scenario.probe.kind}': {message}")
+    if scenario.workload.messages < scenario.system.receivers:
+        message = f"{scenario.workload.messages} is fewer than there are receivers"
+        yield Fault(scenario.name, None, "workload.messages", message)
+
+
+def check_emulation(
+    scenarios: list[AnyScenario], emulation: Emulation, others: Mapping[str, object]
+) -> None:
+    """Refuse what backend emu cannot do, everything at once.
+
+    Parameters
+    ----------
+    scenarios
+        What shall be run.
+    emulation
+        How.
+    others
+        Options that only backend sim has, by name; None where they are not given.
+
+    Raises
+    ------
+    ScenarioError
+        With every fault.
+    """
+    faults = [fault for scenario in scenarios for fault in unsuited(scenario)]
+    faults += emulation.faults()
+    for option, value in others.items():
+        if value is not None:
+            message = "is for backend sim; an emulated run has its own processes"
+            faults.append(Fault(option, None, "", message))
+    if faults:
+        raise ScenarioError(faults)

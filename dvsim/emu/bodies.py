@@ -1,0 +1,52 @@
+"""What the messages of an emulated run hold, and the sum that proves that all of it arrived.
+
+A body begins with its number, as many of its eight little-endian bytes as fit; the rest is a
+window of a seeded block that moves with the number, so that no two bodies of some size are alike.
+The sum of the MD5 hashes of all bodies modulo 2^128 does not depend on their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+
+BLOCK = 4096  # bytes that the window can move
+NUMBER = 8
+
+
+class Bodies:
+    """The bodies of one iteration over TCP, all of `size` bytes; the same for the same seed."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._number = min(size, NUMBER)
+        self._rest = size - self._number
+        block = random.Random(seed).randbytes(BLOCK)
+        repeated = block * (self._rest // BLOCK + 2)
+        self._stream = repeated[: self._rest + BLOCK]
+
+    def body(self, number: int) -> bytes:
+        """Return the body of a message."""
+        start = number % BLOCK
+        head = number.to_bytes(NUMBER, "little")[: self._number]
+        return head + self._stream[start : start + self._rest]
+
+
+class Digest:
+    """Count, bytes and sum of hashes of any number of bodies."""
+
+    def __init__(self) -> None:
+        self.messages = 0
+        self.bytes = 0
+        self._sum = 0
+
+    def add(self, body: bytes) -> None:
+        """Count a body."""
+        self.messages += 1
+        self.bytes += len(body)
+        hashed = hashlib.md5(body, usedforsecurity=False).digest()
+        self._sum += int.from_bytes(hashed, "big")
+
+    @property
+    def hex(self) -> str:
+        """The sum of the MD5 hashes modulo 2^128: 32 hex digits, the first the most significant."""
+        return f"{self._sum % (1 << 128):032x}"

@@ -1,0 +1,142 @@
+"""Programs that the harness starts: they end with it, whatever ends it, and say why they failed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import IO
+
+from dvsim.errors import RunFailed
+
+# what becomes the program: SIGTERM reaches it when the thread that started it ends, or the process
+BOUND = """\
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
+if os.getppid() == int(sys.argv[1]):  # else it was too late: the harness is gone already
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
+TAIL = 12  # lines of stderr that an error shows
+PATIENCE_S = 10.0  # between SIGTERM and SIGKILL
+
+
+class Child:
+    """A program in a session of its own, so that Ctrl-C is the harness's alone.
+
+    Parameters
+    ----------
+    name
+        What an error calls it.
+    command
+        The program, by its full path, and its arguments; no secrets.
+    environment
+        Set in addition to that of this process.
+    talks
+        Whether stdin and stdout are pipes of text; else they lead nowhere.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        talks: bool = False,
+    ) -> None:
+        self.name, self.command = name, list(command)
+        self.usage_s = 0.0  # CPU seconds of it and what it has waited for, once it has ended
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
+        pipe = subprocess.PIPE if talks else subprocess.DEVNULL
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", BOUND, str(os.getpid()), *self.command],
+                stdin=pipe,
+                stdout=pipe,
+                stderr=self._errors,
+                text=True,
+                bufsize=1,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._errors.close()
+            raise RunFailed(f"cannot start {name}: {error}") from error
+
+    @property
+    def pid(self) -> int:
+        """The process, which is also its session and group."""
+        return self._process.pid
+
+    def say(self, line: str) -> None:
+        """Write a line to its stdin.
+
+        Raises
+        ------
+        RunFailed
+            If it does not read any more.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise self.failed() from None
+
+    def reader(self) -> IO[str]:
+        """Return its stdout."""
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def ended(self) -> int | None:
+        """Return its exit code, None while it runs; negative for the signal that ended it."""
+        if self._process.returncode is None:
+            pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+            if pid:
+                self._process.returncode = os.waitstatus_to_exitcode(status)
+                self.usage_s = usage.ru_utime + usage.ru_stime
+        return self._process.returncode
+
+    def failed(self, what: str | None = None) -> RunFailed:
+        """Return the error of this program: what happened, and the end of its stderr."""
+        if what is None:
+            code = self._wait(PATIENCE_S)
+            what = "does not answer" if code is None else _how(code)
+        lines = self.stderr().strip().splitlines()[-TAIL:]
+        said = "".join(f"\n  {line}" for line in lines) if lines else "; it wrote nothing to stderr"
+        return RunFailed(f"{self.name}: {what}{said}")
+
+    def stderr(self) -> str:
+        """Return what it has written to stderr so far."""
+        end = os.fstat(self._errors.fileno()).st_size
+        return os.pread(self._errors.fileno(), end, 0).decode(errors="replace")
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End it, gently first unless it shall be at once; no error if it has ended already."""
+        try:
+            for number in (signal.SIGTERM, signal.SIGKILL)[at_once:]:
+                if self.ended() is not None:
+                    break
+                os.kill(self.pid, number)  # it is a child and not waited for: no other has its id
+                self._wait(PATIENCE_S)
+        finally:
+            for stream in (self._process.stdin, self._process.stdout, self._errors):
+                if stream is not None:
+                    with suppress(OSError):  # what it has not read is nobody's loss
+                        stream.close()
+
+    def _wait(self, seconds: float) -> int | None:
+        deadline = time.monotonic() + seconds
+        while self.ended() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return self._process.returncode
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    return f"was ended by {signal.Signals(-code).name}"

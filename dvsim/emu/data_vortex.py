@@ -1,0 +1,201 @@
+"""An iteration over emulated cards: for each receiver a card that sends and one with a bridge.
+
+All of it is one job: ``vicload`` on the first cards sends to ``vicbridge`` on the others, which
+publishes to the brokers and counts what comes off its card, interval by interval, as the paper's
+poll threads did. The job ends by itself: a bridge leaves when all senders have left and all that
+it has taken is with the broker.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dvsim.emu.amqp import Queue
+from dvsim.emu.child import Child
+from dvsim.emu.drain import Sent
+from dvsim.emu.sending import Sending
+from dvsim.emu.site import Watch
+from dvsim.emu.stats import Stats
+from dvsim.errors import RunFailed
+from dvsim.native import emulator_prefix
+from dvsim.scenario.types import Scenario
+from dvsim.system.iteration import Counter
+from dvsim.system.schedule import share
+
+STEP_S = 0.1  # between two looks at the job
+GIVE_UP_S = 20  # without a connection, after which a bridge ends
+
+
+def send(
+    scenario: Scenario, queues: list[Queue], seed: int, *, confirms: bool, watch: Watch
+) -> Sending:
+    """Send the messages of an iteration and record what each bridge counted.
+
+    Raises
+    ------
+    RunFailed
+        If a program or a broker fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="dvsim-emu-") as name:
+        folder = Path(name)
+        command = _job(scenario, queues, seed, confirms, folder)
+        target = queues[0].target
+        job = Child(
+            "the job of emulated cards",
+            command,
+            environment={"VICBRIDGE_USER": target.user, "VICBRIDGE_PASSWORD": target.password},
+        )
+        try:
+            while job.ended() is None:
+                watch.look()
+                time.sleep(STEP_S)
+            if job.ended() != 0:
+                raise job.failed()
+            stats = [Stats(_stats(folder, queue)) for queue in queues]
+            reports = [_read(_report(folder, queue), job) for queue in queues]
+            bridges_s = sum(_cpu_s(_prometheus(folder, queue)) for queue in queues)
+        finally:
+            job.end(at_once=True)  # a bridge would wait for what nobody needs any more
+    zero_ns = min(one.begin_ns() for one in stats)
+    records = {
+        queue.receiver: one.record(zero_ns) for queue, one in zip(queues, stats, strict=True)
+    }
+    end_ps = max(
+        (int((r.start_ps + r.duration_ps).max()) for r in records.values() if len(r[0])), default=0
+    )
+    messages = scenario.workload.messages
+    counters = [
+        *_counters(queues, stats, reports),
+        Counter("sender", "cpu_per_message", (job.usage_s - bridges_s) / messages, "s"),
+        Counter("bridge", "cpu_per_message", bridges_s / messages, "s"),
+    ]
+    return Sending(
+        records=records,
+        sent=[_sent(report, queue) for report, queue in zip(reports, queues, strict=True)],
+        counters=counters,
+        wall_s=end_ps / 1e12,
+        commands=[command],
+    )
+
+
+def _job(
+    scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, folder: Path
+) -> list[str]:
+    """Return the command of the job: senders, one behind the other, and then bridges."""
+    from dvsim.broker.bridge import vicbridge
+
+    prefix, bridge = emulator_prefix(), vicbridge()
+    programs = [
+        *(_sender(prefix, scenario, queues, queue, seed, confirms, folder) for queue in queues),
+        *(_bridge(bridge, scenario, len(queues), queue, confirms, folder) for queue in queues),
+    ]
+    command = [str(prefix / "bin" / "vicrun"), "-n", "1", *programs[0]]
+    for program in programs[1:]:
+        command += [":", "-n", "1", *program]
+    return command
+
+
+def _sender(
+    prefix: Path,
+    scenario: Scenario,
+    queues: list[Queue],
+    queue: Queue,
+    seed: int,
+    confirms: bool,
+    folder: Path,
+) -> list[str]:
+    work = scenario.workload
+    options = {
+        "--bridge": len(queues) + queue.receiver - 1,
+        "--key": queue.key,
+        "--messages": share(work.messages, len(queues), queue.receiver - 1),
+        "--bytes": work.message_bytes,
+        "--seed": seed + queue.receiver,  # the bodies of two receivers differ
+        "--report": _report(folder, queue),
+    }
+    if work.messages_per_second is not None:
+        options["--rate"] = work.messages_per_second / len(queues)
+    command = [str(prefix / "bin" / "vicload"), "publish", *_words(options)]
+    return command if confirms else [*command, "--at-most-once"]
+
+
+def _bridge(
+    program: Path, scenario: Scenario, senders: int, queue: Queue, confirms: bool, folder: Path
+) -> list[str]:
+    system, probe = scenario.system, scenario.probe
+    if system.bridge is None or probe.interval_ps is None:
+        raise ValueError("emulated cards need a bridge card and a probe of intervals")
+    options = {
+        "--url": queue.target.url,
+        "--exchange": queue.exchange,
+        "--connections": system.bridge["sockets"],
+        "--piece-words": system.card["piece_words"],
+        "--stats": _stats(folder, queue),
+        "--stats-interval": f"{probe.interval_ps / 1e9:.9g}ms",
+        "--prometheus": _prometheus(folder, queue),
+        "--give-up": GIVE_UP_S,
+    }
+    command = [str(program), *_words(options), "--no-declare", f"--exit-with-clients={senders}"]
+    return command if confirms else [*command, "--at-most-once"]
+
+
+def _words(options: dict[str, Any]) -> Iterator[str]:
+    for name, value in options.items():
+        yield name
+        yield str(value)
+
+
+def _stats(folder: Path, queue: Queue) -> Path:
+    return folder / f"bridge-{queue.receiver}.csv"
+
+
+def _prometheus(folder: Path, queue: Queue) -> Path:
+    return folder / f"bridge-{queue.receiver}.prom"
+
+
+def _report(folder: Path, queue: Queue) -> Path:
+    return folder / f"sender-{queue.receiver}.json"
+
+
+def _cpu_s(path: Path) -> float:
+    """Return the CPU seconds that a bridge says that it took; 0 if it does not."""
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except OSError:
+        lines = []
+    found = [line.split()[1] for line in lines if line.startswith("process_cpu_seconds_total")]
+    return float(found[0]) if found else 0.0
+
+
+def _read(path: Path, job: Child) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise job.failed(f"no report of a sender: {error}") from error
+    if not isinstance(found, dict):
+        raise job.failed(f"the report of a sender is {found!r}")
+    return found
+
+
+def _sent(report: dict[str, Any], queue: Queue) -> Sent:
+    for what in ("returned", "refused"):
+        if report.get(what):
+            message = f"{report[what]:,} messages were {what} by the broker"
+            raise RunFailed(f"receiver {queue.receiver}: {message}")
+    return Sent(int(report["messages"]), int(report["bytes"]), str(report["digest"]))
+
+
+def _counters(
+    queues: list[Queue], stats: list[Stats], reports: list[dict[str, Any]]
+) -> Iterator[Counter]:
+    for queue, one, report in zip(queues, stats, reports, strict=True):
+        yield from one.counters(f"bridge.{queue.receiver}")
+        name = f"sender.{queue.receiver}"
+        for metric in ("messages", "confirmed", "repeated"):
+            yield Counter(name, metric, int(report.get(metric, 0)), "1")
+        yield Counter(name, "wall_s", int(report.get("wall_ns", 0)) / 1e9, "s")

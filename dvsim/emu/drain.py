@@ -1,0 +1,129 @@
+"""What has arrived: the queue of a receiver is drained, and every message of it is accounted for.
+
+The paper confirmed an iteration by the count; here bytes and contents count too, and a message
+that is missing is named by its number.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from dvsim.emu.amqp import Queue, spoken
+from dvsim.emu.bodies import NUMBER, Digest
+from dvsim.errors import RunFailed
+
+QUIET_S = 15.0  # without a message, after which none is expected any more
+SHOWN = 8  # numbers of missing messages that an error shows
+
+
+class Sent(NamedTuple):
+    """What was sent to a receiver; message k of it has the number ``first + k * step``."""
+
+    messages: int
+    bytes: int
+    digest: str
+    first: int = 0
+    step: int = 1
+
+
+class Drained(NamedTuple):
+    """What was found in a queue beside what had been sent, and how long it took to take it out."""
+
+    duplicates: int
+    wall_s: float
+
+
+def drain(
+    queue: Queue, sent: Sent, on_messages: Callable[[int], None], quiet_s: float = QUIET_S
+) -> Drained:
+    """Take all messages out of a queue and hold them against what was sent.
+
+    A message whose id has been there before is a duplicate, as one that was published again, and
+    counts once.
+
+    Parameters
+    ----------
+    queue
+        Where from.
+    sent
+        What must be there.
+    on_messages
+        Called with how many there are so far, now and then.
+    quiet_s
+        Seconds without a message after which what is missing is lost.
+
+    Raises
+    ------
+    RunFailed
+        If a message is missing, strange or changed, or the broker is gone.
+    """
+    found = _Found(sent)
+    started = changed = time.monotonic()
+    with spoken(queue.target):
+        tag = queue.channel.basic_consume(queue.name, found.take, auto_ack=True)
+    while found.digest.messages < sent.messages and time.monotonic() - changed < quiet_s:
+        before = found.digest.messages
+        queue.events(0.2)
+        if found.digest.messages != before:
+            changed = time.monotonic()
+            on_messages(found.digest.messages)
+    while queue.depth():  # duplicates come last
+        queue.events(0.01)
+    queue.events(0)
+    with spoken(queue.target):
+        queue.channel.basic_cancel(tag)
+    found.check(queue.receiver)
+    return Drained(found.duplicates, time.monotonic() - started)
+
+
+class _Found:
+    """The messages of one queue, as they come out of it."""
+
+    def __init__(self, sent: Sent) -> None:
+        self.digest = Digest()
+        self.duplicates = 0
+        self._sent = sent
+        self._ids: set[str] = set()
+        self._seen = bytearray(sent.messages)
+        self._strange = 0
+
+    def take(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:  # noqa: ANN401
+        """Count a message; what pika calls."""
+        name = properties.message_id
+        if name is not None:
+            if name in self._ids:
+                self.duplicates += 1
+                return
+            self._ids.add(name)
+        self.digest.add(body)
+        number = int.from_bytes(body[:NUMBER], "little") - self._sent.first
+        place, off = divmod(number, self._sent.step)
+        if len(body) >= NUMBER and (off or not 0 <= place < len(self._seen)):
+            self._strange += 1
+        elif len(body) >= NUMBER:
+            self._seen[place] = 1
+
+    def check(self, receiver: int) -> None:
+        """Raise RunFailed unless these are the messages that were sent."""
+        sent, digest = self._sent, self.digest
+        faults = []
+        if digest.messages != sent.messages:
+            faults.append(f"{digest.messages:,} of {sent.messages:,} messages arrived")
+        if digest.bytes != sent.bytes:
+            faults.append(f"{digest.bytes:,} of {sent.bytes:,} bytes arrived")
+        if sent.messages and sent.bytes >= NUMBER * sent.messages and not all(self._seen):
+            faults.append(self._missing())
+        if self._strange:
+            faults.append(f"{self._strange:,} are not of this run")
+        if not faults and digest.hex != sent.digest:
+            faults.append(f"the sum of their MD5 is {digest.hex}, sent was {sent.digest}")
+        if faults:
+            raise RunFailed(f"receiver {receiver}: {'; '.join(faults)}")
+
+    def _missing(self) -> str:
+        places = [place for place, there in enumerate(self._seen) if not there]
+        numbers = [str(self._sent.first + place * self._sent.step) for place in places[:SHOWN]]
+        more = ", …" if len(places) > SHOWN else ""
+        return f"missing: {len(places):,}, number {', '.join(numbers)}{more}"

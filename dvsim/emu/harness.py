@@ -1,0 +1,133 @@
+"""The harness: construct, send, record, confirm by draining, reset; one iteration after the other.
+
+Nothing runs beside an iteration but what it needs, so iterations are not spread over processes.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+from dvsim.emu import data_vortex, tcp
+from dvsim.emu.amqp import Queue
+from dvsim.emu.asked import Emulation
+from dvsim.emu.drain import Drained, drain
+from dvsim.emu.machine import busy_share, machine
+from dvsim.emu.sending import Sending
+from dvsim.emu.site import Shown, Site, Watch
+from dvsim.errors import RunFailed
+from dvsim.scenario.types import Scenario
+from dvsim.system.iteration import Counter, Iteration
+
+
+class Outcome(NamedTuple):
+    """An iteration as a backend returns it, and what is known of how it was made (JSON types)."""
+
+    iteration: Iteration
+    facts: dict[str, Any]
+
+
+def run_iteration(
+    scenario: Scenario, emulation: Emulation, where: Site, seed: int, shown: Shown
+) -> Outcome:
+    """Run one iteration on queues of its own, and remove them again.
+
+    Parameters
+    ----------
+    scenario
+        What is sent, over what.
+    emulation
+        What is promised for it.
+    where
+        The brokers.
+    seed
+        Of the contents of the messages.
+    shown
+        Told what is done.
+
+    Raises
+    ------
+    RunFailed
+        If a program or a broker fails, or what has arrived is not what was sent.
+    """
+    messages, receivers = scenario.workload.messages, scenario.system.receivers
+    token = secrets.token_hex(4)
+    shown("constructing", 0.0, 0.0)
+    with ExitStack() as stack, _blaming(where):
+        queues = [
+            stack.enter_context(Queue(where.target(receiver), receiver, token))
+            for receiver in range(1, receivers + 1)
+        ]
+        before, spent = machine(), where.cpu_s()
+        watch = Watch(where, queues, messages, shown)
+        path = data_vortex if scenario.system.transport == "data-vortex" else tcp
+        sending = path.send(scenario, queues, seed, confirms=emulation.at_least_once, watch=watch)
+        after = machine()
+        counters = [*sending.counters, *_broker_counters(where, spent, messages)]
+        counters.append(Counter("machine", "busy", busy_share(before, after), "1"))
+        depths = [queue.depth() for queue in queues]
+        drained = _drained(queues, sending, messages, shown)
+        counters += _queue_counters(depths, drained)
+        counters += _books(scenario, sending)
+        brokers = [{"receiver": q.receiver, "url": q.target.url, **q.broker()} for q in queues]
+    facts = {"brokers": brokers, "commands": sending.commands}
+    return Outcome(Iteration(sending.records, counters), facts)
+
+
+@contextmanager
+def _blaming(where: Site) -> Iterator[None]:
+    """Look after an error whether a broker has died: that says more than what follows from it."""
+    try:
+        yield
+    except RunFailed:
+        where.check()
+        raise
+
+
+def _drained(queues: list[Queue], sending: Sending, messages: int, shown: Shown) -> list[Drained]:
+    """Drain every queue and hold it against what was sent."""
+    found, before, started = [], 0, time.monotonic()
+    for queue, sent in zip(queues, sending.sent, strict=True):
+
+        def progress(taken: int, before: int = before) -> None:
+            rate = (before + taken) / max(time.monotonic() - started, 1e-9)
+            shown("draining", 0.5 + (before + taken) / messages / 2, rate)
+
+        found.append(drain(queue, sent, progress))
+        before += sent.messages
+    return found
+
+
+def _broker_counters(where: Site, before: list[float] | None, messages: int) -> Iterator[Counter]:
+    after = where.cpu_s()
+    if before is None or after is None:
+        return
+    # each receiver has its share of the messages, and clusters share the receivers
+    for number, (start, end) in enumerate(zip(before, after, strict=True), start=1):
+        yield Counter(f"broker.{number}", "cpu_s", end - start, "s")
+    total = sum(after) - sum(before)
+    yield Counter("broker", "cpu_per_message", total / messages, "s")
+
+
+def _queue_counters(depths: list[int], drained: list[Drained]) -> Iterator[Counter]:
+    for number, (depth, found) in enumerate(zip(depths, drained, strict=True), start=1):
+        yield Counter(f"queue.{number}", "depth", depth, "1")
+        yield Counter(f"queue.{number}", "duplicates", found.duplicates, "1")
+        yield Counter(f"queue.{number}", "drain_s", found.wall_s, "s")
+
+
+def _books(scenario: Scenario, sending: Sending) -> Iterator[Counter]:
+    """Check that what the probe has seen is what was sent, as it was drained."""
+    asked = scenario.workload.messages
+    sent = sum(one.messages for one in sending.sent)
+    seen = sum(int(record.messages.sum()) for record in sending.records.values())
+    if not asked == sent == seen:
+        raise RunFailed(f"{asked:,} messages asked for, {sent:,} sent, {seen:,} seen by the probe")
+    yield Counter("conservation", "sent", sent, "1")
+    yield Counter("conservation", "queued", sent, "1")
+    yield Counter("conservation", "in_flight", 0, "1")
+    yield Counter("conservation", "refused", 0, "1")
+    yield Counter("run", "wall_s", sending.wall_s, "s")

@@ -1,0 +1,146 @@
+"""The brokers of an emulated run, private ones or the user's, and whether they still live."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from dvsim.emu.amqp import Queue, Target
+from dvsim.emu.asked import Emulation
+from dvsim.emu.child import TAIL
+from dvsim.emu.machine import cpu_s
+from dvsim.errors import RunFailed
+
+if TYPE_CHECKING:
+    from dvsim.broker import Brokers
+
+STALL_S = 120.0  # without a message more in any queue, after which a run is given up
+LOOK_S = 1.0  # between two questions for the depth of the queues
+
+
+class Shown(Protocol):
+    """What is told while an iteration runs: what is done, how much of it, messages per second."""
+
+    def __call__(self, what: str, share: float, rate: float) -> None:
+        """Show it."""
+
+
+@dataclass
+class Site:
+    """Where the queue of each receiver is.
+
+    Parameters
+    ----------
+    targets
+        Receiver n has its queue on the n-th, and begins again behind the last.
+    private
+        The brokers, if they are ours.
+    """
+
+    targets: tuple[Target, ...]
+    private: Brokers | None = field(default=None, repr=False)
+
+    def target(self, receiver: int) -> Target:
+        """Return the broker of a receiver, 1 …."""
+        return self.targets[(receiver - 1) % len(self.targets)]
+
+    def check(self) -> None:
+        """Raise RunFailed if a private node has died; the error has the end of its log."""
+        for cluster in self.private.clusters if self.private else ():
+            for node in cluster.nodes:
+                if not node.alive:
+                    lines = node.log.strip().splitlines()[-TAIL:]
+                    said = "".join(f"\n  {line}" for line in lines)
+                    raise RunFailed(f"broker {node.name} at {node.url} died{said}")
+
+    def cpu_s(self) -> list[float] | None:
+        """Return the CPU seconds of each cluster so far; None if the brokers are not ours."""
+        if self.private is None:
+            return None
+        clusters = self.private.clusters
+        return [cpu_s(node.pid for node in one.nodes if node.pid) for one in clusters]
+
+
+@contextmanager
+def site(emulation: Emulation) -> Iterator[Site]:
+    """Start private brokers and end them again, or take the user's.
+
+    Raises
+    ------
+    RunFailed, DvsimError
+        If they cannot be started, or the credentials cannot be read.
+    """
+    if emulation.urls:
+        user, password = _credentials(emulation.credentials)
+        yield Site(tuple(Target(url, user, password) for url in emulation.urls))
+        return
+    from dvsim.broker import Brokers
+
+    with Brokers(clusters=emulation.clusters, nodes=emulation.nodes or 1) as brokers:
+        firsts = [cluster.nodes[0].url for cluster in brokers.clusters]
+        yield Site(
+            tuple(Target(url, brokers.user, brokers.password) for url in firsts), private=brokers
+        )
+
+
+def _credentials(path: Path | None) -> tuple[str, str]:
+    """Return user and password from a file that nobody else may read, or the environment."""
+    if path is None:
+        environment = os.environ
+        return (
+            environment.get("VICBRIDGE_USER", "guest"),
+            environment.get("VICBRIDGE_PASSWORD", "guest"),
+        )
+    try:
+        with path.open(encoding="utf-8") as file:
+            others = os.fstat(file.fileno()).st_mode & 0o077
+            line = file.readline().rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise RunFailed(f"credentials {path}: {reason}") from error
+    if others:
+        raise RunFailed(f"credentials {path}: others may read it; chmod 600 {path}")
+    user, colon, password = line.partition(":")
+    if not colon or not user:
+        raise RunFailed(f"credentials {path}: its first line is not user:password")
+    return user, password
+
+
+class Watch:
+    """Looks after a sending phase: brokers that died, queues that do not grow, and progress."""
+
+    def __init__(self, where: Site, queues: list[Queue], messages: int, shown: Shown) -> None:
+        self._site, self._queues, self._messages, self._shown = where, queues, messages, shown
+        self._started = self._changed = self._looked = time.monotonic()
+        self._queued = 0
+
+    def look(self) -> None:
+        """Look if it is time; call it at least twice a second.
+
+        Raises
+        ------
+        RunFailed
+            If a broker is gone, or nothing has come for `STALL_S`.
+        """
+        now = time.monotonic()
+        if now - self._looked < LOOK_S:
+            return
+        self._looked = now
+        self._site.check()
+        queued = sum(queue.depth() for queue in self._queues)
+        if queued != self._queued:
+            self._queued, self._changed = queued, now
+        elif now - self._changed > STALL_S:
+            if queued < self._messages:
+                more = f"{queued:,} of {self._messages:,} are"
+                cause = f"{more}; does the broker block publishers (memory, disk)?"
+            else:
+                cause = "all are; but the programs that sent them do not end"
+            raise RunFailed(f"no message has been queued for {STALL_S:.0f} s, {cause}")
+        rate = queued / (now - self._started)
+        self._shown("sending", queued / self._messages / 2, rate)

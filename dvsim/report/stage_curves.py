@@ -1,0 +1,99 @@
+"""How busy each stage of a messaging system was, and its latency over an even axis of sizes."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from dvsim.report.axes import layout, tall
+from dvsim.report.curves import band, curve_drawing, simulated, x_axis
+from dvsim.report.drawing import Drawing, draw
+from dvsim.report.flow_metrics import FLOW_UNITS
+from dvsim.report.sweep import COLOURS, SYMBOLS, Group, Sweep
+from dvsim.report.table import number_text
+from dvsim.results.messaging import MessagingStudy
+
+MOST_GROUPS = 6  # of which the stages are drawn, each in a figure
+
+
+def linear_drawing(sweep: Sweep, name: str) -> list[Drawing]:
+    """Draw the latency once more over sizes that lie evenly; nothing where they do already."""
+    study = sweep.study
+    if not isinstance(study, MessagingStudy) or not sweep.doubling:
+        return []
+    if sweep.key != "message_bytes" or study.points["latency"].isna().all():
+        return []
+    traces: list[dict[str, Any]] = []
+    for group in sweep.groups:
+        marks = sweep.marks(group, "latency")
+        traces += band(group, marks) + ([simulated(sweep, group, marks, "latency")] if marks else [])
+    name = f"{name}-latency-linear"
+    x: dict[str, Any] = {"title": "message_bytes", "rangemode": "tozero"}
+    looks = layout(
+        tall(len(sweep.groups)), x, {"title": FLOW_UNITS["latency"], "rangemode": "tozero"}
+    )
+    logarithmic = curve_drawing(sweep, "latency", name)
+    return [
+        Drawing(
+            name=name,
+            title="Latency against message_bytes, both axes linear",
+            html=draw(name, traces, looks),
+            label=logarithmic.label,
+            reading="The same values: a straight line is a latency that grows evenly with the size.",
+        )
+    ]
+
+
+def stage_drawings(sweep: Sweep, name: str) -> list[Drawing]:
+    """Draw the utilisation of each stage along the first lines of a study."""
+    study = sweep.study
+    if not isinstance(study, MessagingStudy) or sweep.key is None:
+        return []
+    chosen = sweep.groups[:MOST_GROUPS]
+    return [
+        stage_drawing(sweep, study, group, f"{name}-stages-{group.number}") for group in chosen
+    ]
+
+
+def stage_drawing(sweep: Sweep, study: MessagingStudy, group: Group, name: str) -> Drawing:
+    """Draw the utilisation of each stage along one line."""
+    table = study.stages[study.stages["point"].isin(group.points)]
+    traces: list[dict[str, Any]] = []
+    said = []
+    for number, (stage, rows) in enumerate(table.groupby("stage", sort=False)):
+        values = dict(zip(rows["point"], rows["utilisation"], strict=True))
+        points = [point for point in group.points if point in values]
+        colour = COLOURS[number % len(COLOURS)]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers" if sweep.numeric else "markers",
+                "name": escape(str(stage)),
+                "x": [sweep.place(point) for point in points],
+                "y": [values[point] for point in points],
+                "line": {"color": colour, "width": 2},
+                "marker": {"color": colour, "size": 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
+                "hovertemplate": f"%{{y:.3f}}<extra>{escape(str(stage))}</extra>",
+            }
+        )
+        said.append(f"{stage} {number_text(values[points[0]])} to {number_text(values[points[-1]])}")
+    y = {"title": "share of the time at work", "range": [0, 1.02]}
+    return Drawing(
+        name=name,
+        title=f"Stages{f', {group.name}' * bool(group.name)}",
+        html=draw(name, traces, layout(tall(len(traces)), x_axis(sweep), y)),
+        label=f"Utilisation of each stage against {sweep.key}: {'; '.join(said)}.",
+        reading="The stage near 1 is the bottleneck; of several alike the busiest is drawn.",
+    )
+
+
+def bottlenecks_text(study: MessagingStudy) -> str:
+    """Say which stages limit how many points."""
+    count: dict[str, int] = {}
+    for point in range(len(study.scenario.points)):
+        stage = study.bottleneck(point)[0]
+        count[stage] = count.get(stage, 0) + 1
+    total = len(study.scenario.points)
+    parts = [f"{stage} at {number} of {total}" for stage, number in count.items()]
+    return f"Busiest stage: {', '.join(parts)} points."
+

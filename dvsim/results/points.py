@@ -1,0 +1,112 @@
+"""What studies of any kind have in common: rows of points and replications, and their estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from dvsim.results.interval import half_width
+from dvsim.scenario.messaging_types import MessagingScenario
+from dvsim.scenario.switch_types import SwitchScenario
+from dvsim.scenario.varied import plain
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointsStudy:
+    """The outcome of a scenario at all its points.
+
+    Attributes
+    ----------
+    METRICS
+        What is measured in each run, with units.
+    scenario
+        What was asked, resolved.
+    seed, replications
+        How it was asked.
+    folder
+        Where it is kept, or None while it lives in memory only.
+    manifest
+        Where it came from, see `dvsim.results.manifest`.
+    points
+        One row for each point and replication, with the metrics.
+    """
+
+    METRICS: ClassVar[Mapping[str, str]]
+    SHOWN: ClassVar[tuple[str, ...]]
+
+    scenario: SwitchScenario | MessagingScenario
+    seed: int
+    replications: int
+    folder: Path | None
+    manifest: dict[str, Any]
+    points: pd.DataFrame
+
+    def estimates(self) -> pd.DataFrame:
+        """Return each metric of each point with its 95 % Student interval over replications.
+
+        Returns
+        -------
+        DataFrame
+            point, the varied keys, metric, value, low, high, unit. With one replication the
+            interval is the value itself; so it is at flow fidelity, where replications are equal,
+            and what they may be wrong by is said by `flow_errors`. What is not a number in a
+            replication is left out of the mean; a value is not a number where no replication has
+            one.
+        """
+        return self._estimates.copy()
+
+    @cached_property
+    def _estimates(self) -> pd.DataFrame:
+        groups = self.points.groupby("point")[list(self.METRICS)]
+        count, mean = groups.count(), groups.mean()
+        half = half_width(np.maximum(count.to_numpy(), 1), groups.std().to_numpy())
+        shape = mean.shape
+        table = self.keys().loc[np.repeat(mean.index.to_numpy(), shape[1])].reset_index()
+        table["metric"] = np.tile(list(self.METRICS), shape[0])
+        table["value"] = mean.to_numpy().ravel()
+        table["low"] = table["value"] - half.ravel()
+        table["high"] = table["value"] + half.ravel()
+        table["unit"] = np.tile(list(self.METRICS.values()), shape[0])
+        return table
+
+    def keys(self) -> pd.DataFrame:
+        """Return the varied keys of each point, index ``point``; lists and tables as text."""
+        rows = [{key: plain(value) for key, value in p.items()} for p in self.scenario.points]
+        index = pd.RangeIndex(len(rows), name="point")
+        return pd.DataFrame(rows, index=index, columns=list(self.scenario.keys))
+
+    @property
+    def beside(self) -> pd.DataFrame:
+        """What theory says, with the columns point, name, metric and value; here nothing."""
+        return pd.DataFrame({"point": [], "name": [], "metric": [], "value": []})
+
+    @property
+    def slot_ps(self) -> int | None:
+        """How long a slot takes in picoseconds; None where there are no slots."""
+        return None
+
+    def notes(self) -> dict[int, str]:
+        """Return by point why some of its replications have not settled; here always nothing."""
+        return {}
+
+    def flow_errors(self) -> dict[int, tuple[float, float]]:
+        """Return by point the errors of what was not simulated packet by packet; here none."""
+        return {}
+
+    def table(self) -> pd.DataFrame:
+        """Return one row per point for people: varied keys, metrics with half intervals, notes."""
+        table = self.keys()
+        estimates = self._estimates
+        for metric in self.SHOWN:
+            rows = estimates[estimates["metric"] == metric].set_index("point")
+            table[metric] = rows["value"]
+            table[f"± {metric}"] = rows["high"] - rows["value"]
+        notes = self.notes()
+        table["notes"] = [notes.get(point, "") for point in range(len(table))]
+        return table

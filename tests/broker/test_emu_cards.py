@@ -1,0 +1,174 @@
+"""Does an emulated run over cards send all through the bridges, and record what they count?"""
+
+import math
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dvsim.broker
+from dvsim.backends.emu import emulate
+from dvsim.emu.asked import Emulation
+from dvsim.emu.stats import COLUMNS, Stats
+from dvsim.errors import RunFailed
+from dvsim.results.emulated import costs_of
+from dvsim.scenario.load import load
+from dvsim.session import run_scenarios
+
+PIECE_BYTES = 131 * 8
+
+
+@pytest.fixture
+def at(broker):
+    return Emulation(urls=(broker.nodes[0].url,), credentials=broker.credentials)
+
+
+def small(size=8, messages=3_001, iterations=1):
+    sets = [f"workload.message_bytes={size}", f"workload.messages={messages}"]
+    return load("h3/dv-8", [*sets, f"workload.iterations={iterations}"])
+
+
+def ask(scenario, emulation, **options):
+    (run,) = run_scenarios(
+        [scenario], **{"backend": emulation, "out": None, "scale": 1, "report": False} | options
+    )
+    return run
+
+
+def jobs():
+    """Processes that run vicrun, by their arguments."""
+    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in found.stdout.splitlines() if "dvsim-emu-" in line]
+
+
+@pytest.mark.parametrize("size", [1, 8, 8192])
+def test_what_each_bridge_counts_is_what_its_receiver_was_sent(at, broker, size):
+    run = ask(small(size), at)
+    by = run.samples.groupby("receiver")
+    assert by["messages"].sum().to_dict() == {1: 1_501, 2: 1_500}
+    pieces = math.ceil(size / PIECE_BYTES)
+    assert by["pieces"].sum().to_dict() == {1: 1_501 * pieces, 2: 1_500 * pieces}
+    assert run.samples["start_ps"].min() == 0
+    assert (run.samples["duration_ps"] > 0).all()
+    for _, rows in by:
+        assert rows["start_ps"].is_monotonic_increasing
+        assert rows["messages"].iloc[0] > 0  # it begins with the first message
+    count = run.counters.set_index(["component", "metric"])["value"]
+    assert [count[f"bridge.{n}", "published"] for n in (1, 2)] == [1_501, 1_500]
+    assert [count[f"queue.{n}", "depth"] for n in (1, 2)] == [1_501, 1_500]
+    assert [count[f"bridge.{n}", "confirmed"] for n in (1, 2)] == [0, 0]
+    assert list(costs_of(run.counters)) == ["sender", "bridge"]  # the broker is somebody else's
+    assert jobs() == []
+
+
+def test_confirms_are_counted_when_asked_for(at):
+    run = ask(small(256, iterations=2), replace(at, at_least_once=True))
+    count = run.counters.groupby(["component", "metric"])["value"].sum()
+    assert [count[f"bridge.{n}", "confirmed"] for n in (1, 2)] == [3_002, 3_000]
+    assert [count[f"sender.{n}", "confirmed"] for n in (1, 2)] == [3_002, 3_000]
+    assert run.samples["iteration"].unique().tolist() == [1, 2]
+
+
+def test_a_run_is_kept_with_the_command_of_its_job(at, broker, tmp_path):
+    run = ask(small(), at, out=tmp_path, report=True)
+    (command,) = run.manifest["emulated"]["commands"]
+    assert Path(command[0]).name == "vicrun"
+    assert command.count(":") == 3  # two senders, two bridges
+    assert [word for word in command if Path(word).name in ("vicload", "vicbridge")][0::2]
+    assert "5.001ms" in command and "131" in command
+    for path in run.folder.iterdir():
+        assert broker.password.encode() not in path.read_bytes(), path.name
+    page = (run.folder / "report.html").read_text(encoding="utf-8")
+    assert "Data Vortex, emulated" in page
+
+
+def test_the_bridge_card_says_how_many_connections_there_are(at):
+    scenario = load(
+        "h3/dv-8", ["workload.messages=1000", "workload.iterations=1", "system.bridge.sockets=3"]
+    )
+    run = ask(scenario, at)
+    (command,) = run.manifest["emulated"]["commands"]
+    assert command[command.index("--connections") + 1] == "3"
+
+
+@pytest.mark.parametrize("victim", ["broker", "bridge"])
+def test_a_death_while_messages_are_sent_ends_the_run_and_the_job(own_broker, victim):
+    brokers = own_broker()
+    emulation = Emulation(urls=(brokers.nodes[0].url,), credentials=brokers.credentials)
+
+    def on_phase(what, share, rate):
+        if not rate:
+            return
+        if victim == "broker":
+            brokers.nodes[0].kill()
+            return
+        pids = subprocess.run(
+            ["pgrep", "-f", "vicbridge .*dvsim-emu-"], capture_output=True, text=True, check=False
+        ).stdout.split()
+        mine = [int(pid) for pid in pids if brokers.nodes[0].url in arguments_of(pid)]
+        for pid in mine:
+            os.kill(pid, 9)
+
+    scenario = load("h3/dv-8", ["workload.messages=600_000"])
+    found = emulate([scenario], emulation, on_task=lambda *_: None, on_phase=on_phase)
+    with pytest.raises(RunFailed, match=r"^h3/dv-8, iteration 1: "):
+        next(found)
+    assert not any(brokers.nodes[0].url in line for line in jobs())
+
+
+def arguments_of(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def test_private_brokers_have_a_cost(monkeypatch):
+    class Small(dvsim.broker.Brokers):
+        def __init__(self, **how):
+            super().__init__(memory=1 << 30, **how)
+
+    monkeypatch.setattr(dvsim.broker, "Brokers", Small)
+    run = ask(small(messages=20_000), Emulation(clusters=1, nodes=1))
+    assert list(costs_of(run.counters)) == ["sender", "bridge", "broker"]
+    assert all(value > 0 for value in costs_of(run.counters).values())
+    assert run.manifest["emulated"]["question"]["nodes"] == 1
+
+
+HEAD = ",".join(COLUMNS)
+
+
+def stats_of(folder, *rows):
+    path = folder / "bridge.csv"
+    lines = ["# CLOCK_MONOTONIC of the first row: 5000 ns", HEAD, *rows]
+    path.write_text("\n".join(lines) + "\n")
+    return Stats(path)
+
+
+def test_the_record_is_the_traffic_on_the_clock_of_the_iteration(tmp_path):
+    stats = stats_of(
+        tmp_path,
+        "0,10,0,0,0,0,0,0,0,0,0,0,0,0,0",
+        "10,10,6,3,24,1,0,0,0,0,0,0,2,0,1",
+        "20,10,0,0,0,0,0,0,0,0,0,0,2,1,1",
+        "30,11,0,0,0,2,0,0,0,0,0,0,0,0,1",
+        "41,10,0,0,0,0,0,0,0,0,0,0,0,0,0",
+    )
+    assert stats.begin_ns() == 5010
+    record = stats.record(zero_ns=5000)
+    assert record.start_ps.tolist() == [10_000, 20_000, 30_000]
+    assert record.duration_ps.tolist() == [10_000, 10_000, 11_000]
+    assert record.pieces.tolist() == [6, 0, 0]
+    assert record.messages.tolist() == [3, 0, 0]
+    counted = {counter.metric: counter.value for counter in stats.counters("bridge.1")}
+    assert (counted["published"], counted["in_flight_peak"], counted["blocked_s"]) == (3, 2, 1e-8)
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", HEAD + "\n", f"# 5\n{HEAD}\n1,2,x\n"])
+def test_statistics_of_another_form_are_refused(tmp_path, text):
+    path = tmp_path / "bridge.csv"
+    path.write_text(text)
+    with pytest.raises(RunFailed, match="statistics of a bridge"):
+        Stats(path)

@@ -1,0 +1,152 @@
+"""Does `dvsim compare` put kept runs side by side, say what differs, and refuse what cannot be?"""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from dvsim.results.folder import run_folder, write_run
+from dvsim.results.manifest import build_manifest
+from dvsim.scenario.load import load
+from dvsim.session import run_scenarios
+
+DVSIM = [sys.executable, "-m", "dvsim"]
+SCENARIO = load("h3/fdr-8", ["workload.messages=40_000"])
+LARGER = load("h3/fdr-256", ["workload.messages=40_000"])
+
+
+def dvsim(*arguments):
+    return subprocess.run(
+        [*DVSIM, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A folder with two simulated runs, and one that says that it is emulated."""
+    root = tmp_path_factory.mktemp("kept") / "runs"
+    first, second = run_scenarios(
+        [SCENARIO, LARGER], out=root, replications=2, workers=1, report=False
+    )
+    faster = first.samples.assign(duration_ps=first.samples["duration_ps"] // 2)
+    emulated = replace(
+        first,
+        backend="emu",
+        replications=1,
+        samples=faster[faster["replication"] == 1].reset_index(drop=True),
+        counters=first.counters[first.counters["replication"] == 1].reset_index(drop=True),
+        manifest={
+            **first.manifest,
+            "backend": "emu",
+            "replications": 1,
+            "emulated": {"question": {"clusters": 2, "nodes": 1, "promise": "at most once"}},
+        },
+    )
+    folder = run_folder(root, SCENARIO, "0", 1, 1, "emu", {"nodes": 1})
+    return root, first, second, write_run(emulated, folder)
+
+
+def mean_of(run, column):
+    table = run.estimates().set_index(["column", "reading", "statistic"])["value"]
+    return float(table[column, "messages", "mean"])
+
+
+def test_the_newest_run_of_each_backend_stands_beside_the_other(kept):
+    root, first, _, emulated = kept
+    done = dvsim("compare", "h3/fdr-8", "--runs", root)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("1  sim  h3/fdr-8") and lines[2].startswith("2  emu  h3/fdr-8")
+    assert str(first.folder) in lines[1] and str(emulated.folder) in lines[3]
+    differs = next(line for line in lines if line.split()[:1] == ["backend"])
+    assert differs.split() == ["backend", "sim", "emu"]
+    means = [line.split() for line in lines if line.split()[:1] == ["mean"]]
+    assert len(means) == 2  # r1 and r2
+    for column, words in zip(("r1", "r2"), means, strict=True):
+        assert words[1] == f"{mean_of(first, column):,.1f}"
+        assert words[3] == f"{mean_of(emulated, column):,.1f}"
+        assert words[4] == "-"  # one replication has no interval
+        ratio = mean_of(emulated, column) / mean_of(first, column)
+        assert float(words[5]) == pytest.approx(ratio, rel=5e-3)
+
+
+def test_other_message_sizes_are_said_and_compared_by_bytes_too(kept):
+    root, first, second, _ = kept
+    done = dvsim("compare", first.folder, second.folder, "--runs", root)
+    assert done.returncode == 0, done.stderr
+    assert ["message", "size", "8", "B", "256", "B"] in map(str.split, done.stdout.splitlines())
+    (line,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["MB/s"]]
+    (other,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["messages/s"]]
+    messages, payload = float(other.split()[-1]), float(line.split()[-1])
+    assert payload == pytest.approx(32 * messages, rel=0.01)
+
+
+def test_json_has_every_value_with_its_interval(kept):
+    root, first, second, emulated = kept
+    folders = [first.folder, second.folder, emulated.folder]
+    done = dvsim("compare", *folders, "--runs", root, "--json")
+    found = json.loads(done.stdout)
+    assert [run["backend"] for run in found["runs"]] == ["sim", "sim", "emu"]
+    (mean,) = [row for row in found["rows"] if (row["column"], row["statistic"]) == ("r1", "mean")]
+    assert mean["reading"] == "messages" and mean["unit"] == "1/s"
+    low, value, high = (mean["values"][0][key] for key in ("low", "value", "high"))
+    assert low < value < high
+    assert mean["values"][2]["low"] == mean["values"][2]["high"]
+    assert mean["ratios"][0] == 1
+    assert [item["what"] for item in found["differences"]][:2] == ["backend", "scenario"]
+
+
+def test_the_page_overlays_distributions_and_series(kept, tmp_path):
+    root, _, _, _ = kept
+    page = tmp_path / "compared.html"
+    done = dvsim("compare", "h3/fdr-8", "--runs", root, "--out", page)
+    assert done.stdout.splitlines()[-1] == f"report: {page}"
+    text = page.read_text(encoding="utf-8")
+    assert "2 runs side by side" in text
+    for name in ("distribution-0", "distribution-1", "series-0", "series-1"):
+        assert f'id="{name}"' in text
+    assert text.count("1 h3/fdr-8 sim") > 4 and text.count("2 h3/fdr-8 emu") > 4
+
+
+def test_what_cannot_be_compared(kept, tmp_path):
+    root, first, _, _ = kept
+    cases = {
+        ("h3/fdr-9",): "h3/fdr-9: no such folder, and no kept run of that name in",
+        ("h3/fdr-256",): "h3/fdr-256: a comparison needs two runs; here is one:",
+        (first.folder, first.folder): "a comparison needs two runs; here is one:",
+    }
+    for names, message in cases.items():
+        done = dvsim("compare", *names, "--runs", root)
+        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+    near = dvsim("compare", "h3/fdr-9", "--runs", root)
+    assert "did you mean 'h3/fdr-8'?" in near.stderr or "'h3/fdr-256'?" in near.stderr
+    assert dvsim("compare", "x", "--runs", tmp_path / "nowhere").returncode == 2
+
+
+def test_a_damaged_run_is_no_side_of_a_comparison(kept, tmp_path):
+    _, first, second, _ = kept
+    import shutil
+
+    broken = shutil.copytree(first.folder, tmp_path / "broken")
+    (broken / "samples.parquet").write_bytes(b"")
+    done = dvsim("compare", broken, second.folder)
+    assert done.returncode == 1
+    assert "samples.parquet is truncated or changed" in done.stderr
+
+
+def test_an_emulated_run_has_no_simulated_seconds():
+    from datetime import UTC, datetime
+
+    import pandas as pd
+
+    from dvsim.results.samples import COUNTER_COLUMNS
+
+    empty = pd.DataFrame(
+        {name: pd.Series([], dtype=kind) for name, kind in COUNTER_COLUMNS.items()}
+    )
+    asked = {"version": "0", "seed": 1, "replications": 1, "backend": "emu", "command": "x"}
+    rest = {"started": datetime.now(UTC), "wall_s": 1.0, "counters": empty}
+    manifest = build_manifest(SCENARIO, **asked, **rest, emulated={"scale": 0.5})
+    assert "simulated_s" not in manifest and manifest["emulated"] == {"scale": 0.5}
