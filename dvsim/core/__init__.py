@@ -2,9 +2,21 @@
 
 from dvsim.core._core import ffi, lib
 from dvsim.core.card import Arrival, Burst, VortexCard, words_of
-from dvsim.core.host import DramRing
+from dvsim.core.host import DramRing, Window
+from dvsim.core.receiver import WordArrival, WordCard, WordRing
 
-__all__ = ["Arrival", "Burst", "DramRing", "VortexCard", "source_digest", "words_of"]
+__all__ = [
+    "Arrival",
+    "Burst",
+    "DramRing",
+    "VortexCard",
+    "Window",
+    "WordArrival",
+    "WordCard",
+    "WordRing",
+    "source_digest",
+    "words_of",
+]
 
 
 def source_digest() -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,24 @@ class Burst(NamedTuple):
     held_ps: int
 
 
+def native_card_params(card: Card) -> Any:  # noqa: ANN401 - a C struct
+    """Return the C struct of a model card of kind "vortex"."""
+    params = ffi.new("dvsim_card_params *")
+    params.sram_bytes = card["sram"]
+    for name in ("group_counters", "fifo_words", "dma_entries", "piece_words"):
+        setattr(params, name, card[name])
+    params.vic_to_dram.fixed_ps = card["vic_to_dram"].fixed_ps
+    params.vic_to_dram.per_byte_fs = card["vic_to_dram"].per_byte_fs
+    pcie = params.pcie
+    pcie.crossing_ps, pcie.load_ps = card["pio_write"], card["pio_read"]
+    pcie.store_fs, pcie.engine_fs = (
+        round(FS_PER_S / card[name]) for name in ("pio_rate", "pcie_rate")
+    )
+    pcie.look_ps, pcie.pop_ps = card["poll_mirror"], card["fifo_pop"]
+    pcie.setup_ps = card["dma_setup"]
+    return params
+
+
 class VortexCard:
     """One card that carries messages of one size.
 
@@ -54,18 +72,8 @@ class VortexCard:
     """
 
     def __init__(self, card: Card, message_bytes: int) -> None:
-        params = ffi.new("dvsim_card_params *")
-        params.sram_bytes = card["sram"]
-        params.group_counters = card["group_counters"]
-        params.fifo_words = card["fifo_words"]
-        params.dma_entries = card["dma_entries"]
-        params.dma_setup_ps = card["dma_setup"]
-        params.piece_words = card["piece_words"]
-        params.pcie_fs = round(FS_PER_S / card["pcie_rate"])
-        params.vic_to_dram.fixed_ps = card["vic_to_dram"].fixed_ps
-        params.vic_to_dram.per_byte_fs = card["vic_to_dram"].per_byte_fs
         self._card = ffi.new("dvsim_card *")
-        if lib.dvsim_card_init(self._card, params, message_bytes):
+        if lib.dvsim_card_init(self._card, native_card_params(card), message_bytes):
             raise ValueError(f"the card refuses its parameters for messages of {message_bytes} B")
         self._burst = ffi.new("dvsim_burst *")
 
@@ -123,7 +131,7 @@ class VortexCard:
         lib.dvsim_card_counted_many(self._card, pointer, shown.size)
         return shown
 
-    def push_credit(self) -> None:
+    def push_credit(self, now_ps: int = 0) -> None:
         """Put one control word into the surprise FIFO.
 
         Raises

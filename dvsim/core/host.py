@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dvsim.core._core import ffi, lib
+
+
+class Window(NamedTuple):
+    """How a buffer is used for one burst.
+
+    It has `room` for so many words; the threads come to it at `begin_ps`, in picoseconds, and take
+    `drain_ps` for each message.
+    """
+
+    room: int
+    begin_ps: int
+    drain_ps: int
 
 
 class DramRing:
@@ -28,6 +42,7 @@ class DramRing:
         if lib.dvsim_host_init(self._host, buffer_bytes, buffers, threads, message_words):
             raise ValueError("the ring refuses its sizes")
         self._flow = ffi.new("dvsim_flow *")
+        self._message_words = message_words
 
     @property
     def room(self) -> int:
@@ -77,6 +92,16 @@ class DramRing:
         if taken < 0:
             raise RuntimeError("a burst was let into a ring that has no free buffer")
         return int(taken)
+
+    def window(self, now_ps: int) -> Window:
+        """Return how the buffer is used that was filled last, word by word, if it begins now.
+
+        A sender that is told to stop within a message ends it if half of it is out: that is how
+        `fill` rounds.
+        """
+        flow, words = self._flow, self._message_words
+        level = self.room * flow.stop_ppm / 1_000_000 + 0.5
+        return Window(max(words, int(level * words)), now_ps + flow.wait_ps, flow.drain_ps)
 
     def drain(self, messages: int) -> None:
         """Give a buffer of `messages` to the bridge's threads.

@@ -103,10 +103,21 @@ class NetworkCore:
             raise MemoryError(_FAILED)
         return ran
 
-    def send(self, source: int, to: int, words: int, handle: int) -> bool:
-        """Send a burst; False if as many are on their way as can be told apart."""
+    def send(
+        self, source: int, to: int, words: int, handle: int, slots: Ints | None = None
+    ) -> bool:
+        """Send a burst; False if as many are on their way as can be told apart.
+
+        `slots`, of as many places as there are words, gets the slot in which each is delivered; the
+        caller keeps it until the burst is completed.
+        """
         self._finish()
-        code = lib.dvsim_network_send(self._network, source, to, words, handle)
+        burst = (self._network, source, to, words, handle)
+        if slots is None:
+            code = lib.dvsim_network_send(*burst)
+        else:
+            noted = ffi.cast("int64_t *", slots.ctypes.data)
+            code = lib.dvsim_network_send_noted(*burst, noted)
         if code == lib.DVSIM_EINVAL:
             raise ValueError(f"no port {source} or {to}, or no words")
         if code == lib.DVSIM_ENOMEM:

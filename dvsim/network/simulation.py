@@ -96,7 +96,9 @@ class NetworkSimulation(Stepping):
             notes=self.batches.notes(counts.slots, counts.offered, counts.waiting),
         )
 
-    def send(self, source: int, to: int, words: int, handle: int) -> None:
+    def send(
+        self, source: int, to: int, words: int, handle: int, slots: Ints | None = None
+    ) -> None:
         """Send a burst from the present slot on, with injection ``given``.
 
         Word k of all that a port sends goes by plane (port + k) mod planes; each plane takes one
@@ -110,12 +112,15 @@ class NetworkSimulation(Stepping):
             At least 1.
         handle
             A number of the caller's, by which `completions` names the burst.
+        slots
+            Array of as many int64 as there are words: gets the slot in which each word is
+            delivered. The caller keeps it until the burst is completed.
 
         Raises
         ------
         ValueError
-            If there is no such port, or more bursts are on their way than can be told apart
-            (4 million at 65,536 ports, more at fewer).
+            If `slots` is another array, there is no such port, or more bursts are on their way than
+            can be told apart (4 million at 65,536 ports, more at fewer).
         MemoryError
             If there is no memory for more bursts.
         """
@@ -123,9 +128,12 @@ class NetworkSimulation(Stepping):
         last = self.network.ports - 1
         source, to = whole("source", source, 0, last), whole("to", to, 0, last)
         words = whole("words", words, 1, 1 << 56)
-        if not self.core.send(
-            source, to, words, whole("handle", handle, -(1 << 63), (1 << 63) - 1)
+        if slots is not None and (
+            slots.dtype != np.int64 or slots.shape != (words,) or not slots.flags.c_contiguous
         ):
+            raise ValueError(f"slots must be {words} int64, is {slots.dtype} {slots.shape}")
+        handle = whole("handle", handle, -(1 << 63), (1 << 63) - 1)
+        if not self.core.send(source, to, words, handle, slots):
             raise ValueError("more bursts are on their way than can be told apart")
 
     def completions(self) -> Completions:

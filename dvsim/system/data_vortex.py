@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import simpy
 
-from dvsim.core import DramRing, VortexCard
+from dvsim.core import Arrival, Burst, DramRing, VortexCard, WordArrival, WordCard, WordRing
 from dvsim.system.bridge import AmqpSocket, BridgeThreads
 from dvsim.system.broker import Broker
 from dvsim.system.fabric import Fabric
@@ -28,7 +28,19 @@ from dvsim.system.stage import Clock, Process
 from dvsim.system.streams import Streams
 
 if TYPE_CHECKING:
-    from dvsim.scenario.types import Scenario
+    from dvsim.scenario.types import Card, Scenario
+
+
+def _card_and_ring(
+    card: Card, size: int, threads: int, fidelity: str
+) -> tuple[VortexCard, DramRing]:
+    """Return card and ring of a node: word by word with fidelity ``cycle``, else as flows."""
+    ring, buffers = card["ring"], card["ring_buffers"]
+    if fidelity == "cycle":
+        by_words = WordCard(card, size, buffers)
+        return by_words, WordRing(by_words, ring, buffers, threads)
+    flow = VortexCard(card, size)
+    return flow, DramRing(ring, buffers, threads, flow.words)
 
 
 class ReceivingNode:
@@ -58,10 +70,7 @@ class ReceivingNode:
             raise ValueError("the Data Vortex path needs a bridge card")
         bridge = system.bridge
         self.clock = clock
-        self.card = VortexCard(system.card, size)
-        self.ring = DramRing(
-            system.card["ring"], system.card["ring_buffers"], bridge["threads"], self.card.words
-        )
+        self.card, self.ring = _card_and_ring(system.card, size, bridge["threads"], fabric.fidelity)
         self.threads = BridgeThreads(clock, f"bridge.{number}", bridge, size)
         self.socket = AmqpSocket(clock, f"socket.{number}", bridge, size, streams)
         self.broker = Broker(clock, f"broker.{number}", system.broker, size, bridge["mtu"], streams)
@@ -76,11 +85,10 @@ class ReceivingNode:
         offered = scenario.workload.messages_per_second
         self._schedule = Schedule(offered / system.receivers if offered else None)
         self.poll_ps = bridge["poll_interval"]
+        self.release: int = bridge["release"]
         self._reaction_ps = bridge["reaction"]
         # a geometric length is an exponential one, rounded down: mean `release`, at least one
-        self._release_scale = (
-            -1 / math.log1p(-1 / bridge["release"]) if bridge["release"] > 1 else 0
-        )
+        self._release_scale = -1 / math.log1p(-1 / self.release) if self.release > 1 else 0
         self._stop_scatter = bridge["stop_scatter"]
         self._reaction_draws = streams.uniform(f"sender.{number}/reaction")
         self._release_draws = streams.exponential(f"sender.{number}/release")
@@ -100,7 +108,7 @@ class ReceivingNode:
             yield self._free.get()
             yield self._received
             yield self.clock.timeout(-self.clock.ps % self.poll_ps)
-            self.card.push_credit()
+            self.card.push_credit(self.clock.ps)
             self._received = self.clock.event()
             self._credit.put(None)
             yield self._received
@@ -128,14 +136,26 @@ class ReceivingNode:
             draining.append(self.clock.process(self._drain(taken, arrived)))
             draining = [process for process in draining if process.is_alive]
             arrival = yield self._fabric.send(self._flow, taken * self.card.words)
-            burst = self.card.receive(arrival, taken)
+            burst = self._receive(arrival, taken)
             self.held_sram_ps += burst.held_ps
-            self.probe.record(burst.first_ps, burst.last_ps, taken)
             yield self.clock.timeout(burst.last_ps - self.clock.ps)
             arrived.succeed()
             self._received.succeed()
         yield simpy.AllOf(self.clock, draining)
         self.end_ps = self.clock.ps
+
+    def _receive(self, arrival: Arrival | WordArrival, messages: int) -> Burst:
+        """Let a burst go through the card, and the probe see its pieces."""
+        if isinstance(arrival, Arrival):
+            burst = self.card.receive(arrival, messages)
+            self.probe.record(burst.first_ps, burst.last_ps, messages)
+            return burst
+        if not isinstance(self.card, WordCard):
+            raise TypeError("words come from a fabric at cycle fidelity to a card at flow fidelity")
+        window = self.ring.window(arrival.sent_ps)
+        burst, pieces_ps = self.card.take(arrival, messages, window)
+        self.probe.record_pieces(pieces_ps)
+        return burst
 
     def _fill(self, offered: int) -> int:
         """Offer a burst to the ring and return how many of its messages fit.

@@ -2,23 +2,29 @@
 
 ``cycle``
     Every word of every burst goes through the switches, slot by slot, in step with the SimPy clock:
-    bursts of several senders meet where they do.
+    bursts of several senders meet where they do. The card takes each word in the slot in which it
+    comes out (models/host/receiver.h).
 ``flow``
     A burst is a linear flow; its latency and rate come from a cycle-level measurement of the same
-    network with as many senders at work, made once (`dvsim.network.bursts`).
+    network with as many senders at work, made once (`dvsim.network.bursts`). So it is in the card
+    (models/card/card.h).
 
-``auto`` takes ``cycle`` for an iteration of at most `MOST_UPDATES` node updates, else ``flow``.
+``auto`` takes ``cycle`` for an iteration of at most `MOST_UPDATES` node updates, if the card can be
+simulated word by word (`dvsim.scenario.word_card`), else ``flow``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 import simpy
 
-from dvsim.core import Arrival
+from dvsim.core import Arrival, WordArrival
+from dvsim.core.arrays import Ints
 from dvsim.network import Network
 from dvsim.network.bursts import BurstTable, Flow, bursts_of
+from dvsim.scenario.word_card import beyond_words
 from dvsim.system.stage import Clock, Process
 
 if TYPE_CHECKING:
@@ -34,9 +40,10 @@ class Fabric(Protocol):
     fidelity: str
 
     def send(self, number: int, words: int) -> simpy.Event:
-        """Send a burst along flow `number` (0 ..); the event's value is its `Arrival`.
+        """Send a burst along flow `number` (0 ..); the event's value says how it arrives.
 
-        The event may come as soon as the arrival is known, which is before or at its `last_ps`.
+        At flow fidelity an `Arrival`, at cycle fidelity a `WordArrival`. The event may come as soon
+        as it is known, which is before or when the last word is there.
         """
 
     @property
@@ -65,7 +72,8 @@ def fabric_of(clock: Clock, card: Card, receivers: int, words: int, fidelity: st
     table = bursts_of(network, flows)
     if fidelity == "auto":
         updates = words * network.nodes // network.planes  # a plane takes a word per slot
-        fidelity = "cycle" if updates <= MOST_UPDATES else "flow"
+        by_words = updates <= MOST_UPDATES and beyond_words(card) is None
+        fidelity = "cycle" if by_words else "flow"
     return CycleFabric(clock, network, table) if fidelity == "cycle" else FlowFabric(clock, table)
 
 
@@ -109,7 +117,8 @@ class CycleFabric:
         self._slot_ps = network.slot_ps
         self._simulation = network.start(injection="given")
         self._ahead = 0  # slots of the clock that the network, idle, has not run
-        self._sent: dict[int, tuple[int, simpy.Event]] = {}  # by handle: when, and who waits
+        # by handle: when, who waits, and the slots of the words
+        self._sent: dict[int, tuple[int, simpy.Event, Ints]] = {}
         self._handles = 0
         self._wake = clock.event()
         clock.process(self._run())
@@ -120,8 +129,9 @@ class CycleFabric:
             self._ahead = -(-self._clock.ps // self._slot_ps) - self._simulation.now
             self._wake.succeed()
         flow, done = self.table.flows[number], self._clock.event()
-        self._simulation.send(flow.source, flow.to, words, self._handles)
-        self._sent[self._handles] = (self._clock.ps, done)
+        slots = np.empty(words, dtype=np.int64)
+        self._simulation.send(flow.source, flow.to, words, self._handles, slots)
+        self._sent[self._handles] = (self._clock.ps, done, slots)
         self._handles += 1
         return done
 
@@ -145,10 +155,6 @@ class CycleFabric:
 
     def _complete(self) -> None:
         """Tell who waits for a burst that it is there."""
-        done = self._simulation.completions()
-        for handle, first, last in zip(done.handle, done.first_slot, done.last_slot, strict=True):
-            sent_ps, event = self._sent.pop(int(handle))
-            first_ps, last_ps = (
-                (int(slot) + self._ahead + 1) * self._slot_ps for slot in (first, last)
-            )
-            event.succeed(Arrival(sent_ps, first_ps, last_ps))
+        for handle in self._simulation.completions().handle:
+            sent_ps, event, slots = self._sent.pop(int(handle))
+            event.succeed(WordArrival(slots, self._ahead + 1, self._slot_ps, sent_ps))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dvsim.core import words_of
+from dvsim.core import VortexCard, WordCard, words_of
 from dvsim.errors import RunFailed
 from dvsim.system.broker import Broker
+from dvsim.system.card_error import flow_error
 from dvsim.system.data_vortex import ReceivingNode
 from dvsim.system.fabric import Fabric, fabric_of
 from dvsim.system.probe import Record
@@ -79,6 +80,7 @@ def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
             Counter(f"bridge.{number}", "utilisation", node.threads.utilisation(end), "1"),
             Counter(f"bridge.{number}", "messages", node.threads.messages, "1"),
             Counter(f"socket.{number}", "utilisation", node.socket.utilisation(end), "1"),
+            *_word_counters(number, node.card),
             *_broker_counters(node.broker, end),
         ]
         if not node.ring.balanced():
@@ -98,7 +100,22 @@ def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
         in_flight=sum(node.ring.held for node in nodes),
     )
     counters.append(_behind(max(node.behind_ps for node in nodes)))
+    error = flow_error(system.card, work.message_bytes, nodes[0].release)
+    if error is not None:
+        counters.append(Counter("card", "flow_error", error, "1"))
     return Iteration(records, counters + _fabric_counters(fabric, receivers))
+
+
+def _word_counters(number: int, card: VortexCard) -> list[Counter]:
+    """Say what a card knows only word by word."""
+    if not isinstance(card, WordCard):
+        return []
+    return [
+        Counter(f"card.{number}", "dma_loadings", card.loadings, "1"),
+        Counter(f"card.{number}", "held_ring_s", card.held_ring_ps / PS_PER_S, "s"),
+        Counter(f"card.{number}", "ring_peak_bytes", 8 * card.ring_peak_words, "B"),
+        Counter(f"sender.{number}", "held_counters_s", card.held_counters_ps / PS_PER_S, "s"),
+    ]
 
 
 def _fabric_counters(fabric: Fabric, flows: int) -> list[Counter]:

@@ -25,7 +25,8 @@ class IntervalProbe:
     """Counts pieces that leave VIC SRAM for node memory, once every interval.
 
     A burst is linear between its first and its last piece, so only its ends are recorded while the
-    simulation runs; the counts of all intervals are made at the end, exactly, in integers.
+    simulation runs; the counts of all intervals are made at the end, exactly, in integers. Where
+    the card is simulated word by word, the time of each piece is recorded instead (8 B each).
     """
 
     def __init__(self, card: VortexCard, interval_ps: int) -> None:
@@ -34,6 +35,11 @@ class IntervalProbe:
         self._first: list[int] = []
         self._last: list[int] = []
         self._messages: list[int] = []
+        self._pieces: list[Counts] = []
+
+    def record_pieces(self, pieces_ps: Counts) -> None:
+        """Note when each piece of a burst was in node memory; bursts come in order, and pieces."""
+        self._pieces.append(pieces_ps)
 
     def record(self, first_ps: int, last_ps: int, messages: int) -> None:
         """Note a burst of `messages` that moves between two times; bursts come in order."""
@@ -66,6 +72,9 @@ class IntervalProbe:
 
     def _moved(self, ticks: Counts) -> Counts:
         """Return the pieces in node memory at each tick."""
+        if self._pieces:
+            self._pieces = [np.concatenate(self._pieces)]
+            return np.searchsorted(self._pieces[0], ticks, side="right").astype(np.int64)
         if not self._first:
             return np.zeros_like(ticks)
         first = np.array(self._first, dtype=np.int64)

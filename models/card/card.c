@@ -13,7 +13,7 @@ static int reasonable(const dvsim_card_params *p, int64_t message_bytes)
     const int64_t large = INT64_C(1) << 50, long_ps = INT64_C(1000000000000000000);
     return message_bytes <= INT64_C(1) << 40 && p->sram_bytes <= large && p->group_counters <= large &&
            p->fifo_words <= large && p->dma_entries <= large && p->piece_words <= large &&
-           p->dma_setup_ps <= long_ps && p->pcie_fs <= long_ps && p->vic_to_dram.fixed_ps <= long_ps &&
+           p->pcie.setup_ps <= long_ps && p->pcie.engine_fs <= long_ps && p->vic_to_dram.fixed_ps <= long_ps &&
            p->vic_to_dram.per_byte_fs <= long_ps;
 }
 
@@ -21,7 +21,7 @@ int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t m
 {
     if (card == NULL || params == NULL || message_bytes < 0 || params->sram_bytes < DVSIM_WORD_BYTES ||
         params->group_counters < 2 || params->fifo_words < 1 || params->dma_entries < 1 ||
-        params->dma_setup_ps < 0 || params->piece_words < 1 || params->pcie_fs < 0 ||
+        params->pcie.setup_ps < 0 || params->piece_words < 1 || params->pcie.engine_fs < 0 ||
         params->vic_to_dram.fixed_ps < 0 || params->vic_to_dram.per_byte_fs < 0 ||
         !reasonable(params, message_bytes))
         return DVSIM_EINVAL;
@@ -63,11 +63,10 @@ void dvsim_card_counted_many(const dvsim_card *card, int64_t *moved, int64_t n)
 int64_t dvsim_card_move_ps(const dvsim_card *card, int64_t messages)
 {
     const dvsim_card_params *p = &card->params;
-    int64_t bytes = dvsim_card_words(card) * DVSIM_WORD_BYTES;
     int64_t measured = dvsim_law_total_ps(p->vic_to_dram, card->message_bytes, messages);
-    int64_t pcie = dvsim_law_total_ps((dvsim_law){0, p->pcie_fs}, bytes, messages);
+    int64_t pcie = dvsim_pcie_engine_ps(&p->pcie, dvsim_card_words(card), messages);
     int64_t loadings = ceil_div(messages * dvsim_card_pieces(card), p->dma_entries);
-    return (measured > pcie ? measured : pcie) + loadings * p->dma_setup_ps;
+    return (measured > pcie ? measured : pcie) + loadings * p->pcie.setup_ps;
 }
 
 /* Messages that have left the SRAM when `arrived` of `messages` are in, at the pace of the two flows. */

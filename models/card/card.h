@@ -14,16 +14,15 @@
 #ifndef DVSIM_CARD_CARD_H
 #define DVSIM_CARD_CARD_H
 
-#include "engine/law.h"
+#include "host/pcie.h"
 
 typedef struct {
     int64_t sram_bytes;        /* size of the card's SRAM */
     int64_t group_counters;    /* at least 2: one of them is the scratch counter */
     int64_t fifo_words;        /* depth of the surprise FIFO, 64-bit words */
     int64_t dma_entries;       /* pieces that one loading of the DMA table describes */
-    int64_t dma_setup_ps;      /* cost of loading the DMA table */
     int64_t piece_words;       /* longest piece, 64-bit words */
-    int64_t pcie_fs;           /* femtoseconds per byte over PCIe */
+    dvsim_pcie pcie;           /* at flow fidelity only setup_ps, to load the DMA table, and engine_fs */
     dvsim_law vic_to_dram;     /* SRAM to node memory, per message, as measured by software */
 } dvsim_card_params;
 

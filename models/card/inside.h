@@ -12,7 +12,7 @@ typedef struct dvsim_transfer {
     uint64_t *payloads; /* of what is sent */
     uint32_t tag, addr; /* headers, or words that are read */
     uint32_t words, moved;
-    int is_put;
+    int is_put, is_loaded;
 } dvsim_transfer;
 
 typedef struct {
@@ -34,6 +34,8 @@ struct dvsim_vic {
     uint32_t fifo_used; /* places that are filled or kept */
     uint32_t fifo_held; /* of these filled */
     dvsim_engine sender, reader;
+    dvsim_transfer *spare; /* used ones */
+    int64_t words_read, words_allowed;
     dvsim_vic_counts counts;
 };
 

@@ -22,6 +22,7 @@ dvsim_vic *dvsim_vic_create(const dvsim_vic_params *params)
     vic->params = *params;
     vic->sender.last = &vic->sender.first;
     vic->reader.last = &vic->reader.first;
+    vic->words_allowed = INT64_MAX;
     int made = dvsim_packets_make(&vic->replies, FIRST_REPLIES);
     for (int i = 0; i < DVSIM_QUEUES; i++)
         made &= dvsim_packets_make(&vic->queue[i], params->send_words);
@@ -32,9 +33,9 @@ dvsim_vic *dvsim_vic_create(const dvsim_vic_params *params)
     return vic;
 }
 
-static void free_engine(dvsim_engine *engine)
+static void free_transfers(dvsim_transfer *first)
 {
-    for (dvsim_transfer *transfer = engine->first, *next; transfer != NULL; transfer = next) {
+    for (dvsim_transfer *transfer = first, *next; transfer != NULL; transfer = next) {
         next = transfer->next;
         free(transfer->payloads);
         free(transfer);
@@ -45,8 +46,9 @@ void dvsim_vic_free(dvsim_vic *vic)
 {
     if (vic == NULL)
         return;
-    free_engine(&vic->sender);
-    free_engine(&vic->reader);
+    free_transfers(vic->sender.first);
+    free_transfers(vic->reader.first);
+    free_transfers(vic->spare);
     for (int i = 0; i < DVSIM_QUEUES; i++)
         free(vic->queue[i].packet);
     free(vic->replies.packet);

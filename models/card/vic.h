@@ -90,6 +90,13 @@ int dvsim_vic_engine_put(dvsim_vic *vic, int64_t now_ps, uint32_t tag, uint64_t 
                          uint32_t words);
 int dvsim_vic_engine_read(dvsim_vic *vic, int64_t now_ps, uint32_t tag, uint32_t addr, uint32_t words);
 
+/* As dvsim_vic_engine_read, by a further entry of a table that is loaded: without the setup. */
+int dvsim_vic_engine_entry(dvsim_vic *vic, int64_t now_ps, uint32_t tag, uint32_t addr, uint32_t words);
+
+/* For a host that has no place for more: the engine that reads stops when it has moved so many words in all
+ * since dvsim_vic_create. At first it never does. */
+void dvsim_vic_allow(dvsim_vic *vic, int64_t now_ps, int64_t words);
+
 /* When an engine can move its next word, INT64_MAX: not before something else happens. Move what is due. */
 int64_t dvsim_vic_due_ps(const dvsim_vic *vic);
 void dvsim_vic_move(dvsim_vic *vic, int64_t now_ps);

@@ -16,10 +16,15 @@ int64_t dvsim_pcie_store_ps(const dvsim_pcie *p, int64_t words)
     return dvsim_law_ps((dvsim_law){0, p->store_fs}, words * DVSIM_WORD_BYTES);
 }
 
+int64_t dvsim_pcie_engine_ps(const dvsim_pcie *p, int64_t words, int64_t times)
+{
+    return dvsim_law_total_ps((dvsim_law){0, p->engine_fs}, words * DVSIM_WORD_BYTES, times);
+}
+
 int64_t dvsim_pcie_transfer_ps(const dvsim_pcie *p, int64_t words)
 {
-    return dvsim_pcie_store_ps(p, ENTRY_WORDS) + 2 * p->crossing_ps +
-           dvsim_law_ps((dvsim_law){p->setup_ps, p->engine_fs}, words * DVSIM_WORD_BYTES);
+    return dvsim_pcie_store_ps(p, ENTRY_WORDS) + 2 * p->crossing_ps + p->setup_ps +
+           dvsim_pcie_engine_ps(p, words, 1);
 }
 
 int dvsim_pcie_engine_is_faster(const dvsim_pcie *p, int64_t words)

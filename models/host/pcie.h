@@ -31,6 +31,9 @@ int dvsim_pcie_is_good(const dvsim_pcie *pcie);
 /* The processor is busy with so many words of stores. */
 int64_t dvsim_pcie_store_ps(const dvsim_pcie *pcie, int64_t words);
 
+/* An engine moves so many words so many times, one after the other; rounded once. */
+int64_t dvsim_pcie_engine_ps(const dvsim_pcie *pcie, int64_t words, int64_t times);
+
 /* From the processor's store of a table entry until it sees in its memory that the engine has moved `words`. */
 int64_t dvsim_pcie_transfer_ps(const dvsim_pcie *pcie, int64_t words);
 

@@ -26,13 +26,13 @@ void dvsim_network_offer_given(dvsim_part *p)
     uint32_t q, r;
     for (int64_t k = 0; k < p->sender_count; k++) {
         const uint32_t host = p->senders[k];
-        const dvsim_batch *batch = &p->batches[p->sending[host].first];
-        uint64_t *offer = offer_of(p, host, &q, &r);
-        if (*offer != 0 || batch->from_slot > p->now)
+        dvsim_batch *batch = &p->batches[p->sending[host].first];
+        uint64_t *offer = offer_of(p, host, &q, &r), birth;
+        if (*offer != 0 || batch->from_slot > p->now || !dvsim_network_name(p, batch, &birth))
             continue;
         const uint32_t plane = r / net->levels[0].switches, box = r - plane * net->levels[0].switches;
         const uint64_t port = (uint64_t)box * net->down + q;
-        *offer = dvsim_network_packet(p, box, batch->to, (uint64_t)batch->burst, plane, port);
+        *offer = dvsim_network_packet(p, box, batch->to, birth, plane, port);
     }
 }
 
@@ -146,7 +146,7 @@ static void add_batch(dvsim_part *p, uint32_t host, const dvsim_batch *batch)
     p->shares[batch->burst].left += batch->words;
 }
 
-int dvsim_network_send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int64_t handle)
+static int send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int64_t handle, int64_t *slots)
 {
     if (net == NULL || from < 0 || from >= net->params.ports || to < 0 || to >= net->params.ports || words < 1 ||
         words > MOST_WORDS)
@@ -154,7 +154,8 @@ int dvsim_network_send(dvsim_network *net, int64_t from, int64_t to, int64_t wor
     if (net->params.injection != DVSIM_INJECT_GIVEN || net->pending > 0)
         return DVSIM_ESTATE;
     if (net->free_burst < 0) {
-        if (net->burst_room > (int64_t)(net->birth_mask / 2) + 1) /* twice as many would have no names */
+        const int64_t most = (int64_t)net->birth_mask + 1 - dvsim_network_most_noted(net);
+        if (net->burst_room > most / 2) /* twice as many would have no names */
             return DVSIM_ESTATE;
         if (!more_bursts(net))
             return DVSIM_ENOMEM;
@@ -172,14 +173,27 @@ int dvsim_network_send(dvsim_network *net, int64_t from, int64_t to, int64_t wor
         p->shares[burst] = (dvsim_share){0, -1, -1};
         for (int64_t plane = p->first; plane < p->first + p->planes; plane++) {
             const int64_t place = (plane - first + planes) % planes;
-            const dvsim_batch batch = {burst, words / planes + (place < words % planes),
-                                       net->now + net->params.link_slots, (uint32_t)to, 0};
+            dvsim_batch batch = {burst, words / planes + (place < words % planes),
+                                 net->now + net->params.link_slots, NULL, (uint32_t)to, 0};
+            if (batch.words > 0 && slots != NULL)
+                batch.slot = slots + place;
             if (batch.words > 0)
                 add_batch(p, (uint32_t)host_of(p, plane - p->first, from), &batch);
         }
         record->parts_left += p->shares[burst].left > 0;
     }
     return DVSIM_OK;
+}
+
+int dvsim_network_send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int64_t handle)
+{
+    return send(net, from, to, words, handle, NULL);
+}
+
+int dvsim_network_send_noted(dvsim_network *net, int64_t from, int64_t to, int64_t words, int64_t handle,
+                             int64_t *slots)
+{
+    return slots == NULL ? DVSIM_EINVAL : send(net, from, to, words, handle, slots);
 }
 
 int64_t dvsim_network_waiting(const dvsim_network *net, int64_t port)

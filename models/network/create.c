@@ -137,6 +137,7 @@ static void make_part(ledger *l, dvsim_network *net, dvsim_part *p, const uint8_
     if (injection == DVSIM_INJECT_GIVEN) {
         p->sending = zeros(l, hosts, sizeof *p->sending);
         p->senders = zeros(l, hosts, sizeof *p->senders);
+        p->free_flight = -1;
     }
     for (int64_t i = 0; i <= net->params.levels && !l->failed; i++)
         make_stage(l, net, p, i, injecting);
@@ -261,7 +262,8 @@ void dvsim_network_free(dvsim_network *net)
         dvsim_part *p = &net->parts[i];
         void *parts[] = {p->seeds,   p->arrival_keys, p->route_keys, p->traffic,      p->cells, p->fresh,
                          p->head,    p->waiting,      p->offered,    p->accepted,     p->hops,  p->latency,
-                         p->sending, p->senders,      p->batches,    p->delivered_at, p->ended, p->shares};
+                         p->sending, p->senders,      p->batches,    p->delivered_at, p->ended, p->shares,
+                         p->flights};
         for (int64_t s = 0; s <= net->params.levels; s++)
             free_stage(&p->stages[s]);
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)

@@ -69,8 +69,16 @@ typedef struct {
 /* Words of a burst that wait at a port of a plane. */
 typedef struct {
     int64_t burst, words, from_slot;
+    int64_t *slot; /* NULL, or where the slot of the next word is noted; `planes` further that of the one after */
     uint32_t to, next;
 } dvsim_batch;
+
+/* A word on its way whose slot is noted. Its packet names it, from the top of what a packet can name downwards;
+ * those that are not noted name their burst. */
+typedef struct {
+    int64_t burst, next_free; /* -1: the last one */
+    int64_t *slot;
+} dvsim_flight;
 typedef struct {
     int64_t left, first, last; /* words to deliver on this part; slots */
 } dvsim_share;
@@ -97,6 +105,8 @@ typedef struct {
     int64_t sender_count;
     dvsim_batch *batches; /* 0 is none */
     uint32_t batch_room, batch_count, free_batch;
+    dvsim_flight *flights;
+    int64_t flight_room, free_flight; /* free_flight: -1 for none */
     dvsim_share *shares; /* [burst_room] */
     int64_t *ended;      /* [burst_room] bursts all of whose words on this part are delivered */
     int64_t ended_count, words_left;
@@ -196,6 +206,12 @@ void dvsim_network_offered_given(dvsim_part *p);
 void dvsim_network_word_ended(dvsim_part *p, uint64_t burst);
 int64_t dvsim_network_words_waiting(const dvsim_part *p);
 int dvsim_network_collect(dvsim_network *net); /* shares that have ended, into completions */
+
+/* noted.c: what a packet with the next word of a batch is called, 0 if it must wait until there is a name; the
+ * burst of a noted word that is there; the names of the part that has most. */
+int dvsim_network_name(dvsim_part *p, dvsim_batch *batch, uint64_t *birth);
+uint64_t dvsim_network_noted(dvsim_part *p, uint64_t birth);
+int64_t dvsim_network_most_noted(const dvsim_network *net);
 
 /* slot.c */
 void dvsim_network_slots(dvsim_part *p, int64_t slots);

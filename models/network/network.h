@@ -112,6 +112,11 @@ int dvsim_network_totals_now(const dvsim_network *network, dvsim_network_totals 
  * room for one more; nothing was sent. */
 int dvsim_network_send(dvsim_network *network, int64_t from, int64_t to, int64_t words, int64_t handle);
 
+/* The same, and the slot in which word k is delivered is written to slots[k], which must live until the burst
+ * is completed. DVSIM_EINVAL: also if `slots` is NULL. */
+int dvsim_network_send_noted(dvsim_network *network, int64_t from, int64_t to, int64_t words, int64_t handle,
+                             int64_t *slots);
+
 /* Injection `given`: bursts that have words waiting at a port, summed over the planes. */
 int64_t dvsim_network_waiting(const dvsim_network *network, int64_t port);
 

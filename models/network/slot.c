@@ -62,9 +62,11 @@ static void deliver(dvsim_part *p)
     dvsim_stage *ports = &p->stages[net->params.levels];
     for (int64_t k = 0; k < p->fresh_count; k++) {
         const uint64_t word = ports->offers[p->fresh[k]];
-        const uint64_t birth = word >> net->birth_shift & net->birth_mask;
+        uint64_t birth = word >> net->birth_shift & net->birth_mask;
         int64_t latency = (int64_t)(((uint64_t)p->now - birth) & net->birth_mask) + net->params.link_slots;
         if (net->params.injection == DVSIM_INJECT_GIVEN) {
+            if (birth >= (uint64_t)net->burst_room)
+                birth = dvsim_network_noted(p, birth);
             latency = p->now - net->bursts[birth].sent;
             dvsim_network_word_ended(p, birth);
         }

@@ -15,9 +15,8 @@ static dvsim_card_params params(void)
         .group_counters = 64,
         .fifo_words = 2,
         .dma_entries = 8192,
-        .dma_setup_ps = 0,
         .piece_words = 131,
-        .pcie_fs = 126904,
+        .pcie = {.engine_fs = 126904},
         .vic_to_dram = {270000, 1530000},
     };
 }
@@ -40,6 +39,8 @@ static void a_law_does_not_overflow_where_64_bits_would(void)
 {
     dvsim_law law = {0, 3000000}; /* 3 ns/B: 1.2e20 fs in all */
     CHECK(dvsim_law_total_ps(law, 131072, 300000) == INT64_C(117964800000000));
+    CHECK(dvsim_law_total_ps((dvsim_law){0, 1}, 1, INT64_MAX) == INT64_MAX / 1000 + 1); /* to the edge of 64 bits */
+    CHECK(dvsim_law_total_ps((dvsim_law){0, 1}, 1, INT64_MAX - 500) == INT64_MAX / 1000);
 }
 
 static void published_sizes_have_the_published_pieces(void)
@@ -96,7 +97,7 @@ static void the_slower_of_port_and_dma_sets_the_end_of_a_burst(void)
     CHECK(burst.last_ps == 1000000 + 100 * (270000 + 2048 * 1530));
     CHECK(burst.held_ps == 0);
     p.vic_to_dram = (dvsim_law){0, 0};
-    p.pcie_fs = 1;
+    p.pcie.engine_fs = 1;
     CHECK(dvsim_card_init(&card, &p, 2048) == DVSIM_OK);
     CHECK(dvsim_card_receive(&card, flow(100 * 465000), 100, &burst) == DVSIM_OK);
     CHECK(burst.last_ps == 1000000 + 100 * 465000);
@@ -119,7 +120,7 @@ static void a_full_sram_holds_the_sender_back_and_loses_nothing(void)
 static void the_dma_table_is_loaded_as_often_as_it_must(void)
 {
     dvsim_card_params p = params();
-    p.dma_setup_ps = 7;
+    p.pcie.setup_ps = 7;
     p.dma_entries = 10;
     dvsim_card card;
     CHECK(dvsim_card_init(&card, &p, 8) == DVSIM_OK);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "host/receiver.h"
 #include "network/network.h"
 #include "vortex/vortex.h"
 
@@ -96,6 +97,7 @@ static int life_of_a_switch(int32_t injection)
 static int life_of_a_network(int32_t injection)
 {
     static const uint32_t hot[] = {3};
+    static int64_t slots[100][20];
     const dvsim_network_params p = {
         .height = 4,
         .angles = 3,
@@ -115,12 +117,42 @@ static int life_of_a_network(int32_t injection)
     dvsim_network_counts counts;
     for (int part = 0; part < 2; part++) {
         for (int64_t i = 0; injection == DVSIM_INJECT_GIVEN && i < 100; i++)
-            well &= dvsim_network_send(net, i % 8, i % 3, 20, i) == DVSIM_OK;
+            well &= (i % 2 ? dvsim_network_send(net, i % 8, i % 3, 20, i)
+                           : dvsim_network_send_noted(net, i % 8, i % 3, 20, i, slots[i])) == DVSIM_OK;
         well &= dvsim_network_run(net, 600) == DVSIM_OK;
         well &= dvsim_network_counts_now(net, &counts) == DVSIM_OK;
         dvsim_network_reset_counts(net);
     }
     dvsim_network_free(net);
+    return well;
+}
+
+static int life_of_a_receiver(int32_t times)
+{
+    enum { MESSAGES = 70, WORDS = 5 * MESSAGES };
+    static int64_t slots[WORDS], pieces[3 * MESSAGES];
+    const dvsim_card_params p = {
+        .sram_bytes = 100 * WORDS,
+        .group_counters = 64,
+        .fifo_words = 2,
+        .dma_entries = 50,
+        .piece_words = 2,
+        .pcie = {.crossing_ps = 4000, .load_ps = 9000, .store_fs = 2000, .look_ps = 50, .setup_ps = 10, .engine_fs = 125},
+    };
+    dvsim_receiver *r = dvsim_receiver_create(&p, 40, 3);
+    if (r == NULL)
+        return 0;
+    int well = 1;
+    for (int i = 0; i < WORDS; i++)
+        slots[i] = i / 8;
+    for (int32_t i = 1; well && i <= times; i++) {
+        const dvsim_arrival_words arrival = {slots, 1000 * i, 100, 0};
+        const dvsim_window window = {WORDS, 0, 0, 5};
+        dvsim_burst burst;
+        well &= dvsim_receiver_take(r, &arrival, i * MESSAGES / times, &window, pieces, &burst) == DVSIM_OK;
+        well &= !well || dvsim_receiver_check(r);
+    }
+    dvsim_receiver_free(r);
     return well;
 }
 
@@ -152,6 +184,7 @@ int main(void)
         every_failure_is_told(life_of_a_network, injection);
         without_threads_it_runs_all_the_same(injection);
     }
+    every_failure_is_told(life_of_a_receiver, 3);
     puts("all checks passed");
     return 0;
 }

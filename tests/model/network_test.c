@@ -199,6 +199,42 @@ static void a_carried_switch_takes_words_and_gives_them_back(void)
     dvsim_vortex_free(v);
 }
 
+static void the_slot_of_every_word_is_noted(int64_t threads)
+{
+    enum { BURSTS = 300, MOST = 50 };
+    static int64_t slots[BURSTS][MOST];
+    memset(slots, 0xff, sizeof slots);
+    dvsim_network_params p = params(3, 128);
+    p.injection = DVSIM_INJECT_GIVEN;
+    p.together = 1;
+    dvsim_network *net = dvsim_network_create(&p, threads), *plain = dvsim_network_create(&p, 1);
+    CHECK(net != NULL && plain != NULL);
+    CHECK(dvsim_network_send_noted(net, 0, 1, 1, 0, NULL) == DVSIM_EINVAL);
+    for (int64_t i = 0; i < BURSTS; i++) { /* every third is not noted */
+        int64_t *noted = i % 3 ? slots[i] : NULL;
+        CHECK((noted ? dvsim_network_send_noted(net, i % 128, i * 37 % 128, 1 + i % MOST, i, noted)
+                     : dvsim_network_send(net, i % 128, i * 37 % 128, 1 + i % MOST, i)) == DVSIM_OK);
+        CHECK(dvsim_network_send(plain, i % 128, i * 37 % 128, 1 + i % MOST, i) == DVSIM_OK);
+    }
+    CHECK(dvsim_network_run(net, 2000) == DVSIM_OK && dvsim_network_run(plain, 2000) == DVSIM_OK);
+    const dvsim_completion *done, *same;
+    CHECK(dvsim_network_completions(net, &done) == BURSTS && dvsim_network_completions(plain, &same) == BURSTS);
+    CHECK(memcmp(done, same, BURSTS * sizeof *done) == 0); /* to note changes nothing */
+    for (int64_t i = 0; i < BURSTS; i++) {
+        const int64_t burst = done[i].handle, words = 1 + burst % MOST;
+        int64_t first = INT64_MAX, last = -1;
+        for (int64_t k = 0; k < words && burst % 3; k++) {
+            first = slots[burst][k] < first ? slots[burst][k] : first;
+            last = slots[burst][k] > last ? slots[burst][k] : last;
+            CHECK(k < 3 || slots[burst][k] != slots[burst][k - 3]); /* of one plane: one in a slot */
+        }
+        CHECK(burst % 3 == 0 || (first == done[i].first_slot && last == done[i].last_slot));
+        CHECK(words == MOST || slots[burst][words] == -1);
+    }
+    dvsim_network_free(net);
+    dvsim_network_free(plain);
+}
+
 int main(void)
 {
     bad_parameters_are_refused();
@@ -210,6 +246,8 @@ int main(void)
     }
     bursts_arrive_whole_and_stop_the_run(1);
     bursts_arrive_whole_and_stop_the_run(3);
+    the_slot_of_every_word_is_noted(1);
+    the_slot_of_every_word_is_noted(3);
     a_carried_switch_takes_words_and_gives_them_back();
     puts("all checks passed");
     return 0;

@@ -41,7 +41,7 @@ def in_place():
 @pytest.mark.parametrize(
     ("name", "sanitizers"),
     [("core_test", "address,undefined"), ("vic_test", "address,undefined"),
-     ("vortex_test", "address,undefined"),
+     ("receiver_test", "address,undefined"), ("vortex_test", "address,undefined"),
      ("vortex_test", "thread"), ("network_test", "address,undefined"), ("network_test", "thread"),
      ("memory_test", "address,undefined")],
 )  # fmt: skip

@@ -193,6 +193,39 @@ static void an_engine_moves_a_word_when_it_is_due(void)
     dvsim_vic_free(vic);
 }
 
+static void a_further_entry_of_a_table_has_no_setup(void)
+{
+    dvsim_vic *vic = make();
+    CHECK(dvsim_vic_engine_read(vic, 0, 1, 0, 2) == DVSIM_OK);
+    CHECK(dvsim_vic_engine_entry(vic, 0, 2, 2, 1) == DVSIM_OK);
+    CHECK(dvsim_vic_engine_entry(vic, 0, 2, WORDS, 1) == DVSIM_EINVAL);
+    dvsim_vic_move(vic, 1002000); /* the setup and two words */
+    CHECK(news == 3 && dvsim_vic_due_ps(vic) == 1003000);
+    dvsim_vic_move(vic, 1003000);
+    CHECK(news == 5 && dvsim_vic_due_ps(vic) == INT64_MAX);
+    CHECK(dvsim_vic_engine_entry(vic, 2000000, 3, 5, 1) == DVSIM_OK); /* idle meanwhile */
+    CHECK(dvsim_vic_due_ps(vic) == 2001000);
+    dvsim_vic_free(vic);
+}
+
+static void an_engine_reads_no_more_than_the_host_allows(void)
+{
+    dvsim_vic *vic = make();
+    dvsim_vic_allow(vic, 0, 2);
+    CHECK(dvsim_vic_engine_read(vic, 0, 1, 0, 4) == DVSIM_OK);
+    dvsim_vic_move(vic, 5000000);
+    CHECK(news == 2 && dvsim_vic_due_ps(vic) == INT64_MAX);
+    dvsim_vic_allow(vic, 6000000, 3);
+    CHECK(dvsim_vic_due_ps(vic) == 6000000); /* it was overdue */
+    dvsim_vic_move(vic, 6000000);
+    CHECK(news == 3 && dvsim_vic_due_ps(vic) == INT64_MAX);
+    dvsim_vic_allow(vic, 6000500, 100); /* the word after it is not */
+    CHECK(dvsim_vic_due_ps(vic) == 6001000);
+    dvsim_vic_move(vic, 6001000);
+    CHECK(news == 5 && told[4].what == DVSIM_TOLD_DONE);
+    dvsim_vic_free(vic);
+}
+
 static void an_engine_stops_while_the_queue_is_full(void)
 {
     dvsim_vic *vic = make();
@@ -252,6 +285,8 @@ int main(void)
     a_full_fifo_holds_back_what_is_for_it();
     a_full_queue_and_bad_headers();
     an_engine_moves_a_word_when_it_is_due();
+    a_further_entry_of_a_table_has_no_setup();
+    an_engine_reads_no_more_than_the_host_allows();
     an_engine_stops_while_the_queue_is_full();
     stores_and_engine_take_turns();
     a_load_comes_back_after_the_round_trip();

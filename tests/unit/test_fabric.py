@@ -24,7 +24,8 @@ def send(fidelity, bursts):
 
     def sender(number, when, flow, words):
         yield clock.timeout(when)
-        arrivals[number] = yield fabric.send(flow, words)
+        arrival = yield fabric.send(flow, words)
+        arrivals[number] = arrival.flow if fidelity == "cycle" else arrival
 
     senders = [clock.process(sender(number, *burst)) for number, burst in enumerate(bursts)]
     clock.run(clock.all_of(senders))

@@ -72,6 +72,23 @@ def test_bursts_of_any_size_are_counted_exactly():
     assert p.read(3 * second).pieces.tolist() == [126 * 10**9] * 3
 
 
+def test_pieces_with_times_of_their_own_are_counted_where_they_came():
+    p = probe(2048, 100)  # two pieces each
+    p.record_pieces(np.array([10, 100, 101, 199]))
+    p.record_pieces(np.array([250, 350]))
+    record = p.read(400)
+    assert record.pieces.tolist() == [2, 2, 1, 1]
+    assert record.messages.tolist() == [1, 1, 0, 1]
+    assert p.extra_polls(100, 400) == 1
+    assert p.read(400).pieces.tolist() == [2, 2, 1, 1]  # read as often as one likes
+
+
+def test_rounds_of_63_are_counted_at_either_fidelity():
+    p = probe(131072, 100)
+    p.record_pieces(np.arange(126) * 3)  # 34 of them by the first tick
+    assert p.read(400).pieces.tolist() == [0, 63, 0, 63]
+
+
 def test_a_run_without_a_burst_has_empty_intervals():
     p = probe(8, 100)
     assert p.read(250).pieces.tolist() == [0, 0, 0]
