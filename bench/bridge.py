@@ -1,0 +1,203 @@
+"""How much of what a bare rabbitmq-c loop publishes does vicbridge publish, from other cards?
+
+A private RabbitMQ node, one connection, the same window, publisher confirms, transient messages
+into one classic queue, which is emptied between runs. Runs alternate: a bare loop that sends the
+same memory again and again; a card that does the same through vicbridge. Each is timed from its
+first message to its last confirm; the figure is the middle of the ratios of the pairs. The cores
+have to do it all: what the bridge and its sender need the broker does not get.
+
+Then the bridge's memory while the broker takes nothing, and RabbitMQ's PerfTest at the other end.
+
+    bench/bridge.py [PAIRS]      PERFTEST: a jar or a folder of jars of com.rabbitmq:perf-test
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from dvsim.broker import Brokers
+from dvsim.broker.bridge import vicbridge
+from dvsim.native import emulator_prefix
+
+HERE = Path(__file__).resolve().parent
+SIZES = {8: 60_000, 256: 60_000, 2048: 50_000, 8192: 30_000, 131072: 4_000}
+"""Bytes of a message, and how many are sent: those of the published tables."""
+WINDOW = 256
+GOAL = 0.9
+PERFTEST_MESSAGES = 50_000
+
+
+class Bench:
+    """One broker, and programs that publish to it."""
+
+    def __init__(self, brokers: Brokers, folder: Path) -> None:
+        self.brokers, self.node, self.folder = brokers, brokers.nodes[0], folder
+        prefix = emulator_prefix()
+        self.bin, lib = prefix / "bin", prefix / "lib"
+        self.bare, self.card = folder / "bridge_bare", folder / "bridge_card"
+        cc = [os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O2"]
+        vic = [f"-I{prefix / 'include'}", f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic"]
+        for program, libraries in ((self.bare, ["-lrabbitmq"]), (self.card, vic)):
+            source = HERE / f"{program.name}.c"
+            subprocess.run([*cc, source, "-o", program, *libraries], check=True)
+        self.bridge = [str(vicbridge()), "--url", self.node.url, "--credentials"]
+        self.bridge += [str(brokers.credentials), "--window", str(WINDOW)]
+        queue = ["--queue", "dv1=#"]
+        self.check = [*self.bridge, *queue, "--check"]
+        subprocess.run(self.check, check=True, capture_output=True)
+
+    def empty(self) -> None:
+        """Empty the queue."""
+        self.node.ctl("purge_queue", "dv1")
+
+    def bare_rate(self, size: int, count: int) -> float:
+        """Return messages per second of the bare loop."""
+        self.empty()
+        command = [
+            self.bare,
+            self.node.port,
+            self.brokers.credentials,
+            "dv1.A",
+            size,
+            count,
+            WINDOW,
+        ]
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(done.stderr)
+        return float(done.stdout)
+
+    def bridge_rate(self, size: int, count: int) -> float:
+        """Return messages per second of a card that publishes through the bridge."""
+        self.empty()
+        card = [str(self.card), "dv1.A", str(size), str(count)]
+        return float(self.job(card, [*self.bridge, "--exit-with-clients"]))
+
+    def load(self, verb: str, *more: object) -> list[str]:
+        """Return the command of a vicload whose bridge is card 1."""
+        return [str(word) for word in (self.bin / "vicload", verb, "--bridge", 1, *more)]
+
+    def job(self, *programs: list[str]) -> str:
+        """Run a job with one card for each program; return what it prints."""
+        command = [str(self.bin / "vicrun"), "-n", "1", *programs[0], ":", *programs[1]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
+        return done.stdout
+
+
+def publishing(bench: Bench, pairs: int) -> None:
+    """Print both rates, and the ratio, for each size."""
+    head = f"messages/s, best of {pairs}; ratio: middle of pairs (range)"
+    print(f"{'message':>10} {'bridge':>11} {'bare':>11}  {head}")
+    for size, count in SIZES.items():
+        rates = [
+            (bench.bridge_rate(size, count), bench.bare_rate(size, count)) for _ in range(pairs)
+        ]
+        ratios = sorted(bridge / bare for bridge, bare in rates)
+        best = [max(rate[side] for rate in rates) for side in (0, 1)]
+        print(f"{size:>8} B {best[0]:>11,.0f} {best[1]:>11,.0f}  {median(ratios):.2f}"
+              f" ({ratios[0]:.2f} .. {ratios[-1]:.2f}), goal {GOAL}", flush=True)  # fmt: skip
+
+
+def memory(bench: Bench) -> None:
+    """Print how much of the bridge is resident while the broker takes nothing."""
+    for size in (8, 131072):
+        bench.empty()
+        bench.node.memory_alarm(True)
+        prometheus = bench.folder / "bridge.prom"
+        command = [str(bench.bin / "vicrun"), "-n", "1"]
+        command += bench.load("publish", "--key", "dv1.A", "--messages", 2000, "--bytes", size)
+        command += [":", *bench.bridge, "--prometheus", str(prometheus), "--exit-with-clients"]
+        job = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        wanted = f'vicbridge_in_flight{{card="1"}} {WINDOW}'
+        end = time.monotonic() + 60
+        while not (prometheus.exists() and wanted in prometheus.read_text("ascii")):
+            if time.monotonic() > end:
+                raise SystemExit("the bridge's window does not fill")
+            time.sleep(0.1)
+        children = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text("ascii").split()
+        status = [Path(f"/proc/{child}/status").read_text("ascii") for child in children]
+        (text,) = [text for text in status if "Name:\tvicbridge" in text]
+        peak = int(re.findall(r"VmHWM:\s+(\d+) kB", text)[0]) / 1024
+        bench.node.memory_alarm(False)
+        job.wait()
+        bound = WINDOW * size / 2**20 + 64
+        goal = f"goal: window x size + 64 MiB = {bound:.0f} MiB"
+        print(f"{size} B, broker blocked: {peak:.1f} MiB resident at most ({goal})")
+        prometheus.unlink()
+
+
+def perftest(bench: Bench) -> None:
+    """Let PerfTest consume what the bridge published, and publish what the bridge delivers."""
+    where = os.environ.get("PERFTEST")
+    if where is None or shutil.which("java") is None:
+        print("PerfTest: not run: it needs java, and PERFTEST: a jar, or a folder of jars")
+        return
+    classes = f"{where}/*" if Path(where).is_dir() else where
+    user = f"{bench.brokers.user}:{bench.brokers.password}"
+    uri = bench.node.url.replace("amqp://", f"amqp://{user}@")
+    secret = {"RABBITMQ_PERF_TEST_ENV_PREFIX": "DVSIM_BENCH_", "DVSIM_BENCH_URI": uri}
+    size, count = 2048, PERFTEST_MESSAGES
+
+    def tested(*arguments: object) -> str:
+        command = [
+            "java",
+            "-cp",
+            classes,
+            "com.rabbitmq.perf.PerfTest",
+            "--predeclared",
+            "-u",
+            "dv1",
+        ]
+        done = subprocess.run(
+            [*command, *map(str, arguments)],
+            capture_output=True, text=True, check=False, timeout=300, env={**os.environ, **secret},
+        )  # fmt: skip
+        found = re.findall(r"(?:sending|receiving) rate avg: (\d+) msg/s", done.stdout)
+        if not found:
+            return f"failed: {(done.stderr or done.stdout)[-300:]}"
+        return f"{max(map(int, found)):,} messages/s"
+
+    bench.empty()
+    load = bench.load("publish", "--key", "dv1.A", "--messages", count, "--bytes", size)
+    bench.job(load, [*bench.bridge, "--exit-with-clients"])
+    rate = tested("-x", 0, "-y", 1, "-D", count, "-q", 256, "--multi-ack-every", 128)
+    print(f"PerfTest consumes {count:,} messages of {size} B that the bridge published: {rate}")
+    report = bench.folder / "consumed.json"
+    command = [str(bench.bin / "vicrun"), "-n", "1"]
+    command += bench.load("consume", "--queue", "dv1", "--messages", count, "--report", report)
+    command += [":", *bench.bridge, "--exit-with-clients"]
+    consumer = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    rate = tested("-x", 1, "-y", 0, "-C", count, "-s", size, "-c", 256, "-e", "dv", "-k", "dv1.A")
+    print(f"PerfTest publishes {count:,} messages of {size} B, with confirms: {rate}")
+    consumer.wait(300)
+    taken = json.loads(report.read_text("utf-8"))
+    print(f"the bridge gave a card {taken['messages']:,} of them, {taken['bytes']:,} B")
+
+
+def main() -> None:
+    """Print all figures."""
+    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    with tempfile.TemporaryDirectory() as folder, Brokers(memory=4 << 30) as brokers:
+        load = os.getloadavg()[0]
+        print(
+            f"RabbitMQ {brokers.version}, window {WINDOW}, {os.cpu_count()} cores, load {load:.1f}"
+        )
+        bench = Bench(brokers, Path(folder))
+        publishing(bench, pairs)
+        memory(bench)
+        perftest(bench)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+/* What a publisher sends over its connection and reads from it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "publish.h"
+
+enum {
+    CHANNEL = 1,
+    BATCH = 64,          /* messages after which to look for confirms */
+    FRAME_EXTRA = 8,     /* bytes of a frame besides its payload */
+    HEADS = 700,         /* bytes of method and header at most, and of their frames */
+    MOST_REFUSALS = 6,   /* a nack is no answer for good: this many are */
+    FIRST_PAUSE_MS = 50,
+    KEYS = 32            /* that are named when they have no queue */
+};
+
+static void properties_of(const struct publisher *publisher, const struct message *message, char *id,
+                          amqp_basic_properties_t *properties)
+{
+    bool persistent = message->persistent || publisher->bridge->options.persistent;
+    id_write(id, message->session, message->id);
+    *properties = (amqp_basic_properties_t){
+        ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG,
+        .delivery_mode = persistent ? AMQP_DELIVERY_PERSISTENT : AMQP_DELIVERY_NONPERSISTENT,
+        .message_id = bytes_of(id, ID_BYTES),
+    };
+}
+
+/* A message of one frame, in one call. */
+static int send_short(struct publisher *publisher, const struct message *message)
+{
+    const struct options *options = &publisher->bridge->options;
+    char id[ID_BYTES];
+    amqp_basic_properties_t properties;
+    properties_of(publisher, message, id, &properties);
+    return amqp_basic_publish(publisher->link.state, CHANNEL, amqp_cstring_bytes(options->exchange),
+                              bytes_of(message->key, message->key_bytes), options->mandatory, 0, &properties,
+                              bytes_of(message->body, message->body_bytes));
+}
+
+static int send_method(struct publisher *publisher, const struct message *message)
+{
+    const struct options *options = &publisher->bridge->options;
+    amqp_basic_publish_t method = {
+        .exchange = amqp_cstring_bytes(options->exchange),
+        .routing_key = bytes_of(message->key, message->key_bytes),
+        .mandatory = options->mandatory,
+    };
+    return amqp_send_method(publisher->link.state, CHANNEL, AMQP_BASIC_PUBLISH_METHOD, &method);
+}
+
+static int send_header(struct publisher *publisher, const struct message *message)
+{
+    char id[ID_BYTES];
+    amqp_basic_properties_t properties;
+    properties_of(publisher, message, id, &properties);
+    amqp_frame_t frame = {.frame_type = AMQP_FRAME_HEADER, .channel = CHANNEL};
+    frame.payload.properties.class_id = AMQP_BASIC_CLASS;
+    frame.payload.properties.body_size = message->body_bytes;
+    frame.payload.properties.decoded = &properties;
+    return amqp_send_frame(publisher->link.state, &frame);
+}
+
+/* The next frame of publisher->part; before the first of them method and header. */
+static int send_next_frame(struct publisher *publisher, size_t frame_bytes)
+{
+    struct message *message = publisher->part;
+    int status = AMQP_STATUS_OK;
+    if (publisher->part_at == 0) {
+        status = send_method(publisher, message);
+        status = status == AMQP_STATUS_OK ? send_header(publisher, message) : status;
+    }
+    amqp_frame_t frame = {.frame_type = AMQP_FRAME_BODY, .channel = CHANNEL};
+    frame.payload.body_fragment = bytes_of(message->body + publisher->part_at, frame_bytes);
+    publisher->part_at += frame_bytes;
+    return status == AMQP_STATUS_OK ? amqp_send_frame(publisher->link.state, &frame) : status;
+}
+
+static void published(struct publisher *publisher, struct message *message)
+{
+    struct bridge *bridge = publisher->bridge;
+    count(message->published_ns == 0 ? &bridge->counters.published : &bridge->counters.republished, 1);
+    message->published_ns = message->published_ns == 0 ? now_ns() : message->published_ns;
+    message->returned = false;
+    if (bridge->options.at_most_once) {
+        struct queue done = {NULL, NULL, 0};
+        queue_put(&done, message);
+        publisher_done(publisher, &done, 0);
+    } else {
+        flight_add(&publisher->flight, message);
+    }
+}
+
+/* Send a message of one frame, or the next frame of a longer one. */
+static int send_some(struct publisher *publisher)
+{
+    size_t most = (size_t)amqp_get_frame_max(publisher->link.state) - FRAME_EXTRA;
+    struct message *message = publisher->part != NULL ? publisher->part : publisher->next.first;
+    size_t left = message->body_bytes - (publisher->part != NULL ? publisher->part_at : 0);
+    size_t frame_bytes = left < most ? left : most;
+    if (!link_has_room(&publisher->link, frame_bytes + HEADS)) {
+        publisher->wants_room = true;
+        return AMQP_STATUS_OK;
+    }
+    if (publisher->part == NULL) { /* ours to publish again if this fails */
+        publisher->part = queue_take(&publisher->next);
+        publisher->part_at = 0;
+    }
+    int status;
+    if (message->body_bytes <= most) {
+        status = send_short(publisher, message);
+        publisher->part_at = message->body_bytes;
+    } else {
+        status = send_next_frame(publisher, frame_bytes);
+    }
+    if (status == AMQP_STATUS_OK && publisher->part_at == message->body_bytes) {
+        publisher->part = NULL;
+        published(publisher, message);
+    }
+    return status;
+}
+
+enum fault publisher_publish(struct publisher *publisher)
+{
+    struct link *link = &publisher->link;
+    int status = AMQP_STATUS_OK;
+    publisher->wants_room = false;
+    for (unsigned i = 0; i < BATCH && status == AMQP_STATUS_OK && !link->blocked && !publisher->wants_room; i++) {
+        bool there = publisher->next.first != NULL && !flight_is_full(&publisher->flight);
+        if (publisher->part == NULL && !there) {
+            break;
+        }
+        link_cork(link, true);
+        status = send_some(publisher);
+    }
+    link_cork(link, false);
+    return status == AMQP_STATUS_OK ? FAULT_NONE : link_status(link, status, "publishing");
+}
+
+static void nacked(struct publisher *publisher, struct queue *messages)
+{
+    struct message *message;
+    struct queue refused = {NULL, NULL, 0};
+    count(&publisher->bridge->counters.nacked, messages->count);
+    while ((message = queue_take(messages)) != NULL) {
+        if (++message->refusals == MOST_REFUSALS) {
+            queue_put(&refused, message);
+        } else {
+            message->due_ns = now_ns() + ((uint64_t)FIRST_PAUSE_MS * 1000000 << (message->refusals - 1));
+            queue_put(&publisher->later, message);
+        }
+    }
+    publisher_done(publisher, &refused, VIC_REFUSED);
+}
+
+static enum fault answered(struct publisher *publisher, uint64_t tag, bool multiple, bool taken)
+{
+    struct queue messages = {NULL, NULL, 0};
+    if (!flight_answered(&publisher->flight, tag, multiple, &messages)) {
+        snprintf(publisher->link.why, sizeof publisher->link.why, "%s: a confirm of a message that was not published",
+                 publisher->link.url->shown);
+        return FAULT_DOWN;
+    }
+    if (taken) {
+        publisher_done(publisher, &messages, 0);
+    } else {
+        nacked(publisher, &messages);
+    }
+    return FAULT_NONE;
+}
+
+static enum fault read_method(struct publisher *publisher, const amqp_method_t *method)
+{
+    if (method->id == AMQP_BASIC_ACK_METHOD) {
+        const amqp_basic_ack_t *ack = method->decoded;
+        return answered(publisher, ack->delivery_tag, ack->multiple, true);
+    }
+    if (method->id == AMQP_BASIC_NACK_METHOD) {
+        const amqp_basic_nack_t *nack = method->decoded;
+        return answered(publisher, nack->delivery_tag, nack->multiple, false);
+    }
+    if (method->id == AMQP_BASIC_RETURN_METHOD) {
+        const amqp_basic_return_t *back = method->decoded;
+        publisher->return_begun = true;
+        snprintf(publisher->return_key, sizeof publisher->return_key, "%.*s", (int)back->routing_key.len,
+                 (const char *)back->routing_key.bytes);
+    }
+    if (method->id == AMQP_CHANNEL_CLOSE_METHOD) {
+        amqp_rpc_reply_t reply = {AMQP_RESPONSE_SERVER_EXCEPTION, *method, 0};
+        return link_fault(&publisher->link, &reply, CHANNEL, "publishing");
+    }
+    return FAULT_NONE;
+}
+
+/* Once for each key. */
+static void say_return(const char *key, const char *exchange)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char said[KEYS][256];
+    static size_t keys;
+    pthread_mutex_lock(&lock);
+    bool known = keys == KEYS;
+    for (size_t i = 0; i < keys && !known; i++) {
+        known = strcmp(said[i], key) == 0;
+    }
+    if (!known) {
+        snprintf(said[keys++], sizeof said[0], "%s", key);
+        log_warning("no queue for routing key '%s' of exchange '%s': returned; further ones are counted%s", key, exchange,
+                    keys == KEYS ? ", and further keys are not named" : "");
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* A message had no queue. With confirms its ack follows, without them this is all. */
+static void returned(struct publisher *publisher, const amqp_basic_properties_t *properties)
+{
+    uint64_t session, id;
+    struct bridge *bridge = publisher->bridge;
+    struct message *message = NULL;
+    if ((properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG) != 0 &&
+        id_read(properties->message_id.bytes, properties->message_id.len, &session, &id)) {
+        message = flight_find(&publisher->flight, session, id);
+    }
+    if (message != NULL) {
+        message->returned = true;
+    } else {
+        count(&bridge->counters.returned, 1);
+    }
+    say_return(publisher->return_key, bridge->options.exchange);
+}
+
+enum fault publisher_read(struct publisher *publisher)
+{
+    amqp_frame_t frame;
+    bool there = true;
+    enum fault fault = FAULT_NONE;
+    while (fault == FAULT_NONE) {
+        fault = link_frame(&publisher->link, &frame, &there);
+        if (fault != FAULT_NONE || !there) {
+            break;
+        }
+        if (frame.frame_type == AMQP_FRAME_METHOD) {
+            fault = read_method(publisher, &frame.payload.method);
+        } else if (frame.frame_type == AMQP_FRAME_HEADER && publisher->return_begun) {
+            publisher->return_begun = false;
+            returned(publisher, frame.payload.properties.decoded);
+        } /* the body of what came back is here still */
+    }
+    return fault;
+}

@@ -1,0 +1,21 @@
+#define _GNU_SOURCE
+#include <sys/random.h>
+#include <time.h>
+
+#include "bridge.h"
+
+uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t chance(void)
+{
+    uint64_t bits = 0;
+    if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits) {
+        bits = now_ns() * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return bits;
+}

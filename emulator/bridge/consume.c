@@ -1,0 +1,250 @@
+/* The thread of the consumer: envelopes of programs, frames of the broker, in turn. It connects when somebody has
+ * subscribed. */
+#define _GNU_SOURCE
+#include "consume.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { MOST_INBOX = 4096, FRAMES = 64, MANY = 16 };
+
+static const uint64_t sleep_ns = 50000000, retry_ns = 1000000;
+
+static void kick(struct consumer *consumer)
+{
+    static const uint64_t one = 1;
+    if (write(consumer->wake, &one, sizeof one) < 0) {
+        return; /* it has been told often enough */
+    }
+}
+
+void consumer_put(struct consumer *consumer, struct message *envelope)
+{
+    pthread_mutex_lock(&consumer->lock);
+    while (consumer->inbox.count >= MOST_INBOX && !atomic_load(&consumer->ended)) {
+        kick(consumer);
+        pthread_cond_wait(&consumer->room, &consumer->lock);
+    }
+    queue_put(&consumer->inbox, envelope);
+    bool wake = consumer->inbox.count % MANY == 0;
+    pthread_mutex_unlock(&consumer->lock);
+    if (wake) {
+        kick(consumer);
+    }
+}
+
+void consumer_nudge(struct consumer *consumer)
+{
+    pthread_mutex_lock(&consumer->lock);
+    bool wake = consumer->inbox.first != NULL && !consumer->nudged;
+    consumer->nudged |= wake;
+    pthread_mutex_unlock(&consumer->lock);
+    if (wake) {
+        kick(consumer);
+    }
+}
+
+bool consumer_has_ended(struct consumer *consumer)
+{
+    return atomic_load(&consumer->ended);
+}
+
+static void read_inbox(struct consumer *consumer)
+{
+    pthread_mutex_lock(&consumer->lock);
+    struct queue envelopes = consumer->inbox;
+    struct message *message;
+    consumer->inbox = (struct queue){NULL, NULL, 0};
+    consumer->nudged = false;
+    pthread_cond_signal(&consumer->room);
+    pthread_mutex_unlock(&consumer->lock);
+    while ((message = queue_take(&envelopes)) != NULL) {
+        struct vic_envelope envelope;
+        if (vic_envelope_unpack(message->data, message->bytes, &envelope) == VIC_OK) {
+            switch (envelope.kind) {
+            case VIC_SUBSCRIBE: subscribe(consumer, message->src, &envelope); break;
+            case VIC_UNSUBSCRIBE: unsubscribe(consumer, message->src, &envelope); break;
+            default: deliver_ack(consumer, message->src, &envelope);
+            }
+        }
+        message_free(message);
+    }
+}
+
+static enum fault read_frames(struct consumer *consumer)
+{
+    amqp_frame_t frame;
+    bool there = true;
+    enum fault fault = FAULT_NONE;
+    for (unsigned i = 0; i < FRAMES && fault == FAULT_NONE && there; i++) {
+        fault = link_frame(&consumer->link, &frame, &there);
+        if (fault == FAULT_NONE && there) {
+            fault = deliver_frame(consumer, &frame);
+        }
+    }
+    return fault;
+}
+
+/* Something waits for a subscriber that has credit, but had no room. */
+static bool must_retry(const struct consumer *consumer)
+{
+    for (size_t i = 0; i < consumer->channels; i++) {
+        for (struct subscriber *each = consumer->channel[i]->subscribers; each != NULL; each = each->next) {
+            if (each->retry_ns != 0 && consumer->channel[i]->first_waiting != NULL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static enum fault hand_out(struct consumer *consumer)
+{
+    enum fault fault = FAULT_NONE;
+    link_cork(&consumer->link, true);
+    for (size_t i = 0; i < consumer->channels && fault == FAULT_NONE; i++) {
+        struct channel *channel = consumer->channel[i];
+        if (channel->is_open && channel->first != NULL) {
+            fault = deliver_tell_broker(consumer, channel);
+            deliver_waiting(consumer, channel);
+        }
+    }
+    link_cork(&consumer->link, false);
+    return fault;
+}
+
+static bool stops(const struct consumer *consumer)
+{
+    return atomic_load(&consumer->bridge->stopping) || atomic_load(&consumer->bridge->abandon);
+}
+
+/* Until the link is down, or nobody wants anything any more. */
+static enum fault serve(struct consumer *consumer)
+{
+    enum fault fault = FAULT_NONE;
+    consumer->link.readable = true;
+    while (fault == FAULT_NONE && !stops(consumer)) {
+        read_inbox(consumer);
+        subscribers_look(consumer);
+        fault = channels_attend(consumer);
+        if (fault == FAULT_NONE && consumer->link.readable) {
+            fault = read_frames(consumer);
+        }
+        if (fault == FAULT_NONE) {
+            fault = hand_out(consumer);
+        }
+        if (fault == FAULT_NONE && !stops(consumer)) {
+            uint64_t timeout_ns = consumer->link.readable ? 0 : must_retry(consumer) ? retry_ns : sleep_ns;
+            fault = link_wait(&consumer->link, consumer->wake, false, timeout_ns);
+        }
+    }
+    if (fault == FAULT_NONE) { /* acknowledgements that came before the end count */
+        read_inbox(consumer);
+        fault = hand_out(consumer);
+    }
+    return fault;
+}
+
+static void forget_all(struct consumer *consumer)
+{
+    for (size_t i = 0; i < consumer->channels; i++) {
+        consumer->channel[i]->is_open = consumer->channel[i]->consuming = false;
+        deliver_forget(consumer, consumer->channel[i]);
+    }
+}
+
+static enum fault prepare(void *self)
+{
+    (void)self;
+    return FAULT_NONE; /* channels are opened as they are needed */
+}
+
+static bool needed(void *self)
+{
+    const struct consumer *consumer = self;
+    return !stops(consumer) && subscribers_any(consumer);
+}
+
+static void tend(void *self)
+{
+    read_inbox(self);
+    subscribers_look(self);
+}
+
+static void *run(void *self)
+{
+    struct consumer *consumer = self;
+    struct attempt attempt = {.bridge = consumer->bridge, .link = &consumer->link, .wake = consumer->wake,
+                              .self = consumer, .prepare = prepare, .needed = needed, .tend = tend};
+    while (!stops(consumer)) {
+        struct pollfd look = {consumer->wake, POLLIN, 0};
+        uint64_t count;
+        if (!subscribers_any(consumer) && poll(&look, 1, 100) > 0 && read(consumer->wake, &count, sizeof count) < 0) {
+            continue;
+        }
+        tend(consumer);
+        if (!subscribers_any(consumer) || !attempt_all(&attempt)) {
+            continue;
+        }
+        attempt.before = true;
+        enum fault fault = serve(consumer);
+        if (fault != FAULT_NONE) {
+            log_warning("%s", consumer->link.why);
+        }
+        forget_all(consumer); /* the broker gives again what was not acknowledged */
+        link_close(&consumer->link, fault == FAULT_NONE);
+        attempt.fruitless = fault == FAULT_NONE ? 0 : 1;
+    }
+    atomic_store(&consumer->ended, true);
+    pthread_mutex_lock(&consumer->lock);
+    pthread_cond_signal(&consumer->room);
+    pthread_mutex_unlock(&consumer->lock);
+    return NULL;
+}
+
+struct consumer *consumer_start(struct bridge *bridge)
+{
+    struct consumer *consumer = calloc(1, sizeof *consumer);
+    if (consumer == NULL) {
+        return NULL;
+    }
+    consumer->bridge = bridge;
+    consumer->link.options = &bridge->options;
+    atomic_store(&consumer->link.fd, -1);
+    snprintf(consumer->link.name, sizeof consumer->link.name, "vicbridge card %u, consumer", bridge->me);
+    pthread_mutex_init(&consumer->lock, NULL);
+    pthread_cond_init(&consumer->room, NULL);
+    consumer->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (consumer->wake < 0 || pthread_create(&consumer->thread, NULL, run, consumer) != 0) {
+        free(consumer);
+        return NULL;
+    }
+    return consumer;
+}
+
+void consumer_close(struct consumer *consumer)
+{
+    struct message *message;
+    if (consumer == NULL) {
+        return;
+    }
+    pthread_join(consumer->thread, NULL);
+    for (size_t i = 0; i < consumer->channels; i++) {
+        struct channel *channel = consumer->channel[i];
+        deliver_forget(consumer, channel);
+        while (channel->subscribers != NULL) {
+            struct subscriber *next = channel->subscribers->next;
+            free(channel->subscribers);
+            channel->subscribers = next;
+        }
+        free(channel);
+    }
+    while ((message = queue_take(&consumer->inbox)) != NULL) {
+        message_free(message);
+    }
+    close(consumer->wake);
+    free(consumer);
+}

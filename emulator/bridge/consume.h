@@ -1,0 +1,104 @@
+/* consume.h: the way back: queues that programs subscribed to, over one connection with a channel for each queue. */
+#ifndef BRIDGE_CONSUME_H
+#define BRIDGE_CONSUME_H
+
+#include <pthread.h>
+
+#include "bridge.h"
+#include "link.h"
+#include "message.h"
+
+enum { BUCKETS = 4096 };
+
+/* A program that wants messages of a queue: one of its consumer group. */
+struct channel;
+struct subscriber {
+    struct subscriber *next;
+    struct channel *channel;
+    uint32_t card;
+    uint64_t session, number; /* of its VIC_SUBSCRIBE */
+    uint64_t opens;           /* of its card then: another number is another program */
+    uint64_t credit, out;     /* deliveries that it may have, and has, unacknowledged */
+    uint64_t retry_ns, pause_ns; /* it had no room: not before */
+};
+
+/* A message that the broker gave us and has not been acknowledged to it. */
+struct delivery {
+    struct delivery *previous, *next;  /* of the channel, by tag */
+    struct delivery *same_bucket, *next_waiting;
+    uint64_t id, tag;
+    struct subscriber *to;   /* NULL: it waits here */
+    struct message *message; /* the envelope, as long as it waits */
+    bool acked;
+};
+
+/* A queue. */
+struct channel {
+    amqp_channel_t number;
+    char name[256];
+    size_t name_bytes;
+    bool is_open, consuming;
+    struct subscriber *subscribers, *turn;
+    struct delivery *first, *last;                 /* by tag */
+    struct delivery *first_waiting, *last_waiting; /* not given to anybody */
+    size_t acked;                                  /* of the deliveries: to be told to the broker */
+    struct delivery *coming;                       /* its body is still coming, */
+    size_t coming_at, coming_bytes;                /* so much of it is here */
+    bool coming_headed;                            /* and its header */
+    bool redelivered;
+};
+
+struct consumer {
+    struct bridge *bridge;
+    pthread_t thread;
+    int wake;
+    _Atomic bool ended;
+
+    pthread_mutex_t lock; /* of the inbox */
+    pthread_cond_t room;
+    struct queue inbox;   /* envelopes off the card */
+    bool nudged;
+
+    struct link link;
+    struct channel *channel[MOST_QUEUES];
+    size_t channels;
+    struct delivery *bucket[BUCKETS];
+    uint64_t last_id;
+    uint64_t look_ns; /* when to look who has left */
+};
+
+struct consumer *consumer_start(struct bridge *bridge); /* NULL: no memory */
+void consumer_put(struct consumer *consumer, struct message *envelope); /* takes it */
+void consumer_nudge(struct consumer *consumer);
+bool consumer_has_ended(struct consumer *consumer);
+void consumer_close(struct consumer *consumer); /* NULL is good */
+
+/* ---- subscribe.c */
+
+void subscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
+void unsubscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
+void subscribers_look(struct consumer *consumer); /* who has left? */
+bool subscribers_any(const struct consumer *consumer);
+
+/* Tell everybody of a queue that this was it. */
+void subscribers_refuse(struct consumer *consumer, struct channel *channel, const char *why);
+
+/* Begin to consume wherever somebody waits for it, stop where nobody does. */
+enum fault channels_attend(struct consumer *consumer);
+
+/* ---- incoming.c */
+
+enum fault deliver_frame(struct consumer *consumer, const amqp_frame_t *frame);
+
+/* ---- deliver.c */
+
+struct delivery *delivery_new(struct consumer *consumer, struct channel *channel, uint64_t tag); /* or NULL */
+void delivery_drop(struct consumer *consumer, struct channel *channel, struct delivery *delivery);
+enum fault delivery_return(struct consumer *consumer, struct channel *channel, struct delivery *delivery); /* to the queue */
+void deliver_waiting(struct consumer *consumer, struct channel *channel);
+void deliver_ack(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
+enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channel); /* what was acknowledged */
+void deliver_requeue(struct consumer *consumer, struct channel *channel, const struct subscriber *of); /* NULL: what waits */
+void deliver_forget(struct consumer *consumer, struct channel *channel); /* all: the broker gives it anew */
+
+#endif

@@ -1,0 +1,188 @@
+/* Messages of queues: to one subscriber each, acknowledged to the broker when that one does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "consume.h"
+
+enum { LONG_BYTES = 32 << 10 };
+
+/* A long message goes piece by piece as its receiver takes them: that is waited for, by all. */
+static const uint64_t long_wait_ns = 500000000, short_most_ns = 20000000, long_most_ns = 8000000000;
+
+static struct delivery **bucket_of(struct consumer *consumer, uint64_t id)
+{
+    return &consumer->bucket[id % BUCKETS];
+}
+
+/* Done with, in one way or the other. */
+void delivery_drop(struct consumer *consumer, struct channel *channel, struct delivery *delivery)
+{
+    struct delivery **at = bucket_of(consumer, delivery->id);
+    while (*at != delivery) {
+        at = &(*at)->same_bucket;
+    }
+    *at = delivery->same_bucket;
+    *(delivery->previous != NULL ? &delivery->previous->next : &channel->first) = delivery->next;
+    *(delivery->next != NULL ? &delivery->next->previous : &channel->last) = delivery->previous;
+    channel->acked -= delivery->acked;
+    message_free(delivery->message);
+    free(delivery);
+}
+
+struct delivery *delivery_new(struct consumer *consumer, struct channel *channel, uint64_t tag)
+{
+    struct delivery *delivery = calloc(1, sizeof *delivery);
+    if (delivery != NULL) {
+        delivery->tag = tag;
+        delivery->id = ++consumer->last_id;
+        delivery->same_bucket = *bucket_of(consumer, delivery->id);
+        *bucket_of(consumer, delivery->id) = delivery;
+        delivery->previous = channel->last;
+        *(channel->last != NULL ? &channel->last->next : &channel->first) = delivery;
+        channel->last = delivery;
+    }
+    return delivery;
+}
+
+/* The next one in turn that may have a message now. */
+static struct subscriber *choose(struct channel *channel, uint64_t now)
+{
+    struct subscriber *begin = channel->turn != NULL ? channel->turn : channel->subscribers, *each = begin;
+    while (each != NULL) {
+        if (each->out < each->credit && each->retry_ns <= now) {
+            return each;
+        }
+        each = each->next != NULL ? each->next : channel->subscribers;
+        if (each == begin) {
+            break;
+        }
+    }
+    return NULL;
+}
+
+static bool give(struct consumer *consumer, struct subscriber *to, struct delivery *delivery)
+{
+    struct message *message = delivery->message;
+    bool is_long = message->bytes > LONG_BYTES;
+    vic_envelope_put_word(message->data + 24, to->session);
+    vic_envelope_put_word(message->data + 32, to->number);
+    int status = vic_message_send(consumer->bridge->messages, to->card, message->data, message->bytes,
+                                  is_long ? long_wait_ns : 0);
+    if (status != VIC_OK) { /* no room: others first */
+        uint64_t most = is_long ? long_most_ns : short_most_ns, least = is_long ? long_wait_ns : short_most_ns / 20;
+        to->pause_ns = to->pause_ns < least ? least : 2 * to->pause_ns < most ? 2 * to->pause_ns : most;
+        to->retry_ns = now_ns() + to->pause_ns;
+        return false;
+    }
+    to->pause_ns = to->retry_ns = 0;
+    to->out++;
+    delivery->to = to;
+    delivery->message = NULL;
+    message_free(message);
+    count(&consumer->bridge->counters.delivered, 1);
+    return true;
+}
+
+void deliver_waiting(struct consumer *consumer, struct channel *channel)
+{
+    uint64_t now = now_ns();
+    struct delivery *delivery;
+    struct subscriber *to;
+    while ((delivery = channel->first_waiting) != NULL && (to = choose(channel, now)) != NULL) {
+        channel->turn = to->next;
+        if (give(consumer, to, delivery)) {
+            channel->first_waiting = delivery->next_waiting;
+        } else {
+            now = now_ns();
+        }
+    }
+}
+
+enum fault delivery_return(struct consumer *consumer, struct channel *channel, struct delivery *delivery)
+{
+    int status = AMQP_STATUS_OK;
+    if (channel->is_open && consumer->link.state != NULL) {
+        status = amqp_basic_nack(consumer->link.state, channel->number, delivery->tag, 0, 1);
+        count(&consumer->bridge->counters.requeued, 1);
+    }
+    delivery_drop(consumer, channel, delivery);
+    return status == AMQP_STATUS_OK ? FAULT_NONE : link_status(&consumer->link, status, "giving back");
+}
+
+void deliver_requeue(struct consumer *consumer, struct channel *channel, const struct subscriber *of)
+{
+    for (struct delivery *each = channel->first, *next; each != NULL; each = next) {
+        next = each->next;
+        if (each->to == of && !each->acked && each != channel->coming) {
+            delivery_return(consumer, channel, each); /* a broken connection gives all back, and is noticed */
+        }
+    }
+    if (of == NULL) {
+        channel->first_waiting = channel->last_waiting = NULL;
+    }
+}
+
+/* Acknowledged by a program. */
+static void done(struct consumer *consumer, uint32_t card, uint64_t id, bool rejected)
+{
+    struct delivery *delivery = *bucket_of(consumer, id);
+    while (delivery != NULL && delivery->id != id) {
+        delivery = delivery->same_bucket;
+    }
+    if (delivery == NULL || delivery->to == NULL || delivery->to->card != card) {
+        return; /* of an earlier connection, which gave it back; acknowledged twice; or nonsense */
+    }
+    struct channel *channel = delivery->to->channel;
+    delivery->to->out--;
+    if (rejected) {
+        delivery_return(consumer, channel, delivery);
+        return;
+    }
+    delivery->to = NULL;
+    delivery->acked = true;
+    channel->acked++;
+    count(&consumer->bridge->counters.acked, 1);
+}
+
+void deliver_ack(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope)
+{
+    if (envelope->session == consumer->bridge->session) {
+        for (size_t i = 0; i < vic_envelope_ids(envelope); i++) {
+            done(consumer, card, vic_envelope_id(envelope, i), (envelope->flags & VIC_REJECTED) != 0);
+        }
+    }
+}
+
+enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channel)
+{
+    int status = AMQP_STATUS_OK;
+    uint64_t all_up_to = 0;
+    while (channel->first != NULL && channel->first->acked) {
+        all_up_to = channel->first->tag;
+        delivery_drop(consumer, channel, channel->first);
+    }
+    if (all_up_to != 0) {
+        status = amqp_basic_ack(consumer->link.state, channel->number, all_up_to, 1);
+    }
+    for (struct delivery *each = channel->first, *next; each != NULL && channel->acked > 0; each = next) {
+        next = each->next;
+        if (each->acked && status == AMQP_STATUS_OK) {
+            status = amqp_basic_ack(consumer->link.state, channel->number, each->tag, 0);
+            delivery_drop(consumer, channel, each);
+        } else if (each->acked) {
+            break;
+        }
+    }
+    return status == AMQP_STATUS_OK ? FAULT_NONE : link_status(&consumer->link, status, "acknowledging");
+}
+
+void deliver_forget(struct consumer *consumer, struct channel *channel)
+{
+    while (channel->first != NULL) {
+        delivery_drop(consumer, channel, channel->first);
+    }
+    channel->first_waiting = channel->last_waiting = channel->coming = NULL;
+    for (struct subscriber *each = channel->subscribers; each != NULL; each = each->next) {
+        each->out = 0;
+    }
+}

@@ -1,0 +1,116 @@
+/* Memory for messages. Most have one of a few sizes, and a thread that takes frees what another thread has made: lists
+ * by size, of which the last to come is the first to go, spare the allocator most of it and keep memory warm. */
+#include "message.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { CLASSES = 96, FIRST = 256, KEPT = 32 << 20 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct message *kept[CLASSES];
+static size_t kept_bytes;
+
+/* Four classes between a power of two and the next. */
+static size_t bytes_of_class(unsigned class)
+{
+    return (size_t)FIRST / 4 * (4 + class % 4) << class / 4;
+}
+
+static unsigned class_of(size_t capacity)
+{
+    unsigned class = 0;
+    while (bytes_of_class(class) < capacity) {
+        class += bytes_of_class(class + 3) < capacity ? 4 : 1;
+    }
+    return class;
+}
+
+struct message *message_new(size_t capacity)
+{
+    unsigned class = class_of(capacity);
+    pthread_mutex_lock(&lock);
+    struct message *message = class < CLASSES ? kept[class] : NULL;
+    if (message != NULL) {
+        kept[class] = message->next;
+        kept_bytes -= message->capacity;
+    }
+    pthread_mutex_unlock(&lock);
+    if (message == NULL) {
+        capacity = bytes_of_class(class);
+        message = malloc(sizeof *message + capacity);
+        if (message == NULL) {
+            return NULL;
+        }
+    } else {
+        capacity = message->capacity;
+    }
+    *message = (struct message){.capacity = capacity};
+    return message;
+}
+
+void message_free(struct message *message)
+{
+    if (message == NULL) {
+        return;
+    }
+    unsigned class = class_of(message->capacity);
+    pthread_mutex_lock(&lock);
+    if (class < CLASSES && kept_bytes + message->capacity <= KEPT) {
+        kept_bytes += message->capacity;
+        message->next = kept[class];
+        kept[class] = message;
+        message = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    free(message);
+}
+
+void message_free_all(void)
+{
+    for (unsigned class = 0; class < CLASSES; class++) {
+        while (kept[class] != NULL) {
+            struct message *next = kept[class]->next;
+            free(kept[class]);
+            kept[class] = next;
+        }
+    }
+    kept_bytes = 0;
+}
+
+void queue_put(struct queue *queue, struct message *message)
+{
+    message->next = NULL;
+    *(queue->first == NULL ? &queue->first : &queue->last->next) = message;
+    queue->last = message;
+    queue->count++;
+}
+
+void queue_put_first(struct queue *queue, struct message *message)
+{
+    message->next = queue->first;
+    queue->last = queue->first == NULL ? message : queue->last;
+    queue->first = message;
+    queue->count++;
+}
+
+struct message *queue_take(struct queue *queue)
+{
+    struct message *message = queue->first;
+    if (message != NULL) {
+        queue->first = message->next;
+        queue->last = queue->first == NULL ? NULL : queue->last;
+        queue->count--;
+    }
+    return message;
+}
+
+void queue_join(struct queue *queue, struct queue *more)
+{
+    if (more->first != NULL) {
+        *(queue->first == NULL ? &queue->first : &queue->last->next) = more->first;
+        queue->last = more->last;
+        queue->count += more->count;
+        *more = (struct queue){NULL, NULL, 0};
+    }
+}

@@ -1,0 +1,88 @@
+/* Connecting until it works, to one broker after the other, with pauses that double. */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <unistd.h>
+
+#include "bridge.h"
+#include "link.h"
+
+enum { MOST_REFUSALS = 5 }; /* in a row, of a link that worked before */
+
+static bool ended(const struct attempt *attempt)
+{
+    return atomic_load(&attempt->bridge->abandon) || !attempt->needed(attempt->self);
+}
+
+/* False: not needed any more. */
+static bool pause_for(const struct attempt *attempt, uint64_t ns)
+{
+    uint64_t until = now_ns() + ns, now, count;
+    while (!ended(attempt) && (now = now_ns()) < until) {
+        struct pollfd look = {attempt->wake, POLLIN, 0};
+        uint64_t wait_ms = (until - now + 999999) / 1000000;
+        if (poll(&look, 1, wait_ms < 20 ? (int)wait_ms : 20) > 0 && read(attempt->wake, &count, sizeof count) < 0) {
+            continue;
+        }
+        attempt->tend(attempt->self);
+    }
+    return !ended(attempt);
+}
+
+static enum fault try_once(const struct attempt *attempt)
+{
+    enum fault fault = link_open(attempt->link);
+    if (fault != FAULT_NONE) {
+        return fault;
+    }
+    fault = attempt->prepare(attempt->self);
+    if (fault != FAULT_NONE) {
+        link_close(attempt->link, false);
+    }
+    return fault;
+}
+
+static bool fail(const struct attempt *attempt, const char *what)
+{
+    log_error("%s%s", attempt->link->why, what);
+    bridge_stop(attempt->bridge, STOP_FAILED);
+    return false;
+}
+
+bool attempt_all(const struct attempt *attempt)
+{
+    const struct options *options = &attempt->bridge->options;
+    struct link *link = attempt->link;
+    uint64_t begin = now_ns(), pause_ns = options->reconnect_least_ns;
+    unsigned refusals = 0;
+    for (unsigned i = 0; i < attempt->fruitless && pause_ns < options->reconnect_most_ns; i++) {
+        pause_ns *= 2;
+    }
+    if (attempt->fruitless > 0 && !pause_for(attempt, pause_ns / 2 + chance() % (pause_ns / 2 + 1))) {
+        return false;
+    }
+    for (size_t tries = 1; !ended(attempt); tries++) {
+        enum fault fault = try_once(attempt);
+        if (fault == FAULT_NONE) {
+            log_info("%s: connected to %s", link->name, link->url->shown);
+            return true;
+        }
+        refusals = fault == FAULT_REFUSED ? refusals + 1 : 0;
+        if (refusals > 0 && (!attempt->before || refusals == MOST_REFUSALS)) {
+            return fail(attempt, "");
+        }
+        if (options->give_up_ns > 0 && now_ns() - begin > options->give_up_ns) {
+            return fail(attempt, "; given up");
+        }
+        if (tries % options->urls != 0) {
+            log_warning("%s; the next one", link->why);
+            continue;
+        }
+        uint64_t ns = pause_ns / 2 + chance() % (pause_ns / 2 + 1); /* not all bridges at once */
+        log_warning("%s; again in %.2f s", link->why, (double)ns / 1e9);
+        if (!pause_for(attempt, ns)) {
+            return false;
+        }
+        pause_ns = 2 * pause_ns < options->reconnect_most_ns ? 2 * pause_ns : options->reconnect_most_ns;
+    }
+    return false;
+}

@@ -1,0 +1,216 @@
+/* The thread of a publisher: connect, publish, take confirms, begin again. */
+#define _GNU_SOURCE
+#include "publish.h"
+
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static const uint64_t sleep_ns = 200000000, reply_retry_ns = 1000000;
+
+enum { CHANNEL = 1, MOST_FRUITLESS = 5 };
+
+/* What came off the card, and what is due again, into the thread's own queue. */
+static void collect(struct publisher *publisher)
+{
+    uint64_t now = now_ns();
+    while (publisher->later.first != NULL && publisher->later.first->due_ns <= now) {
+        queue_put_first(&publisher->next, queue_take(&publisher->later));
+    }
+    if (publisher->next.first == NULL || !flight_is_full(&publisher->flight)) {
+        pthread_mutex_lock(&publisher->lock);
+        queue_join(&publisher->next, &publisher->todo);
+        pthread_mutex_unlock(&publisher->lock);
+    }
+}
+
+static bool is_drained(struct publisher *publisher)
+{
+    return atomic_load(&publisher->bridge->stopping) && publisher_held(publisher) == 0;
+}
+
+/* The state of the connection, for those who count. */
+static void show_state(struct publisher *publisher, bool connected)
+{
+    struct counters *counters = &publisher->bridge->counters;
+    bool blocked = connected && publisher->link.blocked;
+    if (connected != publisher->connected) {
+        atomic_fetch_add(&counters->connected, connected ? 1 : UINT32_MAX);
+    }
+    if (blocked != publisher->blocked) {
+        atomic_fetch_add(&counters->blocked, blocked ? 1 : UINT32_MAX);
+    }
+    publisher->connected = connected;
+    publisher->blocked = blocked;
+}
+
+static enum fault wait_for_more(struct publisher *publisher)
+{
+    bool can = !publisher->link.blocked && !publisher->wants_room &&
+               (publisher->part != NULL || (publisher->next.first != NULL && !flight_is_full(&publisher->flight)));
+    uint64_t timeout_ns = sleep_ns, now = now_ns();
+    pthread_mutex_lock(&publisher->lock);
+    bool busy = can || publisher->todo.first != NULL;
+    publisher->sleeps = !busy;
+    pthread_mutex_unlock(&publisher->lock);
+    if (publisher->later.first != NULL) {
+        uint64_t due = publisher->later.first->due_ns;
+        timeout_ns = due <= now ? 0 : due - now < timeout_ns ? due - now : timeout_ns;
+    }
+    timeout_ns = publisher->replies.waiting > 0 && timeout_ns > reply_retry_ns ? reply_retry_ns : timeout_ns;
+    if (can || (busy && !flight_is_full(&publisher->flight) && !publisher->link.blocked && !publisher->wants_room)) {
+        timeout_ns = 0;
+    }
+    enum fault fault = link_wait(&publisher->link, publisher->wake, publisher->wants_room, timeout_ns);
+    pthread_mutex_lock(&publisher->lock);
+    publisher->sleeps = false;
+    pthread_mutex_unlock(&publisher->lock);
+    return fault;
+}
+
+static enum fault serve(struct publisher *publisher)
+{
+    enum fault fault = FAULT_NONE;
+    publisher->link.readable = true;
+    while (fault == FAULT_NONE && !is_drained(publisher) && !atomic_load(&publisher->bridge->abandon)) {
+        collect(publisher);
+        fault = publisher_publish(publisher);
+        if (publisher->link.readable) {
+            enum fault read = publisher_read(publisher); /* also when sending failed: why may be there */
+            fault = read != FAULT_NONE ? read : fault;
+        }
+        show_state(publisher, true);
+        replies_send(&publisher->replies);
+        if (fault == FAULT_NONE && !is_drained(publisher)) {
+            fault = wait_for_more(publisher);
+        }
+    }
+    return fault;
+}
+
+/* Nothing that was sent and not confirmed can be relied on: publish it again, first of all. */
+static void start_again(struct publisher *publisher)
+{
+    struct queue again = {NULL, NULL, 0};
+    flight_empty(&publisher->flight, &again);
+    if (publisher->part != NULL) {
+        queue_put(&again, publisher->part);
+        publisher->part = NULL;
+    }
+    queue_join(&again, &publisher->next);
+    publisher->next = again;
+    publisher->return_begun = false;
+}
+
+static enum fault prepare(void *self)
+{
+    struct publisher *publisher = self;
+    struct link *link = &publisher->link;
+    amqp_channel_open(link->state, CHANNEL);
+    enum fault fault = link_reply(link, CHANNEL, "channel");
+    if (fault == FAULT_NONE) {
+        fault = topology_declare(link, CHANNEL);
+    }
+    if (fault == FAULT_NONE && !publisher->bridge->options.at_most_once) {
+        amqp_confirm_select(link->state, CHANNEL);
+        fault = link_reply(link, CHANNEL, "publisher confirms");
+    }
+    return fault;
+}
+
+static bool needed(void *self)
+{
+    struct publisher *publisher = self;
+    int stop = atomic_load(&publisher->bridge->stop);
+    return stop == STOP_NOT || (stop != STOP_FAILED && publisher_held(publisher) > 0);
+}
+
+static void tend(void *self)
+{
+    struct publisher *publisher = self;
+    replies_send(&publisher->replies);
+}
+
+static void set_state(struct publisher *publisher, int state)
+{
+    pthread_mutex_lock(&publisher->lock);
+    publisher->state = state;
+    pthread_cond_broadcast(&publisher->room);
+    pthread_mutex_unlock(&publisher->lock);
+}
+
+static void *run(void *self)
+{
+    struct publisher *publisher = self;
+    struct bridge *bridge = publisher->bridge;
+    struct attempt attempt = {.bridge = bridge, .link = &publisher->link, .wake = publisher->wake, .self = publisher,
+                              .prepare = prepare, .needed = needed, .tend = tend};
+    while (attempt_all(&attempt)) {
+        count(&bridge->counters.reconnects, attempt.before);
+        attempt.before = true;
+        set_state(publisher, PUBLISHER_WORKS);
+        show_state(publisher, true);
+        enum fault fault = serve(publisher);
+        show_state(publisher, false);
+        if (fault == FAULT_NONE) {
+            break;
+        }
+        log_warning("%s", publisher->link.why);
+        link_close(&publisher->link, false);
+        start_again(publisher);
+        attempt.fruitless = publisher->progress ? 0 : attempt.fruitless + 1;
+        publisher->progress = false;
+        if (fault == FAULT_REFUSED && attempt.fruitless == MOST_FRUITLESS) {
+            log_error("%s", publisher->link.why);
+            bridge_stop(bridge, STOP_FAILED);
+        }
+    }
+    if (publisher->link.state != NULL && !link_close(&publisher->link, is_drained(publisher))) {
+        log_warning("%s: not closed in order", publisher->link.name);
+    }
+    replies_send(&publisher->replies);
+    set_state(publisher, PUBLISHER_ENDED);
+    return NULL;
+}
+
+bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigned number)
+{
+    *publisher = (struct publisher){.bridge = bridge, .number = number, .link = {.options = &bridge->options}};
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&publisher->room, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&publisher->lock, NULL);
+    atomic_store(&publisher->link.fd, -1);
+    snprintf(publisher->link.name, sizeof publisher->link.name, "vicbridge card %u, publisher %u", bridge->me, number);
+    publisher->link.turn = number; /* connections spread over the brokers */
+    publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return publisher->wake >= 0 && flight_open(&publisher->flight, bridge->options.window) &&
+           replies_open(&publisher->replies, bridge) &&
+           pthread_create(&publisher->thread, NULL, run, publisher) == 0;
+}
+
+static void free_all(struct queue *queue)
+{
+    struct message *message;
+    while ((message = queue_take(queue)) != NULL) {
+        message_free(message);
+    }
+}
+
+void publisher_close(struct publisher *publisher)
+{
+    struct queue left = {NULL, NULL, 0};
+    if (publisher->flight.ring != NULL) {
+        flight_empty(&publisher->flight, &left);
+    }
+    message_free(publisher->part);
+    free_all(&left);
+    free_all(&publisher->next);
+    free_all(&publisher->later);
+    free_all(&publisher->todo);
+    flight_close(&publisher->flight);
+    replies_close(&publisher->replies);
+    close(publisher->wake);
+}

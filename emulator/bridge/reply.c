@@ -1,0 +1,99 @@
+#include "reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WAITING = 65536, MOST_IDS = 512 };
+
+bool replies_open(struct replies *replies, struct bridge *bridge)
+{
+    replies->bridge = bridge;
+    replies->waiting = 0;
+    replies->to = calloc(bridge->cards, sizeof *replies->to);
+    return replies->to != NULL;
+}
+
+static void forget(struct replies *replies, struct backlog *to, size_t count)
+{
+    memmove(to->answer, to->answer + count, (to->count - count) * sizeof *to->answer);
+    to->count -= count;
+    replies->waiting -= count;
+}
+
+static void give_up(struct replies *replies, struct backlog *to, size_t number)
+{
+    count(&replies->bridge->counters.unanswered, number);
+    forget(replies, to, number);
+}
+
+void replies_add(struct replies *replies, uint32_t card, const struct answer *answer)
+{
+    struct backlog *to = &replies->to[card];
+    if (to->count == to->room) {
+        size_t room = to->room == 0 ? 256 : 2 * to->room;
+        struct answer *more = room <= MOST_WAITING ? realloc(to->answer, room * sizeof *more) : NULL;
+        if (more != NULL) {
+            to->answer = more;
+            to->room = room;
+        } else if (to->count > 0) {
+            give_up(replies, to, to->count / 2);
+        } else {
+            count(&replies->bridge->counters.unanswered, 1);
+            return;
+        }
+    }
+    to->answer[to->count++] = *answer;
+    replies->waiting++;
+}
+
+/* One envelope with the first answers of the same kind; how many there were, 0: the client has no room. */
+static size_t send_some(struct replies *replies, uint32_t card, const struct backlog *to, size_t at)
+{
+    unsigned char ids[8 * MOST_IDS], room[VIC_ENVELOPE_MOST + sizeof ids];
+    const struct answer *first = &to->answer[at];
+    size_t number = 1, bytes;
+    while (at + number < to->count && number <= MOST_IDS && to->answer[at + number].session == first->session &&
+           to->answer[at + number].flags == first->flags) {
+        vic_envelope_put_word(ids + 8 * (number - 1), to->answer[at + number].id);
+        number++;
+    }
+    struct vic_envelope envelope = {.kind = VIC_CONFIRM, .flags = first->flags, .session = first->session,
+                                    .id = first->id, .body = ids, .bytes = 8 * (number - 1)};
+    if (vic_envelope_pack(room, sizeof room, &envelope, &bytes) != VIC_OK) {
+        return number; /* cannot be */
+    }
+    return vic_message_send(replies->bridge->messages, card, room, bytes, 0) == VIC_OK ? number : 0;
+}
+
+static void send_to(struct replies *replies, uint32_t card)
+{
+    struct backlog *to = &replies->to[card];
+    size_t done = 0, number = 1;
+    uint64_t opens;
+    while (done < to->count && number > 0) {
+        number = send_some(replies, card, to, done);
+        done += number;
+    }
+    if (done < to->count && vic_peer_opens(replies->bridge->card, card, &opens) == VIC_OK && opens % 2 == 0) {
+        done = to->count; /* its program has left */
+    }
+    forget(replies, to, done);
+}
+
+void replies_send(struct replies *replies)
+{
+    for (uint32_t card = 0; card < replies->bridge->cards && replies->waiting > 0; card++) {
+        if (replies->to[card].count > 0) {
+            send_to(replies, card);
+        }
+    }
+}
+
+void replies_close(struct replies *replies)
+{
+    for (uint32_t card = 0; replies->to != NULL && card < replies->bridge->cards; card++) {
+        free(replies->to[card].answer);
+    }
+    free(replies->to);
+    replies->to = NULL;
+}

@@ -1,0 +1,32 @@
+/* reply.h: confirms on their way back to the clients, many in one envelope, never waiting for a client. */
+#ifndef BRIDGE_REPLY_H
+#define BRIDGE_REPLY_H
+
+#include "bridge.h"
+
+struct answer {
+    uint64_t session, id;
+    unsigned flags;
+};
+
+/* To one card. */
+struct backlog {
+    struct answer *answer;
+    size_t count, room;
+};
+
+struct replies {
+    struct bridge *bridge;
+    struct backlog *to; /* bridge->cards of them */
+    size_t waiting;     /* in all */
+};
+
+bool replies_open(struct replies *replies, struct bridge *bridge);
+void replies_add(struct replies *replies, uint32_t card, const struct answer *answer);
+
+/* Send what can be sent without waiting. A client that left needs no answer; of one that does not read the oldest are
+ * given up beyond 65536, and counted: it publishes those again. */
+void replies_send(struct replies *replies);
+void replies_close(struct replies *replies);
+
+#endif

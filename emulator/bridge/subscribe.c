@@ -1,0 +1,248 @@
+/* Who wants messages of which queue. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consume.h"
+
+static const uint64_t look_every_ns = 50000000, refusal_ns = 100000000;
+
+static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number, const char *queue,
+                   size_t queue_bytes, const char *why)
+{
+    unsigned char room[2048];
+    size_t bytes;
+    struct vic_envelope envelope = {.kind = VIC_REFUSAL, .session = session, .id = number, .key = queue,
+                                    .key_bytes = queue_bytes, .body = why, .bytes = strlen(why)};
+    log_warning("card %u cannot consume queue '%.*s': %s", card, (int)queue_bytes, queue, why);
+    if (vic_envelope_pack(room, sizeof room, &envelope, &bytes) == VIC_OK) {
+        vic_message_send(consumer->bridge->messages, card, room, bytes, refusal_ns);
+    }
+}
+
+static struct channel *find_channel(struct consumer *consumer, const char *queue, size_t bytes)
+{
+    for (size_t i = 0; i < consumer->channels; i++) {
+        struct channel *channel = consumer->channel[i];
+        if (channel->name_bytes == bytes && memcmp(channel->name, queue, bytes) == 0) {
+            return channel;
+        }
+    }
+    return NULL;
+}
+
+static struct channel *channel_for(struct consumer *consumer, const struct vic_envelope *envelope)
+{
+    struct channel *channel = find_channel(consumer, envelope->key, envelope->key_bytes);
+    if (channel != NULL || consumer->channels == MOST_QUEUES) {
+        return channel;
+    }
+    channel = calloc(1, sizeof *channel);
+    if (channel != NULL) {
+        memcpy(channel->name, envelope->key, envelope->key_bytes); /* VIC_KEY_MOST is 255 */
+        channel->name_bytes = envelope->key_bytes;
+        consumer->channel[consumer->channels++] = channel;
+        channel->number = (amqp_channel_t)consumer->channels;
+    }
+    return channel;
+}
+
+/* NULL, or why this queue is none for programs. */
+static const char *not_served(const struct options *options, const struct vic_envelope *envelope)
+{
+    for (size_t i = 0; i < options->consumes; i++) {
+        if (strlen(options->consume[i]) == envelope->key_bytes &&
+            memcmp(options->consume[i], envelope->key, envelope->key_bytes) == 0) {
+            return NULL;
+        }
+    }
+    if (envelope->key_bytes == 0 || memchr(envelope->key, 0, envelope->key_bytes) != NULL) {
+        return "this is no name of a queue";
+    }
+    return options->consumes == 0 ? NULL : "this bridge does not serve it (--consume)";
+}
+
+/* Take a subscriber out: what it has not acknowledged goes back to the queue. */
+static void leave(struct consumer *consumer, struct channel *channel, struct subscriber **at)
+{
+    struct subscriber *subscriber = *at;
+    deliver_requeue(consumer, channel, subscriber);
+    *at = subscriber->next;
+    channel->turn = NULL;
+    free(subscriber);
+}
+
+static bool program_has_left(const struct consumer *consumer, const struct subscriber *subscriber)
+{
+    return atomic_load(&consumer->bridge->opens[subscriber->card]) > subscriber->opens;
+}
+
+void subscribers_look(struct consumer *consumer)
+{
+    uint64_t now = now_ns();
+    if (now < consumer->look_ns) {
+        return;
+    }
+    consumer->look_ns = now + look_every_ns;
+    for (size_t i = 0; i < consumer->channels; i++) {
+        for (struct subscriber **at = &consumer->channel[i]->subscribers; *at != NULL;) {
+            if (program_has_left(consumer, *at)) {
+                log_info("card %u left: what it had of queue '%s' and did not acknowledge goes back", (*at)->card,
+                         consumer->channel[i]->name);
+                leave(consumer, consumer->channel[i], at);
+            } else {
+                at = &(*at)->next;
+            }
+        }
+    }
+}
+
+bool subscribers_any(const struct consumer *consumer)
+{
+    for (size_t i = 0; i < consumer->channels; i++) {
+        if (consumer->channel[i]->subscribers != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What an earlier program of this card wanted. */
+static void forget_others(struct consumer *consumer, uint32_t card, uint64_t session)
+{
+    for (size_t i = 0; i < consumer->channels; i++) {
+        for (struct subscriber **at = &consumer->channel[i]->subscribers; *at != NULL;) {
+            if ((*at)->card == card && (*at)->session != session) {
+                leave(consumer, consumer->channel[i], at);
+            } else {
+                at = &(*at)->next;
+            }
+        }
+    }
+}
+
+static struct subscriber **find(struct channel *channel, uint32_t card, const struct vic_envelope *envelope)
+{
+    struct subscriber **at = &channel->subscribers;
+    while (*at != NULL && ((*at)->card != card || (*at)->session != envelope->session ||
+                           (*at)->number != envelope->id)) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+void subscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope)
+{
+    uint64_t opens = 0, credit = vic_envelope_word(envelope->body);
+    const char *why = not_served(&consumer->bridge->options, envelope);
+    if (vic_peer_opens(consumer->bridge->card, card, &opens) != VIC_OK || opens % 2 == 0) {
+        return; /* it has left */
+    }
+    forget_others(consumer, card, envelope->session);
+    struct channel *channel = why == NULL ? channel_for(consumer, envelope) : NULL;
+    if (channel == NULL || credit == 0) {
+        why = why != NULL ? why : credit == 0 ? "a credit of 0" : "64 queues are consumed already";
+        refuse(consumer, card, envelope->session, envelope->id, envelope->key, envelope->key_bytes, why);
+        return;
+    }
+    struct subscriber **at = find(channel, card, envelope);
+    if (*at == NULL) {
+        *at = calloc(1, sizeof **at);
+    }
+    if (*at == NULL) {
+        refuse(consumer, card, envelope->session, envelope->id, envelope->key, envelope->key_bytes, "no memory");
+        return;
+    }
+    (*at)->channel = channel;
+    (*at)->card = card;
+    (*at)->session = envelope->session;
+    (*at)->number = envelope->id;
+    (*at)->opens = opens;
+    (*at)->credit = credit;
+}
+
+void unsubscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope)
+{
+    for (size_t i = 0; i < consumer->channels; i++) {
+        struct subscriber **at = find(consumer->channel[i], card, envelope);
+        if (*at != NULL) {
+            leave(consumer, consumer->channel[i], at);
+        }
+    }
+}
+
+void subscribers_refuse(struct consumer *consumer, struct channel *channel, const char *why)
+{
+    while (channel->subscribers != NULL) {
+        struct subscriber *subscriber = channel->subscribers;
+        refuse(consumer, subscriber->card, subscriber->session, subscriber->number, channel->name,
+               channel->name_bytes, why);
+        leave(consumer, channel, &channel->subscribers);
+    }
+}
+
+/* The broker said no: if it closed the channel only, tell those who wanted it. */
+static enum fault said_no(struct consumer *consumer, struct channel *channel, enum fault fault)
+{
+    if (fault == FAULT_NONE || !consumer->link.channel_only) {
+        return fault;
+    }
+    channel->is_open = channel->consuming = false;
+    deliver_forget(consumer, channel);
+    subscribers_refuse(consumer, channel, consumer->link.why);
+    return FAULT_NONE;
+}
+
+static enum fault begin(struct consumer *consumer, struct channel *channel)
+{
+    const struct options *options = &consumer->bridge->options;
+    struct link *link = &consumer->link;
+    const struct queue_option *queue = topology_queue(options, channel->name, channel->name_bytes);
+    amqp_bytes_t name = bytes_of(channel->name, channel->name_bytes);
+    char doing[320];
+    enum fault fault = FAULT_NONE;
+    snprintf(doing, sizeof doing, "queue '%s'", channel->name);
+    if (!channel->is_open) {
+        amqp_channel_open(link->state, channel->number);
+        fault = link_reply(link, channel->number, doing);
+        channel->is_open = fault == FAULT_NONE;
+    }
+    if (fault == FAULT_NONE && queue != NULL && options->declare) {
+        fault = topology_queue_declare(link, channel->number, queue);
+    }
+    if (fault == FAULT_NONE) {
+        amqp_basic_qos(link->state, channel->number, 0, (uint16_t)options->prefetch, 0);
+        fault = link_reply(link, channel->number, doing);
+    }
+    if (fault == FAULT_NONE) {
+        amqp_basic_consume(link->state, channel->number, name, name, 0, 0, 0, amqp_empty_table);
+        fault = link_reply(link, channel->number, doing);
+        channel->consuming = fault == FAULT_NONE;
+    }
+    link->readable = true;
+    return said_no(consumer, channel, fault);
+}
+
+static enum fault end(struct consumer *consumer, struct channel *channel)
+{
+    channel->consuming = false;
+    amqp_basic_cancel(consumer->link.state, channel->number, bytes_of(channel->name, channel->name_bytes));
+    consumer->link.readable = true;
+    enum fault fault = link_reply(&consumer->link, channel->number, "cancel");
+    if (fault == FAULT_NONE) {
+        deliver_requeue(consumer, channel, NULL);
+    }
+    return said_no(consumer, channel, fault);
+}
+
+enum fault channels_attend(struct consumer *consumer)
+{
+    enum fault fault = FAULT_NONE;
+    for (size_t i = 0; i < consumer->channels && fault == FAULT_NONE; i++) {
+        struct channel *channel = consumer->channel[i];
+        if ((channel->subscribers != NULL) != channel->consuming) {
+            fault = channel->consuming ? end(consumer, channel) : begin(consumer, channel);
+        }
+    }
+    return fault;
+}

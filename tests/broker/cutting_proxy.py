@@ -1,0 +1,59 @@
+"""A TCP proxy before a broker that breaks connections in the middle of what a client sends."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+
+
+class CuttingProxy:
+    """Passes everything on; connection i is reset when `cuts[i]` bytes have come of the client."""
+
+    def __init__(self, port: int, cuts: list[int]) -> None:
+        self.target, self.cuts, self.connections, self.cut = port, cuts, 0, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.threads = [threading.Thread(target=self._accept)]
+        self.threads[0].start()
+
+    def __enter__(self) -> CuttingProxy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for thread in self.threads:
+            thread.join()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            broker = socket.create_connection(("127.0.0.1", self.target))
+            limit = self.cuts[self.connections] if self.connections < len(self.cuts) else None
+            self.connections += 1
+            for job in ((client, broker, limit), (broker, client, None)):
+                self.threads.append(threading.Thread(target=self._pass, args=job))
+                self.threads[-1].start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket, limit: int | None) -> None:
+        passed = 0
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if limit is not None and passed + len(data) > limit:
+                    sink.sendall(data[: limit - passed])
+                    self.cut += 1
+                    for end in (source, sink):  # a reset, not an orderly end
+                        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    break
+                sink.sendall(data)
+                passed += len(data)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        source.close()

@@ -1,0 +1,27 @@
+/* Subscribes, takes what its credit allows, acknowledges nothing, and waits to be killed. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "vic_client.h"
+
+int main(int argc, char **argv)
+{
+    vic_t *card;
+    vic_client_t *client;
+    struct vic_delivery delivery;
+    uint32_t bridge = (uint32_t)atoi(argv[1]);
+    int held = argc > 3 ? atoi(argv[3]) : 0;
+    if (vic_open(&card) != VIC_OK || vic_client_open(card, NULL, NULL, &client) != VIC_OK ||
+        vic_client_subscribe(client, bridge, argv[2], (uint64_t)held, NULL) != VIC_OK) {
+        return 1;
+    }
+    for (int i = 0; i < held; i++) {
+        if (vic_client_recv(client, &delivery, VIC_FOREVER) != VIC_OK || delivery.kind != VIC_DELIVER) {
+            return 1;
+        }
+        vic_client_release(client, &delivery);
+    }
+    fprintf(stderr, "holding %d\n", held);
+    vic_client_recv(client, &delivery, VIC_FOREVER);
+    return 1;
+}

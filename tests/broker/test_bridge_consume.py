@@ -1,0 +1,124 @@
+"""vicbridge, from queues to cards: to one of those who subscribed, until it is acknowledged?"""
+
+import nodes
+import pika
+import pytest
+from bridge_job import Job, compiled
+
+SIZES = {0: 20, 8: 500, 2048: 300, 131072: 30, 1 << 20: 5}
+
+
+@pytest.fixture
+def job(tmp_path, broker, unique):
+    job = Job(tmp_path, broker, unique)
+    yield job
+    job.close()
+
+
+@pytest.fixture
+def channel(broker, connect):
+    return connect(broker).channel()
+
+
+def fill(job, channel, count, size=64, queue=None):
+    channel.queue_declare(queue or job.name, durable=True)
+    for number in range(count):
+        named = pika.BasicProperties(message_id=f"{1:016x}-{number + 1:016x}")
+        body = number.to_bytes(8, "little") * (size // 8)
+        channel.basic_publish("", queue or job.name, body, named)
+
+
+def left_in(channel, queue):
+    return channel.queue_declare(queue, passive=True).method.message_count
+
+
+def test_there_and_back_again_nothing_changes(job, connect):
+    publishers = [
+        job.publish(n, size, "--seed", size, bridge=len(SIZES)) for size, n in SIZES.items()
+    ]
+    job.start(*publishers, job.bridge("--exit-with-clients")).end()
+    expected, total = job.expected(), sum(SIZES.values())
+    job.start(job.consume(total), job.bridge("--exit-with-clients", "--prefetch", 40)).end()
+    report = job.report(len(SIZES))
+    assert (report["messages"], report["duplicates"]) == (total, 0)
+    assert int(report["digest"], 16) == expected
+    assert job.total("delivered") == job.total("acked") == total
+    assert left_in(connect(job.brokers).channel(), job.name) == 0
+
+
+def test_a_group_of_consumers_shares_a_queue(job, channel):
+    fill(job, channel, 3000)
+    shares = [job.consume(1000, "--credit", 16, bridge=3) for _ in range(3)]
+    job.start(*shares, job.bridge("--exit-with-clients", declare=False)).end()
+    reports = [job.report(number) for number in range(3)]
+    assert [report["messages"] for report in reports] == [1000] * 3
+    sums = sum(int(report["digest"], 16) for report in reports) % 2**128
+    everything = Job(job.folder, job.brokers, job.name)
+    fill(job, channel, 3000)
+    everything.start(
+        everything.consume(3000), everything.bridge("--exit-with-clients", declare=False)
+    ).end()
+    assert everything.expected() == sums
+
+
+def test_what_a_killed_program_held_goes_to_another(job, channel):
+    fill(job, channel, 400)
+    holder = [str(compiled("holder")), "2", job.name, "100", str(job.folder)]
+    job.start(
+        holder, job.consume(400, bridge=2), job.bridge("--exit-with-clients"),
+        options=["--if-killed", "leave"],
+    )  # fmt: skip
+    job.eventually(lambda: "holding" in job.log, "a program that acknowledges nothing")
+    job.kill("holder")
+    job.end(None)
+    assert (job.report()["messages"], left_in(channel, job.name)) == (400, 0)
+
+
+def test_a_rejected_message_is_delivered_again(job, channel):
+    fill(job, channel, 30)
+    job.start(
+        [str(compiled("rejecter")), "1", job.name, "30"], job.bridge("--exit-with-clients")
+    ).end()
+    assert "30 messages, each rejected once" in job.log
+    assert job.total("delivered") == 60
+    assert left_in(channel, job.name) == 0
+
+
+def test_a_queue_that_is_not_there_is_refused(job):
+    consumer = job.consume(5, "--timeout", "60s", queue=f"{job.name}.nowhere")
+    job.start(consumer, job.bridge("--exit-with-clients")).end(1)
+    assert f"404 NOT_FOUND - no queue '{job.name}.nowhere'" in job.log
+
+
+def test_a_queue_that_is_not_served_is_refused(job, channel):
+    fill(job, channel, 5, queue=f"{job.name}.other")
+    consumer = job.consume(5, "--timeout", "60s", queue=f"{job.name}.other")
+    job.start(consumer, job.bridge("--exit-with-clients", "--consume", job.name)).end(1)
+    assert "this bridge does not serve it" in job.log
+
+
+def test_a_queue_that_is_deleted_meanwhile_is_refused(job, channel):
+    fill(job, channel, 5, queue=f"{job.name}.short")
+    consumer = job.consume(6, "--timeout", "60s", queue=f"{job.name}.short")
+    job.start(consumer, job.bridge("--exit-with-clients"))
+    job.eventually(lambda: job.total("acked") == 5, "five messages")
+    channel.queue_delete(f"{job.name}.short")
+    job.end(1)
+    assert "the queue was deleted" in job.log
+
+
+def test_nothing_is_lost_when_the_connection_of_a_consumer_is_closed(job, channel, broker):
+    fill(job, channel, 3000)
+    job.start(job.consume(3000, "--credit", 8), job.bridge("--exit-with-clients", "--prefetch", 8))
+    job.eventually(lambda: job.total("acked") > 100, "some messages")
+    broker.nodes[0].ctl("close_all_connections", "--vhost", "/", "for a test")
+    job.end()
+    assert job.report()["messages"] == 3000
+    other = pika.BlockingConnection(
+        pika.ConnectionParameters(
+            "127.0.0.1", broker.nodes[0].port,
+            credentials=pika.PlainCredentials(broker.user, broker.password),
+        )
+    )  # fmt: skip
+    nodes.eventually(lambda: left_in(other.channel(), job.name) == 0, "an empty queue")
+    other.close()
