@@ -115,26 +115,33 @@ def memory(bench: Bench) -> None:
         bench.empty()
         bench.node.memory_alarm(True)
         prometheus = bench.folder / "bridge.prom"
-        command = [str(bench.bin / "vicrun"), "-n", "1"]
-        command += bench.load("publish", "--key", "dv1.A", "--messages", 2000, "--bytes", size)
+        command = [str(bench.bin / "vicrun"), "-n", "3"]  # a sender has its own window: 16 MiB
+        command += bench.load("publish", "--key", "dv1.A", "--messages", 1000, "--bytes", size)
+        command[command.index("--bridge") + 1] = "3"
         command += [":", *bench.bridge, "--prometheus", str(prometheus), "--exit-with-clients"]
         job = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        wanted = f'vicbridge_in_flight{{card="1"}} {WINDOW}'
-        end = time.monotonic() + 60
-        while not (prometheus.exists() and wanted in prometheus.read_text("ascii")):
-            if time.monotonic() > end:
-                raise SystemExit("the bridge's window does not fill")
-            time.sleep(0.1)
-        children = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text("ascii").split()
-        status = [Path(f"/proc/{child}/status").read_text("ascii") for child in children]
-        (text,) = [text for text in status if "Name:\tvicbridge" in text]
-        peak = int(re.findall(r"VmHWM:\s+(\d+) kB", text)[0]) / 1024
-        bench.node.memory_alarm(False)
-        job.wait()
-        bound = WINDOW * size / 2**20 + 64
-        goal = f"goal: window x size + 64 MiB = {bound:.0f} MiB"
+        try:
+            peak = blocked_peak(job, prometheus) / 1024
+        finally:
+            bench.node.memory_alarm(False)
+            job.wait(120)
+        goal = f"goal: window x size + 64 MiB = {WINDOW * size / 2**20 + 64:.0f} MiB"
         print(f"{size} B, broker blocked: {peak:.1f} MiB resident at most ({goal})")
         prometheus.unlink()
+
+
+def blocked_peak(job: subprocess.Popen[bytes], prometheus: Path) -> int:
+    """Return the bridge's peak in kB when its window is full."""
+    wanted = f'vicbridge_in_flight{{card="3"}} {WINDOW}'
+    end = time.monotonic() + 60
+    while not (prometheus.exists() and wanted in prometheus.read_text("ascii")):
+        if time.monotonic() > end:
+            raise SystemExit("the bridge's window does not fill")
+        time.sleep(0.1)
+    children = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text("ascii").split()
+    status = [Path(f"/proc/{child}/status").read_text("ascii") for child in children]
+    (text,) = [text for text in status if "Name:\tvicbridge" in text]
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", text)[0])
 
 
 def perftest(bench: Bench) -> None:

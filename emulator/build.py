@@ -1,4 +1,4 @@
-"""Compiles libvic and vicrun, and lays them out as a C user expects: include, lib, bin.
+"""Compiles libvic, vicrun and vicload, and lays them out as a C user expects: include, lib, bin.
 
 The setup script calls `build`; tests call it with the flags of a sanitizer. Standard library only.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
-LIBRARY = ("src", "src/functional", "src/timed", "src/message")
+LIBRARY = ("src", "src/functional", "src/timed", "src/message", "src/client")
 """Folders whose C files are libvic."""
 SHARED = ("src/job.c", "src/config.c", "src/bell.c")
 """What vicrun has in common with libvic."""
@@ -60,7 +60,7 @@ def hardware_sources() -> list[Path]:
 
 
 def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
-    """Fill a folder with ``include``, ``lib`` (with pkg-config and CMake files) and ``bin``.
+    """Fill a folder with ``include``, ``lib`` (with pkg-config and CMake files), ``bin``, ``share``.
 
     Raises
     ------
@@ -75,20 +75,27 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
         "-fPIC",
         f"-Wl,-soname,{SONAME}",
         f"-Wl,--version-script={HERE / 'vic.map'}",
+        "-Wl,-z,nodelete",  # threads that end, and libvic-threads.so, call into it
     ]
     if not any("-fsanitize" in flag for flag in flags):
         library.append("-Wl,-z,defs")  # a sanitizer is found in the program only
     compile_c(libvic_sources(), prefix / "lib" / SONAME, [*flags, *library])
     threads = prefix / "lib" / "libvic-threads.so"
-    compile_c(
-        [HERE / "src" / "threads" / "threads.c"], threads, [*flags, "-shared", "-fPIC", "-ldl"]
-    )
+    hooks = sorted((HERE / "src" / "threads").glob("*.c"))
+    compile_c(hooks, threads, [*flags, "-shared", "-fPIC", "-ldl"])
     fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
     compile_c(launcher_sources(), prefix / "bin" / "vicrun", [*flags, *fast])
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
+    linked = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../lib", "-lvic"]
+    load = [*sorted((HERE / "load").glob("*.c")), HERE / "launcher" / "numbers.c"]
+    compile_c(load, prefix / "bin" / "vicload", [*flags, *linked])
     for header in (HERE / "include").glob("*.h"):
         (prefix / "include" / header.name).write_bytes(header.read_bytes())
+    bridge = prefix / "share" / "bridge"  # compiled where there is a librabbitmq
+    bridge.mkdir(parents=True, exist_ok=True)
+    for source in sorted((HERE / "bridge").glob("*.[ch]")):
+        (bridge / source.name).write_bytes(source.read_bytes())
     for name, folder in (
         ("vic.pc", "lib/pkgconfig"),
         ("vicConfig.cmake", "lib/cmake/vic"),

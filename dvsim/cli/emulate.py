@@ -45,6 +45,9 @@ PARAMETERS = (
 @click.option("--reorder", metavar="SEED", help="Packets arrive in any order.")
 @click.option("--fault", "faults", multiple=True, metavar="SPEC", help="See below. Repeatable.")
 @click.option("--if-killed", metavar="WHAT", help="end (default), leave or restart[:TIMES].")
+@click.option("--serve", metavar="SOCKET", help="Programs may join the job while it runs.")
+@click.option("--join", metavar="SOCKET", help="Bring PROGRAM into the job that serves there.")
+@click.option("--place", metavar="K", help="With --join: on card K of the job.")
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
 @click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
@@ -67,6 +70,9 @@ def emulate(
     reorder: str | None,
     faults: tuple[str, ...],
     if_killed: str | None,
+    serve: str | None,
+    join: str | None,
+    place: str | None,
     check: bool,
     stats: bool,
     trace: str | None,
@@ -81,11 +87,17 @@ def emulate(
 
     The program calls vic.h: cc $(dvsim emulate --cflags) program.c $(dvsim emulate --libs).
     Returns the first exit code that is not 0, 128 + n for signal n. Nothing that was started stays
-    behind. Several programs of one job stand behind each other: -n 2 -- ./a x : -n 3 ./b : ./c;
-    an argument ':' is written '::'. Without Python on the path: $(dvsim emulate --prefix-dir)/bin/vicrun does the same.
+    behind. Without Python on the path: $(dvsim emulate --prefix-dir)/bin/vicrun does the same.
+
+    Several programs of one job: -n 2 -- ./a x : -n 3 ./b : ./c; an argument ':' is written '::'.
+    A PROGRAM - is a card that waits for one that joins (--serve).
 
     SPEC is fifo-depth=N, fifo-drop=P, dma-slow=F, extra-polls=P, 'stall card=K at=TIME for=TIME'
     or 'kill card=K at=TIME'; times since the start, such as 5ms.
+
+    A program that is killed, or returns another exit code than 0, ends the job (all others get
+    VIC_EPEER), leaves it as if it had closed its card, or is started again on it, but for one that
+    lived less than 1 s TIMES [5] times in a row; 0: always.
     """
     from dvsim.native import emulator_prefix
 
@@ -97,13 +109,14 @@ def emulate(
     if not program:
         raise click.UsageError("say what to run: dvsim emulate -n 4 -- PROGRAM [ARGUMENT]...")
     options = {"-n": cards, "--mode": mode, "--seed": seed, "--reorder": reorder, "--trace": trace}
-    options["--if-killed"] = if_killed
+    options |= {"--if-killed": if_killed, "--serve": serve, "--join": join, "--card": place}
     command = [str(root / "bin" / "vicrun")]
     command += [text for name, value in options.items() if value for text in (name, value)]
     command += [text for fault in faults for text in ("--fault", fault)]
     flags = {"--check": check, "--stats": stats, "--spread": spread, "--prefix": prefix}
     command += [name for name, given in flags.items() if given]
-    become([*command, *_parameters(card), "--", *program])
+    parameters = [] if join else _parameters(card)  # the job has its own
+    become([*command, *parameters, "--", *program])
 
 
 def _compiler_lines(root: Path, cflags: bool, libs: bool, prefix_dir: bool) -> list[str]:

@@ -21,12 +21,16 @@ What differs:
 - a call costs about a microsecond of Python, so send many packets at once: `header` takes arrays;
 - the with statement closes the card, unless an exception leaves it: the other cards are then told
   that this one failed (`PeerDied`), as they are of a C program that exits with an error.
+
+``card.messages()`` opens messages of any length (`Messages`, vic_message.h), ``card.client()`` a
+client of brokers and topics (`Client`, vic_client.h).
 """
 
 from __future__ import annotations
 
 from dvsim.vic.card import Attr, Card, Transfer, open
-from dvsim.vic.constants import FOREVER, NO_COUNTER, Op, Status
+from dvsim.vic.client import Client, Counts, Delivery, Settings
+from dvsim.vic.constants import FOREVER, NO_COUNTER, Flag, Kind, Op, Status
 from dvsim.vic.errors import (
     Busy,
     Closed,
@@ -39,6 +43,7 @@ from dvsim.vic.errors import (
     TimedOut,
     VicError,
 )
+from dvsim.vic.messages import Messages
 from dvsim.vic.packets import header
 from dvsim.vic.text import strerror, version
 
@@ -59,13 +64,20 @@ __all__ = [
     "Attr",
     "Busy",
     "Card",
+    "Client",
     "Closed",
+    "Counts",
+    "Delivery",
+    "Flag",
     "InvalidArgument",
+    "Kind",
+    "Messages",
     "NoJob",
     "NoSpace",
     "Op",
     "OutOfRange",
     "PeerDied",
+    "Settings",
     "Status",
     "SystemRefused",
     "TimedOut",

@@ -1,4 +1,4 @@
-"""Loads libvic. Its declarations are those of the vic.h beside it: header and binding cannot drift.
+"""Loads libvic. Its declarations are those of the headers beside it: they cannot drift apart.
 
 cffi in ABI mode: the library is the one that C programs use, and nothing is compiled for Python.
 """
@@ -26,8 +26,11 @@ class Library(NamedTuple):
     lib: Any
 
 
+HEADERS = ("vic.h", "vic_message.h", "vic_envelope.h", "vic_client.h")
+
+
 def declarations(header: str) -> str:
-    """Return the text of vic.h without what cffi does not read: comments, macros, bodies."""
+    """Return the text of a header without what cffi does not read: comments, macros, bodies."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", header, flags=re.DOTALL)
     text = re.sub(r"^#(?:[^\n]*\\\n)*[^\n]*$", "", text, flags=re.MULTILINE)
     text = text.replace('extern "C" {', "", 1)
@@ -48,10 +51,12 @@ def libvic() -> Library:
     from cffi import FFI
 
     prefix = Path(os.environ.get(PREFIX) or emulator_prefix())
-    header, path = prefix / "include" / "vic.h", prefix / "lib" / "libvic.so.0"
+    path = prefix / "lib" / "libvic.so.0"
     ffi = FFI()
     try:
-        ffi.cdef(declarations(header.read_text(encoding="utf-8")))
+        for name in HEADERS:
+            text = (prefix / "include" / name).read_text(encoding="utf-8")
+            ffi.cdef(declarations(text))
         return Library(ffi, ffi.dlopen(str(path)))
     except OSError as error:
         raise DvsimError(f"the emulated card cannot be loaded: {error}") from error

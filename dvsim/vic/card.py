@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from dvsim.vic.binding import libvic
+from dvsim.vic.client import Client, Settings
 from dvsim.vic.constants import FOREVER, Status
 from dvsim.vic.errors import VicError, error_of
+from dvsim.vic.messages import Messages
 from dvsim.vic.text import strerror
 from dvsim.vic.words import AnyWords, Words, given, taken
 
@@ -97,6 +99,12 @@ class Card:
         attr = self._ffi.new("struct vic_attr *")
         self._check("vic_query_attr", self._lib.vic_query_attr(self._card, attr))
         return Attr(*(getattr(attr, name) for name in Attr._fields))
+
+    def peer_opens(self, peer: int) -> int:
+        """Return how often card `peer` has been opened or left so far: odd while it is open."""
+        opens = self._ffi.new("uint64_t *")
+        self._call("vic_peer_opens", peer=peer, _opens=opens)
+        return int(opens[0])
 
     def time_ns(self) -> int:
         """Return nanoseconds since the job began; 0 for a closed card."""
@@ -228,6 +236,32 @@ class Card:
     def barrier(self, timeout_ns: int = FOREVER) -> None:
         """Wait until every card of the job is in its barrier."""
         self._wait("vic_barrier", timeout_ns)
+
+    # ---- what is built on these calls
+
+    def messages(
+        self, *, max_bytes: int = 0, window_bytes: int = 0, ordered: bool = False
+    ) -> Messages:
+        """Open messages of any length to other cards (vic_message.h).
+
+        Parameters
+        ----------
+        max_bytes
+            Of one message; 0: 16 MiB. The same on all cards, as is `window_bytes`.
+        window_bytes
+            Of the ring for each other card in the card's memory; 0: a share of a quarter of it.
+        ordered
+            The program relies on the order in which each card sends.
+        """
+        if not self._card:
+            raise self._error("vic_message_open", Status.ECLOSED, {})
+        return Messages(self._card, self._timed, max_bytes, window_bytes, ordered)
+
+    def client(self, **settings: Unpack[Settings]) -> Client:
+        """Open a client of brokers and topics (vic_client.h); `Settings` says what can be set."""
+        if not self._card:
+            raise self._error("vic_client_open", Status.ECLOSED, {})
+        return Client(self._card, self._timed, **settings)
 
     # ---- how calls are made
 

@@ -1,8 +1,8 @@
-"""The constants of vic.h; tests compare them with what the library says."""
+"""The constants of vic.h and vic_envelope.h; tests compare them with what the library says."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 
 FOREVER = 2**64 - 1
 """A timeout that never comes, in nanoseconds."""
@@ -19,6 +19,26 @@ class Op(IntEnum):
     QUERY = 2
     COUNTER_SET = 3
     COUNTER_ADD = 4
+
+
+class Kind(IntEnum):
+    """What a delivery of a client is: those of vic_envelope.h that a program receives."""
+
+    PUBLISH = 1
+    CONFIRM = 2
+    REFUSAL = 5
+    DELIVER = 6
+    TOPIC = 10
+
+
+class Flag(IntFlag):
+    """Flags of deliveries: those of vic_envelope.h."""
+
+    CONFIRM_WANTED = 1
+    PERSISTENT = 2
+    RETURNED = 4
+    REFUSED = 8
+    REDELIVERED = 16
 
 
 class Status(IntEnum):

@@ -32,7 +32,8 @@ static void one_round(struct mesh *mesh, uint64_t round, size_t n, bool check)
         for (size_t i = 0; i < n && check; i++) {
             mesh->out[i] = word_of(round, me, to, i);
         }
-        MUST(vic_put(mesh->card, to, mesh->buffer[turn] + (vic_addr_t)(me * n), mesh->out, n, mesh->counter[turn]));
+        vic_addr_t at = mesh->buffer[turn] + (vic_addr_t)(me * n);
+        MUST(vic_put(mesh->card, to, at, mesh->out, n, mesh->counter[turn]));
     }
     MUST(vic_counter_wait(mesh->card, mesh->counter[turn], VIC_FOREVER));
     MUST(vic_counter_set(mesh->card, mesh->counter[turn], (int64_t)(cards * n)));

@@ -6,7 +6,7 @@ vicrun -n 4 -- python alltoall.py [ROUNDS [MOST_WORDS]]
 from __future__ import annotations
 
 import numpy as np
-from example import Sum, argument, report, scramble
+from example import MAKE_NS, Sum, argument, report, scramble, worked
 
 from dvsim import vic
 
@@ -71,6 +71,7 @@ def main() -> None:
             got = np.zeros((mesh.cards, n), dtype=np.uint64)
             each = mesh.run(rounds, got, check=False)
             mesh.run(CHECKED_ROUNDS, got, check=True)
+            worked(card, 2 * CHECKED_ROUNDS * got.size, MAKE_NS)
             result = scramble(result ^ got[-1, -1])
             if mesh.me == 0:
                 print(f"{n:>10} {each / 1e3:>14.3f} {got.nbytes / each:>20.4f}")

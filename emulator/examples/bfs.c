@@ -198,8 +198,8 @@ int main(int argc, char **argv)
     }
     worked(card, (double)graph.count, MAKE_NS);
     if (attr.card == 0) { /* every edge is looked at from both of its ends, as in Graph500 */
-        printf("%10s %10s %12s %10s %12s\n%10u %10" PRIu64 " %12" PRIu64 " %10u %12.3f\n", "cards", "vertices", "edges",
-               "levels", "M edges/s", attr.cards, graph.vertices, scanned / 2, search.now,
+        printf("%10s %10s %12s %10s %12s\n%10u %10" PRIu64 " %12" PRIu64 " %10u %12.3f\n", "cards", "vertices",
+               "edges", "levels", "M edges/s", attr.cards, graph.vertices, scanned / 2, search.now,
                (double)scanned / 2 / seconds / 1e6);
     }
     search_close(&search);

@@ -126,7 +126,8 @@ static inline uint64_t sum_of(vic_t *card, const struct vic_attr *attr, struct s
 }
 
 /* The last line of an example: what was computed is the same in every mode. `mine` are bits of this card. */
-static inline void report(vic_t *card, const struct vic_attr *attr, struct sum *sum, const char *name, uint64_t mine)
+static inline void report(vic_t *card, const struct vic_attr *attr, struct sum *sum, const char *name,
+                          uint64_t mine)
 {
     uint64_t all = sum_of(card, attr, sum, scramble(mine ^ scramble(attr->card)));
     if (attr->card == 0) {

@@ -10,6 +10,14 @@ from dvsim import vic
 
 _WIDE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
+MAKE_NS = 4.0
+"""A word scrambled, or compared with one; as in example.h, assumed."""
+
+
+def worked(card: vic.Card, steps: float, each_ns: float) -> None:
+    """Say that the program worked, in timed mode; the interpreter itself takes no model time."""
+    card.compute_ns(int(steps * each_ns))
+
 
 def scramble(x: np.ndarray | int) -> np.ndarray:
     """Return numbers that look random and are the same everywhere (splitmix64)."""

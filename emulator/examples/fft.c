@@ -190,8 +190,8 @@ int main(int argc, char **argv)
     worked(plan.card, n, 20); /* a sine and a cosine each */
     check_back(&plan, data);
     if (plan.attr.card == 0) {
-        printf("%10s %12s %12s %12s\n%10u %12.0f %12.3f %12.4f\n", "cards", "numbers", "us", "Gflop/s", plan.attr.cards,
-               n, seconds * 1e6, 5 * n * log2(n) / seconds / 1e9);
+        printf("%10s %12s %12s %12s\n%10u %12.0f %12.3f %12.4f\n", "cards", "numbers", "us", "Gflop/s",
+               plan.attr.cards, n, seconds * 1e6, 5 * n * log2(n) / seconds / 1e9);
     }
     free(plan.root);
     free(data);

@@ -17,7 +17,8 @@ static uint64_t next_random(uint64_t r)
     return r << 1 ^ (r >> 63 != 0 ? POLY : 0);
 }
 
-/* Element n of the sequence: the HPCC routine `starts`, multiplication by x^n in GF(2)[x] / (x^64 + x^2 + x + 1). */
+/* Element n of the sequence: the HPCC routine `starts`, multiplication by x^n in
+ * GF(2)[x] / (x^64 + x^2 + x + 1). */
 static uint64_t random_at(uint64_t n)
 {
     uint64_t square[64], r = 1;
@@ -121,8 +122,8 @@ int main(int argc, char **argv)
     }
     worked(card, (double)words, MAKE_NS);
     if (attr.card == 0) {
-        printf("%10s %12s %12s %14s\n%10u %12" PRIu64 " %12.6f %14.6f\n", "cards", "updates", "GUPS", "GUPS per card",
-               attr.cards, updates, gups, gups / attr.cards);
+        printf("%10s %12s %12s %14s\n%10u %12" PRIu64 " %12.6f %14.6f\n", "cards", "updates", "GUPS",
+               "GUPS per card", attr.cards, updates, gups, gups / attr.cards);
     }
     stream_close(&stream);
     free(part.word);

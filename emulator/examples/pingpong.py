@@ -6,7 +6,7 @@ vicrun -n 2 -- python pingpong.py [ROUNDS [MOST_WORDS]]
 from __future__ import annotations
 
 import numpy as np
-from example import Sum, argument, report, scramble
+from example import MAKE_NS, Sum, argument, report, scramble, worked
 
 from dvsim import vic
 
@@ -68,6 +68,7 @@ def main() -> None:
             counted = table.play(n, rounds, read=False)
             read = table.play(n, rounds, read=True)
             table.play(n, CHECKED_ROUNDS, read=True, check=True)
+            worked(card, 4 * CHECKED_ROUNDS * n, MAKE_NS)
             if table.me == 0:
                 print(f"{n:>10} {counted / 1e3:>14.3f} {read / 1e3:>14.3f} {n * 8 / read:>12.3f}")
             n *= 4

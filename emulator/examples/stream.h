@@ -17,7 +17,7 @@
 
 #include "example.h"
 
-enum { MANY = 64, SEND_WORDS = 512, TAKE_WORDS = 512 }; /* at most 512 gathered and 512 on their way: HPCC allows 1,024 */
+enum { MANY = 64, SEND_WORDS = 512, TAKE_WORDS = 512 }; /* 512 gathered, 512 on their way: HPCC allows 1,024 */
 
 #define TOKEN (INT64_C(1) << 40)
 

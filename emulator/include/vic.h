@@ -27,7 +27,9 @@
  *   timeouts  nanoseconds; 0 looks once, VIC_FOREVER waits. A wait that ends with VIC_ETIMEDOUT leaves
  *             everything as it was. What is there already is taken before any error below is looked at:
  *             VIC_EPEER    a card of the job died: its program was killed, or ended with another exit
- *                          code than 0 while its card was open or had not been opened yet
+ *                          code than 0 while its card was open or had not been opened yet. Not if the
+ *                          launcher was told that the others go on (--if-killed leave, restart): then it
+ *                          is as if the program had closed its card, and vic_peer_opens tells.
  *             VIC_ECLOSED  this card was closed by another thread, or the job has ended: the launcher
  *                          is gone, or the programs of all other cards have ended
  *   order     none between packets, not even of one call. Data are visible before the counter that their
@@ -35,6 +37,8 @@
  *   cost      what a call takes on the modelled hardware, in parameters of the card (`dvsim show
  *             data-vortex-8` prints them with their sources). Timed mode charges it; functional mode
  *             takes what the machine takes.
+ *   inline    vic_header only: the other calls in line, as a whole program with -flto, are no faster between
+ *             two cards (docs/emulator.md), and through the library one binary runs in every mode.
  *   mode      timed mode: vic_open returns when every program of the job has opened its card or ended; a deadlock
  *             ends all waits with VIC_EPEER, and the launcher says who waited for what.
  *             SRAM, counters and FIFO are reached through these calls only, so that the same binary runs
@@ -98,12 +102,12 @@ struct vic_attr {
 };
 
 /* Join the job of the environment (VIC_JOB, VIC_CARD, VIC_CARDS, set by the launcher only), or without
- * VIC_JOB have one card in loopback. SRAM, counters and FIFO are as the last owner of the card left them;
- * in a new job all are 0. VIC_INFO=1 in the environment prints every setting in force on stderr, VIC_CHECK=1
- * reports, once per counter, packets that a counter did not expect: they came before it was preset, or
- * were more than it was preset to.
- * VIC_EBUSY: the card is open, here or in another process. VIC_ENOJOB: the job cannot be joined,
- * vic_open_reason says why. VIC_ESYS: no memory. */
+ * VIC_JOB have one card in loopback. SRAM, counters and FIFO are as the last owner of the card left them,
+ * even if it was killed in the middle of a call; in a new job all are 0. VIC_INFO=1 in the environment prints
+ * every setting in force on stderr, VIC_CHECK=1 reports, once per counter, packets that a counter did not
+ * expect: they came before it was preset, or were more than it was preset to. VIC_EBUSY: the card is open,
+ * here or in another process. VIC_ENOJOB: the job cannot be joined, vic_open_reason says why. VIC_ESYS: no
+ * memory. */
 VIC_API int vic_open(vic_t **card);
 
 /* Why the last vic_open of this thread failed, one line; "" if it did not. Valid until its next vic_open. */
@@ -116,15 +120,23 @@ VIC_API int vic_close(vic_t *card);
 
 VIC_API int vic_query_attr(const vic_t *card, struct vic_attr *attr);
 
+/* How often card `peer` has been opened or left so far: odd while it is open, 0 before its first opening. Who
+ * has seen one number and then another has to do with another incarnation of the card's program. A program
+ * that was killed has left its card when the launcher has seen it; if that ends the job (see VIC_EPEER) the
+ * number stays. Timed mode: as it was two pio_write before. cost: poll_mirror. */
+VIC_API int vic_peer_opens(const vic_t *card, uint32_t peer, uint64_t *opens);
+
 /* Nanoseconds since the job began, the same clock on all cards: wall time in functional mode, model time in
  * timed mode. 0 if the card is NULL or closed. cost: none. */
 VIC_API uint64_t vic_time_ns(const vic_t *card);
 
-/* The program says that it computes for ns of model time. Functional mode: nothing. cost: ns. */
+/* The program says that it computes for ns of model time: that stands for all that this thread did between
+ * its calls since it last said so. Functional mode: nothing. cost: ns. */
 VIC_API int vic_compute_ns(vic_t *card, uint64_t ns);
 
 /* The body of a program's own spin loop: spins, yields or sleeps shortly (at most 0.1 ms, less if something
- * arrives), as suits the job. NULL and closed cards are ignored. cost: poll_mirror. */
+ * arrives), as suits the job. It tells of no death and no end: a wait does. NULL and closed cards are ignored.
+ * cost: poll_mirror. */
 VIC_API void vic_relax(vic_t *card);
 
 /* ---- packets -------------------------------------------------------------------------------------- */
@@ -147,7 +159,7 @@ enum vic_op {
  * an op that does not, or for any other number that is no header. cost: none. */
 VIC_API inline uint64_t vic_header(uint32_t dest, enum vic_op op, vic_addr_t addr, unsigned counter)
 {
-    if ((unsigned)op > 15u) {
+    if ((unsigned)op > VIC_COUNTER_ADD) {
         return UINT64_C(1) << 63;
     }
     if (op != VIC_WRITE && op != VIC_QUERY) {
@@ -228,7 +240,9 @@ VIC_API int vic_counter_free(vic_t *card, unsigned counter);
  * them send. cost: 8 B at pio_rate, and pio_write until the card has it; this card reads it at once. */
 VIC_API int vic_counter_set(vic_t *card, unsigned counter, int64_t n);
 
-/* Its present value, from the mirror in host memory. cost: poll_mirror. */
+/* Its present value, from the mirror in host memory. It says nothing of deaths: a loop of vic_counter_get and
+ * vic_relax never ends if who should count is dead. To look in a loop, vic_counter_wait with timeout 0. cost:
+ * poll_mirror. */
 VIC_API int vic_counter_get(vic_t *card, unsigned counter, int64_t *n);
 
 /* Wait until it reads 0. What its packets wrote is visible then. VIC_EINVAL: the scratch counter.
@@ -238,11 +252,12 @@ VIC_API int vic_counter_wait(vic_t *card, unsigned counter, uint64_t timeout_ns)
 /* ---- surprise FIFO -------------------------------------------------------------------------------- */
 
 /* Words that nobody asked for, in the order of their arrival, fifo_words deep. A full FIFO pushes back into
- * the fabric: senders wait, nothing is lost (the launcher's --fault fifo-drop=P makes it lose, and counts).
- * A card that sends itself more than its FIFO holds, or two that do so to each other, and do not take meanwhile,
- * wait for ever. */
+ * the fabric: senders wait, nothing is lost (the launcher's --fault fifo-drop=P makes it lose, and counts). A
+ * card that sends itself more than its FIFO holds, or two that do so to each other, and do not take
+ * meanwhile, wait for ever. */
 
-/* Take what is there, at most max words; *n = 0 is a normal answer. cost: poll_mirror, and fifo_pop per word. */
+/* Take what is there, at most max words; *n = 0 is a normal answer. cost: poll_mirror, and fifo_pop per word.
+ * */
 VIC_API int vic_fifo_poll(vic_t *card, uint64_t *words, size_t max, size_t *n);
 
 /* Wait until min words are there, then take at most max. At VIC_ETIMEDOUT nothing is taken and *n = 0.
@@ -252,9 +267,10 @@ VIC_API int vic_fifo_wait(vic_t *card, uint64_t *words, size_t min, size_t max, 
 /* ---- barrier -------------------------------------------------------------------------------------- */
 
 /* Wait until every card of the job is in its barrier. It does not wait for packets: one sent before may
- * arrive after. After VIC_ETIMEDOUT this card has not taken part. Threads of one card that call at the same time take
- * turns. VIC_EPEER also if the program of a card has ended, so that nobody can wait for it.
- * cost: ceil(log2(cards)) rounds, in each 16 B at pio_rate, two pio_write and the fabric; poll_mirror per look. */
+ * arrive after. After VIC_ETIMEDOUT this card has not taken part, nor has one whose program was killed in it.
+ * Threads of one card that call at the same time take turns. VIC_EPEER also if the program of a card has
+ * ended, so that nobody can wait for it. cost: ceil(log2(cards)) rounds, in each 16 B at pio_rate, two
+ * pio_write and the fabric; poll_mirror per look. */
 VIC_API int vic_barrier(vic_t *card, uint64_t timeout_ns);
 
 #ifdef __cplusplus

@@ -81,6 +81,11 @@ VIC_API int vic_message_recv(vic_message_t *messages, uint32_t *src, void *data,
  * a dead card: a peer closed and had not received all; said once. cost: a query per card and look. */
 VIC_API int vic_message_flush(vic_message_t *messages, uint64_t timeout_ns);
 
+/* How many openings of a peer's messages have ended, as far as this card knows by now. If the number has changed since
+ * before a vic_message_send, its program may not have received that message. cost: poll_mirror, and a query if
+ * some peer has closed. */
+VIC_API int vic_message_ends(vic_message_t *messages, uint32_t peer, uint64_t *ends);
+
 /* Close. Does not wait: what was sent stays where it is and will be received, unless the card's memory is used for
  * something else; so flush before. What arrived and was not received is lost, and its senders are told. Other
  * threads' calls end with VIC_ECLOSED. VIC_EPEER: a peer had closed and not received all; closed all the same. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "join.h"
 #include "launcher.h"
 
 static void set_environment(const struct launch *launch, uint32_t card)
@@ -25,6 +26,12 @@ static void set_environment(const struct launch *launch, uint32_t card)
     setenv("VIC_CARDS", text, 1);
 }
 
+/* Which program could not be run, and why. */
+struct refusal {
+    uint32_t card;
+    int error;
+};
+
 /* In the child: become the program, or say by `failed` why not. */
 static void become(const struct launch *launch, uint32_t card, pid_t parent, int failed)
 {
@@ -36,7 +43,7 @@ static void become(const struct launch *launch, uint32_t card, pid_t parent, int
     }
     timed_pin(launch);
     timed_preload(launch);
-    if (card != 0) {
+    if (card != 0 && !launch->joins) {
         int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
         dup2(nothing, 0);
     }
@@ -48,10 +55,11 @@ static void become(const struct launch *launch, uint32_t card, pid_t parent, int
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execvp(launch->options->program[0], launch->options->program);
-    int error = errno;
-    ssize_t told = write(failed, &error, sizeof error);
-    _exit(told == (ssize_t)sizeof error && error == ENOENT ? 127 : 126);
+    char **argument = program_of(launch->options, card)->argument;
+    execvp(argument[0], argument);
+    struct refusal refusal = {card, errno};
+    ssize_t told = write(failed, &refusal, sizeof refusal);
+    _exit(told == (ssize_t)sizeof refusal && refusal.error == ENOENT ? 127 : 126);
 }
 
 /* Pipes for both streams. `to` is the writing end until the child has it. */
@@ -76,10 +84,13 @@ static int open_streams(struct child *child)
     return 0;
 }
 
-static int start(struct launch *launch, uint32_t card, int failed)
+int child_start(struct launch *launch, uint32_t card, int failed)
 {
     struct child *child = &launch->child[card];
+    child->started_ns = job_clock_ns();
     if (launch->options->prefix) {
+        stream_finish(&child->out, card, launch->job->config.cards); /* of its last life */
+        stream_finish(&child->err, card, launch->job->config.cards);
         int error = open_streams(child);
         if (error != 0) {
             return error;
@@ -115,31 +126,33 @@ static void end_all(struct launch *launch)
     children_end_orphans();
 }
 
-int children_start(struct launch *launch)
+int children_start(struct launch *launch, uint32_t first, uint32_t cards)
 {
     int failed[2], error = 0;
     if (pipe2(failed, O_CLOEXEC) != 0) {
         fprintf(stderr, "vicrun: %s\n", strerror(errno));
         return 1;
     }
-    uint32_t cards = launch->job->config.cards, card = 0;
-    for (; card < cards && error == 0; card++) {
-        error = start(launch, card, failed[1]);
+    uint32_t card = first;
+    for (; card < first + cards && error == 0; card++) {
+        error = is_place(program_of(launch->options, card)) ? 0 : child_start(launch, card, failed[1]);
     }
     close(failed[1]);
     if (error != 0) {
-        fprintf(stderr, "vicrun: cannot start program %u of %u: %s\n", card - 1, cards, strerror(error));
+        fprintf(stderr, "vicrun: cannot start program %u of %u: %s\n", card - 1, first + cards,
+                strerror(error));
         end_all(launch);
         return 1;
     }
     /* the pipe closes itself in each program that could be run */
-    int refused = 0;
+    struct refusal refused;
     ssize_t told = read(failed[0], &refused, sizeof refused);
     close(failed[0]);
     if (told == (ssize_t)sizeof refused) {
-        fprintf(stderr, "vicrun: cannot run '%s': %s\n", launch->options->program[0], strerror(refused));
+        const char *name = program_of(launch->options, refused.card)->argument[0];
+        fprintf(stderr, "vicrun: cannot run '%s': %s\n", name, strerror(refused.error));
         end_all(launch);
-        return refused == ENOENT ? 127 : 126;
+        return refused.error == ENOENT ? 127 : 126;
     }
     return -1;
 }
@@ -175,6 +188,8 @@ void children_signal(const struct launch *launch, int number)
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
         if (launch->child[i].pidfd >= 0) {
             syscall(SYS_pidfd_send_signal, launch->child[i].pidfd, number, NULL, 0);
+        } else if (launch->child[i].guest >= 0) {
+            guest_tell(launch, i, JOIN_SIGNAL, number);
         }
     }
 }

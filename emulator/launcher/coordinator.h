@@ -95,7 +95,8 @@ int coordinator_start(struct coordinator *all, int core); /* on a core, -1: any;
 /* A program has ended: card_shared.end says how. */
 void coordinator_kick(struct coordinator *all);
 
-/* When all programs have ended: what is on its way arrives. Then what came of it. True: there was a deadlock. */
+/* When all programs have ended: what is on its way arrives. Then what came of it. True:
+ * there was a deadlock. */
 bool coordinator_finish(struct coordinator *all);
 void coordinator_report(const struct coordinator *all, FILE *file);
 void coordinator_free(struct coordinator *all);

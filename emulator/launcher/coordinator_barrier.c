@@ -1,7 +1,7 @@
-/* The barrier: who is in is counted here; when a card hears that all are follows from a dissemination barrier of
- * ceil(log2 n) rounds, in each of which a card stores one packet for the card 2^round further on and waits for
- * the one from 2^round before. Its packets do not go through the network, so that a card that gives up can take its
- * part back; each takes what a word takes through an empty one. */
+/* The barrier: who is in is counted here; when a card hears that all are follows from a dissemination barrier
+ * of ceil(log2 n) rounds, in each of which a card stores one packet for the card 2^round further on and waits
+ * for the one from 2^round before. Its packets do not go through the network, so that a card that gives up
+ * can take its part back; each takes what a word takes through an empty one. */
 #include <stdlib.h>
 
 #include "coordinator.h"

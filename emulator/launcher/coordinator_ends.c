@@ -85,7 +85,7 @@ void ends_when_idle(struct coordinator *all)
             ended = side->end_ps;
         }
     }
-    if (live == 1 && last->shared->news_tail != last->shared->news_head) { /* what is known to come comes first */
+    if (live == 1 && last->shared->news_tail != last->shared->news_head) { /* what is known comes first */
         int64_t known = last->shared->news[(last->shared->news_tail - 1) % NEWS_ROOM].at_ps;
         ended = known > ended ? known : ended;
     }

@@ -5,8 +5,9 @@
 #include "coordinator.h"
 #include "packet.h"
 
-_Static_assert(VIC_WRITE == (int)DVSIM_OP_WRITE && VIC_FIFO == (int)DVSIM_OP_FIFO && VIC_QUERY == (int)DVSIM_OP_QUERY &&
-                   VIC_COUNTER_SET == (int)DVSIM_OP_SET && VIC_COUNTER_ADD == (int)DVSIM_OP_ADD,
+_Static_assert(VIC_WRITE == (int)DVSIM_OP_WRITE && VIC_FIFO == (int)DVSIM_OP_FIFO &&
+                   VIC_QUERY == (int)DVSIM_OP_QUERY && VIC_COUNTER_SET == (int)DVSIM_OP_SET &&
+                   VIC_COUNTER_ADD == (int)DVSIM_OP_ADD,
                "vic.h and models/card have the same operations");
 
 static bool is_before(const struct event *a, const struct event *b)
@@ -173,14 +174,17 @@ static void stage(struct side *side, const uint64_t *ring, uint32_t from, uint32
     }
 }
 
-/* A card is not trusted: what would be read must be there. */
+/* A card is not trusted: what would be read must be there, and no time may be too large: at_ps and 2^22 steps
+ * are less than NEVER. */
+#define STEP_MOST INT64_C(1000000000000) /* 1 s, of which a card's parameters are at most */
+
 static bool is_sound(const struct side *side, const struct post *p)
 {
     bool staged = p->kind == POST_ENGINE_SEND || p->kind == POST_ENGINE_PUT || p->kind == POST_CHECK;
-    bool has = p->kind == POST_STORE || p->kind == POST_SEND || p->kind == POST_CACHED || p->kind == POST_PRESET ||
-               p->kind == POST_ENGINE_PUT;
+    bool has = p->kind == POST_STORE || p->kind == POST_SEND || p->kind == POST_CACHED ||
+               p->kind == POST_PRESET || p->kind == POST_ENGINE_PUT;
     return p->kind < POST_KINDS && p->at_ps >= 0 && p->step_ps >= 0 && p->at_ps < NEVER / 2 &&
-           p->step_ps < NEVER / 4 / POST_WORDS && p->count <= MOST_SRAM && (!staged || p->count == side->staged_words) &&
+           p->step_ps <= STEP_MOST && p->count <= MOST_SRAM && (!staged || p->count == side->staged_words) &&
            (!has || p->words >= (p->kind == POST_SEND ? 2u : 1u)) && (p->kind != POST_LOAD || p->count > 0);
 }
 
@@ -197,7 +201,8 @@ static void read_post(struct side *side, const struct post *p, const uint64_t *r
     }
     int64_t now = side->all->sim_ps;
     side->all->late += p->at_ps < now;
-    *event = (struct event){.at_ps = p->at_ps < now ? now : p->at_ps, .order = ORDER_POST, .card = side->number, .post = *p};
+    *event = (struct event){
+        .at_ps = p->at_ps < now ? now : p->at_ps, .order = ORDER_POST, .card = side->number, .post = *p};
     for (uint32_t i = 0; i < p->words; i++) {
         event->word[i] = ring[(from + i) % POST_WORDS];
     }

@@ -1,5 +1,5 @@
-/* Cards and network, slot by slot. In a slot a port takes at most one packet for each plane; what comes out in it is
- * in the card at its end. */
+/* Cards and network, slot by slot. In a slot a port takes at most one packet for each plane; what comes out
+ * in it is in the card at its end. */
 #include <stdlib.h>
 
 #include "coordinator.h"
@@ -23,7 +23,8 @@ bool fabric_chance(struct coordinator *all, double probability)
     return probability > 0 && (double)(draw(all, all->job->config.seed) >> 11) * 0x1p-53 < probability;
 }
 
-/* The network that `dvsim` takes for so many nodes: one level up to 64 ports, else levels of switches with 64. */
+/* The network that `dvsim` takes for so many nodes: one level up to 64 ports, else levels of switches
+ * with 64. */
 static dvsim_network *make_network(const struct coordinator *all)
 {
     const struct job_model *m = &all->job->config.model;
@@ -165,7 +166,8 @@ static bool send_one(struct side *side, int64_t now_ps)
     return true;
 }
 
-/* A port takes a packet for each plane, unless more words wait there than are on the link: the network is busy. */
+/* A port takes a packet for each plane, unless more words wait there than are on the link: the network
+ * is busy. */
 static void feed(struct side *side, int64_t now_ps)
 {
     struct coordinator *all = side->all;
@@ -192,7 +194,8 @@ static void land(struct coordinator *all, int64_t flight, int64_t at_ps)
     if (all->job->config.reorder) {
         at_ps += (int64_t)(draw(all, all->job->config.reorder_seed) % REORDER_SLOTS) * all->slot_ps;
     }
-    *event = (struct event){.at_ps = at_ps, .order = ORDER_ARRIVAL, .card = landed->from, .packet = landed->packet};
+    *event = (struct event){
+        .at_ps = at_ps, .order = ORDER_ARRIVAL, .card = landed->from, .packet = landed->packet};
     landed->next_free = all->free_flight;
     all->free_flight = flight;
     events_add(all, event);
@@ -228,8 +231,8 @@ static void check(struct coordinator *all, uint32_t card, const struct event *ev
     if (dvsim_header_op(event->packet.header) <= DVSIM_OP_QUERY && reads <= 0 && counter < FIRST_RESERVED &&
         atomic_exchange(&shared->reported, 1) == 0) {
         fprintf(stderr,
-                "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset yet, "
-                "or is preset to less than what is sent\n",
+                "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "
+                "yet, or is preset to less than what is sent\n",
                 card, counter, (long long)reads, event->card);
     }
 }
@@ -240,7 +243,8 @@ static void record(struct coordinator *all, uint32_t to, const struct event *eve
     uint32_t counter = dvsim_header_counter(event->packet.header), room = all->job->config.trace_records;
     struct trace_head *trace = room > 0 ? job_trace(all->job, event->card) : NULL;
     struct trace_record what = {.at_ns = (uint64_t)event->at_ps / 1000, .kind = TRACE_PACKETS, .card = to,
-                                .number = counter, .value = dvsim_vic_counter(all->side[to].vic, counter), .count = 1};
+                                .number = counter, .count = 1,
+                                .value = dvsim_vic_counter(all->side[to].vic, counter)};
     if (trace == NULL) {
         return;
     }

@@ -10,10 +10,11 @@ static bool is_open(const struct side *side)
 static bool is_watched(const struct side *side, uint32_t what, uint32_t index, uint64_t value)
 {
     const struct timed_card *shared = side->shared;
-    if (shared->watches > WATCHED_MOST) {
+    uint32_t watches = *(const volatile uint32_t *)&shared->watches; /* once: a program may write there */
+    if (watches > WATCHED_MOST) {
         return true;
     }
-    for (uint32_t i = 0; i < shared->watches; i++) {
+    for (uint32_t i = 0; i < watches; i++) {
         const struct watched *w = &shared->watched[i];
         bool counter = what == DVSIM_TOLD_COUNTER || what == DVSIM_TOLD_PRESET;
         bool enough = counter ? value == 0 : what >= DVSIM_TOLD_LOADED || value >= w->least;
@@ -49,7 +50,8 @@ void news_add(struct side *side, int64_t at_ps, uint32_t what, uint32_t index, u
     if (used + 1 > NEWS_ROOM / 2) {
         all->pause = side->wake = true;
     }
-    if (is_watched(side, what, index, what == DVSIM_TOLD_FIFO ? side->fifo_told : value) && at_ps < side->next_ps) {
+    uint64_t watched = what == DVSIM_TOLD_FIFO ? side->fifo_told : value;
+    if (is_watched(side, what, index, watched) && at_ps < side->next_ps) {
         int64_t bound = at_ps + all->ahead_ps;
         side->next_ps = at_ps;
         all->bound_ps = bound < all->bound_ps ? bound : all->bound_ps;
@@ -66,7 +68,8 @@ void news_apply_all(struct side *side)
     struct timed_card *shared = side->shared;
     uint32_t used = shared->news_tail - shared->news_head;
     for (uint32_t i = 0; i < used && i < NEWS_ROOM; i++) {
-        view_apply(&shared->view, shared->fifo, side->all->job->ring, &shared->news[shared->news_head++ % NEWS_ROOM]);
+        const struct news *news = &shared->news[shared->news_head++ % NEWS_ROOM];
+        view_apply(&shared->view, shared->fifo, side->all->job->ring, news);
     }
     shared->news_head = shared->news_tail = 0;
 }

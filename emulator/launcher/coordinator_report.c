@@ -1,28 +1,59 @@
 /* What the coordinator says to a person. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "coordinator.h"
 
-static const char *waits_for(const struct side *side)
+static void say_watched(const struct timed_card *shared, const struct watched *watched)
 {
-    return side->end_ps != NEVER                                 ? "nothing, its program has ended"
-           : atomic_load(&side->shared->state) == CARD_CLOSED   ? "nothing, it is closed"
-           : atomic_load(&side->shared->state) == CARD_AWAY     ? "nothing, its threads do something else"
-           : side->shared->waits_for[0] != 0                    ? side->shared->waits_for
-                                                                 : "nothing";
+    uint32_t counter = watched->index % COUNTERS;
+    switch (watched->what) {
+    case DVSIM_TOLD_COUNTER:
+    case DVSIM_TOLD_PRESET:
+        fprintf(stderr, "counter %u to read 0 (it reads %" PRId64 ")", counter, shared->view.counter[counter]);
+        break;
+    case DVSIM_TOLD_FIFO:
+        fprintf(stderr, "%" PRIu64 " words in its FIFO", watched->least - shared->view.fifo_out);
+        break;
+    case DVSIM_TOLD_TAKEN: fputs("room for its packets", stderr); break;
+    case DVSIM_TOLD_LOADED: fputs("a read of SRAM", stderr); break;
+    case DVSIM_TOLD_MOVED:
+    case DVSIM_TOLD_DONE: fputs("a transfer", stderr); break;
+    case WATCH_THREAD: fputs("a thread to end", stderr); break;
+    case WATCH_PLACE: fputs("another thread (a lock, a condition)", stderr); break;
+    default: fputs("the barrier", stderr); break;
+    }
+}
+
+static void say_waits(const struct side *side)
+{
+    const struct timed_card *shared = side->shared;
+    uint32_t state = atomic_load(&shared->state), watches = shared->watches;
+    if (side->end_ps != NEVER || state == CARD_CLOSED || state == CARD_AWAY || watches == 0) {
+        fprintf(stderr, "nothing%s", side->end_ps != NEVER   ? ", its program has ended"
+                                     : state == CARD_CLOSED ? ", it is closed"
+                                     : state == CARD_AWAY   ? ", its threads do something else"
+                                                            : "");
+        return;
+    }
+    for (uint32_t i = 0; i < watches && i < WATCHED_MOST; i++) {
+        fputs(i > 0 ? ", " : "", stderr);
+        say_watched(shared, &shared->watched[i]);
+    }
 }
 
 void report_deadlock(const struct coordinator *all)
 {
-    fprintf(stderr, "vicrun: deadlock at %.3f us of model time: every program waits, and nothing is on its way\n",
+    fprintf(stderr,
+            "vicrun: deadlock at %.3f us of model time: every program waits, and nothing is on its way\n",
             (double)all->last_ps / 1e6);
     for (uint32_t i = 0; i < all->cards; i++) {
         const struct side *side = &all->side[i];
         const dvsim_vic_packet *held = dvsim_vic_held(side->vic);
-        fprintf(stderr, "vicrun:   card %u waits for %.160s", i, waits_for(side));
+        fprintf(stderr, "vicrun:   card %u waits for ", i);
+        say_waits(side);
         if (held != NULL && dvsim_header_op(held->header) == DVSIM_OP_FIFO) {
-            fprintf(stderr, "; its packets wait for room in the FIFO of card %u", dvsim_header_dest(held->header));
+            fprintf(stderr, "; its packets wait for room in the FIFO of card %u",
+                    dvsim_header_dest(held->header));
         }
         fputc('\n', stderr);
     }
@@ -31,8 +62,10 @@ void report_deadlock(const struct coordinator *all)
 
 void report_waiting(const struct coordinator *all, uint32_t card)
 {
-    fprintf(stderr, "vicrun: timed: the program of card %u has not called the library for 5 s; model time stands at "
-            "%.3f us until it does\n", card, (double)all->sim_ps / 1e6);
+    fprintf(stderr,
+            "vicrun: timed: the program of card %u has not called the library for 5 s; model time stands at "
+            "%.3f us until it does\n",
+            card, (double)all->sim_ps / 1e6);
 }
 
 void coordinator_report(const struct coordinator *all, FILE *file)
@@ -46,9 +79,11 @@ void coordinator_report(const struct coordinator *all, FILE *file)
     fprintf(file,
             "vicrun: timed: %.3f us of model time, %" PRIu64 " packets delivered, %" PRIu64 " looks, %" PRIu64
             " slots of %.3f ns, %" PRIu64 " windows, trace hash %016" PRIx64 "\n",
-            (double)end / 1e6, all->deliveries, looks, all->slots, (double)all->slot_ps / 1e3, all->windows, all->hash);
+            (double)end / 1e6, all->deliveries, looks, all->slots, (double)all->slot_ps / 1e3, all->windows,
+            all->hash);
     if (all->late > 0) {
-        fprintf(file, "vicrun: timed: %" PRIu64 " calls came after their time: this run is not exact\n", all->late);
+        fprintf(file, "vicrun: timed: %" PRIu64 " calls came after their time: this run is not exact\n",
+                all->late);
     }
     for (uint32_t i = 0; i < all->cards; i++) {
         dvsim_vic_counts counts = dvsim_vic_counts_now(all->side[i].vic);

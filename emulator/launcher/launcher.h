@@ -20,15 +20,28 @@ struct child {
     pid_t pid; /* 0: not started */
     int pidfd; /* -1: has ended and was waited for */
     int code;  /* exit code, 128 + n for signal n */
+    uint64_t started_ns, restart_ns; /* job_clock_ns; when to start it again, 0: not */
+    uint32_t short_lives;            /* in a row */
+    int guest; /* who brought the program, -1: it is our own */
+    bool lost; /* who brought it was killed; pidfd is that of the program then */
     struct stream out, err;
 };
+
+enum { STRANGERS = 8 }; /* connections that have not asked yet */
 
 struct launch {
     const struct options *options;
     int memory; /* of the job */
     struct job *job;
     struct child *child;
-    uint32_t running;
+    uint32_t running; /* programs */
+    uint32_t waiting; /* programs that are to be started again */
+    uint32_t guests;  /* programs that others have brought */
+    bool joins;       /* this is no job of ours: one program joins another's */
+    int socket;       /* at which they ask, -1: none */
+    ino_t socket_inode;
+    int stranger[STRANGERS];
+    uint32_t strangers; /* ever */
     int code;         /* the first that is not 0 */
     bool signalled;   /* a signal to end was passed on: deaths are no news */
     uint64_t kills;   /* done, as bits */
@@ -39,8 +52,12 @@ struct launch {
 /* memory.c. -1 if a job of this size fits into the machine; else says with how many bytes it does not, 2. */
 int memory_check(const struct job_config *job);
 
-/* children.c. Start all programs; -1, or the exit code after saying what is wrong and ending what was started. */
-int children_start(struct launch *launch);
+/* children.c. Start the programs of some cards; -1, or the exit code after saying what is wrong and ending what
+ * was started. */
+int children_start(struct launch *launch, uint32_t first, uint32_t cards);
+
+/* Start, or start again, the program of a card. 0, or an errno. Why it cannot be run is written to `failed`. */
+int child_start(struct launch *launch, uint32_t card, int failed);
 
 /* Was this process started by one of the programs, or is it one? */
 bool children_started(pid_t process);
@@ -54,6 +71,32 @@ void children_end_orphans(void);
 /* Kill the program of a card. */
 void launch_kill(void *launch, uint32_t card);
 
+/* ends.c. A program has ended: what is to become of the job. program_ended: child.code says how. */
+void note_end(struct launch *launch, uint32_t card);
+void program_ended(struct launch *launch, uint32_t card, bool by_signal);
+int restart_due(struct launch *launch); /* start again what is due; milliseconds until the next, or -1 */
+void stop_restarts(struct launch *launch);
+
+/* repair.c. Take back or finish what the dead program of a card was doing to FIFOs and the barrier. False: no
+ * room. */
+bool repair(const struct job *job, uint32_t dead);
+
+/* serve.c. Open the socket, if one is asked for: -1, or an exit code after saying why not. */
+int serve_open(struct launch *launch);
+void serve_close(struct launch *launch);
+void guest_come(struct launch *launch); /* somebody connects */
+void stranger_hear(struct launch *launch, int *stranger);
+void guest_hear(struct launch *launch, uint32_t card);
+void guest_gone(struct launch *launch, uint32_t card); /* the program of one that was lost */
+void guest_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number);
+void guest_hang_up(struct launch *launch, uint32_t card);
+
+/* join.c. Bring a program into a job that runs; the exit code. */
+int join_job(const struct options *options);
+
+/* vicrun.c. Signals become readable. */
+int take_signals(void);
+
 /* loop.c. Watch until all programs have ended. */
 void loop(struct launch *launch, int signals);
 
@@ -61,7 +104,8 @@ void loop(struct launch *launch, int signals);
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards);
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards);
 
-/* timed.c: does nothing in functional mode. False: it was said why not. timed_pin and timed_preload are for a child. */
+/* timed.c: does nothing in functional mode. False: it was said why not. timed_pin and timed_preload are for a
+ * child. */
 bool timed_make(struct launch *launch);
 bool timed_start(struct launch *launch);
 void timed_pin(const struct launch *launch);
@@ -69,7 +113,7 @@ void timed_preload(const struct launch *launch);
 void timed_finish(struct launch *launch);
 
 /* stats.c and perfetto.c: what is written when all is over. perfetto_write: 0, or an errno. */
-void stats_print(const struct job *job);
+void stats_print(const struct launch *launch);
 int perfetto_write(const struct job *job, const char *path);
 
 #endif

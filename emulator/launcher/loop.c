@@ -4,69 +4,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "bell.h"
+#include "join.h"
 #include "launcher.h"
-
-/* Everybody looks again at what became of the others. */
-static void ring_all(const struct job *job)
-{
-    bell_wake(&job->shared->released);
-    for (uint32_t i = 0; i < job->config.cards; i++) {
-        bell_wake(&job->card[i].arrival);
-        bell_wake(&job->card[i].space);
-    }
-}
-
-static void say_death(const struct launch *launch, uint32_t card, bool by_signal)
-{
-    int code = launch->child[card].code;
-    if (launch->signalled) {
-        return;
-    }
-    if (by_signal) {
-        fprintf(stderr, "vicrun: card %u was killed by signal %d (%s)\n", card, code - 128, strsignal(code - 128));
-    } else {
-        fprintf(stderr, "vicrun: card %u ended with exit code %d without closing its card\n", card, code);
-    }
-}
-
-/* A program has ended. Its card is dead, unless it ended well or had closed its card: see vic.h, VIC_EPEER. */
-static void note_end(struct launch *launch, uint32_t card)
-{
-    struct child *child = &launch->child[card];
-    struct card_shared *shared = &launch->job->card[card];
-    siginfo_t info = {0};
-    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED) != 0) {
-        return;
-    }
-    bool by_signal = info.si_code != CLD_EXITED;
-    child->code = by_signal ? 128 + info.si_status : info.si_status;
-    close(child->pidfd);
-    child->pidfd = -1;
-    launch->running--;
-    if (launch->code == 0) {
-        launch->code = child->code;
-    }
-    bool open = atomic_load(&shared->owner) != 0 || atomic_load(&shared->opened) == 0;
-    bool died = by_signal || (child->code != 0 && open);
-    atomic_store(&shared->end, died ? CARD_DIED : CARD_ENDED);
-    if (died) {
-        uint32_t nobody = 0;
-        atomic_compare_exchange_strong(&launch->job->shared->poison, &nobody, card + 1);
-        say_death(launch, card, by_signal);
-    } else {
-        atomic_fetch_add(&launch->job->shared->ended, 1);
-    }
-    ring_all(launch->job);
-    if (launch->coordinator != NULL) {
-        coordinator_kick(launch->coordinator);
-    }
-}
 
 /* A terminal sends its signals to all processes of the group by itself. */
 static void pass_signal(struct launch *launch, int signals)
@@ -76,6 +18,9 @@ static void pass_signal(struct launch *launch, int signals)
         launch->signalled |= info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2;
         if (info.ssi_code != SI_KERNEL) {
             children_signal(launch, (int)info.ssi_signo);
+        }
+        if (launch->signalled) {
+            stop_restarts(launch);
         }
     }
 }
@@ -89,8 +34,10 @@ void launch_kill(void *what, uint32_t card)
 {
     const struct launch *launch = what;
     const struct child *child = &launch->child[card];
-    uint32_t owner = atomic_load(&launch->job->card[card].owner);
-    if (child->pidfd >= 0) {
+    uint32_t owner = seat_owner(atomic_load(&launch->job->card[card].seat));
+    if (child->guest >= 0) {
+        guest_tell(launch, card, JOIN_SIGNAL, SIGKILL);
+    } else if (child->pidfd >= 0) {
         kill(children_started((pid_t)owner) ? (pid_t)owner : child->pid, SIGKILL);
     }
 }
@@ -120,48 +67,101 @@ static int kill_due(struct launch *launch)
     return next > 1000000 ? 1000000 : (int)next;
 }
 
+/* Of two times in milliseconds; -1: never. */
+static int sooner(int a, int b)
+{
+    return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
 static void watch(struct pollfd *watched, int fd)
 {
     *watched = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
-void loop(struct launch *launch, int signals)
+/* A job of empty places alone waits for guests until it is told to end. */
+static bool goes_on(const struct launch *launch)
+{
+    bool over = launch->signalled || atomic_load(&launch->job->shared->poison) != 0;
+    bool waits = launch->options->programs == 1 && is_place(&launch->options->program[0]) && !over;
+    return launch->running + launch->waiting + launch->guests > 0 || waits;
+}
+
+enum { PER_CARD = 4 }; /* descriptors */
+
+static nfds_t watch_all(const struct launch *launch, int signals, struct pollfd *watched)
 {
     uint32_t cards = launch->job->config.cards;
-    struct pollfd *watched = calloc(1 + 3 * (size_t)cards, sizeof *watched);
+    for (uint32_t i = 0; i < cards; i++) {
+        const struct child *child = &launch->child[i];
+        struct pollfd *mine = watched + PER_CARD * (size_t)i;
+        watch(&mine[0], child->pidfd);
+        watch(&mine[1], child->out.from);
+        watch(&mine[2], child->err.from);
+        watch(&mine[3], child->lost ? -1 : child->guest);
+    }
+    struct pollfd *others = watched + PER_CARD * (size_t)cards;
+    watch(others++, signals);
+    watch(others++, launch->socket);
+    for (int i = 0; i < STRANGERS; i++) {
+        watch(others++, launch->socket >= 0 ? launch->stranger[i] : -1);
+    }
+    return (nfds_t)(others - watched);
+}
+
+/* Deaths first: others wait for them. */
+static void attend(struct launch *launch, int signals, const struct pollfd *watched)
+{
+    uint32_t cards = launch->job->config.cards;
+    const struct pollfd *others = watched + PER_CARD * (size_t)cards;
+    if (others[0].revents != 0) {
+        pass_signal(launch, signals);
+    }
+    for (uint32_t i = 0; i < cards; i++) {
+        const struct pollfd *mine = watched + PER_CARD * (size_t)i;
+        if (mine[0].revents != 0 && launch->child[i].pidfd == mine[0].fd) {
+            (launch->child[i].lost ? guest_gone : note_end)(launch, i);
+        }
+        if (mine[3].revents != 0 && launch->child[i].guest == mine[3].fd) {
+            guest_hear(launch, i);
+        }
+    }
+    for (uint32_t i = 0; i < cards; i++) {
+        const struct pollfd *mine = watched + PER_CARD * (size_t)i;
+        if (mine[1].revents != 0) {
+            stream_copy(&launch->child[i].out, i, cards);
+        }
+        if (mine[2].revents != 0) {
+            stream_copy(&launch->child[i].err, i, cards);
+        }
+    }
+    for (int i = 0; i < STRANGERS; i++) {
+        if (others[2 + i].revents != 0) {
+            stranger_hear(launch, &launch->stranger[i]);
+        }
+    }
+    if (others[1].revents != 0) {
+        guest_come(launch);
+    }
+}
+
+void loop(struct launch *launch, int signals)
+{
+    size_t most = PER_CARD * (size_t)launch->job->config.cards + 2 + STRANGERS;
+    struct pollfd *watched = calloc(most, sizeof *watched);
     if (watched == NULL) {
         fputs("vicrun: no memory\n", stderr);
         launch->code = 1;
         children_signal(launch, SIGKILL);
         return;
     }
-    while (launch->running > 0) {
-        watch(&watched[0], signals);
-        for (uint32_t i = 0; i < cards; i++) {
-            watch(&watched[1 + 3 * i], launch->child[i].pidfd);
-            watch(&watched[2 + 3 * i], launch->child[i].out.from);
-            watch(&watched[3 + 3 * i], launch->child[i].err.from);
-        }
-        if (poll(watched, 1 + 3 * (nfds_t)cards, kill_due(launch)) < 0 && errno != EINTR) {
+    while (goes_on(launch)) {
+        int ms = sooner(kill_due(launch), restart_due(launch)); /* first: it changes what is watched */
+        nfds_t count = watch_all(launch, signals, watched);
+        if (poll(watched, count, ms) >= 0) {
+            attend(launch, signals, watched);
+        } else if (errno != EINTR) {
             perror("vicrun: poll");
             break;
-        }
-        if (watched[0].revents != 0) {
-            pass_signal(launch, signals);
-        }
-        /* deaths first: others wait for them */
-        for (uint32_t i = 0; i < cards; i++) {
-            if (watched[1 + 3 * i].revents != 0) {
-                note_end(launch, i);
-            }
-        }
-        for (uint32_t i = 0; i < cards; i++) {
-            if (watched[2 + 3 * i].revents != 0) {
-                stream_copy(&launch->child[i].out, i, cards);
-            }
-            if (watched[3 + 3 * i].revents != 0) {
-                stream_copy(&launch->child[i].err, i, cards);
-            }
         }
     }
     free(watched);

@@ -5,36 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "join.h"
 #include "vic.h"
 
 enum { TRACE_BYTES = 64 << 20, TRACE_LEAST = 1 << 10, TRACE_MOST = 1 << 16 };
 
-static const char usage[] =
-    "usage: vicrun -n N [options] [--] PROGRAM [ARGUMENT...]\n"
-    "\n"
-    "Run PROGRAM N times, one process per emulated Vortex Interface Card (vic.h). Returns the first exit code\n"
-    "that is not 0 (128 + n for signal n), 2 if the command line is wrong, 126 or 127 if PROGRAM cannot be run.\n"
-    "Signals are passed on. Standard input goes to card 0. Whatever of the job still runs when the programs have\n"
-    "ended is ended too; nothing stays behind.\n"
-    "\n"
-    "  -n N              number of cards\n"
-    "  --mode MODE       functional (default): as fast as the machine allows; timed: the modelled hardware\n"
-    "  --card-file FILE  parameters of the card, key=value lines in base units\n"
-    "  --set KEY=VALUE   one parameter: sram, group_counters, fifo_words, dma_entries, dma_setup, pcie_rate; timed\n"
-    "                    mode also pio_write, pio_read, pio_rate, poll_mirror, fifo_pop, send_words, port_rate,\n"
-    "                    planes, switch_angles, link\n"
-    "  --seed S          seed of all chances [1]\n"
-    "  --reorder SEED    packets arrive in any order; counters stay right\n"
-    "  --fault SPEC      fifo-depth=N, fifo-drop=P, dma-slow=F, extra-polls=P, 'stall card=K at=TIME for=TIME',\n"
-    "                    'kill card=K at=TIME'; times since the start, such as 5ms; repeatable\n"
-    "  --check           report packets that reach a counter before it was preset\n"
-    "  --stats           what each card did, on stderr at the end\n"
-    "  --trace FILE      calls, packets, counters and FIFOs, for ui.perfetto.dev\n"
-    "  --spread          timed mode: run on all cores, for programs that compute much; else all run on one\n"
-    "  --prefix          each line of output begins with its card\n"
-    "  --version, --help\n";
-
-enum { MODE = 256, CARD_FILE, SET, SEED, REORDER, FAULT, CHECK, STATS_, TRACE, SPREAD, PREFIX, VERSION, HELP };
+enum {
+    MODE = 256,
+    CARD_FILE,
+    SET,
+    SEED,
+    REORDER,
+    FAULT,
+    IF_KILLED,
+    SERVE,
+    JOIN,
+    CARD,
+    CHECK,
+    STATS_,
+    TRACE,
+    SPREAD,
+    PREFIX,
+    VERSION,
+    HELP
+};
 
 static const struct option known[] = {
     {"mode", required_argument, NULL, MODE},       {"card-file", required_argument, NULL, CARD_FILE},
@@ -42,8 +36,11 @@ static const struct option known[] = {
     {"seed", required_argument, NULL, SEED},       {"reorder", required_argument, NULL, REORDER},
     {"fault", required_argument, NULL, FAULT},     {"check", no_argument, NULL, CHECK},
     {"stats", no_argument, NULL, STATS_},          {"trace", required_argument, NULL, TRACE},
-    {"prefix", no_argument, NULL, PREFIX},         {"version", no_argument, NULL, VERSION},
-    {"help", no_argument, NULL, HELP},             {NULL, 0, NULL, 0},
+    {"prefix", no_argument, NULL, PREFIX},         {"if-killed", required_argument, NULL, IF_KILLED},
+    {"serve", required_argument, NULL, SERVE},     {"join", required_argument, NULL, JOIN},
+    {"card", required_argument, NULL, CARD},
+    {"version", no_argument, NULL, VERSION},       {"help", no_argument, NULL, HELP},
+    {NULL, 0, NULL, 0},
 };
 
 static int refuse(const char *option, const char *what)
@@ -82,24 +79,39 @@ static int read_mode(const char *text, struct job_config *job)
     return 2;
 }
 
+static int read_if_killed(const char *text, struct options *options)
+{
+    static const char *const kinds[] = {"end", "leave", "restart"};
+    uint64_t times = 5;
+    size_t length = strcspn(text, ":");
+    for (unsigned i = 0; i < 3; i++) {
+        bool same = strlen(kinds[i]) == length && strncmp(text, kinds[i], length) == 0;
+        bool counted = text[length] == ':' && i == IF_KILLED_RESTART;
+        if (same && (text[length] == 0 || (counted && read_whole(text + length + 1, 0, UINT32_MAX, &times)))) {
+            options->if_killed = (enum if_killed)i;
+            options->short_lives = (uint32_t)times;
+            options->job.outlives = i != IF_KILLED_END;
+            return -1;
+        }
+    }
+    fprintf(stderr, "vicrun: --if-killed: '%s' is not end, leave, restart or restart:TIMES%s\n", text,
+            did_you_mean(text, kinds, 3));
+    return 2;
+}
+
 static int read_one(int option, const char *text, struct options *options)
 {
     struct job_config *job = &options->job;
     uint64_t value;
     const char *what = NULL;
     switch (option) {
-    case 'n':
-        if (!read_whole(text, 1, MOST_CARDS, &value)) {
-            fprintf(stderr, "vicrun: -n: '%s' is not a number of cards, 1 .. %d\n", text, MOST_CARDS);
-            return 2;
-        }
-        job->cards = (uint32_t)value;
-        return -1;
+    case 'n': return cards_read(text, &job->cards);
     case MODE: return read_mode(text, job);
     case SEED:
     case REORDER:
         if (!read_whole(text, 0, UINT64_MAX, &value)) {
-            fprintf(stderr, "vicrun: --%s: '%s' is not a whole number\n", option == SEED ? "seed" : "reorder", text);
+            fprintf(stderr, "vicrun: --%s: '%s' is not a whole number\n", option == SEED ? "seed" : "reorder",
+                    text);
             return 2;
         }
         job->reorder |= option == REORDER;
@@ -108,13 +120,23 @@ static int read_one(int option, const char *text, struct options *options)
     case CARD_FILE: what = card_file_read(text, job); break;
     case SET: what = card_line_read(text, job); break;
     case FAULT: what = fault_read(text, job); break;
+    case SERVE: options->serve = text; break;
+    case JOIN: options->join = text; break;
+    case CARD:
+        if (!read_whole(text, 0, MOST_CARDS - 1, &value)) {
+            fprintf(stderr, "vicrun: --card: '%s' is not the number of a card\n", text);
+            return 2;
+        }
+        options->card = (uint32_t)value;
+        break;
+    case IF_KILLED: return read_if_killed(text, options);
     case CHECK: job->check = 1; break;
     case STATS_: job->stats = 1; break;
     case TRACE: options->trace = text; break;
     case SPREAD: job->model.spread = 1; break;
     case PREFIX: options->prefix = true; break;
     case VERSION: puts("vicrun " VIC_VERSION); return 0;
-    default: fputs(usage, stdout); return 0;
+    default: fputs(vicrun_usage, stdout); return 0;
     }
     if (what != NULL) {
         return refuse(option == FAULT ? "--fault" : option == SET ? "--set" : "--card-file", what);
@@ -125,28 +147,44 @@ static int read_one(int option, const char *text, struct options *options)
 static int check(const struct options *options)
 {
     const struct job_config *job = &options->job;
-    if (job->cards == 0) {
-        return refuse("-n", "say how many cards; vicrun --help");
-    }
-    if (options->program[0] == NULL) {
-        return refuse("PROGRAM", "say what to run; vicrun --help");
-    }
     for (uint32_t i = 0; i < job->stalls + job->kills; i++) {
         bool kill = i >= job->stalls;
         uint32_t card = (kill ? job->kill[i - job->stalls] : job->stall[i]).card;
         if (card >= job->cards) {
-            fprintf(stderr, "vicrun: --fault: %s: the job has no card %u, but 0 .. %u\n", kill ? "kill" : "stall", card,
-                    job->cards - 1);
+            fprintf(stderr, "vicrun: --fault: %s: the job has no card %u, but 0 .. %u\n",
+                    kill ? "kill" : "stall", card, job->cards - 1);
             return 2;
         }
+    }
+    if (job->mode == 1 && options->serve != NULL) {
+        return refuse("--serve", "is for functional mode: in timed mode nobody can join");
+    }
+    if (job->mode == 1 && options->if_killed != IF_KILLED_END) {
+        return refuse("--if-killed", "leave and restart are for functional mode: in timed mode a death ends "
+                                     "the job");
     }
     const char *fault = job_config_fault(job);
     return fault == NULL ? -1 : refuse("card", fault);
 }
 
+/* Whoever joins brings one program; all else is as the job has it. */
+static int check_join(int argc, char **argv, uint64_t given, struct options *options)
+{
+    const uint64_t one = 1, allowed = one << (JOIN - MODE) | one << (CARD - MODE) | one << (PREFIX - MODE);
+    if ((given & ~allowed) != 0 || options->job.cards != 0) {
+        return refuse("--join", "goes with --card, --prefix and a program, and no other option");
+    }
+    int code = programs_read(argc, argv, 1, options);
+    if (code == -1 && options->programs > 1) {
+        return refuse("--join", "brings one program; an argument ':' is written '::'");
+    }
+    return code;
+}
+
 int options_read(int argc, char **argv, struct options *options)
 {
-    *options = (struct options){.job = job_usual};
+    *options = (struct options){.job = job_usual, .card = JOIN_ANY};
+    uint64_t given = 0; /* of our numbers from MODE on */
     options->job.cards = 0;
     opterr = 0;
     for (;;) {
@@ -160,16 +198,29 @@ int options_read(int argc, char **argv, struct options *options)
         if (option == ':') {
             return refuse(argv[before], "needs a value");
         }
+        given |= option >= MODE ? UINT64_C(1) << (option - MODE) : 0;
         int code = read_one(option, optarg, options);
         if (code != -1) {
             return code;
         }
     }
-    options->program = argv + optind;
+    if (options->join != NULL) {
+        return check_join(argc - optind, argv + optind, given, options);
+    }
+    if (options->card != JOIN_ANY) {
+        return refuse("--card", "goes with --join; parameters of the card are set by --card-file and --set");
+    }
+    if (options->job.cards == 0) {
+        return refuse("-n", "say how many cards; vicrun --help");
+    }
+    int code = programs_read(argc - optind, argv + optind, options->job.cards, options);
+    if (code != -1) {
+        return code;
+    }
     if (options->job.fifo_depth != 0) { /* the fault, whatever the card says */
         options->job.fifo_words = options->job.fifo_depth;
     }
-    if (options->trace != NULL && options->job.cards != 0) {
+    if (options->trace != NULL) {
         uint64_t records = TRACE_BYTES / sizeof(struct trace_record) / options->job.cards;
         records = records < TRACE_LEAST ? TRACE_LEAST : records > TRACE_MOST ? TRACE_MOST : records;
         options->job.trace_records = (uint32_t)records;

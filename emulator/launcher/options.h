@@ -4,15 +4,48 @@
 
 #include "job.h"
 
+/* What becomes of the job when a program is killed, or ends with an exit code other than 0. */
+enum if_killed { IF_KILLED_END, IF_KILLED_LEAVE, IF_KILLED_RESTART };
+
+/* What runs on cards first .. first + cards - 1. */
+struct program {
+    uint32_t first, cards;
+    char **argument; /* as argv */
+};
+
 struct options {
     struct job_config job;
     const char *trace; /* a file to write, or NULL */
     bool prefix;
-    char **program; /* as argv */
+    const char *serve, *join; /* a socket to make, or to find; or NULL */
+    uint32_t card;            /* that is joined, JOIN_ANY: any */
+    enum if_killed if_killed;
+    uint32_t short_lives; /* in a row, after which a program is not started again; 0: it always is */
+    struct program *program; /* in the order of their cards */
+    uint32_t programs;
 };
+
+extern const char vicrun_usage[];
 
 /* Read the command line. -1: go on; else the exit code: help was printed, or what is wrong was said. */
 int options_read(int argc, char **argv, struct options *options);
+
+/* programs.c: the programs of a job, from PROGRAM on. `cards`: those of the first, as -n said;
+ * options->job.cards becomes those of all. The arguments are cut where a ':' stands. -1, or an exit code after
+ * saying what is wrong. */
+int programs_read(int argc, char **argv, uint32_t cards, struct options *options);
+
+/* Does nothing run there, so that somebody may join? */
+static inline bool is_place(const struct program *program)
+{
+    return program->argument[0][0] == '-' && program->argument[0][1] == 0;
+}
+
+/* A number of cards. -1, or 2 after saying what is wrong. */
+int cards_read(const char *text, uint32_t *cards);
+
+/* The program of a card. */
+const struct program *program_of(const struct options *options, uint32_t card);
 
 /* faults.c: one --fault. NULL, or what is wrong: static until the next call. */
 const char *fault_read(const char *text, struct job_config *job);

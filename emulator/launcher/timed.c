@@ -1,5 +1,6 @@
-/* Timed mode in the launcher: the coordinator is a thread of it, and all run on one core unless asked otherwise. From
- * one core to another a wake-up takes ten times as long as within one, and programs take turns all the time. */
+/* Timed mode in the launcher: the coordinator is a thread of it, and all run on one core unless asked
+ * otherwise. From one core to another a wake-up takes ten times as long as within one, and programs take
+ * turns all the time. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <limits.h>
@@ -21,7 +22,9 @@ bool timed_make(struct launch *launch)
     launch->core = launch->job->config.model.spread ? -1 : sched_getcpu();
     launch->coordinator = coordinator_make(launch->job, launch_kill, launch);
     if (launch->coordinator == NULL) {
-        fprintf(stderr, "vicrun: timed: no memory for a network of %u cards, or the card's parameters are out of range\n",
+        fprintf(stderr,
+                "vicrun: timed: no memory for a network of %u cards, or the card's parameters are out of "
+                "range\n",
                 launch->job->config.cards);
     }
     return launch->coordinator != NULL;
@@ -82,12 +85,16 @@ static void say_unsaid(const struct launch *launch)
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
         const struct timed_card *card = timed_card_of(launch->job, i);
         if (card->unsaid_ns >= UNSAID_NS) {
-            fprintf(stderr, "vicrun: timed: card %u computed for %.1f ms between its calls without saying so: model time "
-                    "does not know of it (vic_compute_ns)\n", i, (double)card->unsaid_ns / 1e6);
+            fprintf(stderr,
+                    "vicrun: timed: card %u computed for %.1f ms between its calls without saying so: model "
+                    "time does not know of it (vic_compute_ns)\n",
+                    i, (double)card->unsaid_ns / 1e6);
         }
         if (card->lost_threads > 0) {
-            fprintf(stderr, "vicrun: timed: card %u: %" PRIu64 " times a thread slept outside of the library while others "
-                    "waited for it; how they go on together may differ from run to run\n", i, card->lost_threads);
+            fprintf(stderr,
+                    "vicrun: timed: card %u: %" PRIu64 " times a thread slept outside of the library while "
+                    "others waited for it; how they go on together may differ from run to run\n",
+                    i, card->lost_threads);
         }
     }
 }

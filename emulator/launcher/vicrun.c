@@ -16,8 +16,8 @@
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/* Signals become readable; before the first program starts, so that none is lost. */
-static int take_signals(void)
+/* Before the first program starts, so that none is lost. */
+int take_signals(void)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -33,11 +33,11 @@ static int take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Three descriptors for each card, and some. */
+/* Four descriptors for each card, and some. */
 static void allow_descriptors(uint32_t cards)
 {
     struct rlimit limit;
-    rlim_t needed = 3 * (rlim_t)cards + 64;
+    rlim_t needed = 4 * (rlim_t)cards + 64;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed) {
         limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
@@ -68,7 +68,8 @@ static int make_job(struct launch *launch)
         return 1;
     }
     for (uint32_t i = 0; i < launch->options->job.cards; i++) {
-        launch->child[i].pidfd = launch->child[i].out.from = launch->child[i].err.from = -1;
+        struct child *child = &launch->child[i];
+        child->pidfd = child->out.from = child->err.from = child->guest = -1;
     }
     return -1;
 }
@@ -90,7 +91,7 @@ static void finish(struct launch *launch)
         fprintf(stderr, "vicrun: --fault fifo-drop: %llu FIFO words were lost\n", (unsigned long long)lost);
     }
     if (options->job.stats) {
-        stats_print(launch->job);
+        stats_print(launch);
     }
     int error = options->trace != NULL ? perfetto_write(launch->job, options->trace) : 0;
     if (error != 0) {
@@ -104,18 +105,22 @@ int main(int argc, char **argv)
     struct options options;
     int code = options_read(argc, argv, &options);
     if (code == -1) {
-        code = memory_check(&options.job);
+        code = options.join != NULL ? join_job(&options) : memory_check(&options.job);
     }
     if (code != -1) {
+        free(options.program);
         return code;
     }
-    struct launch launch = {.options = &options};
+    struct launch launch = {.options = &options, .socket = -1};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     allow_descriptors(options.job.cards);
     int signals = take_signals();
     code = make_job(&launch);
     if (code == -1) {
-        code = timed_make(&launch) ? children_start(&launch) : 1;
+        code = serve_open(&launch);
+    }
+    if (code == -1) {
+        code = timed_make(&launch) ? children_start(&launch, 0, options.job.cards) : 1;
     }
     if (code == -1) {
         if (!timed_start(&launch)) {
@@ -125,6 +130,8 @@ int main(int argc, char **argv)
         finish(&launch);
         code = launch.code;
     }
+    serve_close(&launch);
     free(launch.child);
+    free(options.program);
     return code;
 }

@@ -5,17 +5,6 @@
 /* The exported twin of the inline function. */
 extern inline uint64_t vic_header(uint32_t dest, enum vic_op op, vic_addr_t addr, unsigned counter);
 
-/* Return if the card is NULL or closed, or a pointer that is needed is NULL. */
-#define NEED(card, pointers)                                                                                \
-    do {                                                                                                    \
-        if ((card) == NULL || !(pointers)) {                                                                \
-            return VIC_EINVAL;                                                                              \
-        }                                                                                                   \
-        if (__builtin_expect(handle_closed(card), 0)) {                                                     \
-            return VIC_ECLOSED;                                                                             \
-        }                                                                                                   \
-    } while (0)
-
 int vic_close(vic_t *card)
 {
     return card == NULL ? VIC_EINVAL : handle_close(card);
@@ -27,6 +16,16 @@ int vic_query_attr(const vic_t *card, struct vic_attr *attr)
     const struct job_config *config = &card->job->config;
     *attr = (struct vic_attr){card->number, card->cards, config->sram_words, config->counters,
                               config->fifo_words, config->dma_entries, config->mode};
+    return VIC_OK;
+}
+
+int vic_peer_opens(const vic_t *card, uint32_t peer, uint64_t *opens)
+{
+    NEED(card, opens != NULL);
+    if (peer >= card->cards) {
+        return VIC_ERANGE;
+    }
+    *opens = card->ops->peer_opens(card, peer);
     return VIC_OK;
 }
 

@@ -9,6 +9,7 @@
 
 void bell_wake(struct bell *bell)
 {
+    atomic_store(&bell->sleepers, 0); /* first: whoever says it again has then not seen what follows */
     atomic_fetch_add(&bell->rung, 1);
     syscall(SYS_futex, &bell->rung, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

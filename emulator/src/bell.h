@@ -1,4 +1,8 @@
-/* bell.h: waking threads of any process that sleep until something changes (a futex in the job's memory). */
+/* bell.h: waking threads of any process that sleep until something changes (a futex in the job's memory).
+ *
+ * Who sleeps says so before its last look; who wakes takes that back first: a process that is killed in its
+ * sleep costs the others one wake-up too many, and no more.
+ */
 #ifndef VIC_BELL_H
 #define VIC_BELL_H
 
@@ -15,8 +19,15 @@ static inline void bell_ring(struct bell *bell)
     }
 }
 
-/* Sleep under a bell, unless it was rung since `seen`. The caller has counted itself in `sleepers` and
- * looked once more before. */
+/* Say that somebody is going to sleep; then look once more, and sleep with what this returns. */
+static inline uint32_t bell_enter(struct bell *bell)
+{
+    uint32_t seen = atomic_load(&bell->rung);
+    atomic_exchange(&bell->sleepers, 1); /* in order with the look that follows */
+    return seen;
+}
+
+/* Sleep under a bell, unless it was rung since `seen`, but not longer than ns. */
 void bell_sleep(struct bell *bell, uint32_t seen, uint64_t ns);
 
 #endif

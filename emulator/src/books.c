@@ -2,84 +2,52 @@
 #include "handle.h"
 #include "watch.h"
 
-static int good(const vic_t *card)
-{
-    return handle_closed(card) ? VIC_ECLOSED : VIC_OK;
-}
-
 int vic_alloc(vic_t *card, size_t words, vic_addr_t *addr)
 {
-    if (card == NULL || addr == NULL) {
+    NEED(card, addr != NULL);
+    if (words == 0) {
         return VIC_EINVAL;
     }
-    int status = good(card);
-    if (status == VIC_OK && words == 0) {
-        status = VIC_EINVAL;
-    }
-    if (status == VIC_OK) {
-        pthread_mutex_lock(&card->lock);
-        status = sram_alloc(&card->table, card->sram_words, words, addr);
-        pthread_mutex_unlock(&card->lock);
-    }
+    pthread_mutex_lock(&card->lock);
+    int status = sram_alloc(&card->table, card->sram_words, words, addr);
+    pthread_mutex_unlock(&card->lock);
     return status;
 }
 
 int vic_free(vic_t *card, vic_addr_t addr)
 {
-    if (card == NULL) {
-        return VIC_EINVAL;
-    }
-    int status = good(card);
-    if (status == VIC_OK) {
-        pthread_mutex_lock(&card->lock);
-        status = sram_free(&card->table, addr);
-        pthread_mutex_unlock(&card->lock);
-    }
+    NEED(card, 1);
+    pthread_mutex_lock(&card->lock);
+    int status = sram_free(&card->table, addr);
+    pthread_mutex_unlock(&card->lock);
     return status;
 }
 
 int vic_counter_alloc(vic_t *card, unsigned *counter)
 {
-    if (card == NULL || counter == NULL) {
-        return VIC_EINVAL;
-    }
-    int status = good(card);
-    if (status != VIC_OK) {
-        return status;
-    }
+    NEED(card, counter != NULL);
     pthread_mutex_lock(&card->lock);
     uint64_t free = ~card->allocated;
-    if (free == 0) {
-        status = VIC_ENOSPC;
-    } else {
+    if (free != 0) {
         *counter = (unsigned)__builtin_ctzll(free);
         card->allocated |= UINT64_C(1) << *counter;
     }
     pthread_mutex_unlock(&card->lock);
-    return status;
+    return free != 0 ? VIC_OK : VIC_ENOSPC;
 }
 
 int vic_counter_free(vic_t *card, unsigned counter)
 {
-    if (card == NULL) {
-        return VIC_EINVAL;
-    }
-    int status = good(card);
-    if (status != VIC_OK) {
-        return status;
-    }
+    NEED(card, 1);
     if (!counter_exists(card, counter)) {
         return VIC_ERANGE;
     }
     uint64_t bit = UINT64_C(1) << counter;
     pthread_mutex_lock(&card->lock);
-    if (counter >= FIRST_RESERVED || !(card->allocated & bit)) {
-        status = VIC_EINVAL;
-    } else {
-        card->allocated &= ~bit;
-    }
+    bool mine = counter < FIRST_RESERVED && (card->allocated & bit) != 0;
+    card->allocated &= mine ? ~bit : UINT64_MAX;
     pthread_mutex_unlock(&card->lock);
-    return status;
+    return mine ? VIC_OK : VIC_EINVAL;
 }
 
 static int take(vic_t *card, struct transfer **transfer, vic_dma_t **dma)
@@ -98,24 +66,27 @@ static struct transfer *find(vic_t *card, const vic_dma_t *dma)
     return transfer;
 }
 
-/* An entry that packets still count down is never used again. */
-static void give(vic_t *card, struct transfer *transfer)
+/* Free an entry, unless another thread that waited for the same transfer did. One that packets still count
+ * down is never used again. */
+static int give(vic_t *card, struct transfer *transfer, const vic_dma_t *handle)
 {
-    if (atomic_load(&transfer->left) == 0) {
-        pthread_mutex_lock(&card->lock);
+    pthread_mutex_lock(&card->lock);
+    bool mine = dma_find(&card->dma, handle) == transfer;
+    if (mine && atomic_load(&transfer->left) == 0) {
         dma_give(&card->dma, transfer);
-        pthread_mutex_unlock(&card->lock);
     }
+    pthread_mutex_unlock(&card->lock);
+    return mine ? VIC_OK : VIC_EINVAL;
 }
 
 static int begun(vic_t *card, int status, struct transfer *transfer, vic_dma_t *handle, vic_dma_t **dma)
 {
-    if (status != VIC_OK) {
-        give(card, transfer);
-        return status;
+    if (status == VIC_OK) {
+        *dma = handle;
+    } else {
+        give(card, transfer, handle);
     }
-    *dma = handle;
-    return VIC_OK;
+    return status;
 }
 
 static int start_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, vic_dma_t **dma)
@@ -144,9 +115,10 @@ static int start_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vi
 
 static int wait_and_free(vic_t *card, struct transfer *transfer, vic_dma_t **dma, uint64_t timeout_ns)
 {
+    const vic_dma_t *handle = *dma;
     int status = card->ops->dma_wait(card, transfer, timeout_ns);
     if (status == VIC_OK) {
-        give(card, transfer);
+        status = give(card, transfer, handle);
         *dma = NULL;
     }
     return status;
@@ -160,12 +132,7 @@ static int test(vic_t *card, struct transfer *transfer, int *done)
 
 int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, vic_dma_t **dma)
 {
-    if (card == NULL || payloads == NULL || dma == NULL) {
-        return VIC_EINVAL;
-    }
-    if (handle_closed(card)) {
-        return VIC_ECLOSED;
-    }
+    NEED(card, payloads != NULL && dma != NULL);
     if (!range_exists(card, headers, n)) {
         return VIC_ERANGE;
     }
@@ -174,12 +141,7 @@ int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size
 
 int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma)
 {
-    if (card == NULL || host == NULL || dma == NULL) {
-        return VIC_EINVAL;
-    }
-    if (handle_closed(card)) {
-        return VIC_ECLOSED;
-    }
+    NEED(card, host != NULL && dma != NULL);
     if (!range_exists(card, addr, n)) {
         return VIC_ERANGE;
     }
@@ -188,12 +150,7 @@ int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma
 
 int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
 {
-    if (card == NULL || done == NULL) {
-        return VIC_EINVAL;
-    }
-    if (handle_closed(card)) {
-        return VIC_ECLOSED;
-    }
+    NEED(card, done != NULL);
     struct transfer *transfer = find(card, dma);
     if (transfer == NULL) {
         return VIC_EINVAL;
@@ -203,12 +160,7 @@ int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
 
 int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns)
 {
-    if (card == NULL || dma == NULL) {
-        return VIC_EINVAL;
-    }
-    if (handle_closed(card)) {
-        return VIC_ECLOSED;
-    }
+    NEED(card, dma != NULL);
     struct transfer *transfer = find(card, *dma);
     if (transfer == NULL) {
         return VIC_EINVAL;

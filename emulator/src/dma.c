@@ -2,8 +2,7 @@
 
 #include <stdlib.h>
 
-/* handle = uses << 24 | 1 + entry: never 0, and at most 2^20 entries. On a 64-bit machine 2^40 uses... are
- * cut to the 32 bits of `uses`. */
+/* handle = uses << 24 | 1 + entry: never 0. An entry is taken for another one after 2^31 uses. */
 enum { ENTRY_BITS = 24 };
 
 static int make(struct dma_table *table, uint32_t entries)

@@ -20,7 +20,8 @@ struct dma_table {
     uint32_t entries, first_free;
 };
 
-/* An entry and its handle. VIC_ENOSPC: all are in flight. VIC_ESYS: no memory. Not thread-safe, like the rest. */
+/* An entry and its handle. VIC_ENOSPC: all are in flight. VIC_ESYS: no memory. Not thread-safe,
+ * like the rest. */
 int dma_take(struct dma_table *table, uint32_t entries, struct transfer **transfer, vic_dma_t **handle);
 
 /* The entry of a handle, or NULL: it was never given, or was freed. */

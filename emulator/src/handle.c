@@ -90,12 +90,18 @@ static bool asked(const char *name)
 /* False if another process, that still lives, has the card. */
 static bool claim(struct card_shared *card)
 {
-    uint32_t owner = 0, me = (uint32_t)getpid();
-    if (atomic_compare_exchange_strong(&card->owner, &owner, me)) {
-        return true;
+    uint32_t me = (uint32_t)getpid();
+    uint64_t seat = atomic_load(&card->seat);
+    for (;;) {
+        uint32_t owner = seat_owner(seat);
+        bool alive = owner == me || (owner != 0 && (kill((pid_t)owner, 0) == 0 || errno != ESRCH));
+        if (alive) {
+            return false;
+        }
+        if (atomic_compare_exchange_strong(&card->seat, &seat, seat_taken(seat, me))) {
+            return true;
+        }
     }
-    bool alive = owner == me || kill((pid_t)owner, 0) == 0 || errno != ESRCH;
-    return !alive && atomic_compare_exchange_strong(&card->owner, &owner, me);
 }
 
 static void fill(struct vic *card, struct job *job, uint32_t number)
@@ -124,15 +130,15 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
     int status = card != NULL ? VIC_OK : VIC_ESYS;
     if (status == VIC_OK) {
         fill(card, job, number);
+        atomic_store(&card->me->closing, 0);
         status = card->ops->open(card);
     }
     if (status != VIC_OK) {
         free(card);
-        atomic_store(&job->card[number].owner, 0);
+        seat_leave(&job->card[number], (uint32_t)getpid());
         return status;
     }
     atomic_store(&card->closed, OPEN);
-    atomic_store(&card->me->opened, 1);
     keep_handle(card);
     if (asked("VIC_INFO")) {
         info_print(card);
@@ -148,6 +154,7 @@ static bool finish(struct vic *card)
     if (!atomic_compare_exchange_strong(&card->closed, &open, CLOSING)) {
         return false;
     }
+    atomic_store(&card->me->closing, 1);
     bell_ring(&card->me->arrival);
     bell_ring(&card->job->shared->released);
     for (uint32_t i = 0; i < card->cards; i++) {
@@ -162,7 +169,7 @@ int handle_close(struct vic *card)
     if (!finish(card)) {
         return VIC_ECLOSED;
     }
-    atomic_store(&card->me->owner, 0);
+    seat_leave(card->me, (uint32_t)card->process);
     atomic_store(&card->closed, CLOSED);
     return VIC_OK;
 }

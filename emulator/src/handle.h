@@ -48,6 +48,17 @@ static inline bool handle_closed(const struct vic *card)
     return atomic_load_explicit(&card->closed, memory_order_acquire) != 0;
 }
 
+/* Return from the present function if the card is NULL or closed, or a pointer that is needed is NULL. */
+#define NEED(card, pointers)                                                                                \
+    do {                                                                                                    \
+        if ((card) == NULL || !(pointers)) {                                                                \
+            return VIC_EINVAL;                                                                              \
+        }                                                                                                   \
+        if (__builtin_expect(handle_closed(card), 0)) {                                                     \
+            return VIC_ECLOSED;                                                                             \
+        }                                                                                                   \
+    } while (0)
+
 static inline bool counter_exists(const struct vic *card, unsigned counter)
 {
     return counter < COUNTERS && (card->counters >> counter & 1) != 0;

@@ -42,8 +42,8 @@ void info_print(const struct vic *card)
     line(card, "VIC_CHECK", card->check, "1: report packets that a counter did not expect");
     line(card, "stats", c->stats, "1: count calls, words and waits");
     line(card, "trace_records", c->trace_records, "events of this card that a trace has room for");
-    fprintf(stderr, "vic: card %u: %-16s %12g  probability that a FIFO word is lost\n", card->number, "fifo_drop",
-            c->fifo_drop);
+    fprintf(stderr, "vic: card %u: %-16s %12g  probability that a FIFO word is lost\n", card->number,
+            "fifo_drop", c->fifo_drop);
     fprintf(stderr, "vic: card %u: %-16s %12g  probability that a look does not see what is there\n",
             card->number, "extra_polls", c->extra_polls);
     fprintf(stderr, "vic: card %u: %-16s %12g  factor on the time of a transfer\n", card->number, "dma_slow",

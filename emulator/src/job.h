@@ -21,7 +21,7 @@
 #include "trace.h"
 
 enum {
-    JOB_LAYOUT = 2, /* changes with anything in this header */
+    JOB_LAYOUT = 3, /* changes with anything in this header */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -54,6 +54,7 @@ struct job_config {
     uint32_t fifo_words, dma_entries;
     uint32_t fifo_depth; /* the fault of that name, in fifo_words already; 0: none */
     uint32_t reorder, check, stats; /* flags */
+    uint32_t outlives;              /* flag: the job outlives its cards, which may come back */
     uint32_t trace_records;         /* per card, 0: no trace */
     uint64_t seed, reorder_seed;
     uint64_t dma_setup_ns, pcie_rate; /* nominal time of a transfer, for dma_slow; rate in bytes/s */
@@ -64,10 +65,10 @@ struct job_config {
     struct job_model model;
 };
 
-/* Where a thread sleeps that waits for a card. Who changes something under a bell looks at `sleepers`. */
+/* Where threads sleep that wait for a card, see bell.h. */
 struct bell {
-    _Atomic uint32_t rung; /* the futex */
-    _Atomic uint32_t sleepers;
+    _Atomic uint32_t rung;     /* the futex */
+    _Atomic uint32_t sleepers; /* 1: there may be some */
 };
 
 enum card_end { CARD_RUNS = 0, CARD_ENDED = 1, CARD_DIED = 2 };
@@ -89,13 +90,15 @@ struct counter {
 };
 
 struct card_shared {
-    _Alignas(LINE) _Atomic uint32_t owner; /* process that has the card open, 0: none */
-    _Atomic uint32_t opened;               /* it has been open at least once */
-    _Atomic uint32_t end;                  /* enum card_end of its program, by the launcher */
+    _Alignas(LINE) _Atomic uint64_t seat; /* who has the card, see seat_owner */
+    _Atomic uint32_t end;                 /* enum card_end of its program, by the launcher */
+    _Atomic uint32_t closing;             /* it takes nothing any more, though it is not closed yet */
     _Alignas(LINE) struct bell arrival;
     _Alignas(LINE) struct bell space; /* of the FIFO, for blocked senders */
-    _Alignas(LINE) _Atomic uint64_t fifo_tail;
+    _Alignas(LINE) _Atomic uint64_t fifo_tail; /* functional/claims.h */
+    _Atomic uint64_t fifo_voids;               /* places in the FIFO that will never be filled */
     _Alignas(LINE) _Atomic uint64_t fifo_head;
+    _Alignas(LINE) _Atomic uint32_t barrier_mark; /* functional/claims.h */
     _Alignas(LINE) _Atomic uint64_t stat[STATS];
     struct counter counter[COUNTERS];
 };
@@ -110,12 +113,12 @@ struct job_shared {
     struct job_config config;
     _Alignas(LINE) _Atomic uint32_t poison; /* 1 + the card that died first */
     _Atomic uint32_t ended;                 /* cards whose program has ended well */
-    _Alignas(LINE) _Atomic uint64_t barrier; /* generation << 32 | cards that are in it */
+    _Alignas(LINE) _Atomic uint64_t barrier; /* functional/claims.h */
     struct bell released;
 };
 
 struct fifo_slot {
-    _Atomic uint64_t ticket; /* 1 + position of the word in the life of the FIFO */
+    _Atomic uint64_t ticket; /* which word it is, functional/claims.h */
     _Atomic uint64_t word;
 };
 
@@ -125,7 +128,7 @@ struct job {
     struct job_config config;
     uint64_t nonce, bytes, start_ns;
     int launcher;  /* pidfd, -1 if there is none: readable when it is gone */
-    uint32_t ring; /* slots of a FIFO: fifo_words rounded up to a power of two */
+    uint32_t ring; /* slots of a FIFO: fifo_words, or twice that if `outlives`, rounded up to a power of two */
     struct card_shared *card;
     struct fifo_slot *slots;
     unsigned char *traces;
@@ -169,6 +172,36 @@ static inline _Atomic uint64_t *job_sram(const struct job *job, uint32_t card)
 static inline struct trace_head *job_trace(const struct job *job, uint32_t card)
 {
     return (struct trace_head *)(void *)(job->traces + card * job->trace_bytes);
+}
+
+/* card_shared.seat: how often the card was opened or left, and the process that has it open, 0: none. One word,
+ * so that an opening is counted with it, whoever dies when. The count is odd while the card is open. */
+static inline uint32_t seat_owner(uint64_t seat)
+{
+    return (uint32_t)seat;
+}
+
+static inline uint32_t seat_opens(uint64_t seat)
+{
+    return (uint32_t)(seat >> 32);
+}
+
+/* The card is open, for this process; whoever had it before has left it. */
+static inline uint64_t seat_taken(uint64_t seat, uint32_t process)
+{
+    return (uint64_t)((seat_opens(seat) | 1) + (seat_opens(seat) & 1) * 2) << 32 | process;
+}
+
+/* This process leaves the card; false: it does not have it. */
+static inline bool seat_leave(struct card_shared *card, uint32_t process)
+{
+    uint64_t seat = atomic_load(&card->seat);
+    while (process != 0 && seat_owner(seat) == process) {
+        if (atomic_compare_exchange_weak(&card->seat, &seat, (uint64_t)(seat_opens(seat) + 1) << 32)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The counters of a card as a set of bits. */

@@ -48,4 +48,15 @@ static inline int packet_check(const struct vic *card, uint64_t header, uint64_t
     return status;
 }
 
+/* The first that is wrong. */
+static inline int packets_check(const struct vic *card, const uint64_t *headers, const uint64_t *payloads,
+                                size_t n)
+{
+    int status = VIC_OK;
+    for (size_t i = 0; i < n && status == VIC_OK; i++) {
+        status = packet_check(card, headers[i], payloads[i]);
+    }
+    return status;
+}
+
 #endif

@@ -8,8 +8,8 @@
  *
  * What a provider can rely on: the card is open and its job attached, no pointer is NULL, ranges of this
  * card's SRAM, `dest` and `counter` of put and the counter calls exist, min <= max and min <= fifo_words.
- * What it has to check itself: headers (packet.h has the function), before anything is sent. Every operation may
- * be called by several threads at a time. Book-keeping that no hardware takes part in (vic_alloc,
+ * What it has to check itself: headers (packet.h has the function), before anything is sent. Every operation
+ * may be called by several threads at a time. Book-keeping that no hardware takes part in (vic_alloc,
  * counters that are allocated, the table of transfers) is not a provider's business.
  */
 #ifndef VIC_PROVIDER_H
@@ -32,6 +32,7 @@ struct provider {
     void (*close)(vic_t *card);
     void (*dispose)(vic_t *card);
 
+    uint64_t (*peer_opens)(const vic_t *card, uint32_t peer);
     uint64_t (*time_ns)(const vic_t *card);
     int (*compute)(vic_t *card, uint64_t ns);
     void (*relax)(vic_t *card);

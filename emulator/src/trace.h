@@ -30,7 +30,8 @@ struct trace_head {
     struct trace_record record[];
 };
 
-/* Keep an event, if it is its turn. A full trace drops every second record, and is half as dense from then on. */
+/* Keep an event, if it is its turn. A full trace drops every second record, and is half as dense from then
+ * on. */
 static inline void trace_add(struct trace_head *trace, uint32_t room, const struct trace_record *what)
 {
     trace->stride = trace->stride != 0 ? trace->stride : 1;

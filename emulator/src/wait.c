@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <sched.h>
 
+#include "race.h"
+
 enum {
     YIELD_NS = 60 * 1000,         /* then sleep */
     SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
@@ -45,6 +47,7 @@ static int look(struct vic *card, const struct wait *wait)
     if (wait->ready(wait->what)) {
         return 1;
     }
+    race_point(32, 3000000);
     int stop = reason_to_stop(card, wait);
     /* what came between the look and the end counts */
     return stop != VIC_OK && wait->ready(wait->what) ? 1 : stop;
@@ -52,15 +55,13 @@ static int look(struct vic *card, const struct wait *wait)
 
 static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns)
 {
-    uint32_t seen = atomic_load(&wait->bell->rung);
-    atomic_fetch_add(&wait->bell->sleepers, 1);
+    uint32_t seen = bell_enter(wait->bell);
     int status = look(card, wait);
     if (status == 0) {
         uint64_t slice = wait->slice_ns ? wait->slice_ns : SLICE_NS;
         bell_sleep(wait->bell, seen, ns < slice ? ns : slice);
         status = look(card, wait);
     }
-    atomic_fetch_sub(&wait->bell->sleepers, 1);
     if (status == 0 && launcher_gone(card)) {
         status = VIC_ECLOSED;
     }

@@ -33,7 +33,7 @@ class Threaded:
         self.flags = ["-std=c11", "-g", "-O1", "-pthread", *build.WARNINGS, "-Werror"]
         self.flags += [*build.INCLUDES, f"-I{ROOT / 'emulator' / 'launcher'}", *more]
         self.flags += ["-fsanitize=thread", "-DIN_PROCESS"]
-        names = ("options", "numbers", "faults", "cardfile")
+        names = ("options", "programs", "usage", "numbers", "faults", "cardfile")
         sources = [ROOT / "emulator" / "launcher" / f"{name}.c" for name in names]
         sources += [*sorted((ROOT / "emulator" / "launcher").glob("coordinator*.c"))]
         sources += [*build.libvic_sources(), *build.hardware_sources(), PROGRAMS / "harness.c"]

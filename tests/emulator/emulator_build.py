@@ -20,6 +20,7 @@ CONFORMANCE = (
     "threads",
     "barriers",
     "spread",
+    "peers",
 )
 """Programs that run on any number of cards, as processes and as threads."""
 

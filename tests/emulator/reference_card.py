@@ -30,6 +30,7 @@ class Card:
         self.fifo = deque()
         self.blocks = {}  # address: words
         self.taken = set()  # counters
+        self.transfers = 0  # that have not been waited for
 
     def alloc(self, words):
         if words == 0:
@@ -44,6 +45,16 @@ class Card:
 
     def free(self, addr):
         return 0 if self.blocks.pop(addr, None) else EINVAL
+
+    def transfer(self, status):
+        """Begin a transfer, whose packets or words would have that status."""
+        status = ENOSPC if self.transfers == self.job.entries else status
+        self.transfers += status == 0
+        return status
+
+    def read(self, addr, n):
+        inside = addr + n <= self.job.words
+        return (0, self.sram[addr : addr + n]) if inside else (ERANGE, [])
 
     def counter_alloc(self):
         free = [c for c in self.counter if c < 61 and c not in self.taken]
@@ -130,8 +141,8 @@ class Card:
 class Job:
     """The cards of a job with the sizes of the card."""
 
-    def __init__(self, cards, words, counters, depth):
-        self.words, self.counters, self.depth = words, counters, depth
+    def __init__(self, cards, words, counters, depth, entries):
+        self.words, self.counters, self.depth, self.entries = words, counters, depth, entries
         self.cards = []
         for number in range(cards):
             self.cards.append(Card(self, number))

@@ -53,10 +53,15 @@ def test_data_races_between_cards(threaded, name, order):
 
 
 @pytest.mark.parametrize("order", [[], ["--reorder", "3"]], ids=["in-order", "reordered"])
-@pytest.mark.parametrize("name", ["exchange", "threads", "queries"])
+@pytest.mark.parametrize("name", ["exchange", "threads", "queries", "one_reader"])
 def test_data_are_visible_before_the_counter_goes_down(ordered, name, order):
     good(ordered(name, "-n", "3", *SMALL, *order))
 
 
 def test_fewer_counters(emulator):
     good(emulator.run(2, "limits", options=[*SMALL, "--set", "group_counters=8"]))
+
+
+@pytest.mark.parametrize("options", [[], ["--mode", "timed"]], ids=["functional", "timed"])
+def test_two_cards_whose_packets_have_no_room_can_close(emulator, options):
+    good(emulator.run(2, "both_close", options=[*SMALL, *options]))

@@ -19,6 +19,7 @@ PROGRAMS = {  # with arguments that make them short
     "gups": ("12",),
     "bfs": ("8",),
     "fft": ("16",),
+    "topic_fanout": ("20",),
 }
 IN_PYTHON = ("pingpong", "alltoall")
 NEEDS_TWO = ("pingpong", "put_bandwidth")

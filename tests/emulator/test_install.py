@@ -125,7 +125,7 @@ def test_the_versions_agree():
     assert f'#define VIC_VERSION "{dvsim.__version__}"' in header
 
 
-@pytest.mark.parametrize("header", ["vic.h", "vic_message.h"])
+@pytest.mark.parametrize("header", ["vic.h", "vic_message.h", "vic_envelope.h", "vic_client.h"])
 @pytest.mark.parametrize("compiler", [("cc", "c", "-std=c11"), ("c++", "c++", "-std=c++17")])
 def test_the_header_stands_alone(compiler, header, tmp_path):
     command, language, standard = compiler

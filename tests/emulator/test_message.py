@@ -1,5 +1,7 @@
 """Do messages come once, whole and in order, whatever happens to packets, peers and memory?"""
 
+from pathlib import Path
+
 import pytest
 from emulator_build import SMALL, build
 
@@ -42,9 +44,8 @@ def test_a_crowd_of_cards_on_few_cores(emulator, name):
     good(emulator.run(32, name))
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "message_threads"])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_in_the_time_of_the_modelled_hardware(emulator, name):
-    """Threads that poll by turns are too slow there for a test."""
     done = emulator.run(3, name, options=[*SMALL, "--mode", "timed"])
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -102,6 +103,12 @@ def test_fewer_counters(emulator):
 @pytest.mark.parametrize("build", ["emulator", "sanitized"])
 def test_a_card_that_is_closed_and_opened_again(request, build):
     good(request.getfixturevalue(build).run(2, "message_card"))
+
+
+def test_headers_that_once_mattered(sanitized):
+    kept = sorted(map(str, (Path(__file__).parent / "corpus" / "message").iterdir()))
+    assert kept
+    good(sanitized.run(1, "message_corpus", *kept))
 
 
 def test_the_checksum(emulator):

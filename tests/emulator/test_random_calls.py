@@ -1,15 +1,28 @@
-"""Does any sequence of calls do what the plain Python card does?"""
+"""Does any sequence of calls do what the plain Python card does, in every mode?
 
-import ctypes as c
-from dataclasses import dataclass
+A sequence is a script that `programs/player.c` plays on three cards. All packets arrive after a
+call, unless it reaches only the card's own state and the next one is of the same card. In order,
+every answer is known. Out of order and in model time the packets of one call may overtake each
+other: there they are chosen so that it makes no difference, and FIFO words that one call sent may
+come in any order.
+"""
+
+import ctypes
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
-from emulator_build import PROGRAMS, build
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference_card import QUERY, Job, WouldBlock
+from reference_card import ENOSPC, ERANGE, QUERY, SET, WRITE, Job, WouldBlock
 
 CARDS, WORDS, COUNTERS, DEPTH, ENTRIES = 3, 96, 12, 6, 4
+HEADERS = WORDS - 8
+"""Where headers wait: the last words of SRAM, which no packet of a cached send may hit."""
+SIZES = {"sram": WORDS * 8, "group_counters": COUNTERS, "fifo_words": DEPTH, "dma_entries": ENTRIES}
+LOCAL = "alloc free counter_alloc counter_free counter_set counter_get counter_wait write read"
+"""Calls that reach only the card's own state."""
 SOME = st.integers(0, 2**64 - 1)
 
 cards = st.integers(0, CARDS - 1)
@@ -18,8 +31,7 @@ addrs = st.one_of(st.integers(0, WORDS - 1), st.sampled_from([0, WORDS - 1, WORD
 counters = st.one_of(st.integers(0, 8), st.sampled_from([0, 8, 9, 60, 61, 63, 64]))
 ops = st.sampled_from([0, 0, 1, 1, 2, 3, 4, 5, 99])
 packet = st.tuples(dests, ops, addrs, counters)
-with_payload = st.tuples(packet, SOME, packet)
-packets = st.lists(with_payload, max_size=5)
+packets = st.lists(st.tuples(packet, SOME, packet), max_size=5)
 good = st.tuples(cards, st.integers(0, 4), st.integers(0, WORDS - 1), st.integers(0, 8))
 good_packets = st.lists(st.tuples(good, SOME, good), min_size=1, max_size=8)
 words = st.lists(SOME, max_size=6)
@@ -31,8 +43,12 @@ CALLS = st.one_of(
     st.tuples(st.just("counter_alloc"), cards),
     st.tuples(st.just("counter_free"), cards, counters),
     st.tuples(st.just("counter_set"), cards, counters, st.integers(-(2**63), 2**63 - 1)),
+    st.tuples(st.just("counter_get"), cards, counters),
     st.tuples(st.just("counter_wait"), cards, counters),
     st.tuples(st.just("write"), cards, addrs, words),
+    st.tuples(st.just("read"), cards, addrs, st.integers(0, 9)),
+    st.tuples(st.just("dma_read"), cards, addrs, st.integers(0, 9)),
+    st.tuples(st.just("dma_wait"), cards),
     st.tuples(st.just("put"), cards, dests, addrs, words, counters),
     st.tuples(st.just("fifo_wait"), cards, st.integers(0, 7), st.integers(0, 9)),
     st.tuples(paths, cards, packets),
@@ -40,167 +56,261 @@ CALLS = st.one_of(
 )
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    target = tmp_path_factory.mktemp("shim") / "libshim.so"
-    flags = ["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-pthread", *build.INCLUDES]
-    build.compile_c([*build.libvic_sources(), PROGRAMS / "shim.c"], target, flags)
-    loaded = c.CDLL(str(target))
-    loaded.vic_header.restype = c.c_uint64
-    return loaded
+def effects(content):
+    """Return where packets [(packet, payload)] read and write; counters they change, and preset."""
+    read, written, changed, preset = [], [], [], []
+    for (dest, op, addr, counter), payload in content:
+        parts = [(dest, op, addr, counter), *([payload] if op == QUERY else [])]
+        for to, what, at, count in parts:
+            read += [(to, at)] if what == QUERY else []
+            written += [(to, at)] if what == WRITE else []
+            (preset if what == SET else changed).append((to, count))
+    return read, written, changed, preset
 
 
-def array(values):
-    return (c.c_uint64 * max(1, len(values)))(*values)
+def commute(content, in_order):
+    """Do packets do the same in any order? What FIFOs keep aside; in order, only counters matter.
+
+    Even there a call may count its packets all at once, when all have arrived.
+    """
+    read, written, changed, preset = effects(content)
+    words_do = len(set(written)) == len(written) and not set(written) & set(read)
+    counters_do = len(set(preset)) == len(preset) and not set(preset) & set(changed)
+    return counters_do and (in_order or words_do)
 
 
-@dataclass
-class Both:
-    """The real cards and the plain ones, played side by side."""
+class Check(NamedTuple):
+    """A line of a script, and what its answer must be."""
 
-    shim: c.CDLL
+    line: str
+    card: int
+    name: str
+    good: Callable[[list[int]], bool]
 
-    def __post_init__(self):
-        self.card = (c.c_void_p * CARDS)()
-        status = self.shim.shim_open(CARDS, WORDS, COUNTERS, DEPTH, ENTRIES, self.card)
-        assert status == 0
-        self.plain = Job(CARDS, WORDS, COUNTERS, DEPTH)
 
-    def real(self, name, card, *arguments):
-        return getattr(self.shim, f"vic_{name}")(c.c_void_p(self.card[card]), *arguments)
+class Script:
+    """The lines of a script, and for each what its answer must be."""
 
-    def header(self, packet):
-        return self.shim.vic_header(*map(c.c_uint32, packet))
+    def __init__(self, header, in_order):
+        self.header = header  # vic_header
+        self.plain = Job(CARDS, WORDS, COUNTERS, DEPTH, ENTRIES)
+        self.in_order = in_order
+        self.lines, self.checks = [], []
+        self.fifo = [
+            deque() for _ in range(CARDS)
+        ]  # when answers are checked: words of a call each
+        self.transfers = [{} for _ in range(CARDS)]  # slot of the player: words, oldest first
 
-    def play(self, name, card, *rest):
+    def add(self, name, card, *rest):
         getattr(self, name)(card, self.plain.cards[card], *rest)
 
+    def line(self, card, *parts, check):
+        before = self.checks[-1] if self.checks else None
+        if before is not None and (before.card != card or before.name not in LOCAL.split()):
+            self.lines.append(".")
+        self.lines.append(" ".join(str(part) for part in (card, *parts)))
+        self.checks.append(Check(self.lines[-1], card, parts[0], check))
+
+    def says(self, card, *parts, answer):
+        """Add a call with a status, and words if it is good."""
+        status, words = answer
+        known = [status, *(word % 2**64 for word in words if status == 0)]
+        self.line(card, *parts, check=lambda got: got == known)
+
     def alloc(self, card, plain, size):
-        addr = c.c_uint32()
-        status = self.real("alloc", card, c.c_size_t(size), c.byref(addr))
-        assert (status, addr.value if status == 0 else None) == plain.alloc(size)
+        status, addr = plain.alloc(size)
+        self.says(card, "alloc", size, answer=(status, [addr]))
 
     def free(self, card, plain, addr):
-        assert self.real("free", card, c.c_uint32(addr)) == plain.free(addr)
+        self.says(card, "free", addr, answer=(plain.free(addr), []))
 
     def counter_alloc(self, card, plain):
-        counter = c.c_uint()
-        status = self.real("counter_alloc", card, c.byref(counter))
-        assert (status, counter.value if status == 0 else None) == plain.counter_alloc()
+        status, counter = plain.counter_alloc()
+        self.says(card, "counter_alloc", answer=(status, [counter]))
 
     def counter_free(self, card, plain, counter):
-        assert self.real("counter_free", card, c.c_uint(counter)) == plain.counter_free(counter)
+        self.says(card, "counter_free", counter, answer=(plain.counter_free(counter), []))
 
     def counter_set(self, card, plain, counter, n):
-        status = self.real("counter_set", card, c.c_uint(counter), c.c_int64(n))
-        assert status == plain.counter_set(counter, n)
+        status = plain.counter_set(counter, n)
+        self.says(card, "counter_set", counter, n % 2**64, answer=(status, []))
+
+    def counter_get(self, card, plain, counter):
+        there = counter in plain.counter
+        self.says(
+            card,
+            "counter_get",
+            counter,
+            answer=(0 if there else ERANGE, [plain.counter.get(counter)]),
+        )
 
     def counter_wait(self, card, plain, counter):
-        status = self.real("counter_wait", card, c.c_uint(counter), c.c_uint64(0))
-        assert status == plain.counter_wait(counter)
+        self.says(card, "counter_wait", counter, answer=(plain.counter_wait(counter), []))
 
     def write(self, card, plain, addr, content):
-        status = self.real(
-            "write", card, c.c_uint32(addr), array(content), c.c_size_t(len(content))
-        )
-        assert status == plain.write(addr, content)
+        status = plain.write(addr, content)
+        self.says(card, "write", addr, len(content), *content, answer=(status, []))
+
+    def read(self, card, plain, addr, n):
+        self.says(card, "read", addr, n, answer=plain.read(addr, n))
+
+    def dma_read(self, card, plain, addr, n):
+        status, content = plain.read(addr, n)
+        status = plain.transfer(status)
+        self.begin(card, status, content, "dma_read", addr, (n,))
+
+    def begin(self, card, status, content, name, at, rest):
+        """Add a transfer, with what it moves to the host; the player keeps it in a free slot."""
+        mine = self.transfers[card]
+        slot = next(slot for slot in range(ENTRIES + 1) if slot not in mine)
+        self.says(card, name, at, slot, *rest, answer=(status, []))
+        if status == 0:
+            mine[slot] = content
+
+    def dma_wait(self, card, plain):
+        if self.transfers[card]:
+            slot = next(iter(self.transfers[card]))
+            self.says(card, "dma_wait", slot, answer=(0, self.transfers[card].pop(slot)))
+            plain.transfers -= 1
 
     def put(self, card, plain, dest, addr, content, counter):
-        n = len(content)
-        status = self.real(
-            "put", card, c.c_uint32(dest), c.c_uint32(addr), array(content), c.c_size_t(n),
-            c.c_uint(counter),
-        )  # fmt: skip
-        reaches = dest < CARDS and addr + n <= WORDS and counter in plain.counter
-        assert status == (0 if reaches else -9)
+        reaches = dest < CARDS and addr + len(content) <= WORDS and counter in plain.counter
         if reaches:
-            plain.send([((dest, 0, addr + i, counter), word) for i, word in enumerate(content)])
+            plain.send([((dest, WRITE, addr + i, counter), w) for i, w in enumerate(content)])
+        status = 0 if reaches else ERANGE
+        self.says(card, "put", dest, addr, counter, len(content), *content, answer=(status, []))
 
     def fifo_wait(self, card, plain, least, most):
-        got, n = array([0] * 9), c.c_size_t()
-        status = self.real(
-            "fifo_wait", card, got, c.c_size_t(least), c.c_size_t(most), c.byref(n), c.c_uint64(0)
-        )
-        expected = plain.fifo_wait(least, most)
-        assert (status, got[: n.value] if status == 0 else []) == expected
+        status, content = plain.fifo_wait(least, most)
+        if self.in_order or status != 0:
+            self.says(card, "fifo_wait", least, most, answer=(status, content))
+        else:
+            n = len(content)
+            self.line(card, "fifo_wait", least, most, check=lambda got: self.took(card, n, got))
 
-    def prepared(self, plain, packets):
-        """Return status, headers and payloads; the plain cards have sent them."""
+    def took(self, card, n, got):
+        """Take n words out of the FIFO; those of one call come in any order."""
+        fifo = self.fifo[card]
+        for word in got[1:]:
+            while fifo and not fifo[0]:
+                fifo.popleft()
+            if not fifo or word not in fifo[0]:
+                return False
+            fifo[0].remove(word)
+        return got[0] == 0 and len(got) == n + 1
+
+    def sent(self, card, packets, cached=False, dma=False):
+        """Return the status of a send of the plain card and its packets for the player, or None."""
+        plain = self.plain.cards[card]
         content = [(head, reply if head[1] == QUERY else word) for head, word, reply in packets]
-        status = plain.send(content)
-        headers = array([self.header(head) for head, _ in content])
-        payloads = array([self.header(p) if head[1] == QUERY else p for head, p in content])
+        parts = [part for head, _, reply in packets for part in (head, reply)]
+        if cached and any(HEADERS <= at < WORDS and op in (WRITE, QUERY) for _, op, at, _ in parts):
+            return None
+        if not commute(content, self.in_order):
+            return None
+        if dma and plain.transfers == ENTRIES:
+            status, before = ENOSPC, None
+        else:
+            before = [len(other.fifo) for other in self.plain.cards]
+            try:
+                status = plain.send(content)
+            except WouldBlock:
+                return None
+        headers = [self.header(*map(ctypes.c_uint32, head)) for head, _ in content]
+        payloads = [
+            self.header(*map(ctypes.c_uint32, payload)) if head[1] == QUERY else payload
+            for head, payload in content
+        ]
+        self.arrivals = [
+            list(other.fifo)[n:] for other, n in zip(self.plain.cards, before or [], strict=False)
+        ]
         return status, headers, payloads
 
-    def send(self, card, plain, packets):
-        try:
-            status, headers, payloads = self.prepared(plain, packets)
-        except WouldBlock:
-            return
-        assert self.real("send", card, headers, payloads, c.c_size_t(len(packets))) == status
+    def arrive(self, status):
+        """Return a check of a status that puts what was sent into the FIFOs."""
+        arrivals = self.arrivals
 
-    def cached(self, card, plain, packets):
-        """Put the headers into the last words of SRAM, where packets may hit them: not here."""
-        at = WORDS - 8
-        if any(at <= p[2] < WORDS and p[1] in (0, 2) for h, _, r in packets for p in (h, r)):
-            return None
-        headers = [self.header(head) for head, _, _ in packets]
-        try:
-            status, _, payloads = self.prepared(plain, packets)
-        except WouldBlock:
-            return None
-        assert (
-            self.real("write", card, c.c_uint32(at), array(headers), c.c_size_t(len(headers))) == 0
-        )
-        plain.write(at, headers)
-        return status, at, payloads
+        def check(got):
+            for fifo, content in zip(self.fifo, arrivals, strict=False):
+                fifo.append(content)
+            return got == [status]
+
+        return check
+
+    def send(self, card, plain, packets):
+        ready = self.sent(card, packets)
+        if ready is not None:
+            status, headers, payloads = ready
+            pairs = [word for pair in zip(headers, payloads, strict=True) for word in pair]
+            self.line(card, "send", len(headers), *pairs, check=self.arrive(status))
 
     def send_cached(self, card, plain, packets):
-        ready = self.cached(card, plain, packets)
+        ready = self.sent(card, packets, cached=True)
         if ready is not None:
-            status, at, payloads = ready
-            n = c.c_size_t(len(packets))
-            assert self.real("send_cached", card, c.c_uint32(at), payloads, n) == status
+            status, headers, payloads = ready
+            self.write(card, plain, HEADERS, headers)
+            n = len(payloads)
+            self.line(card, "send_cached", HEADERS, n, *payloads, check=self.arrive(status))
 
     def dma_send(self, card, plain, packets):
-        ready = self.cached(card, plain, packets)
+        ready = self.sent(card, packets, cached=True, dma=True)
         if ready is not None:
-            status, at, payloads = ready
-            dma, n = c.c_void_p(), c.c_size_t(len(packets))
-            at = c.c_uint32(at)
-            assert self.real("dma_send", card, at, payloads, n, c.byref(dma)) == status
-            if status == 0:
-                assert self.real("dma_wait", card, c.byref(dma), c.c_uint64(0)) == 0
+            status, headers, payloads = ready
+            self.write(card, plain, HEADERS, headers)
+            status = plain.transfer(status)
+            self.begin(card, status, [], "dma_send", HEADERS, [len(payloads), *payloads])
+            self.checks[-1] = self.checks[-1]._replace(good=self.arrive(status))
 
     def compare(self):
-        """All that a program could see."""
+        """Add calls that see all that a program could see."""
         for number, plain in enumerate(self.plain.cards):
-            memory, dma = array([0] * WORDS), c.c_void_p()
-            n = c.c_size_t(WORDS)
-            assert self.real("dma_read", number, memory, c.c_uint32(0), n, c.byref(dma)) == 0
-            assert self.real("dma_wait", number, c.byref(dma), c.c_uint64(0)) == 0
-            assert list(memory) == plain.sram
-            for counter, value in plain.counter.items():
-                got = c.c_int64()
-                assert self.real("counter_get", number, c.c_uint(counter), c.byref(got)) == 0
-                assert (counter, got.value) == (counter, value)
+            while self.transfers[number]:
+                self.dma_wait(number, plain)
+            self.read(number, plain, 0, WORDS)
+            for counter in plain.counter:
+                self.counter_get(number, plain, counter)
             self.fifo_wait(number, plain, 0, 9)
 
-    def close(self):
-        for number in range(CARDS):
-            assert self.real("close", number) == 0
+    def play(self, emulator, options):
+        """Play it on cards, and look at every answer."""
+        path = emulator.prefix / "script"
+        path.write_text("\n".join(self.lines) + "\n")
+        sizes = [text for name, value in SIZES.items() for text in ("--set", f"{name}={value}")]
+        done = emulator.run(CARDS, "player", str(path), options=[*sizes, "--prefix", *options])
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+        answers = [deque() for _ in range(CARDS)]
+        for line in done.stdout.splitlines():
+            card, answer = line[1:].split("] ")
+            answers[int(card)].append([int(word) for word in answer.split()])
+        for check in self.checks:
+            answer = answers[check.card].popleft()
+            assert check.good(answer), f"{check.line}: {answer}"
+        assert not any(answers)
 
 
-@settings(
-    max_examples=150, deadline=None, derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)  # fmt: skip
-@given(calls=st.lists(CALLS, min_size=1, max_size=30))
-def test_any_sequence_of_calls(library, calls):
-    both = Both(library)
-    try:
+MODES = {
+    "in order": [],
+    "out of order": ["--reorder", "9"],
+    "timed": ["--mode", "timed"],
+    "timed, out of order": ["--mode", "timed", "--reorder", "9"],
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_any_sequence_of_calls(emulator, mode):
+    header = ctypes.CDLL(str(emulator.prefix / "lib" / "libvic.so.0")).vic_header
+    header.restype = ctypes.c_uint64
+
+    @settings(
+        max_examples=100 if mode == "in order" else 60, deadline=None, derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )  # fmt: skip
+    @given(calls=st.lists(CALLS, min_size=1, max_size=30))
+    def sequence(calls):
+        script = Script(header, in_order=mode == "in order")
         for call in calls:
-            both.play(*call)
-        both.compare()
-    finally:
-        both.close()
+            script.add(*call)
+        script.compare()
+        script.play(emulator, MODES[mode])
+
+    sequence()

@@ -83,6 +83,16 @@ def test_a_wait_takes_as_long_as_a_loop_of_looks(emulator, pair):
     assert len({tuple(sorted(done.stdout.split("\n"))) for done in runs}) == 1
 
 
+def test_more_cards_than_a_switch_has_ports(emulator):
+    """65 cards and more have a network of two levels, whose links upwards are drawn by the seed."""
+    options = [*TIMED, "--stats"]
+    runs = [emulator.run(80, "timed_crowd", options=options) for _ in range(2)]
+    assert len({traced(done) for done in runs}) == 1
+    assert len({tuple(sorted(done.stdout.split())) for done in runs}) == 1
+    other = emulator.run(80, "timed_crowd", options=[*options, "--seed", "2"])
+    assert traced(other) != traced(runs[0])
+
+
 def test_a_seed_changes_the_network_only(emulator):
     """With exit `any` and one level no choice is random: the same trace; --reorder is another."""
     options = [*TIMED, "--stats"]
@@ -113,6 +123,18 @@ def test_another_card_has_other_costs(emulator):
     done = emulator.run(2, "timed_costs", options=[*TIMED, *changed])
     found = values(done.stdout)
     assert (found["read"], found["get"], found["relax"]) == (30_000, 7, 7)
+
+
+def test_threads_wait_for_each_other_in_model_time(emulator):
+    """Three times 10 us under a lock, 5 us until a signal, 30 us until a post, and a few looks."""
+    runs = [emulator.run(2, "timed_locks", options=[*TIMED, "--stats"]) for _ in range(3)]
+    assert len({traced(done) for done in runs}) == 1
+    assert len({tuple(sorted(done.stdout.split())) for done in runs}) == 1
+    found = values(runs[0].stdout)
+    expected = {"locks": 30_000, "cond": 5000, "sem": 30_000, "timeout": 2 * 10**9, "sleep": 10**9}
+    assert found.keys() == expected.keys()
+    for name, least in expected.items():
+        assert least <= found[name] <= least + 500, (name, found[name])
 
 
 def test_a_deadlock_says_who_waits_for_what(emulator):

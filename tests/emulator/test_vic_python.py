@@ -377,6 +377,42 @@ with vic.open() as card:
     assert sorted(done.stdout.split()) == sorted(["[0]", "[1]", *["300000000"] * 2])
 
 
+def test_python_threads_are_in_model_time(installed):
+    """What they wait for, locks, events, sleep, joins: three runs are the same to the byte."""
+    code = """
+import queue, threading, time
+from dvsim import vic
+with vic.open() as card:
+    start = card.time_ns()
+    lock, ready, out = threading.Lock(), threading.Event(), queue.Queue()
+
+    def work(number):
+        with lock:
+            card.compute_ns(10_000)
+        time.sleep(0.001)
+        ready.wait()
+        out.put((number, card.time_ns() - start))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    ready.set()
+    for thread in threads:
+        thread.join()
+    print([out.get() for _ in threads], card.time_ns() - start)
+    card.barrier()
+"""
+    runs = [run(installed, 2, code, "--mode", "timed", "--stats", "--prefix") for _ in range(3)]
+    assert all(done.returncode == 0 for done in runs), runs
+    assert not any("slept outside" in done.stderr for done in runs)
+    assert len({tuple(sorted(done.stdout.splitlines())) for done in runs}) == 1
+    assert len({done.stderr.split("trace hash ")[1].split()[0] for done in runs}) == 1
+    times = [int(text) for text in re.findall(r"\d{6,}", runs[0].stdout)]
+    assert all(500_000_000 <= time <= 500_001_000 for time in times)
+    assert len(times) == 2 * 4
+
+
 def test_a_timed_deadlock_is_told(installed):
     code = """
 from dvsim import vic

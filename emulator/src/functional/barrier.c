@@ -1,22 +1,19 @@
-/* The barrier: one word of the job, generation << 32 | cards that are in it. Who completes a generation starts
- * the next; who gives up takes its part back, unless the generation was complete meanwhile. */
+/* The barrier: one word of the job counts the cards that are in it (claims.h). Who completes a generation
+ * starts the next; who gives up takes its part back, unless the generation was complete meanwhile. */
+#include "claims.h"
 #include "functional.h"
 #include "held.h"
+#include "race.h"
 
 struct visit {
     struct vic *card;
-    uint64_t generation;
+    uint32_t generation;
 };
-
-static uint64_t generation_of(uint64_t word)
-{
-    return word >> 32;
-}
 
 static bool is_complete(void *what)
 {
     const struct visit *visit = what;
-    return generation_of(atomic_load(&visit->card->job->shared->barrier)) != visit->generation;
+    return barrier_generation(atomic_load(&visit->card->job->shared->barrier)) != visit->generation;
 }
 
 /* A program that has ended cannot come any more. */
@@ -27,31 +24,24 @@ static bool somebody_is_gone(void *what)
 }
 
 /* Take part; true if this card was the last. */
-static bool arrive(struct vic *card, uint64_t *generation)
+static bool arrive(struct vic *card, uint32_t *generation)
 {
     _Atomic uint64_t *barrier = &card->job->shared->barrier;
     uint64_t old = atomic_load(barrier);
     for (;;) {
-        *generation = generation_of(old);
-        bool last = (uint32_t)old + 1 >= card->cards;
-        uint64_t new = last ? ((*generation + 1) & UINT32_MAX) << 32 : old + 1;
+        barrier_note(card->job, old);
+        uint32_t step = (atomic_load(&card->me->barrier_mark) + 1) | 1;
+        *generation = barrier_generation(old);
+        bool last = barrier_count(old) + 1 >= card->cards;
+        uint64_t next = (uint64_t)((*generation + 1) % GENERATIONS) << 17;
+        uint64_t new = last ? next : barrier_word(*generation, barrier_count(old) + 1, card->number, step);
         if (atomic_compare_exchange_weak(barrier, &old, new)) {
+            if (last) {
+                atomic_store(&card->me->barrier_mark, (step + 1) % STEPS); /* it never was in */
+            }
             return last;
         }
     }
-}
-
-/* False if the generation was complete before. */
-static bool take_back(struct vic *card, uint64_t generation)
-{
-    _Atomic uint64_t *barrier = &card->job->shared->barrier;
-    uint64_t old = atomic_load(barrier);
-    while (generation_of(old) == generation) {
-        if (atomic_compare_exchange_weak(barrier, &old, old - 1)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static int cross(struct vic *card, uint64_t timeout_ns)
@@ -65,7 +55,8 @@ static int cross(struct vic *card, uint64_t timeout_ns)
     struct wait wait = {.bell = released, .ready = is_complete, .what = &visit, .progress = held_progress,
                         .coming = held_coming, .hopeless = somebody_is_gone};
     int status = wait_for(card, &wait, timeout_ns);
-    return status != VIC_OK && take_back(card, visit.generation) ? status : VIC_OK;
+    race_point(1, 300000);
+    return status != VIC_OK && barrier_go(card->job, card->number) ? status : VIC_OK;
 }
 
 static bool is_my_turn(void *what)

@@ -1,6 +1,8 @@
 /* The surprise FIFO: a ring with many writers and many readers. A slot is published by the ticket of the
  * word in it, so a reader never waits for a writer. Room is taken only where there is some: a sender that
- * gives up leaves no hole. */
+ * gives up leaves no hole, and one that is killed leaves one that says so (claims.h). */
+#include "chance.h"
+#include "claims.h"
 #include "functional.h"
 #include "held.h"
 
@@ -10,20 +12,36 @@ static uint64_t room(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wa
     _Atomic uint64_t *known = &functional_of(card)->fifo_head[dest];
     uint64_t depth = card->job->config.fifo_words;
     uint64_t head = atomic_load_explicit(known, memory_order_acquire);
-    if (tail - head + wanted > depth) {
+    if (positions(head, tail) + wanted > depth) {
         head = atomic_load_explicit(&target->fifo_head, memory_order_acquire);
         atomic_store_explicit(known, head, memory_order_release);
+        depth += atomic_load_explicit(&target->fifo_voids, memory_order_relaxed);
     }
-    /* a tail that was read before this head may lie behind it: taking room will fail then */
-    uint64_t used = tail - head <= depth ? tail - head : depth;
-    return depth - used;
+    /* a tail that was read before this head may lie behind it: it has moved on */
+    uint64_t used = positions(head, tail);
+    return used < depth ? depth - used : 0;
+}
+
+/* Fill what was claimed, the last slot last, see claims.h. */
+static void fill(struct fifo_slot *slots, uint64_t mask, uint64_t first, const uint64_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fifo_slot *slot = &slots[(first + i) & mask];
+        atomic_store_explicit(&slot->word, words[i], memory_order_relaxed);
+        if (i + 1 < count) {
+            atomic_store_explicit(&slot->ticket, ticket_word(first + i), memory_order_release);
+        } else {
+            atomic_exchange(&slot->ticket, ticket_word(first + i)); /* in order with the look at who sleeps */
+        }
+    }
 }
 
 static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_t n)
 {
     struct card_shared *target = &card->job->card[dest];
     struct fifo_slot *slots = job_slots(card->job, dest);
-    uint64_t mask = card->job->ring - 1, tail = atomic_load_explicit(&target->fifo_tail, memory_order_relaxed);
+    uint64_t mask = card->job->ring - 1, tail = atomic_load_explicit(&target->fifo_tail, memory_order_acquire);
+    uint64_t claim;
     size_t count;
     do {
         uint64_t free = room(card, dest, tail, n);
@@ -36,21 +54,17 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
             free = room(card, dest, tail, n);
         }
         count = free < n ? (size_t)free : n;
-    } while (!atomic_compare_exchange_weak_explicit(&target->fifo_tail, &tail, tail + count,
-                                                    memory_order_acq_rel, memory_order_relaxed));
-    for (size_t i = 0; i < count; i++) {
-        struct fifo_slot *slot = &slots[(tail + i) & mask];
-        atomic_store_explicit(&slot->word, words[i], memory_order_relaxed);
-        if (i + 1 < count) {
-            atomic_store_explicit(&slot->ticket, tail + i + 1, memory_order_release);
-        } else {
-            atomic_exchange(&slot->ticket, tail + i + 1); /* in order with the look at who sleeps */
-        }
-    }
+        count = count < CLAIM_MOST ? count : CLAIM_MOST;
+        claim_note(card->job, slots, tail);
+        claim = claim_by(tail + count, card->number);
+    } while (!atomic_compare_exchange_weak_explicit(&target->fifo_tail, &tail, claim, memory_order_acq_rel,
+                                                    memory_order_acquire));
+    fill(slots, mask, tail & POSITION, words, count);
     bell_ring(&target->arrival);
     if (__builtin_expect(card->watch != 0, 0)) {
         uint64_t head = atomic_load_explicit(&target->fifo_head, memory_order_relaxed);
-        watch_fifo(card, dest, tail + count > head ? tail + count - head : 0);
+        uint64_t there = positions(head, tail + count);
+        watch_fifo(card, dest, there <= card->job->ring ? there : 0);
     }
     return count;
 }
@@ -60,7 +74,7 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
 static size_t push_or_lose(struct vic *card, uint32_t dest, const uint64_t *words)
 {
     _Atomic uint64_t *sent = &functional_of(card)->fifo_words;
-    bool lost = functional_draw(card, atomic_load(sent), card->job->config.fifo_drop);
+    bool lost = chance(card, atomic_load(sent), card->job->config.fifo_drop);
     if (lost) {
         atomic_fetch_add(&card->job->card[dest].stat[STAT_DROPPED], 1);
     } else if (push(card, dest, words, 1) == 0) {
@@ -84,8 +98,8 @@ static bool has_room(void *what)
 {
     const struct target *to = what;
     const struct card_shared *target = &to->card->job->card[to->dest];
-    uint64_t head = atomic_load(&target->fifo_head), tail = atomic_load(&target->fifo_tail);
-    return tail - head < to->card->job->config.fifo_words || head > tail;
+    uint64_t head = atomic_load(&target->fifo_head), used = positions(head, atomic_load(&target->fifo_tail));
+    return used < to->card->job->config.fifo_words + atomic_load(&target->fifo_voids) || used > POSITION / 2;
 }
 
 static bool reader_is_gone(void *what)
@@ -102,32 +116,38 @@ int fifo_wait_room(struct vic *card, uint32_t dest)
     return wait_for(card, &wait, VIC_FOREVER);
 }
 
-/* Take between min and max words, or none. */
+/* Take between min and max words, or none. Places that nobody will fill are passed. */
 static size_t take(struct vic *card, uint64_t *words, size_t min, size_t max)
 {
     struct card_shared *me = card->me;
     struct fifo_slot *slots = job_slots(card->job, card->number);
-    uint64_t mask = card->job->ring - 1, head = atomic_load_explicit(&me->fifo_head, memory_order_relaxed);
+    uint64_t mask = card->job->ring - 1, head = atomic_load_explicit(&me->fifo_head, memory_order_relaxed), at;
     size_t count;
     do {
-        for (count = 0; count < max && count < card->job->ring; count++) {
-            struct fifo_slot *slot = &slots[(head + count) & mask];
-            if (atomic_load_explicit(&slot->ticket, memory_order_acquire) != head + count + 1) {
+        count = 0;
+        for (at = head; count < max && at - head <= mask; at++) {
+            struct fifo_slot *slot = &slots[at & mask];
+            uint64_t ticket = atomic_load_explicit(&slot->ticket, memory_order_acquire);
+            if (ticket == ticket_word(at)) {
+                words[count++] = word_load(&slot->word);
+            } else if (ticket != ticket_void(at)) {
                 break;
             }
-            words[count] = atomic_load_explicit(&slot->word, memory_order_relaxed);
         }
-        if (count < min || count == 0) {
+        if (at == head || (count > 0 && count < min)) {
             return 0;
         }
-    } while (!atomic_compare_exchange_weak(&me->fifo_head, &head, head + count));
+    } while (!atomic_compare_exchange_weak(&me->fifo_head, &head, at));
+    if (__builtin_expect(at - head != count, 0)) {
+        atomic_fetch_sub(&me->fifo_voids, at - head - count);
+    }
     bell_ring(&me->space);
     if (atomic_load_explicit(&functional_of(card)->relaxes, memory_order_relaxed) != 0) {
         atomic_store_explicit(&functional_of(card)->relaxes, 0, memory_order_relaxed);
     }
     if (__builtin_expect(card->watch != 0, 0)) {
         uint64_t tail = atomic_load_explicit(&me->fifo_tail, memory_order_relaxed);
-        watch_fifo(card, card->number, tail - head - count);
+        watch_fifo(card, card->number, positions(at, tail));
     }
     return count;
 }
@@ -152,9 +172,9 @@ static bool has_taken(void *what)
     if (functional_chance(card, card->job->config.extra_polls)) {
         return false;
     }
-    uint64_t last = atomic_load_explicit(&card->me->fifo_head, memory_order_relaxed) + reader->min;
-    struct fifo_slot *slot = &job_slots(card->job, card->number)[(last - 1) & (card->job->ring - 1)];
-    if (atomic_load_explicit(&slot->ticket, memory_order_acquire) < last) {
+    uint64_t last = atomic_load_explicit(&card->me->fifo_head, memory_order_relaxed) + reader->min - 1;
+    struct fifo_slot *slot = &job_slots(card->job, card->number)[last & (card->job->ring - 1)];
+    if (ticket_is_old(atomic_load_explicit(&slot->ticket, memory_order_acquire), last)) {
         return false; /* the last one is not there: no need to look at the others */
     }
     reader->count = take(card, reader->words, reader->min, reader->max);

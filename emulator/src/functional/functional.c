@@ -4,17 +4,10 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "chance.h"
 #include "held.h"
 
 enum { RELAX_YIELDS = 200, RELAX_SLEEP_NS = 100 * 1000 };
-
-bool functional_draw(const struct vic *card, uint64_t draw, double probability)
-{
-    uint64_t x = (card->job->config.seed * MOST_CARDS + card->number) * UINT64_C(0xd1342543de82ef95) + draw;
-    x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 29) * UINT64_C(0x94d049bb133111eb);
-    return (double)(x >> 11) * 0x1p-53 < probability;
-}
 
 bool functional_chance(struct vic *card, double probability)
 {
@@ -22,7 +15,7 @@ bool functional_chance(struct vic *card, double probability)
         return false;
     }
     uint64_t draw = atomic_fetch_add_explicit(&functional_of(card)->draws, 1, memory_order_relaxed);
-    return functional_draw(card, draw, probability);
+    return chance(card, draw, probability);
 }
 
 static void dispose(struct vic *card)
@@ -51,6 +44,11 @@ static int open_card(struct vic *card)
     return VIC_OK;
 }
 
+static uint64_t peer_opens(const struct vic *card, uint32_t peer)
+{
+    return seat_opens(atomic_load(&card->job->card[peer].seat));
+}
+
 static uint64_t time_ns(const struct vic *card)
 {
     return job_clock_ns() - card->job->start_ns;
@@ -76,10 +74,7 @@ static void relax(struct vic *card)
         sched_yield();
     } else {
         struct bell *bell = &card->me->arrival;
-        uint32_t seen = atomic_load(&bell->rung);
-        atomic_fetch_add(&bell->sleepers, 1);
-        bell_sleep(bell, seen, RELAX_SLEEP_NS);
-        atomic_fetch_sub(&bell->sleepers, 1);
+        bell_sleep(bell, bell_enter(bell), RELAX_SLEEP_NS);
         atomic_store_explicit(relaxes, card->spins, memory_order_relaxed);
     }
 }
@@ -148,6 +143,7 @@ const struct provider functional_provider = {
     .open = open_card,
     .close = held_close,
     .dispose = dispose,
+    .peer_opens = peer_opens,
     .time_ns = time_ns,
     .compute = compute,
     .relax = relax,

@@ -31,9 +31,8 @@ static inline struct functional *functional_of(const struct vic *card)
     return card->own;
 }
 
-/* True with a probability: for the faults. The same for the same draw of the same card. */
+/* True with a probability: for the faults. */
 bool functional_chance(struct vic *card, double probability);
-bool functional_draw(const struct vic *card, uint64_t draw, double probability);
 
 /* ---- tally.c: counting once per call and counter */
 
@@ -93,8 +92,10 @@ int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t m
 size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status);
 
 /* Headers from SRAM, block by block. check_block: are the packets good? */
-typedef int block_function(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, void *more);
-int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t n, block_function *what, void *more);
+typedef int block_function(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
+                           void *more);
+int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t n, block_function *what,
+               void *more);
 block_function check_block;
 
 /* ---- the rest of the table */
@@ -109,8 +110,8 @@ int functional_dma_done(struct vic *card, struct transfer *dma);
 int functional_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns);
 int functional_barrier(struct vic *card, uint64_t timeout_ns);
 
-/* A word of SRAM: written whole, ordered by counters only. With PLAIN_WORDS a race detector sees them as ordinary
- * memory, and so whether a counter really orders them. */
+/* A word of SRAM: written whole, ordered by counters only. With PLAIN_WORDS a race detector sees them as
+ * ordinary memory, and so whether a counter really orders them. */
 static inline void word_store(_Atomic uint64_t *to, uint64_t word)
 {
 #ifdef PLAIN_WORDS

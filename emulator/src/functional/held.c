@@ -56,7 +56,8 @@ static bool append(struct held *held, uint64_t header, uint64_t payload, struct 
 }
 
 /* The reply of a query is a packet of its own, and may be as late as any. */
-static bool reply_later(struct vic *card, struct held *held, const struct held_packet *query, struct tally *tally)
+static bool reply_later(struct vic *card, struct held *held, const struct held_packet *query,
+                        struct tally *tally)
 {
     struct packet packet = packet_of(query->header);
     _Atomic uint64_t *word = &job_sram(card->job, packet.dest)[packet.addr];
@@ -235,7 +236,8 @@ static bool any_hope(struct vic *card, const struct held *held)
     for (size_t i = 0; i < atomic_load(held->count) && !dead; i++) {
         uint32_t dest = packet_of(held->packet[i].header).dest;
         const struct card_shared *target = &card->job->card[dest];
-        bool gone = atomic_load(&target->owner) == 0 || atomic_load(&target->end) != CARD_RUNS;
+        bool gone = seat_owner(atomic_load(&target->seat)) == 0 || atomic_load(&target->end) != CARD_RUNS ||
+                    atomic_load(&target->closing) != 0; /* else two that close would wait for each other */
         if (dest == card->number ? !handle_closed(card) : !gone) {
             return true;
         }

@@ -31,7 +31,8 @@ void held_deliver(struct vic *card);
 /* held_deliver if anything is held: a load and a branch else. */
 static inline void held_progress(struct vic *card)
 {
-    if (__builtin_expect(atomic_load_explicit(&functional_of(card)->held_count, memory_order_relaxed) != 0, 0)) {
+    size_t held = atomic_load_explicit(&functional_of(card)->held_count, memory_order_relaxed);
+    if (__builtin_expect(held != 0, 0)) {
         held_deliver(card);
     }
 }

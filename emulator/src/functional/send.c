@@ -4,17 +4,6 @@
 
 enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
 
-static int check_all(const struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        int status = packet_check(card, headers[i], payloads[i]);
-        if (status != VIC_OK) {
-            return status;
-        }
-    }
-    return VIC_OK;
-}
-
 /* How many packets from the first on go to the FIFO of one card. */
 static size_t fifo_run(const uint64_t *headers, size_t n)
 {
@@ -102,11 +91,12 @@ static int send_checked(struct vic *card, const uint64_t *headers, const uint64_
 
 int functional_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
 {
-    int status = check_all(card, headers, payloads, n);
+    int status = packets_check(card, headers, payloads, n);
     return status == VIC_OK ? send_checked(card, headers, payloads, n) : status;
 }
 
-int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t n, block_function *what, void *more)
+int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t n, block_function *what,
+               void *more)
 {
     int status = VIC_OK;
     for (size_t i = 0; i < n && status == VIC_OK; i += BLOCK) {
@@ -121,7 +111,7 @@ int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t
 int check_block(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, void *more)
 {
     (void)more;
-    return check_all(card, headers, payloads, n);
+    return packets_check(card, headers, payloads, n);
 }
 
 /* Headers in SRAM can be changed by any card at any time, so each block is looked at again. */

@@ -7,8 +7,8 @@ static void report(const struct vic *card, uint32_t dest, unsigned counter, int6
     struct counter *target = &card->job->card[dest].counter[counter];
     if (counter < FIRST_RESERVED && atomic_exchange(&target->reported, 1) == 0) {
         fprintf(stderr,
-                "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset yet, "
-                "or is preset to less than what is sent\n",
+                "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "
+                "yet, or is preset to less than what is sent\n",
                 dest, counter, (long long)read, card->number);
     }
 }

@@ -7,16 +7,32 @@ enum {
     ANSWER_NS = 50 * 1000 * 1000,    /* then somebody wrote over the answer: ask again */
     LOOK_AROUND_NS = 10 * 1000 * 1000,
     PATIENCE_NS = 50 * 1000 * 1000,  /* then a frame that was not taken is sent again, */
-    PATIENCE_MOST_NS = 1000 * 1000 * 1000 /* and again after twice the time */
+    PATIENCE_MOST_NS = 1000 * 1000 * 1000, /* and again after twice the time */
+    APART = 4                        /* rings: between two streams */
 };
 
 static const uint64_t no_answer = UINT64_MAX;
+
+static struct hint hint_of(struct vic_message *m, uint32_t dest)
+{
+    struct hint hint = {0, atomic_load_explicit(&m->out[dest].openings, memory_order_relaxed)};
+    vic_counter_get(m->card, m->news, &hint.news);
+    return hint;
+}
+
+bool credit_is_sure(struct vic_message *m, uint32_t dest)
+{
+    const struct outward *out = &m->out[dest];
+    struct hint hint = hint_of(m, dest);
+    return out->epoch != 0 && hint.news == out->known_at.news && hint.openings == out->known_at.openings;
+}
 
 static bool answered(struct vic_message *m, uint32_t dest, uint64_t word[2])
 {
     struct outward *out = &m->out[dest];
     uint32_t reply = record_at(&m->layout, dest) + RECORD_REPLY;
     if (!out->asked) {
+        out->asked_at = hint_of(m, dest);
         uint64_t none[2] = {no_answer, no_answer}, header[2], wish[2];
         uint32_t taken = record_at(&m->layout, m->me) + RECORD_TAKEN;
         for (uint32_t i = 0; i < 2; i++) {
@@ -41,6 +57,27 @@ static void part(struct outward *out)
 {
     out->lost |= out->received != out->messages;
     out->epoch = 0;
+    atomic_fetch_add(&out->ends, 1);
+}
+
+/* Numbers that the peer cannot mean, or means of another stream, are nothing new. */
+static void take_in(struct outward *out, const struct state *state)
+{
+    if (state->place - out->taken > out->sent - out->taken) {
+        return;
+    }
+    out->taken = state->place;
+    if (state->messages - out->received <= out->messages - out->received) {
+        out->received = state->messages;
+    }
+}
+
+void credit_greet(struct vic_message *m, uint32_t dest)
+{
+    uint64_t word[2], header = vic_header(dest, VIC_COUNTER_ADD, 0, m->news), one = 1;
+    state_make(&m->layout, RECORD_HELLO, m->me, dest, &m->out[dest].hello, word);
+    vic_put(m->card, dest, record_at(&m->layout, m->me) + RECORD_HELLO, word, 2, activity_of(m, m->me));
+    vic_send(m->card, &header, &one, 1);
 }
 
 /* The peer is open, and we did not know it. */
@@ -54,34 +91,26 @@ static void meet(struct vic_message *m, uint32_t dest, const struct state *state
         return; /* no credit */
     }
     out->epoch = state->epoch;
-    out->stream = stream_key(&m->layout, m->me, dest, state->epoch);
-    out->sent = out->taken = state->place;
-    out->messages = out->received = state->messages;
-    /* frames of an earlier opening of ours may still be in the ring */
-    const struct state *saved = &out->saved;
-    if (out->resumes && saved->epoch == state->epoch && saved->place - state->place <= m->layout.units) {
-        out->sent = saved->place;
-        out->messages = saved->messages;
-    }
+    /* A stream of its own, and so far from what the peer may still find of an earlier one that its places say
+     * which is meant; but what a clean close of ours left in the ring is gone on with. */
+    bool resumes = out->resumes && out->saved.epoch == state->epoch;
     out->resumes = false;
+    if (!resumes) {
+        uint32_t name = (uint32_t)wire_mix((uint64_t)m->epoch << 32 | ++out->streams) | 1;
+        out->hello = (struct state){state->place + APART * m->layout.units, name, state->epoch};
+    }
+    out->stream = stream_key(&m->layout, m->me, dest, state->epoch, out->hello.messages);
+    out->taken = out->hello.place;
+    out->received = 0;
+    out->sent = resumes ? out->saved.place : out->taken;
+    out->messages = resumes ? out->saved.messages : 0;
+    if (resumes && out->sent - out->taken > m->layout.units) {
+        out->taken = out->sent - m->layout.units; /* it has taken that much, else we had not sent so much */
+    }
+    take_in(out, state);
     out->mirror_from = out->sent;
     out->stuck = out->taken - 1;
-
-    struct state hello = {0, 0, state->epoch};
-    uint64_t word[2];
-    state_make(&m->layout, RECORD_HELLO, m->me, dest, &hello, word);
-    vic_put(m->card, dest, record_at(&m->layout, m->me) + RECORD_HELLO, word, 2, activity_of(m, m->me));
-}
-
-/* Numbers that the peer cannot mean are nothing new. */
-static void take_in(struct outward *out, const struct state *state)
-{
-    if (state->place - out->taken <= out->sent - out->taken) {
-        out->taken = state->place;
-    }
-    if (state->messages - out->received <= out->messages - out->received) {
-        out->received = state->messages;
-    }
+    credit_greet(m, dest);
 }
 
 bool credit_look(struct vic_message *m, uint32_t dest)
@@ -96,6 +125,7 @@ bool credit_look(struct vic_message *m, uint32_t dest)
         return false; /* not open yet; or one word is older than the other; or somebody wrote over them */
     }
     bool is_open = (state.epoch & EPOCH_OPEN) != 0;
+    out->known_at = out->asked_at;
     if (out->epoch != 0) {
         bool known = (state.epoch | EPOCH_OPEN) == out->epoch;
         if (known) {
@@ -114,6 +144,9 @@ bool credit_look(struct vic_message *m, uint32_t dest)
 static void send_again(struct vic_message *m, uint32_t dest)
 {
     struct outward *out = &m->out[dest];
+    if (out->taken == out->hello.place) { /* perhaps it does not know that there is a stream */
+        credit_greet(m, dest);
+    }
     if (out->taken - out->mirror_from >= out->sent - out->mirror_from) {
         return; /* an earlier opening of ours sent it */
     }
@@ -140,6 +173,29 @@ void credit_tend(struct vic_message *m, uint32_t dest)
         out->stuck_ns = now;
         out->patience_ns = out->patience_ns < PATIENCE_MOST_NS / 2 ? 2 * out->patience_ns : PATIENCE_MOST_NS;
     }
+}
+
+int vic_message_ends(vic_message_t *m, uint32_t peer, uint64_t *ends)
+{
+    if (m == NULL || ends == NULL) {
+        return VIC_EINVAL;
+    }
+    int status = message_enter(m);
+    if (status != VIC_OK) {
+        return status;
+    }
+    if (peer >= m->cards) {
+        return message_leave(m, VIC_ERANGE);
+    }
+    struct outward *out = &m->out[peer];
+    if (lock_try(&out->lock)) {
+        if (out->epoch != 0 && !credit_is_sure(m, peer)) {
+            credit_look(m, peer);
+        }
+        lock_give(&out->lock);
+    }
+    *ends = atomic_load(&out->ends);
+    return message_leave(m, status);
 }
 
 /* Somebody may have written over what we say: say it again. */

@@ -1,5 +1,5 @@
-/* ground.h: what messages have allocated on a card. It stays when they are closed, as peers may still write there: the
- * next opening on the same card has it again. */
+/* ground.h: what messages have allocated on a card. It stays when they are closed, as peers may still write
+ * there: the next opening on the same card has it again. */
 #ifndef MESSAGE_GROUND_H
 #define MESSAGE_GROUND_H
 

@@ -1,9 +1,9 @@
-/* The checksum of pieces: of 1024-byte blocks by vectors of the machine, of what is left word by word. Every version
- * gives the same result.
+/* The checksum of pieces: of 1024-byte blocks by vectors of the machine, of what is left word by word. Every
+ * version gives the same result.
  *
- * A block adds up products of the two halves of each word, to which a key of its place was added (the NH function of
- * UMAC, RFC 4418): changed, lost and exchanged words change the sum but for 1 in 2^32. Sums are stirred
- * between blocks, so that the place of a block counts too.
+ * A block adds up products of the two halves of each word, to which a key of its place was added (the NH
+ * function of UMAC, RFC 4418): changed, lost and exchanged words change the sum but for 1 in 2^32. Sums are
+ * stirred between blocks, so that the place of a block counts too.
  */
 #include <stdatomic.h>
 #include <string.h>

@@ -9,7 +9,7 @@ enum {
     REFRESH = 16         /* scans; nobody is served more often while others are not looked at */
 };
 
-static void forget(struct inward *in)
+void incoming_forget(struct inward *in)
 {
     if (in->taker != NULL) {
         in->taker->from = NULL;
@@ -20,12 +20,13 @@ static void forget(struct inward *in)
     in->total = in->got = 0;
 }
 
-static struct stored *new_stored(uint32_t src, size_t bytes)
+static struct stored *new_stored(uint32_t src, uint32_t name, size_t bytes)
 {
     struct stored *message = malloc(sizeof *message + bytes);
     if (message != NULL) {
         message->next = NULL;
         message->src = src;
+        message->name = name;
         message->bytes = bytes;
     }
     return message;
@@ -64,12 +65,12 @@ static enum pulled begin(uint32_t src, struct inward *in, const struct frame *fr
 {
     struct stored *own = NULL;
     if (taker == NULL || frame->bytes < frame->total) {
-        own = new_stored(src, frame->total);
+        own = new_stored(src, in->name, frame->total);
         if (own == NULL) {
             return FAILED;
         }
     }
-    forget(in); /* its sender gave up the one before */
+    incoming_forget(in); /* its sender gave up the one before */
     in->own = own;
     in->taker = taker;
     in->total = frame->total;
@@ -125,8 +126,8 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
     }
     if (vic_read(m->card, at, head, UNIT) != VIC_OK ||
         !frame_read(&m->layout, in->stream, in->place, head, &frame) || frame.total > m->max_bytes) {
-        in->hot = false;
-        return NOTHING;
+        in->hot = incoming_greeted(m, src);
+        return in->hot ? SOME : NOTHING;
     }
     bool fits = taker != NULL && taker->from == NULL && !taker->done && taker->capacity >= frame.total;
     unsigned char *to = NULL, *data = (unsigned char *)&head[HEADER];
@@ -144,9 +145,16 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
         data = fetch_bytes(m, at + frame_header(frame.bytes), frame.bytes, to);
     }
     if (data == NULL || !frame_is_whole(in->stream, in->place, head, &frame, data)) {
+        if (incoming_greeted(m, src)) {
+            return SOME;
+        }
         in->patience = frame.bytes >= LARGE && in->patience < PATIENCE_MOST ? 2 * in->patience + 1 : 0;
         in->looks = 0;
         return NOTHING; /* not all of it has come, or it was damaged: its sender will look after it */
+    }
+    if (frame.sender != in->sender) {
+        in->sender = frame.sender;
+        atomic_fetch_add(&m->out[src].openings, 1);
     }
     enum pulled status = SOME;
     if (frame.kind == FRAME_PIECE) {
@@ -181,12 +189,19 @@ static void refresh(struct vic_message *m)
             }
         }
     }
+    int64_t news;
+    if (vic_counter_get(m->card, m->news, &news) == VIC_OK && news != m->seen_news) {
+        m->seen_news = news;
+        for (uint32_t src = 0; src < m->cards; src++) {
+            m->in[src].greeted = true; /* whose hello it is, its activity says */
+        }
+    }
 }
 
 void incoming_suspect(struct vic_message *m)
 {
     for (uint32_t src = 0; src < m->cards; src++) {
-        m->in[src].hot = true;
+        m->in[src].hot = m->in[src].greeted = true;
         m->in[src].patience = 0;
     }
 }
@@ -260,7 +275,7 @@ void incoming_serve(struct vic_message *m)
 void incoming_free(struct vic_message *m)
 {
     for (uint32_t src = 0; src < m->cards; src++) {
-        forget(&m->in[src]);
+        incoming_forget(&m->in[src]);
     }
     while (m->first != NULL) {
         struct stored *next = m->first->next;

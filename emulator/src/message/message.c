@@ -104,7 +104,8 @@ static int set_up(struct vic_message *m, const struct ground *ground, const stru
         return VIC_ESYS;
     }
     for (uint32_t src = 0; src < m->cards; src++) {
-        m->in[src].stream = stream_key(&m->layout, src, m->me, m->epoch);
+        m->in[src].stream = stream_key(&m->layout, src, m->me, m->epoch, 0);
+        m->in[src].sender = UINT32_MAX;
     }
     return VIC_OK;
 }
@@ -115,13 +116,15 @@ static int resume(struct vic_message *m)
     int status = VIC_OK;
     for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
         struct outward *out = &m->out[dest];
-        uint64_t word[2], none[2] = {0, 0};
+        uint64_t word[4], none[4] = {0};
         uint32_t at = record_at(&m->layout, dest) + RECORD_SENT;
-        status = vic_read(m->card, at, word, 2);
-        out->resumes =
-            status == VIC_OK && state_read(&m->layout, RECORD_SENT, m->me, dest, word, &out->saved);
+        status = vic_read(m->card, at, word, 4);
+        out->resumes = status == VIC_OK &&
+                       state_read(&m->layout, RECORD_SENT, m->me, dest, word, &out->saved) &&
+                       state_read(&m->layout, RECORD_BEGUN, m->me, dest, word + 2, &out->hello) &&
+                       out->saved.epoch == out->hello.epoch;
         if (out->resumes) {
-            status = vic_write(m->card, at, none, 2);
+            status = vic_write(m->card, at, none, 4);
         }
     }
     return status;
@@ -137,6 +140,7 @@ static int begin(struct vic_message *m)
     }
     if (status == VIC_OK) {
         status = vic_counter_set(m->card, m->news, many);
+        m->seen_news = many;
     }
     if (status == VIC_OK) {
         status = resume(m);
@@ -200,13 +204,14 @@ static void say_goodbye(struct vic_message *m, bool *lost)
 {
     for (uint32_t peer = 0; peer < m->cards; peer++) {
         const struct outward *out = &m->out[peer];
-        uint64_t word[2];
+        uint64_t word[4];
         struct state state;
         *lost |= out->lost;
         if (out->epoch != 0) {
             state = (struct state){out->sent, out->messages, out->epoch};
             state_make(&m->layout, RECORD_SENT, m->me, peer, &state, word);
-            vic_write(m->card, record_at(&m->layout, peer) + RECORD_SENT, word, 2);
+            state_make(&m->layout, RECORD_BEGUN, m->me, peer, &out->hello, word + 2);
+            vic_write(m->card, record_at(&m->layout, peer) + RECORD_SENT, word, 4);
         }
         incoming_publish(m, peer, m->epoch & ~(uint32_t)EPOCH_OPEN);
         uint32_t hello = record_at(&m->layout, peer) + RECORD_HELLO;

@@ -1,7 +1,7 @@
 /* message.h: an open vic_message, as its parts see it. Only vic.h is under it.
  *
- * A lock is never waited for by a thread that does not call the card meanwhile: in timed mode the one who has it
- * could not go on.
+ * A lock is never waited for by a thread that does not call the card meanwhile: in timed mode the one who has
+ * it could not go on.
  */
 #ifndef MESSAGE_MESSAGE_H
 #define MESSAGE_MESSAGE_H
@@ -18,7 +18,7 @@ typedef _Atomic uint32_t lock_t;
 /* A message in host memory, whole or in parts. */
 struct stored {
     struct stored *next;
-    uint32_t src;
+    uint32_t src, name; /* of its stream */
     size_t bytes;
     unsigned char data[];
 };
@@ -36,14 +36,23 @@ struct taker {
 /* What comes from one card. */
 struct inward {
     uint64_t stream;
-    uint32_t place;     /* of the next frame */
-    uint32_t delivered; /* messages that the program has */
+    uint32_t name, old_name; /* of the stream, 0: none has begun; of the one before */
+    bool greeted;            /* there may be a new hello */
+    uint32_t place;          /* of the next frame */
+    uint32_t delivered;      /* messages of the stream that the program has */
+    uint32_t sender;    /* sender_tag of the last frame */
     bool hot;           /* something may be there */
     uint32_t patience, looks; /* looks to leave out at a frame that is not whole; left out so far */
     /* the message that is put together, if total > 0 */
     uint32_t total, got;
     struct taker *taker; /* in somebody's buffer, or if this is NULL */
     struct stored *own;  /* here */
+};
+
+/* Reasons to ask a peer whether it still is open: not the same as when it was asked last. */
+struct hint {
+    int64_t news; /* the counter */
+    uint32_t openings;
 };
 
 /* What goes to one card. */
@@ -55,14 +64,18 @@ struct outward {
     uint32_t messages;        /* sent completely */
     uint32_t received;        /* of those */
     bool lost;                /* a peer closed and had not received all: not reported yet */
+    _Atomic uint64_t ends;    /* openings of the peer that were seen to end */
+    _Atomic uint32_t openings; /* of the peer, of which messages have come */
     bool asked;               /* a query is on its way */
     uint64_t asked_ns;
-    int64_t news;             /* the counter of news when the peer was last asked */
+    struct hint asked_at, known_at; /* when the query on its way was sent; that whose answer we have */
     uint64_t *mirror;         /* of the ring */
     uint32_t mirror_from;     /* the place where it begins to be one */
     uint32_t stuck;           /* the place at which the peer was when we looked after it, */
     uint64_t stuck_ns, patience_ns; /* since when, until when that is long */
-    bool resumes;             /* `saved` holds what an earlier opening of ours left */
+    struct state hello;       /* what we said when the stream began */
+    uint32_t streams;         /* that we have begun */
+    bool resumes;             /* `saved` and `hello` hold what an earlier opening of ours left */
     struct state saved;
 };
 
@@ -83,7 +96,7 @@ struct vic_message {
 
     lock_t in_lock; /* of what follows */
     struct inward *in;
-    int64_t seen[MOST_ACTIVITY];
+    int64_t seen[MOST_ACTIVITY], seen_news;
     uint32_t turn, scans;
     uint64_t *bounce;
     struct stored *first, **last; /* messages to be received */
@@ -132,9 +145,17 @@ unsigned char *fetch_bytes(struct vic_message *m, uint32_t addr, size_t bytes, u
 
 /* ---- incoming.c */
 
-/* Take what has come: for a taker one message at most, without one all that the memory is for. VIC_OK, VIC_ESYS.
- * Needs in_lock. */
+/* Take what has come: for a taker one message at most, without one all that the memory is for. VIC_OK,
+ * VIC_ESYS. Needs in_lock. */
 int incoming_scan(struct vic_message *m, struct taker *taker);
+
+/* Forget the message of a card that is put together. */
+void incoming_forget(struct inward *in);
+
+/* ---- greeted.c: has the card begun another stream? Then it is looked for. Needs in_lock. */
+bool incoming_greeted(struct vic_message *m, uint32_t src);
+
+/* ---- incoming.c, the rest */
 
 /* Look at all rings in the next scan. Needs in_lock. */
 void incoming_suspect(struct vic_message *m);
@@ -155,13 +176,20 @@ void incoming_free(struct vic_message *m);
 
 /* ---- credit.c: what the receivers of our messages say */
 
+/* Is it known to be open, and has nothing been heard since that makes one doubt it? Needs its lock. */
+bool credit_is_sure(struct vic_message *m, uint32_t dest);
+
 /* Ask the peer and take in what it answers. False: nothing that can be understood yet. Needs its lock. */
 bool credit_look(struct vic_message *m, uint32_t dest);
 
 /* Send again what the peer has not found for long. Needs its lock, and an answer of now. */
 void credit_tend(struct vic_message *m, uint32_t dest);
 
-/* The same for all peers, and what we say ourselves, now and then. Waits call it. Takes locks that are free. */
+/* Tell the peer where our stream begins. */
+void credit_greet(struct vic_message *m, uint32_t dest);
+
+/* credit_tend for all peers, and what we say ourselves, now and then. Waits call it. Takes locks that are free.
+ */
 void credit_tend_all(struct vic_message *m);
 
 /* ---- outgoing.c */

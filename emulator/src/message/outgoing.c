@@ -46,25 +46,19 @@ static int put_frame(struct vic_message *m, uint32_t dest, const struct frame *f
 /* The peer is open: known, or found out now. */
 static int connect(struct vic_message *m, uint32_t dest, uint64_t deadline_ns)
 {
-    struct outward *out = &m->out[dest];
-    int64_t news;
-    int status = vic_counter_get(m->card, m->news, &news);
-    if (status != VIC_OK || (out->epoch != 0 && out->news == news)) {
-        return status;
-    }
     struct pace pace = {0, 0};
-    for (;;) {
-        if (credit_look(m, dest) && out->epoch != 0) {
-            out->news = news;
-            return VIC_OK;
+    while (!credit_is_sure(m, dest)) {
+        if (credit_look(m, dest) && m->out[dest].epoch != 0) {
+            continue; /* if that answered a query of before, ask again */
         }
         incoming_serve(m);
         credit_tend_all(m);
-        status = pace_wait(m, &pace, deadline_ns);
+        int status = pace_wait(m, &pace, deadline_ns);
         if (status != VIC_OK) {
             return status;
         }
     }
+    return VIC_OK;
 }
 
 static int wait_room(struct vic_message *m, uint32_t dest, uint32_t units, uint64_t deadline_ns)
@@ -106,7 +100,7 @@ static int send_piece(struct vic_message *m, uint32_t dest, const struct frame *
         status = wait_room(m, dest, units + skipped, deadline_ns);
     }
     if (status == VIC_OK && skipped != 0) {
-        struct frame skip = {.kind = FRAME_SKIP};
+        struct frame skip = {.kind = FRAME_SKIP, .sender = sender_tag(m->epoch)};
         status = put_frame(m, dest, &skip, NULL);
     }
     return status == VIC_OK ? put_frame(m, dest, frame, data) : status;
@@ -120,7 +114,10 @@ static int send_message(struct vic_message *m, uint32_t dest, const unsigned cha
     int status;
     do {
         size_t left = bytes - at;
-        struct frame frame = {FRAME_PIECE, (uint32_t)(left < most ? left : most), (uint32_t)bytes, (uint32_t)at, 0};
+        struct frame frame = {.kind = FRAME_PIECE, .bytes = (uint32_t)(left < most ? left : most)};
+        frame.total = (uint32_t)bytes;
+        frame.offset = (uint32_t)at;
+        frame.sender = sender_tag(m->epoch);
         status = send_piece(m, dest, &frame, data + at, deadline_ns);
         at += frame.bytes;
     } while (status == VIC_OK && at < bytes);

@@ -13,6 +13,7 @@ enum {
 static int take_stored(struct vic_message *m, struct taker *taker)
 {
     struct stored *first = m->first;
+    uint32_t name = first->name;
     incoming_move_out(taker);
     taker->src = first->src;
     taker->bytes = first->bytes;
@@ -24,7 +25,7 @@ static int take_stored(struct vic_message *m, struct taker *taker)
     m->last = m->first == NULL ? &m->first : m->last;
     m->stored_bytes -= sizeof *first + first->bytes;
     free(first);
-    m->in[taker->src].delivered++;
+    m->in[taker->src].delivered += name == m->in[taker->src].name;
     incoming_publish(m, taker->src, m->epoch);
     return VIC_OK;
 }

@@ -1,6 +1,6 @@
 #include "wire.h"
 
-enum { VERSION = 1 }; /* changes with what stands in SRAM */
+enum { VERSION = 2 }; /* changes with what stands in SRAM */
 
 uint64_t wire_mix(uint64_t x)
 {
@@ -16,9 +16,9 @@ void layout_set_key(struct layout *layout, size_t max_bytes, unsigned flags, uin
     layout->key = wire_hash(VERSION, part, sizeof part, NULL);
 }
 
-uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch)
+uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch, uint32_t name)
 {
-    return wire_mix(wire_mix(layout->key ^ epoch) ^ ((uint64_t)from << 32 | to));
+    return wire_mix(wire_mix(layout->key ^ epoch ^ (uint64_t)name << 32) ^ ((uint64_t)from << 32 | to));
 }
 
 static uint64_t place_key(uint64_t stream, uint32_t place)
@@ -34,7 +34,7 @@ static uint64_t seed_of(uint64_t key, const uint64_t header[HEADER])
 void frame_make(uint64_t stream, uint32_t place, const struct frame *frame, const void *data, uint64_t *words)
 {
     uint64_t key = place_key(stream, place);
-    words[0] = (key >> 32) << 32 | (uint64_t)frame->kind << 24 | frame->bytes;
+    words[0] = (key >> 32) << 32 | (uint64_t)frame->sender << 20 | (uint64_t)frame->kind << 18 | frame->bytes;
     words[2] = (uint64_t)frame->total << 32 | frame->offset;
     for (uint32_t i = HEADER; i < frame_header(frame->bytes); i++) {
         words[i] = 0;
@@ -51,9 +51,9 @@ bool frame_read(const struct layout *layout, uint64_t stream, uint32_t place, co
     if (place_key(stream, place) >> 32 != header[0] >> 32) {
         return false;
     }
-    unsigned kind = header[0] >> 24 & 0xff;
-    *frame = (struct frame){(enum frame_kind)kind, (uint32_t)(header[0] & 0xffffff), (uint32_t)(header[2] >> 32),
-                            (uint32_t)header[2], header[1]};
+    unsigned kind = header[0] >> 18 & 3;
+    *frame = (struct frame){(enum frame_kind)kind, (uint32_t)(header[0] & 0x3ffff), (uint32_t)(header[2] >> 32),
+                            (uint32_t)header[2], header[1], (uint32_t)(header[0] >> 20 & 0xfff)};
     if (kind == FRAME_SKIP) {
         return frame->bytes == 0;
     }
@@ -72,7 +72,7 @@ bool frame_is_whole(uint64_t stream, uint32_t place, const uint64_t header[HEADE
 static uint32_t check_of(const struct layout *layout, int purpose, uint32_t of, uint32_t to, uint32_t epoch,
                          uint64_t word)
 {
-    uint64_t key = stream_key(layout, of, to, epoch) + (uint64_t)purpose;
+    uint64_t key = stream_key(layout, of, to, epoch, 0) + (uint64_t)purpose;
     return (uint32_t)wire_mix(wire_mix(key) ^ word);
 }
 

@@ -1,5 +1,5 @@
-/* wire.h: what stands in SRAM: the layout, frames, states. docs/message.md explains it. Whoever reads one of these
- * may find anything there; each carries what is needed to tell.
+/* wire.h: what stands in SRAM: the layout, frames, states. docs/message.md explains it. Whoever reads one of
+ * these may find anything there; each carries what is needed to tell.
  */
 #ifndef MESSAGE_WIRE_H
 #define MESSAGE_WIRE_H
@@ -23,8 +23,9 @@ enum {
 enum {
     RECORD_TAKEN = 0, /* what I have taken of that card's messages; it asks by query */
     RECORD_REPLY = 4, /* the answer to my query of its RECORD_TAKEN */
-    RECORD_HELLO = 8, /* written by that card when it finds me open */
-    RECORD_SENT = 12  /* where I was in its ring when I closed */
+    RECORD_HELLO = 8, /* written by that card when it finds me open: where its stream begins */
+    RECORD_SENT = 12, /* where I was in its ring when I closed, */
+    RECORD_BEGUN = 14 /* and what my hello to it said */
 };
 
 /* Where the parts are. The same on all cards that can talk to each other. */
@@ -74,7 +75,7 @@ uint64_t wire_hash(uint64_t seed, const void *data, size_t bytes, void *to);
 
 /* ---- frames: header, bytes, words that mean nothing up to a whole unit
  *
- *     word 0   tag << 32 | kind << 24 | bytes of the piece
+ *     word 0   tag << 32 | sender << 20 | kind << 18 | bytes of the piece
  *     word 1   hash of all of this, the place, both cards and the incarnation of the receiver
  *     word 2   bytes of the message << 32 | offset of the piece in it
  */
@@ -87,10 +88,17 @@ struct frame {
     enum frame_kind kind;
     uint32_t bytes, total, offset;
     uint64_t hash;
+    uint32_t sender; /* sender_tag of its opening: another one may be open there with other rings */
 };
 
-/* What all frames from one card to another have in common, while the receiver is open. */
-uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch);
+static inline uint32_t sender_tag(uint32_t epoch)
+{
+    return epoch >> 2 & 0xfff;
+}
+
+/* What all frames of a stream have in common: those from one card to another while the receiver is open and the
+ * sender lives. `name`: of the stream, see below. */
+uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch, uint32_t name);
 
 /* Put a frame together, frame_words of it. */
 void frame_make(uint64_t stream, uint32_t place, const struct frame *frame, const void *data, uint64_t *words);
@@ -125,14 +133,15 @@ static inline uint32_t frame_units(uint32_t bytes)
  *     word 0   place << 32 | messages
  *     word 1   epoch << 32 | check
  *
- * The epoch names one opening of the receiver; its lowest bit says that it is open. */
+ * The epoch names one opening of the receiver; its lowest bit says that it is open. A hello has the place where
+ * a stream begins, and in the place of `messages` its name. */
 enum { EPOCH_OPEN = 1 };
 
 struct state {
     uint32_t place, messages, epoch;
 };
 
-/* `purpose` is RECORD_TAKEN, RECORD_HELLO or RECORD_SENT: one is not taken for another. `of` is the card whose
+/* `purpose` is RECORD_TAKEN, _HELLO, _SENT or _BEGUN: one is not taken for another. `of` is the card whose
  * messages are in the ring. */
 void state_make(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const struct state *state,
                 uint64_t word[2]);

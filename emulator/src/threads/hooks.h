@@ -1,19 +1,46 @@
-/* hooks.h: how timed mode learns of threads before they first call the library.
+/* hooks.h: how timed mode learns of what threads do outside of the library.
  *
- * libvic-threads.so is loaded before everything else into the programs of a timed job (LD_PRELOAD, set by the launcher).
- * It stands in for pthread_create and pthread_join, and has this variable; libvic, which looks for it when a card is
- * opened, fills it. Without it timed mode works, but the order of threads is that in which they come.
+ * libvic-threads.so is loaded before everything else into the programs of a timed job (LD_PRELOAD, set by the
+ * launcher). It stands in for the calls of POSIX that make threads, join them, and by which they wait for
+ * each other or sleep; and it has this variable, which libvic fills when a card is opened. Without it timed
+ * mode works, but threads come in the order in which the machine lets them.
+ *
+ * A thread is in model time if it has the turn: it has called the library, or was made by one that had.
+ * Threads wait for each other at places: a place stands for a lock, a semaphore or a condition. Two of them
+ * may share one.
  */
 #ifndef VIC_THREADS_HOOKS_H
 #define VIC_THREADS_HOOKS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define VIC_THREAD_HOOKS "vic_thread_hooks"
 
-struct thread_hooks {
-    void *(*begins)(void);        /* before a thread is made, by its maker: a record of it, or NULL */
-    void (*runs)(void *record);   /* in it, before its program: returns when it is its turn */
-    void (*failed)(void *record); /* it could not be made */
-    void (*joins)(void *record);  /* another thread is going to join it: returns when it has ended */
+enum thread_wait {
+    THREAD_OUTSIDE, /* not in model time, or nobody is who could end the wait: to be waited for as usual */
+    THREAD_DONE,
+    THREAD_TIMED_OUT
 };
+
+typedef bool thread_try(void *what); /* once; true: that was what the thread waited for */
+
+struct thread_hooks {
+    void *(*begins)(void);         /* before a thread is made, by its maker: a record of it, or NULL */
+    void (*runs)(void *record);    /* in it, before its program: returns when it is its turn */
+    void (*failed)(void *record);  /* it could not be made */
+    void (*joins)(void *record);   /* another thread is going to join it: returns when it has ended */
+    void (*detaches)(void *record); /* nobody will */
+
+    /* Will `waits` take the turn from this thread? */
+    bool (*may_wait)(void);
+    /* Others have the turn until `attempt` succeeds. ns: UINT64_MAX waits for ever. */
+    enum thread_wait (*waits)(uint32_t place, thread_try *attempt, void *what, uint64_t ns);
+    void (*changed)(uint32_t place); /* an attempt there may succeed now; from any thread */
+    bool (*sleeps)(uint64_t ns);     /* false: not in model time */
+    bool (*yields)(void);
+};
+
+extern struct thread_hooks vic_thread_hooks; /* in libvic-threads.so */
 
 #endif

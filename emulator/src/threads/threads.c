@@ -1,79 +1,79 @@
-/* libvic-threads.so, see hooks.h. */
+/* libvic-threads.so, see hooks.h: threads are made, joined, detached. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "threads/hooks.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "threads/real.h"
 
 EXPORT struct thread_hooks vic_thread_hooks;
+
+struct start { /* of a thread: its own */
+    void *record;
+    void *(*function)(void *);
+    void *argument;
+};
 
 struct thread {
     pthread_t id;
     void *record;
-    void *(*start)(void *);
-    void *argument;
     struct thread *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread *threads; /* that can be joined */
 
-typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-typedef int join_function(pthread_t, void **);
-
-/* ISO C has no cast from an object to a function. */
-static void find(const char *name, void *function)
-{
-    *(void **)function = dlsym(RTLD_NEXT, name);
-}
-
 static void *run(void *what)
 {
-    struct thread thread = *(struct thread *)what;
-    if (thread.next == NULL) { /* detached: nobody else knows it */
-        free(what);
-    }
-    vic_thread_hooks.runs(thread.record);
-    return thread.start(thread.argument);
+    struct start start = *(struct start *)what;
+    free(what);
+    vic_thread_hooks.runs(start.record);
+    return start.function(start.argument);
 }
 
-EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*start)(void *), void *argument)
+static bool is_joinable(const pthread_attr_t *attr)
 {
-    static create_function *real;
-    if (real == NULL) {
-        find("pthread_create", &real);
-    }
-    void *record = vic_thread_hooks.begins != NULL ? vic_thread_hooks.begins() : NULL;
-    struct thread *thread = record != NULL ? malloc(sizeof *thread) : NULL;
-    if (record != NULL && thread == NULL) {
-        vic_thread_hooks.failed(record);
-        return EAGAIN;
-    }
-    if (thread == NULL) {
-        return real(id, attr, start, argument);
-    }
-    int detached = PTHREAD_CREATE_JOINABLE;
-    if (attr != NULL) {
-        pthread_attr_getdetachstate(attr, &detached);
-    }
-    static struct thread last; /* of the list: next is never NULL there */
-    *thread = (struct thread){.record = record, .start = start, .argument = argument};
+    int state = PTHREAD_CREATE_JOINABLE;
+    return attr == NULL || pthread_attr_getdetachstate(attr, &state) != 0 || state == PTHREAD_CREATE_JOINABLE;
+}
+
+/* It may run, and even end, before its maker goes on: it is in the list before anybody can know its id. */
+static int make(pthread_t *id, const pthread_attr_t *attr, struct start *start, struct thread *thread)
+{
+    REAL(int, pthread_create, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
+    void *record = start->record;
     pthread_mutex_lock(&lock);
-    if (detached == PTHREAD_CREATE_JOINABLE) {
-        thread->next = threads != NULL ? threads : &last;
-    }
-    int error = real(id, attr, run, thread);
-    if (error == 0 && detached == PTHREAD_CREATE_JOINABLE) {
-        thread->id = *id;
+    int error = real_pthread_create(id, attr, run, start);
+    if (error == 0 && is_joinable(attr)) {
+        *thread = (struct thread){*id, record, threads};
         threads = thread;
     }
     pthread_mutex_unlock(&lock);
+    return error;
+}
+
+EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*function)(void *), void *argument)
+{
+    REAL(int, pthread_create, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
+    void *record = vic_thread_hooks.begins != NULL ? vic_thread_hooks.begins() : NULL;
+    if (record == NULL) {
+        return real_pthread_create(id, attr, function, argument);
+    }
+    struct start *start = malloc(sizeof *start);
+    struct thread *thread = malloc(sizeof *thread);
+    int error = EAGAIN;
+    if (start != NULL && thread != NULL) {
+        *start = (struct start){record, function, argument};
+        error = make(id, attr, start, thread);
+    }
     if (error != 0) {
         vic_thread_hooks.failed(record);
+        free(start);
+    } else if (!is_joinable(attr)) {
+        vic_thread_hooks.detaches(record);
+    }
+    if (error != 0 || !is_joinable(attr)) {
         free(thread);
     }
     return error;
@@ -83,14 +83,13 @@ EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*sta
 static struct thread *take(pthread_t id)
 {
     pthread_mutex_lock(&lock);
-    struct thread **at = &threads, *found = NULL;
-    while (*at != NULL && (*at)->next != NULL && found == NULL) {
-        if (pthread_equal((*at)->id, id)) {
-            found = *at;
-            *at = found->next;
-        } else {
-            at = &(*at)->next;
-        }
+    struct thread **at = &threads;
+    while (*at != NULL && !pthread_equal((*at)->id, id)) {
+        at = &(*at)->next;
+    }
+    struct thread *found = *at;
+    if (found != NULL) {
+        *at = found->next;
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -98,14 +97,23 @@ static struct thread *take(pthread_t id)
 
 EXPORT int pthread_join(pthread_t id, void **result)
 {
-    static join_function *real;
-    if (real == NULL) {
-        find("pthread_join", &real);
-    }
+    REAL(int, pthread_join, pthread_t, void **)
     struct thread *thread = take(id);
     if (thread != NULL) {
         vic_thread_hooks.joins(thread->record);
         free(thread);
     }
-    return real(id, result);
+    return real_pthread_join(id, result);
+}
+
+EXPORT int pthread_detach(pthread_t id)
+{
+    REAL(int, pthread_detach, pthread_t)
+    struct thread *thread = take(id);
+    int error = real_pthread_detach(id);
+    if (thread != NULL) {
+        vic_thread_hooks.detaches(thread->record);
+        free(thread);
+    }
+    return error;
 }

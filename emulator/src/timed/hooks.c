@@ -4,16 +4,45 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "timed/record.h"
 
+static pthread_mutex_t records = PTHREAD_MUTEX_INITIALIZER; /* ended, detached: own may be gone */
+
+/* Both happen, in any order: whoever is the second frees it. */
+static void settle(struct record *record, bool *mine, const bool *other)
+{
+    timed_depth++;
+    pthread_mutex_lock(&records);
+    *mine = true;
+    bool last = *other;
+    pthread_mutex_unlock(&records);
+    timed_depth--;
+    if (last) {
+        free(record);
+    }
+}
+
+void record_end(struct record *record)
+{
+    settle(record, &record->ended, &record->detached);
+}
+
+/* The member of this thread if it has the turn; not while it is in the library, and not in a child made by fork(). */
+static struct member *user(void)
+{
+    struct member *me = timed_depth == 0 ? timed_me() : NULL;
+    return me != NULL && me->own->card->process == getpid() ? me : NULL;
+}
+
 static void *begins(void)
 {
-    struct member *maker = timed_me();
+    struct member *maker = user();
     struct record *record = maker != NULL ? malloc(sizeof *record) : NULL;
     if (record != NULL) {
         struct member *member = timed_announce(maker->own, maker);
-        *record = (struct record){member, maker->own, member->id, false};
+        *record = (struct record){.member = member, .own = maker->own, .id = member->id};
         member->record = record;
     }
     return record;
@@ -39,11 +68,11 @@ static bool has_ended(struct member *me, void *what)
 static void joins(void *what)
 {
     struct record *record = what;
-    struct member *me = timed_me();
+    struct member *me = user();
     bool ended = false;
     if (me != NULL && me->own == record->own) {
         struct timed *own = me->own;
-        pthread_mutex_lock(&own->lock);
+        own_lock(own);
         if (!record->ended) {
             timed_wait(me, (struct watched){WATCH_THREAD, record->id, 0}, has_ended, record, VIC_FOREVER);
         }
@@ -55,10 +84,91 @@ static void joins(void *what)
     }
 }
 
+static void detaches(void *what)
+{
+    struct record *record = what;
+    settle(record, &record->detached, &record->ended);
+}
+
+static bool may_wait(void)
+{
+    struct member *me = user();
+    bool others = false;
+    if (me != NULL) {
+        atomic_store_explicit(&me->calls, true, memory_order_relaxed);
+        own_lock(me->own);
+        atomic_store_explicit(&me->calls, false, memory_order_relaxed);
+        others = me->own->inside > 1 && !me->own->gone;
+        own_unlock(me->own);
+    }
+    return others;
+}
+
+struct attempt {
+    thread_try *attempt;
+    void *what;
+};
+
+static bool succeeds(struct member *me, void *what)
+{
+    (void)me;
+    const struct attempt *attempt = what;
+    return attempt->attempt(attempt->what);
+}
+
+static enum thread_wait waits(uint32_t place, thread_try *attempt, void *what, uint64_t ns)
+{
+    struct member *me = user();
+    if (me == NULL) {
+        return THREAD_OUTSIDE;
+    }
+    struct attempt it = {attempt, what};
+    timed_enter(me->own->card, false);
+    int status = timed_wait(me, (struct watched){WATCH_PLACE, place, 0}, succeeds, &it, ns);
+    timed_leave(me);
+    return status == VIC_OK ? THREAD_DONE : status == VIC_ETIMEDOUT ? THREAD_TIMED_OUT : THREAD_OUTSIDE;
+}
+
+static void changed(uint32_t place)
+{
+    if (timed_depth == 0) {
+        struct member *me = user();
+        if (me != NULL) {
+            atomic_store_explicit(&me->calls, true, memory_order_relaxed);
+        }
+        timed_changed(place);
+        if (me != NULL) {
+            atomic_store_explicit(&me->calls, false, memory_order_relaxed);
+        }
+    }
+}
+
+static bool sleeps(uint64_t ns)
+{
+    struct member *me = user();
+    if (me != NULL) {
+        timed_enter(me->own->card, false);
+        timed_pass(me, ns);
+        timed_leave(me);
+    }
+    return me != NULL;
+}
+
+static bool yields(void)
+{
+    struct member *me = user();
+    if (me != NULL) {
+        vic_relax(me->own->card);
+    }
+    return me != NULL;
+}
+
 void timed_hook(void)
 {
     struct thread_hooks *hooks = dlsym(RTLD_DEFAULT, VIC_THREAD_HOOKS);
     if (hooks != NULL) {
-        *hooks = (struct thread_hooks){begins, runs, failed, joins};
+        *hooks = (struct thread_hooks){.begins = begins, .runs = runs, .failed = failed, .joins = joins,
+                                       .detaches = detaches, .may_wait = may_wait, .waits = waits,
+                                       .changed = changed, .sleeps = sleeps, .yields = yields};
     }
 }

@@ -8,11 +8,25 @@
 static _Thread_local struct member *mine; /* of this thread, on all its cards */
 static pthread_key_t at_exit;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t chains = PTHREAD_MUTEX_INITIALIZER; /* of member.own against the end of a thread */
+static pthread_mutex_t chains = PTHREAD_MUTEX_INITIALIZER; /* of member.own, and of */
+static struct timed *owns;
+_Thread_local uint32_t timed_depth;
+
+static void lock_chains(void)
+{
+    timed_depth++;
+    pthread_mutex_lock(&chains);
+}
+
+static void unlock_chains(void)
+{
+    pthread_mutex_unlock(&chains);
+    timed_depth--;
+}
 
 static void end_thread(void *chain)
 {
-    pthread_mutex_lock(&chains);
+    lock_chains();
     for (struct member *m = chain, *next; m != NULL; m = next) {
         next = m->next_of_thread;
         if (m->own != NULL) {
@@ -21,7 +35,7 @@ static void end_thread(void *chain)
         pthread_cond_destroy(&m->turn);
         free(m);
     }
-    pthread_mutex_unlock(&chains);
+    unlock_chains();
     mine = NULL;
 }
 
@@ -83,12 +97,12 @@ struct member *timed_me(void)
 /* It waits from its maker's present time on, though its thread does not exist yet. */
 struct member *timed_announce(struct timed *own, struct member *maker)
 {
-    pthread_mutex_lock(&own->lock);
+    own_lock(own);
     struct member *member = new_member(own);
     member->clock_ps = member->key_ps = maker->clock_ps;
     member->state = MEMBER_READY;
     own->inside++;
-    pthread_mutex_unlock(&own->lock);
+    own_unlock(own);
     return member;
 }
 
@@ -99,13 +113,53 @@ void timed_unannounce(struct member *member)
     free(member);
 }
 
+void timed_known(struct timed *own)
+{
+    lock_chains();
+    own->next = owns;
+    owns = own;
+    unlock_chains();
+}
+
 void timed_forget(struct timed *own)
 {
-    pthread_mutex_lock(&chains);
+    lock_chains();
+    struct timed **at = &owns;
+    while (*at != NULL && *at != own) {
+        at = &(*at)->next;
+    }
+    *at = *at != NULL ? own->next : NULL;
     for (struct member *m = own->members; m != NULL; m = m->next) {
         m->own = NULL; /* its thread frees it */
     }
-    pthread_mutex_unlock(&chains);
+    unlock_chains();
+}
+
+/* Whoever waits there looks at the time of this thread; if that is not in model time, at the present time. */
+static void tell_place(struct timed *own, uint32_t place)
+{
+    own_lock(own);
+    bool inside = own->user != NULL && own->user == member_find(own);
+    timed_hint(own, WATCH_PLACE, place, UINT64_MAX, inside ? own->user->clock_ps : own->now_ps);
+    for (struct member *m = own->members; m != NULL && !inside; m = m->next) {
+        if (m->state == MEMBER_PARKED && m->watched.what == WATCH_PLACE && m->watched.index == place) {
+            m->late = own->driving;
+            pthread_cond_signal(&m->turn);
+        }
+    }
+    if (!inside && own->driving) {
+        token_kick(own);
+    }
+    own_unlock(own);
+}
+
+void timed_changed(uint32_t place)
+{
+    lock_chains();
+    for (struct timed *own = owns; own != NULL; own = own->next) {
+        tell_place(own, place);
+    }
+    unlock_chains();
 }
 
 int64_t timed_clock_ps(const struct vic *card)
@@ -115,8 +169,8 @@ int64_t timed_clock_ps(const struct vic *card)
     if (me != NULL) {
         return me->clock_ps;
     }
-    pthread_mutex_lock(&own->lock);
+    own_lock(own);
     int64_t now = own->now_ps;
-    pthread_mutex_unlock(&own->lock);
+    own_unlock(own);
     return now;
 }

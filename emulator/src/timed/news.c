@@ -1,9 +1,11 @@
 /* News: what the host can see of its card, in the order of the times from which on it can. */
 #include "card/vic.h"
+#include "chance.h"
 #include "timed/timed.h"
 #include "watch.h"
 
-_Static_assert(DVSIM_TOLD_COUNTER == 0 && DVSIM_TOLD_PRESET == 1 && DVSIM_TOLD_FIFO == 2 && DVSIM_TOLD_TAKEN == 3,
+_Static_assert(DVSIM_TOLD_COUNTER == 0 && DVSIM_TOLD_PRESET == 1 && DVSIM_TOLD_FIFO == 2 &&
+                   DVSIM_TOLD_TAKEN == 3,
                "view_apply knows these");
 
 static struct news *first(const struct timed *own)
@@ -89,9 +91,5 @@ bool timed_chance(struct timed *own, double probability)
     if (__builtin_expect(probability <= 0, 1)) {
         return false;
     }
-    uint64_t x = (own->card->job->config.seed * MOST_CARDS + own->card->number) * UINT64_C(0xd1342543de82ef95);
-    x += own->draws++;
-    x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 29) * UINT64_C(0x94d049bb133111eb);
-    return (double)(x >> 11) * 0x1p-53 < probability;
+    return chance(own->card, own->draws++, probability);
 }

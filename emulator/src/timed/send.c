@@ -43,15 +43,6 @@ static int store_packets(struct member *me, struct post post, const uint64_t *wo
     return VIC_OK;
 }
 
-static int check_all(const struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
-{
-    int status = VIC_OK;
-    for (size_t i = 0; i < n && status == VIC_OK; i++) {
-        status = packet_check(card, headers[i], payloads[i]);
-    }
-    return status;
-}
-
 static int send_all(struct member *me, const uint64_t *headers, const uint64_t *payloads, size_t n)
 {
     int status = VIC_OK;
@@ -71,7 +62,7 @@ static int send_all(struct member *me, const uint64_t *headers, const uint64_t *
 
 int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
 {
-    int status = check_all(card, headers, payloads, n);
+    int status = packets_check(card, headers, payloads, n);
     if (status != VIC_OK) {
         return status;
     }
@@ -120,12 +111,14 @@ static int put_by_engine(struct member *me, uint64_t header, const uint64_t *wor
     uint32_t tag = tag_new(own);
     me->clock_ps += dvsim_pcie_store_ps(&own->pcie, 2);
     post_items(me, (struct post){.kind = POST_STAGE}, words, n, 1);
-    struct post post = {.kind = POST_ENGINE_PUT, .at_ps = me->clock_ps + own->pcie.crossing_ps, .b = tag, .count = n};
+    int64_t at_ps = me->clock_ps + own->pcie.crossing_ps;
+    struct post post = {.kind = POST_ENGINE_PUT, .at_ps = at_ps, .b = tag, .count = n};
     post_items(me, post, &header, 1, 1);
     return timed_wait_told(me, DVSIM_TOLD_DONE, tag, 1, NULL, VIC_FOREVER);
 }
 
-int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter)
+int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
+              unsigned counter)
 {
     uint64_t header = vic_header(dest, VIC_WRITE, addr, counter);
     struct member *me = timed_enter(card, false);

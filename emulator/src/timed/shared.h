@@ -18,7 +18,8 @@ enum {
     POST_WORDS = 1 << 14, /* of the ring of posts */
     POST_MOST = 2048,     /* words behind one post */
     NEWS_ROOM = 1 << 13,
-    WATCHED_MOST = 16 /* threads of a card whose waits the coordinator knows */
+    WATCHED_MOST = 16, /* threads of a card whose waits the coordinator knows */
+    MOVES_KEPT = 16    /* openings and closings of a card that are told apart in two crossings */
 };
 #define NEVER INT64_MAX
 
@@ -64,6 +65,12 @@ struct news {
 };
 enum { NEWS_RELEASED = 16 }; /* index: tag of the entry into the barrier; value: status */
 
+enum { /* what is waited for and is no news: other threads of the process have to do it */
+    WATCH_BARRIER = 64, /* leave the barrier */
+    WATCH_THREAD,       /* end; index: its id */
+    WATCH_PLACE         /* change something; index: where, see threads/hooks.h */
+};
+
 /* What a thread waits for, so that the coordinator need not wake it for anything else. Wrong news wake it for
  * nothing; that changes no result. */
 struct watched {
@@ -87,7 +94,6 @@ struct timed_card {
     uint32_t urgent;  /* it only needs room for posts, or the answer to a check */
     uint32_t watches; /* more than WATCHED_MOST: any news wake it */
     struct watched watched[WATCHED_MOST];
-    char waits_for[160]; /* for a person */
     uint64_t looks, unsaid_ns, lost_threads; /* polls; CPU time between calls that nobody said */
     /* of the coordinator, when it lets the card run */
     int64_t until_ps; /* all news before are there */
@@ -97,6 +103,10 @@ struct timed_card {
     uint32_t answers;    /* to checks and barriers left, ever */
     int32_t answer;
     uint32_t epoch; /* how often it was opened: tags of others are old */
+    /* of the card, for all: how often it was opened or closed, and when, the last times */
+    _Atomic uint32_t moves;
+    _Atomic int64_t move_ps[MOVES_KEPT];
+    bool move_skipped;
     uint32_t post_head, post_tail, news_head, news_tail;
     struct view view;
     uint64_t post[POST_WORDS];
@@ -105,7 +115,7 @@ struct timed_card {
 };
 
 struct timed_shared {
-    _Alignas(LINE) _Atomic uint32_t bell; /* futex of the coordinator: the last card has stopped, or look again */
+    _Alignas(LINE) _Atomic uint32_t bell; /* futex of the coordinator: look again */
     _Atomic uint32_t running;             /* cards */
     _Alignas(LINE) _Atomic uint32_t coordinated; /* there is a coordinator */
 };

@@ -120,7 +120,7 @@ void turn_give_up(struct timed *own, struct member *me)
 /* A thread ends. Somebody who waits takes over; if nobody does, the process is away. */
 void timed_gone(struct timed *own, struct member *me)
 {
-    pthread_mutex_lock(&own->lock);
+    own_lock(own);
     struct member **at = &own->members;
     while (*at != NULL && *at != me) {
         at = &(*at)->next;
@@ -130,7 +130,7 @@ void timed_gone(struct timed *own, struct member *me)
     turn_give_up(own, me);
     own->inside -= was_inside;
     if (me->record != NULL) {
-        me->record->ended = true;
+        record_end(me->record);
         timed_hint(own, WATCH_THREAD, me->id, UINT64_MAX, me->clock_ps);
     }
     struct member *waits = least(own);
@@ -139,13 +139,13 @@ void timed_gone(struct timed *own, struct member *me)
     } else if (own->inside == 0 && was_inside && !own->closing) {
         token_leave(own, CARD_AWAY, own->now_ps > me->clock_ps ? own->now_ps : me->clock_ps);
     }
-    pthread_mutex_unlock(&own->lock);
+    own_unlock(own);
 }
 
 void timed_begin(struct member *me)
 {
     struct timed *own = me->own;
-    pthread_mutex_lock(&own->lock);
+    own_lock(own);
     member_be(me);
     turn_wait(me);
     unsaid_read(me);
@@ -175,7 +175,7 @@ struct member *timed_enter(struct vic *card, bool looks)
     if (me != NULL) {
         atomic_store_explicit(&me->calls, true, memory_order_relaxed);
     }
-    pthread_mutex_lock(&own->lock);
+    own_lock(own);
     if (me == NULL) {
         me = member_new(own);
     }
@@ -199,7 +199,7 @@ void timed_leave(struct member *me)
 {
     struct timed *own = me->own;
     unsaid_leaves(me);
-    pthread_mutex_unlock(&own->lock);
+    own_unlock(own);
 }
 
 void timed_observe(struct member *me)
@@ -210,14 +210,26 @@ void timed_observe(struct member *me)
     turn_wait(me);
 }
 
+/* Threads with a lesser clock may do something that this one shall see, or the other way round. */
+void timed_pass(struct member *me, uint64_t ns)
+{
+    int64_t most = (NEVER / 2 - me->clock_ps) / 1000;
+    me->clock_ps += (ns < (uint64_t)most ? (int64_t)ns : most) * 1000;
+    if (me->own->inside > 1) {
+        timed_observe(me);
+    }
+}
+
 int timed_join(struct timed *own)
 {
-    pthread_mutex_lock(&own->lock);
+    own_lock(own);
     struct member *me = member_new(own);
+    opens_first(own);
     token_pass(own, CARD_COMING, 0, false);
     own->shared->epoch++;
     me->clock_ps = own->shared->floor_ps;
     own->now_ps = me->clock_ps;
+    opens_again(own, me->clock_ps);
     own->inside = 1;
     own->user = me;
     me->state = MEMBER_RUNS;
@@ -228,14 +240,14 @@ int timed_join(struct timed *own)
 
 void timed_part(struct timed *own)
 {
-    pthread_mutex_lock(&own->lock);
+    own_lock(own);
     struct member *user = own->user;
     if (user != NULL && user != member_find(own)) { /* it may never call again: programs end like this */
         user->state = MEMBER_OUT;
         own->user = NULL;
         own->inside--;
     }
-    pthread_mutex_unlock(&own->lock);
+    own_unlock(own);
     struct member *me = timed_enter(own->card, true);
     own->closing = true;
     own->closed_ps = me->clock_ps;
@@ -243,12 +255,14 @@ void timed_part(struct timed *own)
     own->user = NULL;
     while (least(own) != NULL) { /* their waits end now */
         choose(own);
-        pthread_mutex_unlock(&own->lock);
+        own_unlock(own);
         nanosleep(&(struct timespec){0, 100000}, NULL);
-        pthread_mutex_lock(&own->lock);
+        own_lock(own);
         own->user = NULL;
     }
-    token_leave(own, CARD_CLOSED, own->now_ps > me->clock_ps ? own->now_ps : me->clock_ps);
+    int64_t end_ps = own->now_ps > me->clock_ps ? own->now_ps : me->clock_ps;
+    opens_close(own, end_ps);
+    token_leave(own, CARD_CLOSED, end_ps);
     own->gone = true; /* nobody is kept waiting any more */
-    pthread_mutex_unlock(&own->lock);
+    own_unlock(own);
 }

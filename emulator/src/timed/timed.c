@@ -30,6 +30,7 @@ static int open_card(struct vic *card)
         dispose(card);
         return VIC_ESYS;
     }
+    timed_known(own);
     timed_hook();
     int status = timed_join(own);
     if (status != VIC_OK) {
@@ -51,12 +52,9 @@ static uint64_t time_ns(const struct vic *card)
 
 static int compute(struct vic *card, uint64_t ns)
 {
-    struct timed_card *shared = timed_of(card)->shared;
-    uint64_t unsaid_ns = shared->unsaid_ns;
     struct member *me = timed_enter(card, false);
-    shared->unsaid_ns = unsaid_ns; /* what was computed before this call is what it says */
-    int64_t most = (NEVER / 2 - me->clock_ps) / 1000;
-    me->clock_ps += (ns < (uint64_t)most ? (int64_t)ns : most) * 1000;
+    unsaid_said(me);
+    timed_pass(me, ns);
     timed_leave(me);
     return VIC_OK;
 }
@@ -94,7 +92,8 @@ static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t
     struct member *me = timed_enter(card, false);
     if (n > 0) {
         uint32_t tag = tag_new(me->own);
-        struct post post = {.kind = POST_LOAD, .a = addr, .b = tag, .count = n, .step_ps = me->own->pcie.load_ps,
+        struct post post = {.kind = POST_LOAD, .a = addr, .b = tag, .count = n,
+                            .step_ps = me->own->pcie.load_ps,
                             .at_ps = me->clock_ps + me->own->pcie.crossing_ps};
         post_bare(me, &post);
         status = timed_wait_told(me, DVSIM_TOLD_LOADED, tag, n, words, VIC_FOREVER);
@@ -198,6 +197,7 @@ const struct provider timed_provider = {
     .open = open_card,
     .close = close_card,
     .dispose = dispose,
+    .peer_opens = timed_peer_opens,
     .time_ns = time_ns,
     .compute = compute,
     .relax = relax,

@@ -2,9 +2,9 @@
  *
  * A thread has a clock that only calls move, by what they cost on the hardware. Of the threads of a process
  * one at a time is in the program, the one whose clock is least; it hands on when it calls the library. What
- * a call does to the card is posted with the time at which it gets there; what the host can see of the card is
- * news with the time from which it is seen. The coordinator (launcher/coordinator.h) carries posts out and makes
- * news, window by window. A call that looks at something waits until the news of its time are there.
+ * a call does to the card is posted with the time at which it gets there; what the host can see of the card
+ * is news with the time from which it is seen. The coordinator (launcher/coordinator.h) carries posts out and
+ * makes news, window by window. A call that looks at something waits until the news of its time are there.
  *
  * Nothing of this depends on how fast anything runs, or on how many cores: see docs/emulator-timed.md.
  */
@@ -35,7 +35,9 @@ struct member {
     int32_t told_last;
     struct record *record; /* of a thread that was announced, else NULL */
     bool late; /* it came while another thread waited for the coordinator */
-    uint64_t cpu_ns, left_ns; /* CPU time when last read, and the wall clock when it left its last call */
+    uint64_t cpu_ns, left_ns;   /* CPU time when last read, and the wall clock when it left its last call */
+    uint64_t came_ns, inside_ns; /* when it came into the present one; in calls since CPU time was read */
+    uint64_t unsaid_ns;          /* computed since its last vic_compute_ns */
     uint64_t switches; /* of the kernel, when it was last looked at from outside */
     _Atomic bool calls; /* it is about to take the lock */
 };
@@ -62,6 +64,7 @@ struct timed {
     struct move *moves; /* [dma_entries] */
     uint32_t in_barrier;
     uint32_t tags;
+    struct timed *next; /* all of the process */
 };
 
 static inline struct timed *timed_of(const struct vic *card)
@@ -69,24 +72,41 @@ static inline struct timed *timed_of(const struct vic *card)
     return card->own;
 }
 
+/* How deep this thread is in here: what it waits for then is no business of the hooks. */
+extern _Thread_local uint32_t timed_depth;
+
+static inline void own_lock(struct timed *own)
+{
+    timed_depth++;
+    pthread_mutex_lock(&own->lock);
+}
+
+static inline void own_unlock(struct timed *own)
+{
+    pthread_mutex_unlock(&own->lock);
+    timed_depth--;
+}
+
 /* ---- threads.c: whose turn it is */
 
 void timed_gone(struct timed *own, struct member *me); /* the end of a thread */
 
-/* Begin a call: returns when this thread is the least, with the lock. `looks`: it is going to look at something. */
+/* Begin a call: returns when this thread is the least, with the lock. `looks`: it is going to look at
+ * something. */
 struct member *timed_enter(struct vic *card, bool looks);
 void timed_leave(struct member *me);
 
 /* Until all that can be seen at the thread's clock is known. */
 void timed_observe(struct member *me);
 
-/* Look at begin + look, begin + 2 look, ... until `sees`, and take what it sees. VIC_OK, VIC_ETIMEDOUT, VIC_EPEER,
- * VIC_ECLOSED. `watched` is the news without which nothing changes. */
+/* Look at begin + look, begin + 2 look, ... until `sees`, and take what it sees. VIC_OK, VIC_ETIMEDOUT,
+ * VIC_EPEER, VIC_ECLOSED. `watched` is the news without which nothing changes. */
 typedef bool timed_sees(struct member *me, void *what);
 int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void *what, uint64_t timeout_ns);
 
 /* The same until `n` news of a tag are there; their words go to `into` unless it is NULL. */
-int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into, uint64_t timeout_ns);
+int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into,
+                    uint64_t timeout_ns);
 
 /* Something that others may watch has changed by a call of this process. */
 void timed_hint(struct timed *own, uint32_t what, uint32_t index, uint64_t value, int64_t at_ps);
@@ -97,10 +117,13 @@ void timed_drain(struct member *me, bool wait_answer);
 int timed_join(struct timed *own);  /* the process is in, from the time of its thread on */
 void timed_part(struct timed *own); /* the card is closed */
 void timed_forget(struct timed *own);
+void timed_known(struct timed *own); /* one more of the process, until timed_forget */
 void timed_hook(void); /* hooks of threads that are going to be made, see threads/hooks.h */
 struct member *timed_announce(struct timed *own, struct member *maker);
 void timed_begin(struct member *me); /* an announced thread, in it: returns when it is its turn */
 void timed_unannounce(struct member *member);
+void timed_changed(uint32_t place);     /* from any thread */
+void timed_pass(struct member *me, uint64_t ns); /* in a call: so much later, when others have had their turn */
 struct member *timed_me(void); /* the member of this thread that is in the program, or NULL */
 int64_t timed_clock_ps(const struct vic *card);
 
@@ -126,9 +149,16 @@ void token_leave(struct timed *own, enum card_state state, int64_t next_ps); /* 
 /* ---- unsaid.c: CPU time between calls */
 void unsaid_back(struct member *me);  /* a call begins */
 void unsaid_leaves(struct member *me);
+void unsaid_said(struct member *me);  /* what it computed is what vic_compute_ns says */
 void unsaid_read(struct member *me);  /* after a wait */
-bool unsaid_sleeps(struct member *me); /* another thread: has it been asleep since this was last asked, or in the
-                                         * program for 2 s? */
+/* Another thread: has it been asleep since this was last asked, or computed for 1 s without a call? */
+bool unsaid_sleeps(struct member *me);
+
+/* ---- opens.c: of the card, and of any peer */
+void opens_first(struct timed *own);
+void opens_again(struct timed *own, int64_t at_ps);
+void opens_close(struct timed *own, int64_t at_ps);
+uint64_t timed_peer_opens(const struct vic *card, uint32_t peer);
 
 /* ---- posts.c */
 
@@ -146,8 +176,10 @@ bool timed_chance(struct timed *own, double probability);
 /* ---- send.c, timed.c, transfer.c: the table */
 int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
 int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
-int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter);
-int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n, struct transfer *dma);
+int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
+              unsigned counter);
+int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n,
+                   struct transfer *dma);
 int timed_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma);
 int timed_dma_done(struct vic *card, struct transfer *dma);
 int timed_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns);
@@ -159,10 +191,6 @@ static inline uint32_t tag_of(const struct timed *own, uint32_t number)
 {
     return (own->shared->epoch & 0x7ff) << 21 | number;
 }
-enum { /* what is waited for and is no news, see struct watched */
-    WATCH_BARRIER = 64, /* another thread of this card has left the barrier */
-    WATCH_THREAD        /* a thread has ended; its id */
-};
 enum { TAG_OWN = 1 << 20 };
 static inline uint32_t tag_new(struct timed *own)
 {

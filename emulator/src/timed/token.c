@@ -3,8 +3,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,36 +17,15 @@ static void ring(struct timed_shared *shared)
     syscall(SYS_futex, &shared->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static const char *const told[] = {"counter %u to read 0", "counter %u to read 0", "%u words in its FIFO",
-                                   "room for its packets", "a read of SRAM", "a transfer", "a transfer"};
-
-/* What the threads wait for, for the coordinator and for a person. */
+/* What the threads wait for. */
 static void write_waits(struct timed *own)
 {
     struct timed_card *shared = own->shared;
-    size_t used = 0;
     shared->watches = 0;
-    shared->waits_for[0] = 0;
     for (const struct member *m = own->members; m != NULL; m = m->next) {
-        if (m->state != MEMBER_PARKED) {
-            continue;
+        if (m->state == MEMBER_PARKED && shared->watches++ < WATCHED_MOST) {
+            shared->watched[shared->watches - 1] = m->watched;
         }
-        if (shared->watches < WATCHED_MOST) {
-            shared->watched[shared->watches] = m->watched;
-        }
-        shared->watches++;
-        uint32_t number = m->watched.what == 2 ? (uint32_t)(m->watched.least - shared->view.fifo_out) : m->watched.index;
-        char text[64] = "the barrier";
-        if (m->watched.what < sizeof told / sizeof *told) {
-            snprintf(text, sizeof text, told[m->watched.what], number);
-            if (m->watched.what < 2) {
-                size_t length = strlen(text);
-                snprintf(text + length, sizeof text - length, " (it reads %lld)",
-                         (long long)shared->view.counter[number % COUNTERS]);
-            }
-        }
-        int more = snprintf(shared->waits_for + used, sizeof shared->waits_for - used, "%s%s", used ? ", " : "", text);
-        used += more > 0 && used + (size_t)more < sizeof shared->waits_for ? (size_t)more : 0;
     }
 }
 
@@ -83,14 +60,14 @@ void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool 
     }
     uint32_t seen = atomic_load(&shared->go);
     hand_over(own, state, next_ps, urgent);
-    pthread_mutex_unlock(&own->lock);
+    own_unlock(own);
     bool gone = false;
     while (atomic_load(&shared->go) == seen && !gone) {
         struct timespec slice = {0, LOOK_AROUND_MS * 1000000};
         long slept = syscall(SYS_futex, &shared->go, FUTEX_WAIT, seen, &slice, NULL, 0);
         gone = slept != 0 && atomic_load(&shared->go) == seen && coordinator_gone(own);
     }
-    pthread_mutex_lock(&own->lock);
+    own_lock(own);
     own->gone |= gone;
     for (struct member *m = own->members; m != NULL; m = m->next) {
         if (m->late && m->clock_ps < shared->floor_ps) { /* not into what is past */

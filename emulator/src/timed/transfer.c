@@ -19,7 +19,8 @@ static void start(struct member *me, enum post_kind kind, vic_addr_t addr, size_
     post_one(me, kind, me->clock_ps + own->pcie.crossing_ps, addr, tag_of(own, number), n);
 }
 
-int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n, struct transfer *dma)
+int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n,
+                   struct transfer *dma)
 {
     struct member *me = timed_enter(card, true);
     int status = post_check(me, headers, payloads, n);

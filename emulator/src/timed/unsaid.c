@@ -1,6 +1,6 @@
-/* CPU time that a thread spends between calls: model time does not know of it, unless vic_compute_ns says it. The
- * clock of CPU time is slow to read, so it is read after waits, and before calls that come late by the wall
- * clock. */
+/* CPU time that a thread spends between calls: model time does not know of it, unless vic_compute_ns says it.
+ * The clock of CPU time is slow to read, so it is read after waits, and before calls that come late by the
+ * wall clock. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 
 #include "timed/timed.h"
 
-enum { LATE_NS = 50 * 1000, PATIENCE_S = 2 };
+enum { LATE_NS = 50 * 1000 };
+static const uint64_t PATIENCE_NS = 2000000000;
 
 static uint64_t read_ns(clockid_t clock)
 {
@@ -21,34 +22,58 @@ static uint64_t read_ns(clockid_t clock)
 void unsaid_read(struct member *me)
 {
     me->cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    me->came_ns = read_ns(CLOCK_MONOTONIC);
+    me->inside_ns = 0;
 }
 
 void unsaid_leaves(struct member *me)
 {
     me->left_ns = read_ns(CLOCK_MONOTONIC);
+    me->inside_ns += me->left_ns - me->came_ns;
     me->switches = UINT64_MAX;
 }
 
 void unsaid_back(struct member *me)
 {
-    uint64_t away = me->left_ns != 0 ? read_ns(CLOCK_MONOTONIC) - me->left_ns : 0;
+    uint64_t now = read_ns(CLOCK_MONOTONIC), away = me->left_ns != 0 ? now - me->left_ns : 0;
+    me->came_ns = now;
     if (away < LATE_NS) {
+        me->inside_ns += away; /* too short to be looked at: the next ones are not to be blamed for it */
         return;
     }
-    uint64_t before = me->cpu_ns;
+    uint64_t before = me->cpu_ns + me->inside_ns; /* calls that did not wait may have taken so much */
+    bool known = me->cpu_ns != 0;
     unsaid_read(me);
-    uint64_t used = before != 0 ? me->cpu_ns - before : 0; /* calls that did not wait are in it, too */
+    uint64_t used = known && me->cpu_ns > before ? me->cpu_ns - before : 0;
     used = used < away ? used : away;
-    me->own->shared->unsaid_ns += used >= LATE_NS ? used : 0;
+    if (used >= LATE_NS) {
+        me->unsaid_ns += used;
+        me->own->shared->unsaid_ns += used;
+    }
+}
+
+void unsaid_said(struct member *me)
+{
+    me->own->shared->unsaid_ns -= me->unsaid_ns;
+    me->unsaid_ns = 0;
+}
+
+/* A loop that waits for another thread without vic_relax would never end. Time in which the thread has no
+ * core does not count: the machine may be crowded. */
+static bool computes_for_ever(const struct member *user)
+{
+    clockid_t cpu = (clockid_t)(~(unsigned)user->tid << 3 | 6); /* as Linux names the CPU time of a thread */
+    return read_ns(CLOCK_MONOTONIC) - user->left_ns > PATIENCE_NS &&
+           read_ns(cpu) - user->cpu_ns > PATIENCE_NS / 2;
 }
 
 bool unsaid_sleeps(struct member *user)
 {
-    if (atomic_load_explicit(&user->calls, memory_order_relaxed)) {
+    if (user->granted || atomic_load_explicit(&user->calls, memory_order_relaxed)) {
         return false; /* it sleeps for the lock that the caller has */
     }
-    if (read_ns(CLOCK_MONOTONIC) - user->left_ns > PATIENCE_S * UINT64_C(1000000000)) {
-        return true; /* a loop that waits for another thread without vic_relax would never end */
+    if (computes_for_ever(user)) {
+        return true;
     }
     char path[64], line[512];
     char state = 'R';

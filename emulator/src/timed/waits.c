@@ -53,7 +53,9 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
         turn_wait(me);
         own->shared->looks += stopped ? 0 : (uint64_t)((me->clock_ps - me->begin_ps) / me->look_ps);
         bool blind = !stopped && timed_chance(own, own->card->job->config.extra_polls);
-        int status = blind && me->clock_ps < deadline ? 0 : !blind && sees(me, what) ? 1 : reason_to_stop(me, deadline);
+        int status = blind && me->clock_ps < deadline ? 0
+                     : !blind && sees(me, what)       ? 1
+                                                      : reason_to_stop(me, deadline);
         if (status != 0) {
             return status == 1 ? VIC_OK : status;
         }
@@ -67,7 +69,8 @@ static bool is_told(struct member *me, void *what)
     return me->told >= *(size_t *)what;
 }
 
-int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into, uint64_t timeout_ns)
+int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, uint64_t *into,
+                    uint64_t timeout_ns)
 {
     me->told = 0;
     me->into = into;

@@ -33,6 +33,8 @@ static void null_is_refused(vic_t *card)
     IS(vic_close(NULL), VIC_EINVAL);
     IS(vic_query_attr(NULL, &attr), VIC_EINVAL);
     IS(vic_query_attr(card, NULL), VIC_EINVAL);
+    IS(vic_peer_opens(NULL, 0, &word), VIC_EINVAL);
+    IS(vic_peer_opens(card, 0, NULL), VIC_EINVAL);
     CHECK(vic_time_ns(NULL) == 0);
     IS(vic_compute_ns(NULL, 1), VIC_EINVAL);
     vic_relax(NULL);
@@ -216,6 +218,7 @@ static void closed(const struct self *self)
     OK(vic_close(card));
     IS(vic_close(card), VIC_ECLOSED);
     IS(vic_query_attr(card, &attr), VIC_ECLOSED);
+    IS(vic_peer_opens(card, 0, &word), VIC_ECLOSED);
     IS(vic_compute_ns(card, 1), VIC_ECLOSED);
     vic_relax(card);
     IS(vic_alloc(card, 1, &(vic_addr_t){0}), VIC_ECLOSED);
@@ -246,6 +249,7 @@ void run(const struct self *self)
     memory(self);
     headers(self);
     counters(self->card);
+    IS(vic_peer_opens(self->card, self->cards, &(uint64_t){0}), VIC_ERANGE);
     OK(vic_barrier(self->card, LONG));
     operations(self);
     OK(vic_compute_ns(self->card, 10));

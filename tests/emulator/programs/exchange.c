@@ -1,5 +1,5 @@
-/* Does every word arrive, exactly where it should, and before its counter says so? All cards send to all, by every
- * path, in random pieces and order, round after round. */
+/* Does every word arrive, exactly where it should, and before its counter says so? All cards send to all, by
+ * every path, in random pieces and order, round after round. */
 #include "harness.h"
 
 enum { WORDS = 192, ROUNDS = 6, PATHS = 4, AREA = 1024 };

@@ -4,7 +4,7 @@
 #include "../../../emulator/src/message/wire.c"
 #include "message.h"
 
-enum { WINDOW = 4096, MOST = 100000, FORGED = 1500, MESSAGES = 50, WAIT_NS = 30 * 1000 };
+enum { WINDOW = 4096, MOST = 100000, FORGED = 1500, MESSAGES = 50, WAIT_NS = 30 * 1000, NAME = 77 };
 
 static uint32_t edge(uint64_t *random, uint32_t total)
 {
@@ -28,11 +28,23 @@ static bool ask(const struct self *self, const struct layout *layout, uint32_t t
     return state_read(layout, RECORD_TAKEN, self->me, to, word, state);
 }
 
+/* As a sender does before its first frame. */
+static void greet(const struct self *self, const struct layout *layout, uint32_t to, const struct state *state,
+                  uint32_t activities)
+{
+    uint64_t word[2], add = vic_header(to, VIC_COUNTER_ADD, 0, activities + 1), one = 1;
+    struct state hello = {state->place + 4 * layout->units, NAME, state->epoch};
+    state_make(layout, RECORD_HELLO, self->me, to, &hello, word);
+    OK(vic_put(self->card, to, record_at(layout, self->me) + RECORD_HELLO, word, 2, self->me % activities));
+    OK(vic_send(self->card, &add, &one, 1));
+}
+
 static void forge(const struct self *self)
 {
     uint32_t activities = self->cards < 7 ? self->cards : 7, understood = 0;
     struct layout layout = {0, self->cards, WINDOW / 8 / UNIT, 0};
     uint64_t random = 5, words[4096] = {0};
+    uint32_t greeted[32] = {0};
     layout_set_key(&layout, MOST, VIC_MESSAGE_ORDERED, activities + 2, 0);
     for (uint32_t i = 0; i < FORGED; i++) {
         uint32_t to = i % (self->cards - 1), total = (uint32_t)(draw(&random) % 3000), most = 1024;
@@ -41,13 +53,17 @@ static void forge(const struct self *self)
             continue;
         }
         understood++;
+        if (greeted[to]++ < 3) { /* it knows the name then */
+            greet(self, &layout, to, &state, activities);
+            continue;
+        }
         struct frame frame = {(enum frame_kind)(draw(&random) % 8 == 0 ? draw(&random) % 3 : 0),
-                              edge(&random, total) & 0xffffff, edge(&random, total), edge(&random, total), 0};
+                              edge(&random, total) & 0xffffff, edge(&random, total), edge(&random, total), 0, 0};
         frame.bytes = frame.bytes < 8 * most ? frame.bytes : 8 * most;
         if (draw(&random) % 2 == 0) { /* well-formed but for its place in a message */
-            frame = (struct frame){FRAME_PIECE, total < 900 ? total : 900, total, i % 3 == 0 ? 0 : 896, 0};
+            frame = (struct frame){FRAME_PIECE, total < 900 ? total : 900, total, i % 3 == 0 ? 0 : 896, 0, 0};
         }
-        frame_make(stream_key(&layout, self->me, to, state.epoch), state.place, &frame, words + 2048, words);
+        frame_make(stream_key(&layout, self->me, to, state.epoch, NAME), state.place, &frame, words + 2048, words);
         uint32_t n = frame_words(frame.bytes), rest = rest_of(&layout, state.place) * UNIT;
         OK(vic_put(self->card, to, ring_at(&layout, self->me, state.place), words, n < rest ? n : rest,
                    self->me % activities));

@@ -200,6 +200,8 @@ int main(int argc, char **argv)
         stuck(card);
     } else if (strcmp(what, "clock") == 0) {
         clock_calls(card);
+    } else if (strcmp(what, "barrier") == 0) {
+        printf("%s\n", vic_strerror(vic_barrier(card, VIC_FOREVER)));
     } else if (strcmp(what, "wait") == 0) {
         OK(vic_counter_set(card, 0, 1));
         printf("%s\n", vic_strerror(vic_counter_wait(card, 0, VIC_FOREVER)));

@@ -1,5 +1,5 @@
-/* May threads of a process use a card at the same time? One sends while one waits; both cross barriers, allocate
- * and free; a wait ends when another thread closes the card. */
+/* May threads of a process use a card at the same time? One sends while one waits; both cross barriers,
+ * allocate and free; a wait ends when another thread closes the card. */
 #include <pthread.h>
 
 #include "harness.h"

@@ -4,11 +4,11 @@
 enum { N = 100 };
 
 static uint64_t t0;
-#define COST(name, call)                                                                                             \
-    do {                                                                                                              \
-        t0 = vic_time_ns(card);                                                                                       \
-        OK(call);                                                                                                     \
-        printf("%s=%llu\n", name, (unsigned long long)(vic_time_ns(card) - t0));                                      \
+#define COST(name, call) \
+    do { \
+        t0 = vic_time_ns(card); \
+        OK(call); \
+        printf("%s=%llu\n", name, (unsigned long long)(vic_time_ns(card) - t0)); \
     } while (0)
 
 void run(const struct self *self)

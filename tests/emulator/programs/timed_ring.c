@@ -1,5 +1,5 @@
-/* A token goes round; the card waits for it in one of three ways. Prints the clock at the end. Cards may come late by
- * the wall clock. */
+/* A token goes round; the card waits for it in one of three ways. Prints the clock at the end. Cards may come
+ * late by the wall clock. */
 #define _GNU_SOURCE
 #include <unistd.h>
 

@@ -1,0 +1,71 @@
+"""Iteration over what is received, in loops and in asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from typing import Generic, TypeVar
+
+from dvsim.vic.errors import Closed, TimedOut
+from dvsim.vic.waiting import SLICE_NS
+
+Item = TypeVar("Item")
+
+BREATH = 32
+"""Items after which other tasks of the loop get a turn though more items are there."""
+
+
+class Stream(Generic[Item]):
+    """Something with `_receive(timeout)`; a loop over it ends when it is closed, or the job is."""
+
+    def __init__(self) -> None:
+        self._ready: deque[Item] = deque()
+
+    def _receive(self, timeout: float | None) -> Item:
+        raise NotImplementedError
+
+    def _next(self, timeout: float | None) -> Item:
+        try:
+            return self._ready.popleft()  # received for a task that was cancelled
+        except IndexError:
+            return self._receive(timeout)
+
+    def _fetch(self) -> None:
+        """Receive for a task: what comes is kept even if the task is cancelled meanwhile."""
+        try:
+            self._ready.append(self._receive(SLICE_NS / 1e9))
+        except TimedOut:
+            return
+
+    def __iter__(self) -> Iterator[Item]:
+        """Return an iterator that waits for each item."""
+        while True:
+            try:
+                item = self._next(None)
+            except Closed:
+                return
+            yield item
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        """Return an asynchronous iterator: threads wait, the loop goes on. Can be cancelled."""
+        loop, count = asyncio.get_running_loop(), 0
+        while True:
+            try:
+                item = self._next(0)
+            except Closed:
+                return
+            except TimedOut:
+                try:
+                    await loop.run_in_executor(None, self._fetch)
+                except Closed:
+                    return
+                continue
+            count += 1
+            if count % BREATH == 0:
+                try:
+                    await asyncio.sleep(0)
+                except asyncio.CancelledError:
+                    self._ready.appendleft(item)
+                    raise
+            yield item

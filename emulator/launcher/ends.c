@@ -1,0 +1,219 @@
+/* What becomes of the job when a program ends. */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bell.h"
+#include "join.h"
+#include "launcher.h"
+
+enum {
+    SOON_NS = 1000 * 1000 * 1000, /* a program that lives so long has worked */
+    PAUSE_NS = 1000 * 1000,       /* before the second start after a short life; then 2, 4 ... */
+    PAUSES = 6,                   /* ... 64 times as long */
+    GONE_MS = 5000
+};
+
+/* Everybody looks again at what became of the others. */
+static void ring_all(const struct launch *launch)
+{
+    const struct job *job = launch->job;
+    bell_wake(&job->shared->released);
+    for (uint32_t i = 0; i < job->config.cards; i++) {
+        bell_wake(&job->card[i].arrival);
+        bell_wake(&job->card[i].space);
+    }
+    if (launch->coordinator != NULL) {
+        coordinator_kick(launch->coordinator);
+    }
+}
+
+static void say_end(const struct launch *launch, uint32_t card, bool by_signal, const char *more)
+{
+    int code = launch->child[card].code;
+    if (launch->signalled) {
+        return;
+    }
+    if (by_signal) {
+        fprintf(stderr, "vicrun: card %u was killed by signal %d (%s)%s\n", card, code - 128,
+                strsignal(code - 128), more);
+    } else {
+        fprintf(stderr, "vicrun: card %u ended with exit code %d%s\n", card, code, more);
+    }
+}
+
+/* The program may have been started by a shell that has ended: then it runs without it. */
+static void end_owner(uint32_t owner)
+{
+    int pidfd = owner != 0 && children_started((pid_t)owner) ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
+    if (pidfd >= 0) {
+        struct pollfd gone = {.fd = pidfd, .events = POLLIN};
+        syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+        poll(&gone, 1, GONE_MS);
+        close(pidfd);
+    }
+}
+
+/* The card is left as if its program had closed it. False: what that needs has no room. */
+static bool vacate(struct launch *launch, uint32_t card)
+{
+    struct card_shared *shared = &launch->job->card[card];
+    uint32_t owner = seat_owner(atomic_load(&shared->seat));
+    end_owner(owner);
+    bool good = repair(launch->job, card);
+    seat_leave(shared, owner);
+    return good;
+}
+
+static void end_job(struct launch *launch, uint32_t card)
+{
+    uint32_t nobody = 0;
+    atomic_store(&launch->job->card[card].end, CARD_DIED);
+    atomic_compare_exchange_strong(&launch->job->shared->poison, &nobody, card + 1);
+    launch->code = launch->code == 0 ? launch->child[card].code : launch->code;
+}
+
+/* Of an own program, whose card will not be used any more, unless somebody joins; or of a guest: its place is
+ * free. */
+static void end_card(struct launch *launch, uint32_t card)
+{
+    if (launch->child[card].guest >= 0) {
+        vacate(launch, card);
+        return;
+    }
+    atomic_store(&launch->job->card[card].end, CARD_ENDED);
+    atomic_fetch_add(&launch->job->shared->ended, 1);
+}
+
+/* When to start it again, unless it never lives long. */
+static bool restart_later(struct launch *launch, uint32_t card)
+{
+    struct child *child = &launch->child[card];
+    uint64_t now = job_clock_ns();
+    uint32_t most = launch->options->short_lives;
+    child->short_lives = now - child->started_ns < SOON_NS ? child->short_lives + 1 : 0;
+    if (most != 0 && child->short_lives >= most) {
+        return false;
+    }
+    uint32_t pauses = child->short_lives < PAUSES ? child->short_lives : PAUSES;
+    child->restart_ns = now + (uint64_t)(PAUSE_NS << pauses);
+    launch->waiting++;
+    return true;
+}
+
+/* What a guest returns is the business of who brought it. */
+static void keep_code(struct launch *launch, uint32_t card)
+{
+    if (launch->child[card].guest < 0 && launch->code == 0) {
+        launch->code = launch->child[card].code;
+    }
+}
+
+/* Its death, or an exit code other than 0, is not to be the end of the job. */
+static void outlive(struct launch *launch, uint32_t card, bool by_signal)
+{
+    struct child *child = &launch->child[card];
+    char more[120] = "";
+    bool restarts = launch->options->if_killed == IF_KILLED_RESTART && !launch->signalled && !child->lost;
+    if (!vacate(launch, card)) {
+        say_end(launch, card, by_signal, ": too much of what it sent is left half done in FIFOs; the job ends");
+    } else if (!restarts) {
+        say_end(launch, card, by_signal, "; the others go on");
+        end_card(launch, card);
+        keep_code(launch, card);
+        return;
+    } else if (restart_later(launch, card)) {
+        say_end(launch, card, by_signal, "; it is started again");
+        return;
+    } else {
+        snprintf(more, sizeof more, ", the last of %u times in a row within 1 s of its start: the job ends",
+                 child->short_lives);
+        say_end(launch, card, by_signal, more);
+    }
+    end_job(launch, card);
+}
+
+void note_end(struct launch *launch, uint32_t card)
+{
+    struct child *child = &launch->child[card];
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED) != 0) {
+        return;
+    }
+    bool by_signal = info.si_code != CLD_EXITED;
+    child->code = by_signal ? 128 + info.si_status : info.si_status;
+    close(child->pidfd);
+    child->pidfd = -1;
+    launch->running--;
+    program_ended(launch, card, by_signal);
+}
+
+void program_ended(struct launch *launch, uint32_t card, bool by_signal)
+{
+    const struct child *child = &launch->child[card];
+    uint64_t seat = atomic_load(&launch->job->card[card].seat);
+    bool guest = child->guest >= 0, open = seat_owner(seat) != 0 || (seat_opens(seat) == 0 && !guest);
+    if (child->code != 0 && launch->options->if_killed != IF_KILLED_END) {
+        outlive(launch, card, by_signal);
+    } else if ((by_signal && !guest) || (child->code != 0 && open)) { /* see vic.h, VIC_EPEER */
+        end_job(launch, card);
+        say_end(launch, card, by_signal, by_signal ? "" : " without closing its card");
+    } else {
+        end_card(launch, card);
+        keep_code(launch, card);
+    }
+    ring_all(launch);
+}
+
+void stop_restarts(struct launch *launch)
+{
+    for (uint32_t i = 0; i < launch->job->config.cards && launch->waiting > 0; i++) {
+        if (launch->child[i].restart_ns != 0) {
+            launch->child[i].restart_ns = 0;
+            launch->waiting--;
+            end_card(launch, i);
+            keep_code(launch, i);
+            if (launch->child[i].guest >= 0) {
+                guest_hang_up(launch, i);
+            }
+        }
+    }
+    ring_all(launch);
+}
+
+int restart_due(struct launch *launch)
+{
+    int64_t next = -1;
+    for (uint32_t i = 0; i < launch->job->config.cards && launch->waiting > 0; i++) {
+        struct child *child = &launch->child[i];
+        uint64_t now = job_clock_ns();
+        if (child->restart_ns == 0) {
+            continue;
+        }
+        if (now < child->restart_ns) {
+            int64_t ms = (int64_t)((child->restart_ns - now) / 1000000) + 1;
+            next = next < 0 || ms < next ? ms : next;
+            continue;
+        }
+        child->restart_ns = 0;
+        launch->waiting--;
+        int error = 0;
+        if (child->guest >= 0) {
+            child->started_ns = now;
+            guest_tell(launch, i, JOIN_AGAIN, 0);
+        } else {
+            error = child_start(launch, i, -1);
+        }
+        if (error != 0) {
+            fprintf(stderr, "vicrun: card %u cannot be started again: %s; the job ends\n", i, strerror(error));
+            child->code = 1;
+            end_job(launch, i);
+            ring_all(launch);
+        }
+    }
+    return (int)next;
+}

@@ -1,0 +1,193 @@
+/* --join: bring a program into a job that runs. The program is a child of this process, so its output, signals
+ * and exit code are the business of who started it; what becomes of its card is the launcher's (join.h). */
+#define _GNU_SOURCE
+#include "join.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher.h"
+#include "vic.h"
+
+static int refuse(const char *path, const char *why)
+{
+    fprintf(stderr, "vicrun: --join: '%s': %s\n", path, why);
+    return -1;
+}
+
+static int call(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        return refuse(path, "is too long for the name of a socket");
+    }
+    strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        int error = errno;
+        close(fd);
+        bool dead = error == ECONNREFUSED;
+        return refuse(path, dead ? "no job serves there: its launcher was killed" : strerror(error));
+    }
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid()) {
+        close(fd);
+        return refuse(path, "is served by another user");
+    }
+    return fd;
+}
+
+/* The descriptor of the job's memory, or -1 after saying why not. */
+static int ask(int launcher, const struct options *options, struct join *answer)
+{
+    struct join question = {.kind = JOIN_ASK, .layout = JOB_LAYOUT, .version = VIC_VERSION};
+    question.card = options->card;
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec text = {answer, sizeof *answer};
+    struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    if (send(launcher, &question, sizeof question, MSG_NOSIGNAL) < 0 ||
+        recvmsg(launcher, &message, 0) != (ssize_t)sizeof *answer || answer->kind != JOIN_ANSWER) {
+        return refuse(options->join, "the job ends, or does not answer");
+    }
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (answer->refused || head == NULL || head->cmsg_type != SCM_RIGHTS) {
+        answer->text[sizeof answer->text - 1] = 0;
+        return refuse(options->join, answer->refused ? answer->text : "the job does not answer as it should");
+    }
+    int memory;
+    memcpy(&memory, CMSG_DATA(head), sizeof memory);
+    return memory;
+}
+
+static void say_ended(int launcher, int code, bool by_signal)
+{
+    struct join what = {.kind = JOIN_ENDED, .number = (uint32_t)code, .by_signal = by_signal};
+    send(launcher, &what, sizeof what, MSG_NOSIGNAL);
+}
+
+/* The program has ended, and so has what it left. */
+static void report(struct launch *launch, struct child *child, int launcher)
+{
+    siginfo_t info = {0};
+    waitid(P_PID, (id_t)child->pid, &info, WEXITED);
+    close(child->pidfd);
+    child->pidfd = -1;
+    children_end_orphans();
+    bool by_signal = info.si_code != CLD_EXITED;
+    child->code = by_signal ? 128 + info.si_status : info.si_status;
+    launch->running = 0;
+    say_ended(launcher, child->code, by_signal);
+}
+
+/* False: that was all. */
+static bool hear(struct launch *launch, uint32_t card, int launcher)
+{
+    struct join said;
+    struct child *child = &launch->child[card];
+    ssize_t n = recv(launcher, &said, sizeof said, 0);
+    if (n != (ssize_t)sizeof said) {
+        if (child->pidfd >= 0) { /* its own programs end with it in the same way */
+            fputs("vicrun: --join: the launcher of the job was killed\n", stderr);
+            kill(child->pid, SIGKILL);
+            report(launch, child, launcher);
+        }
+        return false;
+    }
+    if (said.kind == JOIN_SIGNAL && child->pidfd >= 0) {
+        kill(child->pid, (int)said.number);
+    } else if (said.kind == JOIN_AGAIN && child->pidfd < 0 && child_start(launch, card, -1) != 0) {
+        return false;
+    }
+    return true;
+}
+
+static void pass(const struct child *child, int signals)
+{
+    struct signalfd_siginfo info;
+    bool good = read(signals, &info, sizeof info) == (ssize_t)sizeof info;
+    if (good && info.ssi_code != SI_KERNEL && child->pidfd >= 0) {
+        kill(child->pid, (int)info.ssi_signo);
+    }
+}
+
+static void attend(struct launch *launch, uint32_t card, int launcher, int signals)
+{
+    struct child *child = &launch->child[card];
+    uint32_t cards = launch->job->config.cards;
+    for (bool more = true; more;) {
+        const int from[] = {child->pidfd, launcher, signals, child->out.from, child->err.from};
+        struct pollfd watched[5];
+        for (int i = 0; i < 5; i++) {
+            watched[i] = (struct pollfd){.fd = from[i], .events = POLLIN};
+        }
+        if (poll(watched, 5, -1) < 0) {
+            continue; /* EINTR */
+        }
+        if (watched[2].revents != 0) {
+            pass(child, signals);
+        }
+        if (watched[0].revents != 0) {
+            report(launch, child, launcher);
+        } else if (watched[1].revents != 0) {
+            more = hear(launch, card, launcher);
+        }
+        stream_copy(&child->out, card, cards);
+        stream_copy(&child->err, card, cards);
+    }
+    stream_finish(&child->out, card, cards);
+    stream_finish(&child->err, card, cards);
+}
+
+static int run(struct launch *launch, uint32_t card, int launcher)
+{
+    launch->child[card].out.from = launch->child[card].err.from = -1;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int signals = take_signals();
+    int code = children_start(launch, card, 1);
+    if (code != -1) {
+        say_ended(launcher, code, false);
+    } else {
+        attend(launch, card, launcher, signals);
+        code = launch->child[card].code;
+    }
+    return code;
+}
+
+int join_job(const struct options *options)
+{
+    struct join answer;
+    const char *why = "no memory";
+    int launcher = call(options->join);
+    int memory = launcher >= 0 ? ask(launcher, options, &answer) : -1;
+    if (memory < 0) {
+        return 1;
+    }
+    struct launch launch = {.options = options, .memory = memory, .joins = true, .core = -1};
+    launch.job = job_attach(memory, answer.nonce, &why);
+    launch.child = launch.job != NULL ? calloc(launch.job->config.cards, sizeof *launch.child) : NULL;
+    if (launch.child == NULL || answer.card >= launch.job->config.cards) {
+        refuse(options->join, why);
+        return 1;
+    }
+    for (uint32_t i = 0; i < launch.job->config.cards; i++) {
+        launch.child[i].pidfd = launch.child[i].guest = -1;
+    }
+    options->program->first = answer.card;
+    int code = run(&launch, answer.card, launcher);
+    free(launch.child);
+    return code;
+}

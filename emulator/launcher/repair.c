@@ -1,0 +1,52 @@
+/* What a program that was killed has half done in the job's memory: see functional/claims.h. */
+#include "functional/claims.h"
+#include "launcher.h"
+
+static uint64_t ticket_at(const struct job *job, uint32_t dest, uint64_t position)
+{
+    return atomic_load(&job_slots(job, dest)[position & (job->ring - 1)].ticket);
+}
+
+/* Places that the dead took and did not fill. False: there is no room for more of these, as the reader waits
+ * for many words. */
+static bool void_places(const struct job *job, uint32_t dest, uint64_t first, uint64_t last)
+{
+    _Atomic uint64_t *voids = &job->card[dest].fifo_voids;
+    uint64_t count = last - first + 1;
+    if (atomic_fetch_add(voids, count) + count > job->ring - job->config.fifo_words) {
+        return false;
+    }
+    for (uint64_t at = first; at <= last; at++) {
+        atomic_store(&job_slots(job, dest)[at & (job->ring - 1)].ticket, ticket_void(at));
+    }
+    return true;
+}
+
+/* What is not filled ends with the slot that says who took it. If that is not found somebody alive has filled
+ * it meanwhile. */
+static bool repair_fifo(const struct job *job, uint32_t dest, uint32_t dead)
+{
+    uint64_t tail = atomic_load(&job->card[dest].fifo_tail), at = atomic_load(&job->card[dest].fifo_head);
+    claim_note(job, job_slots(job, dest), tail);
+    while (positions(at, tail) - 1 < job->ring) {
+        uint64_t last = at;
+        while (ticket_is_old(ticket_at(job, dest, last), last) && last - at < job->ring) {
+            last++;
+        }
+        if (ticket_card(ticket_at(job, dest, last), last) == (int64_t)dead && !void_places(job, dest, at, last)) {
+            return false;
+        }
+        at = last + 1;
+    }
+    return true;
+}
+
+bool repair(const struct job *job, uint32_t dead)
+{
+    bool good = true;
+    barrier_go(job, dead);
+    for (uint32_t i = 0; i < job->config.cards; i++) {
+        good = repair_fifo(job, i, dead) && good;
+    }
+    return good;
+}

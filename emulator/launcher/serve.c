@@ -1,0 +1,271 @@
+/* --serve: a socket at which programs of the same user can join the job, on cards that have no program. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "join.h"
+#include "launcher.h"
+#include "vic.h"
+
+static int refuse(const char *path, const char *why)
+{
+    fprintf(stderr, "vicrun: --serve: '%s' %s\n", path, why);
+    return 2;
+}
+
+/* Where nobody else can put a file, or exchange ours. */
+static const char *folder_fault(const char *path)
+{
+    char copy[sizeof((struct sockaddr_un *)NULL)->sun_path];
+    struct stat folder;
+    strcpy(copy, path);
+    if (stat(dirname(copy), &folder) != 0) {
+        return "is in a folder that does not exist";
+    }
+    bool own = folder.st_uid == geteuid() && (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    return own ? NULL : "is in a folder that others can write to: use one of your own (mkdir -m 700)";
+}
+
+static const char *make_room(const struct sockaddr_un *address)
+{
+    struct stat there;
+    if (lstat(address->sun_path, &there) != 0) {
+        return NULL;
+    }
+    if (!S_ISSOCK(there.st_mode)) {
+        return "exists, and is no socket";
+    }
+    int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    bool called = connect(probe, (const struct sockaddr *)address, sizeof *address) == 0;
+    bool answers = called || errno != ECONNREFUSED;
+    close(probe);
+    if (answers) {
+        return "is served by another job";
+    }
+    unlink(address->sun_path); /* of a launcher that was killed */
+    return NULL;
+}
+
+int serve_open(struct launch *launch)
+{
+    const char *path = launch->options->serve;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    launch->socket = -1;
+    memset(launch->stranger, 0xff, sizeof launch->stranger); /* -1 */
+    if (path == NULL) {
+        return -1;
+    }
+    if (strlen(path) >= sizeof address.sun_path) {
+        return refuse(path, "is too long for the name of a socket");
+    }
+    strcpy(address.sun_path, path);
+    const char *fault = folder_fault(path);
+    fault = fault == NULL ? make_room(&address) : fault;
+    if (fault != NULL) {
+        return refuse(path, fault);
+    }
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    mode_t before = umask(S_IXUSR | S_IRWXG | S_IRWXO);
+    struct stat made;
+    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 16) == 0 &&
+                lstat(path, &made) == 0;
+    umask(before);
+    if (!good) {
+        return refuse(path, strerror(errno));
+    }
+    launch->socket = fd;
+    launch->socket_inode = made.st_ino;
+    return -1;
+}
+
+void serve_close(struct launch *launch)
+{
+    struct stat there;
+    if (launch->socket >= 0) {
+        close(launch->socket);
+        launch->socket = -1;
+        for (int i = 0; i < STRANGERS; i++) {
+            if (launch->stranger[i] >= 0) {
+                close(launch->stranger[i]);
+            }
+        }
+        if (lstat(launch->options->serve, &there) == 0 && there.st_ino == launch->socket_inode) {
+            unlink(launch->options->serve);
+        }
+    }
+}
+
+/* With the memory of the job, unless it is refused. */
+static bool answer(const struct launch *launch, int guest, struct join *what)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec text = {what, sizeof *what};
+    struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
+    what->kind = JOIN_ANSWER;
+    if (!what->refused) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        head->cmsg_level = SOL_SOCKET;
+        head->cmsg_type = SCM_RIGHTS;
+        head->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(head), &launch->memory, sizeof(int));
+    }
+    return sendmsg(guest, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *what;
+}
+
+static bool is_taken(const struct launch *launch, uint32_t card)
+{
+    const struct child *child = &launch->child[card];
+    return child->pidfd >= 0 || child->guest >= 0 || child->restart_ns != 0;
+}
+
+/* The card that it gets; else text says why it gets none. */
+static uint32_t find_card(const struct launch *launch, const struct join *ask, char text[200])
+{
+    uint32_t cards = launch->job->config.cards, card = ask->card != JOIN_ANY ? ask->card : 0;
+    while (ask->card == JOIN_ANY && card < cards && is_taken(launch, card)) {
+        card++;
+    }
+    if (ask->layout != JOB_LAYOUT || strncmp(ask->version, VIC_VERSION, sizeof ask->version) != 0) {
+        snprintf(text, 200, "the job is of vicrun %s, this is vicrun %.15s", VIC_VERSION, ask->version);
+    } else if (launch->signalled || atomic_load(&launch->job->shared->poison) != 0) {
+        snprintf(text, 200, "the job is about to end");
+    } else if (card >= cards && ask->card == JOIN_ANY) {
+        snprintf(text, 200, "all %u cards have a program", cards);
+    } else if (card >= cards) {
+        snprintf(text, 200, "the job has no card %u, but 0 .. %u", card, cards - 1);
+    } else if (is_taken(launch, card)) {
+        snprintf(text, 200, "card %u has a program", card);
+    } else {
+        return card;
+    }
+    return JOIN_ANY;
+}
+
+/* What came first from a new connection. False: nothing came of it. */
+static bool admit(struct launch *launch, int guest, const struct join *ask)
+{
+    struct join reply = {.nonce = launch->job->nonce};
+    reply.card = find_card(launch, ask, reply.text);
+    reply.refused = reply.card == JOIN_ANY;
+    if (!answer(launch, guest, &reply) || reply.refused) {
+        return false;
+    }
+    struct child *child = &launch->child[reply.card];
+    struct card_shared *shared = &launch->job->card[reply.card];
+    if (atomic_load(&shared->end) == CARD_ENDED) { /* the program that was there does not count any more */
+        seat_leave(shared, seat_owner(atomic_load(&shared->seat)));
+        atomic_store(&shared->end, CARD_RUNS);
+        atomic_fetch_sub(&launch->job->shared->ended, 1);
+    }
+    child->guest = guest;
+    child->started_ns = job_clock_ns();
+    child->short_lives = 0;
+    launch->guests++;
+    return true;
+}
+
+void guest_hang_up(struct launch *launch, uint32_t card)
+{
+    close(launch->child[card].guest);
+    launch->child[card].guest = -1;
+    launch->guests--;
+}
+
+/* The program of a guest has ended, with all that it left. */
+static void guest_ended(struct launch *launch, uint32_t card, int code, bool by_signal)
+{
+    launch->child[card].code = code;
+    program_ended(launch, card, by_signal);
+    if (launch->child[card].restart_ns == 0) {
+        guest_hang_up(launch, card);
+    }
+}
+
+/* Who had joined was killed, and its program is about to be: the place is free when it has gone. */
+static void guest_lost(struct launch *launch, uint32_t card)
+{
+    struct child *child = &launch->child[card];
+    uint32_t owner = seat_owner(atomic_load(&launch->job->card[card].seat));
+    if (child->restart_ns != 0) { /* it has no program just now */
+        child->restart_ns = 0;
+        launch->waiting--;
+        guest_hang_up(launch, card);
+        return;
+    }
+    child->lost = true;
+    child->pidfd = owner != 0 ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
+    if (child->pidfd < 0) {
+        guest_gone(launch, card);
+    }
+}
+
+void guest_gone(struct launch *launch, uint32_t card)
+{
+    struct child *child = &launch->child[card];
+    if (child->pidfd >= 0) {
+        close(child->pidfd);
+        child->pidfd = -1;
+    }
+    guest_ended(launch, card, 128 + 9, true);
+    child->lost = false;
+}
+
+void guest_hear(struct launch *launch, uint32_t card)
+{
+    struct join said;
+    ssize_t n = recv(launch->child[card].guest, &said, sizeof said, MSG_DONTWAIT);
+    if (n == (ssize_t)sizeof said && said.kind == JOIN_ENDED && launch->child[card].restart_ns == 0) {
+        guest_ended(launch, card, (int)(said.number & 0xff), said.by_signal != 0);
+    } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
+        guest_lost(launch, card);
+    }
+}
+
+void guest_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number)
+{
+    struct join what = {.kind = kind, .number = (uint32_t)number};
+    send(launch->child[card].guest, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void guest_come(struct launch *launch)
+{
+    int guest = accept4(launch->socket, NULL, NULL, SOCK_CLOEXEC);
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    if (guest < 0) {
+        return;
+    }
+    if (getsockopt(guest, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid()) {
+        close(guest);
+        return;
+    }
+    int *slot = &launch->stranger[launch->strangers++ % STRANGERS]; /* who says nothing has to make room */
+    if (*slot >= 0) {
+        close(*slot);
+    }
+    *slot = guest;
+}
+
+void stranger_hear(struct launch *launch, int *stranger)
+{
+    struct join ask;
+    int guest = *stranger;
+    *stranger = -1;
+    bool asks = recv(guest, &ask, sizeof ask, MSG_DONTWAIT) == (ssize_t)sizeof ask && ask.kind == JOIN_ASK;
+    if (!asks || !admit(launch, guest, &ask)) {
+        close(guest);
+    }
+}

@@ -1,0 +1,32 @@
+/* What was done, as JSON. */
+#include <stdio.h>
+#include <string.h>
+
+#include "load.h"
+
+#define N(x) ((unsigned long long)(x))
+
+bool report_write(const struct load *load)
+{
+    if (load->report == NULL) {
+        return true;
+    }
+    FILE *file = fopen(load->report, "w");
+    bool good = file != NULL;
+    if (good) {
+        const struct vic_client_count *count = &load->count;
+        fprintf(file, "{\"messages\": %llu, \"bytes\": %llu, \"digest\": \"%016llx%016llx\", ", N(load->done),
+                N(load->done_bytes), N(load->digest.high), N(load->digest.low));
+        fprintf(file, "\"duplicates\": %llu, \"confirmed\": %llu, \"returned\": %llu, \"refused\": %llu, ",
+                N(load->duplicates), N(count->confirmed), N(count->returned), N(count->refused));
+        fprintf(file, "\"repeated\": %llu, \"unconfirmed\": %llu, \"wall_ns\": %llu, ", N(count->repeated),
+                N(count->unconfirmed), N(load->wall_ns));
+        fprintf(file, "\"session\": \"%016llx\"}\n", N(count->session));
+        good = ferror(file) == 0;
+        good = fclose(file) == 0 && good;
+    }
+    if (!good) {
+        fprintf(stderr, "vicload: --report: '%s' cannot be written\n", load->report);
+    }
+    return good;
+}

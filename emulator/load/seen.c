@@ -1,0 +1,74 @@
+/* Which messages were there before: a hash table of their ids, at most half full. */
+#include <stdlib.h>
+
+#include "load.h"
+
+struct name {
+    uint64_t session, id; /* session 0: empty */
+};
+
+struct seen {
+    struct name *names;
+    size_t room, count;
+};
+
+struct seen *seen_new(void)
+{
+    struct seen *seen = malloc(sizeof *seen);
+    if (seen != NULL) {
+        *seen = (struct seen){calloc(1024, sizeof(struct name)), 1024, 0};
+        if (seen->names == NULL) {
+            free(seen);
+            seen = NULL;
+        }
+    }
+    return seen;
+}
+
+void seen_free(struct seen *seen)
+{
+    if (seen != NULL) {
+        free(seen->names);
+        free(seen);
+    }
+}
+
+/* Where it is, or would be. */
+static struct name *place_of(struct name *names, size_t room, const struct name *name)
+{
+    uint64_t x = (name->session ^ name->id) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t)(x ^ x >> 32) & (room - 1);
+    while (names[at].session != 0 && (names[at].session != name->session || names[at].id != name->id)) {
+        at = (at + 1) & (room - 1);
+    }
+    return &names[at];
+}
+
+static bool grow(struct seen *seen)
+{
+    struct name *names = calloc(2 * seen->room, sizeof *names);
+    for (size_t i = 0; names != NULL && i < seen->room; i++) {
+        if (seen->names[i].session != 0) {
+            *place_of(names, 2 * seen->room, &seen->names[i]) = seen->names[i];
+        }
+    }
+    if (names != NULL) {
+        free(seen->names);
+        seen->names = names;
+        seen->room *= 2;
+    }
+    return names != NULL;
+}
+
+bool seen_add(struct seen *seen, uint64_t session, uint64_t id, bool *again)
+{
+    struct name name = {session, id};
+    if (2 * seen->count >= seen->room && !grow(seen)) {
+        return false;
+    }
+    struct name *place = place_of(seen->names, seen->room, &name);
+    *again = place->session != 0;
+    seen->count += !*again;
+    *place = name;
+    return true;
+}

@@ -1,0 +1,207 @@
+/* Opening and closing. */
+#include "client.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum {
+    WINDOW_MESSAGES = 1024,
+    WINDOW_BYTES = 16 << 20,
+    BUCKETS_MOST = 1 << 16,
+    MAX_USUAL = 16 << 20, /* that of vic_message */
+    CLOSED_KEPT = 64
+};
+
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
+static struct vic_client *handles; /* newest first; closed ones answer VIC_ECLOSED */
+static _Atomic uint64_t openings;
+
+/* Drop handles that were closed long ago. */
+static void keep_handle(struct vic_client *c)
+{
+    size_t closed = 0;
+    pthread_mutex_lock(&all_lock);
+    c->next = handles;
+    handles = c;
+    for (struct vic_client **at = &c->next; *at != NULL;) {
+        struct vic_client *old = *at;
+        if (atomic_load(&old->closed) == 2 && ++closed > CLOSED_KEPT) {
+            *at = old->next;
+            free(old);
+        } else {
+            at = &old->next;
+        }
+    }
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void free_parts(struct vic_client *c)
+{
+    for (uint32_t to = 0; c->peers != NULL && to < c->cards; to++) {
+        struct entry *entry = c->peers[to].first;
+        while (entry != NULL) {
+            struct entry *next = entry->next;
+            free(entry);
+            entry = next;
+        }
+        client_free_patterns(c->peers[to].wants);
+    }
+    while (c->subscriptions != NULL) {
+        client_end_subscription(c, c->subscriptions->number);
+    }
+    while (c->inbox != NULL) {
+        struct item *item = c->inbox;
+        c->inbox = item->next;
+        free(item);
+    }
+    client_free_patterns(c->patterns);
+    free(c->peers);
+    free(c->buckets);
+    free(c->scratch);
+    c->peers = NULL;
+    c->patterns = NULL;
+    c->buckets = NULL;
+    c->scratch = NULL;
+}
+
+/* No two openings have the same; in timed mode every run of a job has the same. */
+static int draw_session(struct vic_client *c, const struct vic_attr *attr)
+{
+    uint64_t x;
+    if (attr->mode == 0) {
+        if (getrandom(&x, sizeof x, 0) != sizeof x) {
+            return VIC_ESYS;
+        }
+    } else {
+        x = (atomic_fetch_add(&openings, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        x += vic_time_ns(c->card) << 16 | attr->card;
+        x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+        x ^= x >> 31;
+    }
+    c->session = c->count.session = x != 0 ? x : 1;
+    return VIC_OK;
+}
+
+static int set_up(struct vic_client *c, const struct vic_message_config *messages,
+                  const struct vic_client_config *config, const struct vic_attr *attr)
+{
+    c->me = attr->card;
+    c->cards = attr->cards;
+    c->max_bytes = messages != NULL && messages->max_bytes != 0 ? messages->max_bytes : MAX_USUAL;
+    c->flags = config->flags;
+    c->window_messages = config->window_messages != 0 ? config->window_messages : WINDOW_MESSAGES;
+    c->window_bytes = config->window_bytes != 0 ? config->window_bytes : WINDOW_BYTES;
+    c->inbox_end = &c->inbox;
+    size_t buckets = 1;
+    while (buckets < c->window_messages && buckets < BUCKETS_MOST) {
+        buckets *= 2;
+    }
+    c->bucket_mask = buckets - 1;
+    c->buckets = calloc(buckets, sizeof(struct entry *));
+    c->peers = calloc(c->cards, sizeof *c->peers);
+    c->scratch = malloc(SCRATCH);
+    if (c->buckets == NULL || c->peers == NULL || c->scratch == NULL) {
+        return VIC_ESYS;
+    }
+    return draw_session(c, attr);
+}
+
+int vic_client_open(vic_t *card, const struct vic_message_config *messages,
+                    const struct vic_client_config *config, vic_client_t **client)
+{
+    static const struct vic_client_config usual = {0, 0, 0};
+    const unsigned known =
+        VIC_CLIENT_AT_MOST_ONCE | VIC_CLIENT_PERSISTENT | VIC_CLIENT_BRIDGE | VIC_CLIENT_RETURNS;
+    struct vic_attr attr;
+    config = config != NULL ? config : &usual;
+    if (client == NULL) {
+        return VIC_EINVAL;
+    }
+    *client = NULL;
+    int status = vic_query_attr(card, &attr);
+    if (status != VIC_OK || (config->flags & ~known) != 0) {
+        return status != VIC_OK ? status : VIC_EINVAL;
+    }
+    struct vic_client *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return VIC_ESYS;
+    }
+    c->card = card;
+    status = set_up(c, messages, config, &attr);
+    if (status == VIC_OK) {
+        status = vic_message_open(card, messages, &c->messages);
+    }
+    if (status == VIC_OK) {
+        status = vic_counter_alloc(card, &c->wake);
+        if (status != VIC_OK) {
+            vic_message_close(c->messages);
+        }
+    }
+    if (status != VIC_OK) {
+        free_parts(c);
+        free(c);
+        return status;
+    }
+    keep_handle(c);
+    *client = c;
+    client_tell_all(c, 0);
+    return VIC_OK;
+}
+
+int vic_client_counts(vic_client_t *c, struct vic_client_count *counts)
+{
+    int status = client_enter(c);
+    if (status != VIC_OK) {
+        return status;
+    }
+    if (counts == NULL) {
+        return client_leave(c, VIC_EINVAL);
+    }
+    client_lock_take(c, &c->lock);
+    *counts = c->count;
+    client_lock_give(&c->lock);
+    return client_leave(c, VIC_OK);
+}
+
+/* What bridges and cards know of us, as far as they have room for it just now. */
+static void say_goodbye(struct vic_client *c)
+{
+    for (const struct subscription *s = c->subscriptions; s != NULL; s = s->next) {
+        struct vic_envelope e = {.kind = VIC_UNSUBSCRIBE, .session = c->session, .id = s->number};
+        client_say(c, s->bridge, &e, 0);
+    }
+    for (uint32_t to = 0; to < c->cards; to++) {
+        for (const struct pattern *p = c->patterns; p != NULL && c->peers[to].asked; p = p->next) {
+            struct vic_envelope e = {.kind = VIC_UNBIND, .session = c->session};
+            e.key = p->text;
+            e.key_bytes = p->bytes;
+            if (p->stamp <= c->peers[to].told) {
+                client_say(c, to, &e, 0);
+            }
+        }
+    }
+}
+
+int vic_client_close(vic_client_t *c)
+{
+    uint32_t is_open = 0;
+    if (c == NULL) {
+        return VIC_EINVAL;
+    }
+    if (!atomic_compare_exchange_strong(&c->closed, &is_open, 1)) {
+        return VIC_ECLOSED;
+    }
+    while (atomic_load(&c->users) != 0) { /* they look at `closed` after each slice of a wait */
+        vic_counter_set(c->card, c->wake, 0);
+        vic_relax(c->card);
+    }
+    bool lost = c->count.unconfirmed > 0;
+    say_goodbye(c);
+    int status = vic_message_close(c->messages);
+    lost = lost || (status == VIC_EPEER && (c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0);
+    vic_counter_free(c->card, c->wake);
+    free_parts(c);
+    atomic_store(&c->closed, 2);
+    return lost ? VIC_EPEER : VIC_OK;
+}

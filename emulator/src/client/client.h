@@ -1,0 +1,225 @@
+/* client.h: an open vic_client, as its parts see it. Under it are vic.h, vic_message.h and nothing else.
+ *
+ * Locks are as in vic_message: who waits for one calls the card meanwhile, as timed mode needs it. Order: that
+ * of sending to a peer, or that of receiving, before `lock`, which is held for a few instructions, never over a
+ * call of the card.
+ */
+#ifndef CLIENT_CLIENT_H
+#define CLIENT_CLIENT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "vic_client.h"
+
+enum { SCRATCH = 64 << 10, PATTERNS_MOST = 1024 };
+
+typedef _Atomic uint32_t client_lock_t;
+
+/* A message that is not confirmed. */
+struct entry {
+    struct entry *next, *before; /* of the same peer, by id */
+    struct entry *chain;         /* of the same bucket */
+    uint64_t id;
+    uint32_t peer;
+    uint32_t holders; /* threads that use it; who lets go of a done one last frees it */
+    bool sent;        /* at least once */
+    bool done;        /* confirmed, or given up: in no list */
+    size_t bytes;
+    unsigned char envelope[];
+};
+
+struct pattern {
+    struct pattern *next;
+    uint64_t stamp; /* of ours: when it was last bound or unbound */
+    bool bound;
+    size_t bytes;
+    char text[];
+};
+
+struct subscription {
+    struct subscription *next;
+    uint32_t number, bridge;
+    uint64_t credit;
+    bool told, ends; /* told: that it is, or that it ends */
+    size_t bytes;
+    char queue[];
+};
+
+/* Another card, or this one. */
+struct peer {
+    client_lock_t sending;   /* who tells it has this */
+    _Atomic uint64_t met;    /* its vic_peer_opens when telling began; set under `sending`, */
+    _Atomic uint64_t ends;   /* as is its vic_message_ends */
+    _Atomic uint32_t due;    /* there may be something to tell */
+    uint64_t patience_ns;    /* how long a send waits for room; under `sending` */
+    /* under the client's lock: */
+    struct entry *first, *last, *unsent; /* from `unsent` on: not sent since `met` */
+    bool used;                           /* published to, without confirms, since */
+    uint64_t used_ends;                  /* it had ended so often */
+    bool asked;                          /* for its patterns */
+    uint64_t told;                       /* our patterns, up to this stamp */
+    uint64_t wants_session, wants_opens; /* whose patterns these are: */
+    struct pattern *wants;
+    uint32_t wants_count;
+};
+
+/* Something received that nobody took yet. */
+struct item {
+    struct item *next;
+    size_t size;
+    struct vic_delivery delivery;
+};
+
+struct vic_client {
+    vic_t *card;
+    vic_message_t *messages;
+    size_t max_bytes;
+    uint32_t me, cards;
+    unsigned flags;
+    size_t window_messages, window_bytes;
+    uint64_t session;
+    unsigned wake; /* counter: threads that wait for the one that receives wait under it */
+    _Atomic uint32_t closed, users, waiters, calls;
+    _Atomic uint64_t tend_ns;
+
+    client_lock_t receiving; /* who calls vic_message_recv has this */
+    unsigned char *scratch;
+
+    client_lock_t lock; /* of what follows, and of parts of peers */
+    struct peer *peers;
+    struct entry **buckets;
+    size_t bucket_mask, unconfirmed_bytes;
+    uint64_t id; /* of the last message published */
+    struct subscription *subscriptions;
+    uint32_t subscription; /* the last number */
+    struct pattern *patterns;
+    uint64_t stamp;
+    uint32_t patterns_count;
+    struct item *inbox, **inbox_end;
+    size_t inbox_bytes;
+    bool has_receiver;
+    pthread_t receiver; /* the last thread that called vic_client_recv */
+    struct vic_client_count count;
+
+    struct vic_client *next; /* all handles of the process */
+};
+
+/* ---- turn.c: locks, time, waiting */
+
+static inline bool client_lock_try(client_lock_t *lock)
+{
+    return atomic_load_explicit(lock, memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0;
+}
+
+static inline void client_lock_give(client_lock_t *lock)
+{
+    atomic_store_explicit(lock, 0, memory_order_release);
+}
+
+void client_lock_take(struct vic_client *c, client_lock_t *lock);
+
+uint64_t client_deadline(const struct vic_client *c, uint64_t timeout_ns);
+
+/* What is left until then, but not more than `most_ns`. */
+uint64_t client_slice(const struct vic_client *c, uint64_t most_ns, uint64_t deadline_ns);
+
+struct turn {
+    uint32_t turns;
+};
+
+/* What another thread does between client_arm and the client_turn after it makes the turn end soon. */
+void client_arm(struct vic_client *c, const struct turn *turn);
+
+/* Receive something, or wait for who does. VIC_OK: look again. VIC_ENOSPC: what is received has to be taken.
+ * Else a reason not to wait any longer, but to look once more. */
+int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns);
+
+/* The same for who sends: waits if there is another thread that takes what is received, else VIC_ENOSPC. */
+int client_turn_sending(struct vic_client *c, struct turn *turn, uint64_t deadline_ns);
+
+/* Something has changed: threads that wait shall look. */
+void client_ring(struct vic_client *c);
+
+/* ---- tell.c: subscriptions, patterns and messages for one card, in this order; again if it was opened anew */
+
+/* Until there is nothing more to tell, or `last` (or NULL) is sent. VIC_EBUSY: the card is not open.
+ * VIC_ETIMEDOUT: no room now; `patient`: it may wait a little for it. Needs `sending`. */
+int client_tell(struct vic_client *c, uint32_t to, const struct entry *last, bool patient,
+                uint64_t deadline_ns);
+
+/* Tell all cards what is due. Takes locks that are free. */
+void client_tell_all(struct vic_client *c, uint64_t deadline_ns);
+
+/* The same, now and then. Waits call it. */
+void client_tend(struct vic_client *c, uint64_t deadline_ns);
+
+/* Send an envelope that is short. */
+int client_say(struct vic_client *c, uint32_t to, const struct vic_envelope *e, uint64_t timeout_ns);
+
+/* ---- publish.c: messages that are not confirmed */
+
+/* Both need the lock. */
+struct entry *client_entry_find(struct vic_client *c, uint64_t id);
+void client_entry_end(struct vic_client *c, struct entry *entry);
+
+/* Takes the lock. */
+void client_entry_release(struct vic_client *c, struct entry *entry);
+
+/* ---- receive.c */
+
+/* Take one message off the card and do what it says. Needs `receiving`. */
+int client_receive(struct vic_client *c, uint64_t timeout_ns);
+
+bool client_inbox_full(struct vic_client *c);
+
+/* Copy something into the inbox; `opens` are those of the sender. Needs the lock. */
+int client_keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens);
+
+/* ---- dispatch.c */
+
+/* Do what a message says. */
+int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t bytes);
+
+/* ---- subscribe.c */
+
+/* Needs the lock. */
+void client_end_subscription(struct vic_client *c, uint32_t number);
+
+/* ---- topics.c; all need the lock */
+
+/* A VIC_BIND or VIC_UNBIND. */
+int client_wants(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens);
+
+/* Has this one bound a pattern that the key has? */
+bool client_has_bound(const struct pattern *patterns, const struct vic_envelope *e);
+
+/* Drop patterns that were unbound, once all that knew them know that. */
+void client_forget_patterns(struct vic_client *c);
+
+void client_free_patterns(struct pattern *patterns);
+
+/* ---- client.c */
+
+static inline int client_enter(struct vic_client *c)
+{
+    if (c == NULL) {
+        return VIC_EINVAL;
+    }
+    atomic_fetch_add(&c->users, 1);
+    if (atomic_load(&c->closed) != 0) {
+        atomic_fetch_sub(&c->users, 1);
+        return VIC_ECLOSED;
+    }
+    return VIC_OK;
+}
+
+static inline int client_leave(struct vic_client *c, int status)
+{
+    atomic_fetch_sub(&c->users, 1);
+    return status;
+}
+
+#endif

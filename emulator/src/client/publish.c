@@ -1,0 +1,290 @@
+/* Messages to brokers: the window of those that are not confirmed, vic_client_publish and vic_client_flush. */
+#include <stdlib.h>
+
+#include "client.h"
+
+enum { TEND_CALLS = 256, SLICE_NS = 50 * 1000 * 1000, SLICE_MOST_NS = 1000 * 1000 * 1000 };
+
+static struct entry **bucket_of(struct vic_client *c, uint64_t id)
+{
+    return &c->buckets[id & c->bucket_mask];
+}
+
+struct entry *client_entry_find(struct vic_client *c, uint64_t id)
+{
+    struct entry *entry = *bucket_of(c, id);
+    while (entry != NULL && entry->id != id) {
+        entry = entry->chain;
+    }
+    return entry;
+}
+
+static void link_entry(struct vic_client *c, struct entry *entry)
+{
+    struct peer *peer = &c->peers[entry->peer];
+    entry->id = ++c->id;
+    vic_envelope_put_word(entry->envelope + 16, entry->id);
+    entry->before = peer->last;
+    *(peer->last != NULL ? &peer->last->next : &peer->first) = entry;
+    peer->last = entry;
+    peer->unsent = peer->unsent != NULL ? peer->unsent : entry;
+    entry->chain = *bucket_of(c, entry->id);
+    *bucket_of(c, entry->id) = entry;
+    c->count.unconfirmed++;
+    c->unconfirmed_bytes += entry->bytes;
+}
+
+/* Out of all lists; its holders keep it alive. */
+void client_entry_end(struct vic_client *c, struct entry *entry)
+{
+    struct peer *peer = &c->peers[entry->peer];
+    struct entry **at = bucket_of(c, entry->id);
+    while (*at != entry) {
+        at = &(*at)->chain;
+    }
+    *at = entry->chain;
+    *(entry->before != NULL ? &entry->before->next : &peer->first) = entry->next;
+    *(entry->next != NULL ? &entry->next->before : &peer->last) = entry->before;
+    peer->unsent = peer->unsent == entry ? entry->next : peer->unsent;
+    c->count.unconfirmed--;
+    c->unconfirmed_bytes -= entry->bytes;
+    entry->done = true;
+    if (entry->holders == 0) {
+        free(entry);
+    }
+}
+
+void client_entry_release(struct vic_client *c, struct entry *entry)
+{
+    client_lock_take(c, &c->lock);
+    bool last = --entry->holders == 0 && entry->done;
+    client_lock_give(&c->lock);
+    if (last) {
+        free(entry);
+    }
+}
+
+static bool try_link(struct vic_client *c, struct entry *entry)
+{
+    client_lock_take(c, &c->lock);
+    uint64_t many = c->count.unconfirmed;
+    bool fits = many == 0 || (many < c->window_messages && c->unconfirmed_bytes <= c->window_bytes &&
+                              entry->bytes <= c->window_bytes - c->unconfirmed_bytes);
+    if (fits) {
+        link_entry(c, entry);
+    }
+    client_lock_give(&c->lock);
+    return fits;
+}
+
+static int enter_window(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
+{
+    struct turn turn = {0};
+    int reason = VIC_OK;
+    for (;;) {
+        client_arm(c, &turn);
+        if (try_link(c, entry)) {
+            return VIC_OK;
+        }
+        if (reason != VIC_OK) {
+            return reason;
+        }
+        reason = client_turn_sending(c, &turn, deadline_ns);
+    }
+}
+
+/* Sent or confirmed, by whomever. `give_up`: end it if it is not, unless somebody is sending it just now. */
+static bool is_away(struct vic_client *c, struct entry *entry, bool give_up, bool *ended)
+{
+    client_lock_take(c, &c->lock);
+    bool away = entry->sent || entry->done;
+    *ended = !away && give_up && entry->holders == 1;
+    if (*ended) {
+        client_entry_end(c, entry);
+    }
+    c->count.published += away;
+    client_lock_give(&c->lock);
+    return away;
+}
+
+/* Send it, and what is before it. */
+static int send_entry(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
+{
+    struct peer *peer = &c->peers[entry->peer];
+    struct turn turn = {0};
+    int reason = VIC_OK;
+    for (;;) {
+        int status = VIC_ETIMEDOUT;
+        bool ended, mine = client_lock_try(&peer->sending);
+        client_arm(c, &turn);
+        if (mine) {
+            status = client_tell(c, entry->peer, entry, true, deadline_ns);
+            client_lock_give(&peer->sending);
+        }
+        if (is_away(c, entry, reason != VIC_OK, &ended)) {
+            return VIC_OK;
+        }
+        if (ended) {
+            return reason;
+        }
+        if (status != VIC_OK && status != VIC_ETIMEDOUT && status != VIC_EBUSY) {
+            reason = status;
+        } else if (!mine && reason == VIC_OK && client_slice(c, 1, deadline_ns) > 0) {
+            vic_relax(c->card); /* another thread is at it */
+        } else if (reason == VIC_OK) {
+            reason = client_turn_sending(c, &turn, deadline_ns);
+        } else {
+            vic_relax(c->card); /* another thread is just sending it */
+        }
+    }
+}
+
+static int publish_kept(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
+{
+    int status = enter_window(c, entry, deadline_ns);
+    if (status != VIC_OK) {
+        free(entry);
+        return status;
+    }
+    status = send_entry(c, entry, deadline_ns);
+    client_entry_release(c, entry);
+    return status;
+}
+
+/* Without confirms. */
+static int publish_once(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
+{
+    struct turn turn = {0};
+    int status = VIC_OK;
+    client_lock_take(c, &c->lock);
+    vic_envelope_put_word(entry->envelope + 16, ++c->id);
+    client_lock_give(&c->lock);
+    uint64_t patience_ns = SLICE_NS, opens = 0;
+    while (status == VIC_OK) {
+        status = vic_peer_opens(c->card, entry->peer, &opens);
+        if (status == VIC_OK && opens % 2 != 0) {
+            uint64_t slice = client_slice(c, patience_ns, deadline_ns);
+            status = vic_message_send(c->messages, entry->peer, entry->envelope, entry->bytes, slice);
+            patience_ns = patience_ns < SLICE_MOST_NS ? 2 * patience_ns : patience_ns;
+            if (status != VIC_ETIMEDOUT) {
+                break;
+            }
+        }
+        status = client_turn_sending(c, &turn, deadline_ns);
+    }
+    if (status == VIC_OK) {
+        struct peer *peer = &c->peers[entry->peer];
+        client_lock_take(c, &c->lock);
+        c->count.published++;
+        if (!peer->used) {
+            peer->used = vic_message_ends(c->messages, entry->peer, &peer->used_ends) == VIC_OK;
+        }
+        client_lock_give(&c->lock);
+    }
+    free(entry);
+    return status;
+}
+
+int vic_client_publish(vic_client_t *c, uint32_t bridge, const char *key, const void *body, size_t bytes,
+                       uint64_t timeout_ns)
+{
+    int status = client_enter(c);
+    if (status != VIC_OK) {
+        return status;
+    }
+    size_t key_bytes = key != NULL ? strlen(key) : 0;
+    if (key == NULL || (body == NULL && bytes > 0) || key_bytes > VIC_KEY_MOST || bytes > c->max_bytes ||
+        vic_envelope_header(VIC_PUBLISH) + key_bytes > c->max_bytes - bytes) {
+        return client_leave(c, VIC_EINVAL);
+    }
+    if (bridge >= c->cards) {
+        return client_leave(c, VIC_ERANGE);
+    }
+    bool once = (c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0;
+    struct vic_envelope e = {.kind = VIC_PUBLISH, .session = c->session, .key = key, .key_bytes = key_bytes,
+                             .body = body, .bytes = bytes};
+    e.flags = (once ? 0 : VIC_CONFIRM_WANTED) | ((c->flags & VIC_CLIENT_PERSISTENT) != 0 ? VIC_PERSISTENT : 0);
+    size_t all = vic_envelope_header(VIC_PUBLISH) + key_bytes + bytes;
+    struct entry *entry = malloc(sizeof *entry + all);
+    if (entry == NULL) {
+        return client_leave(c, VIC_ESYS);
+    }
+    *entry = (struct entry){.peer = bridge, .holders = 1, .bytes = all};
+    vic_envelope_pack(entry->envelope, all, &e, &all);
+    uint64_t deadline_ns = client_deadline(c, timeout_ns);
+    if (atomic_fetch_add_explicit(&c->calls, 1, memory_order_relaxed) % TEND_CALLS == TEND_CALLS - 1) {
+        client_tend(c, deadline_ns);
+    }
+    return client_leave(c, once ? publish_once(c, entry, deadline_ns) : publish_kept(c, entry, deadline_ns));
+}
+
+/* Nothing up to this id waits to be confirmed. */
+static bool is_confirmed(struct vic_client *c, uint64_t id)
+{
+    bool all = true;
+    client_lock_take(c, &c->lock);
+    for (uint32_t to = 0; to < c->cards && c->count.unconfirmed > 0 && all; to++) {
+        const struct entry *first = c->peers[to].first;
+        all = first == NULL || first->id > id;
+    }
+    client_lock_give(&c->lock);
+    return all;
+}
+
+/* Has a card ended to which messages went? That others have left without taking our greetings is no loss. */
+static bool lost_messages(struct vic_client *c)
+{
+    bool lost = false;
+    client_lock_take(c, &c->lock);
+    for (uint32_t to = 0; to < c->cards; to++) {
+        struct peer *peer = &c->peers[to];
+        uint64_t ends = 0;
+        bool ended = peer->used && (vic_message_ends(c->messages, to, &ends) != VIC_OK || ends != peer->used_ends);
+        lost = lost || ended;
+        peer->used = peer->used && !ended;
+    }
+    client_lock_give(&c->lock);
+    return lost;
+}
+
+static int flush_once(struct vic_client *c, uint64_t deadline_ns)
+{
+    struct turn turn = {0};
+    for (;;) {
+        int status = vic_message_flush(c->messages, client_slice(c, SLICE_NS, deadline_ns));
+        bool greeted = status == VIC_EPEER && !lost_messages(c); /* said once; of a dead card the turn says it again */
+        if (status != VIC_ETIMEDOUT && !greeted) {
+            return status;
+        }
+        status = client_turn_sending(c, &turn, deadline_ns);
+        if (status != VIC_OK) {
+            return status;
+        }
+    }
+}
+
+int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)
+{
+    int status = client_enter(c), reason = VIC_OK;
+    if (status != VIC_OK) {
+        return status;
+    }
+    uint64_t deadline_ns = client_deadline(c, timeout_ns);
+    if ((c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0) {
+        return client_leave(c, flush_once(c, deadline_ns));
+    }
+    client_lock_take(c, &c->lock);
+    uint64_t id = c->id;
+    client_lock_give(&c->lock);
+    struct turn turn = {0};
+    for (;;) {
+        client_arm(c, &turn);
+        if (is_confirmed(c, id)) {
+            return client_leave(c, VIC_OK);
+        }
+        if (reason != VIC_OK) {
+            return client_leave(c, reason);
+        }
+        reason = client_turn_sending(c, &turn, deadline_ns);
+    }
+}

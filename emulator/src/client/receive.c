@@ -1,0 +1,165 @@
+/* What is received: off the card, into the inbox, to the program. */
+#include <stdlib.h>
+
+#include "client.h"
+
+bool client_inbox_full(struct vic_client *c)
+{
+    client_lock_take(c, &c->lock);
+    bool full = c->inbox_bytes >= c->window_bytes;
+    client_lock_give(&c->lock);
+    return full;
+}
+
+int client_receive(struct vic_client *c, uint64_t timeout_ns)
+{
+    uint32_t src;
+    size_t bytes;
+    unsigned char *data = c->scratch;
+    int status = vic_message_recv(c->messages, &src, data, SCRATCH, &bytes, timeout_ns);
+    if (status == VIC_ENOSPC) { /* a long one: it stays the next */
+        data = malloc(bytes);
+        status = data != NULL ? vic_message_recv(c->messages, &src, data, bytes, &bytes, 0) : VIC_ESYS;
+    }
+    if (status == VIC_OK) {
+        status = client_dispatch(c, src, data, bytes);
+    }
+    if (data != c->scratch) {
+        free(data);
+    }
+    return status;
+}
+
+int client_keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens)
+{
+    enum { ALIGN = 16 };
+    size_t body = (e->key_bytes + 1 + ALIGN - 1) / ALIGN * ALIGN;
+    size_t head = (sizeof(struct item) + ALIGN - 1) / ALIGN * ALIGN;
+    struct item *item = malloc(head + body + e->bytes);
+    if (item == NULL) {
+        return VIC_ESYS;
+    }
+    char *key = (char *)item + head;
+    if (e->key_bytes > 0) {
+        memcpy(key, e->key, e->key_bytes);
+    }
+    key[e->key_bytes] = 0;
+    if (e->bytes > 0) {
+        memcpy(key + body, e->body, e->bytes);
+    }
+    bool delivered = e->kind == VIC_DELIVER;
+    uint64_t subscription = delivered ? e->subscription : e->kind == VIC_REFUSAL ? e->id : 0;
+    *item = (struct item){NULL, head + body + e->bytes,
+                          {.kind = e->kind, .flags = e->flags, .src = src,
+                           .subscription = (uint32_t)subscription,
+                           .session = delivered ? e->origin_session : e->session,
+                           .id = delivered ? e->origin_id : e->id,
+                           .key = key, .key_bytes = e->key_bytes, .body = key + body, .bytes = e->bytes,
+                           .token = {e->session, e->id, opens}, .memory = item}};
+    *c->inbox_end = item;
+    c->inbox_end = &item->next;
+    c->inbox_bytes += item->size;
+    return VIC_OK;
+}
+
+/* The program has it from now on. */
+static bool take(struct vic_client *c, struct vic_delivery *delivery)
+{
+    client_lock_take(c, &c->lock);
+    struct item *item = c->inbox;
+    if (item != NULL) {
+        c->inbox = item->next;
+        c->inbox_end = c->inbox == NULL ? &c->inbox : c->inbox_end;
+        c->inbox_bytes -= item->size;
+        c->count.delivered++;
+        *delivery = item->delivery;
+    }
+    c->has_receiver = true;
+    c->receiver = pthread_self();
+    client_lock_give(&c->lock);
+    return item != NULL;
+}
+
+int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns)
+{
+    int status = client_enter(c), reason = VIC_OK;
+    if (status != VIC_OK) {
+        return status;
+    }
+    if (delivery == NULL) {
+        return client_leave(c, VIC_EINVAL);
+    }
+    uint64_t deadline_ns = client_deadline(c, timeout_ns);
+    struct turn turn = {0};
+    for (;;) {
+        client_arm(c, &turn);
+        if (take(c, delivery)) {
+            return client_leave(c, VIC_OK);
+        }
+        if (reason != VIC_OK) {
+            return client_leave(c, reason);
+        }
+        reason = client_turn(c, &turn, deadline_ns);
+        reason = reason == VIC_ENOSPC ? VIC_OK : reason; /* another thread took it all */
+    }
+}
+
+int vic_client_release(vic_client_t *c, struct vic_delivery *delivery)
+{
+    if (c == NULL || delivery == NULL) {
+        return VIC_EINVAL;
+    }
+    free(delivery->memory);
+    delivery->memory = NULL;
+    delivery->key = NULL;
+    delivery->body = NULL;
+    return VIC_OK;
+}
+
+/* To the card that sent it, as long as that knows of it. */
+static int answer(struct vic_client *c, const struct vic_delivery *delivery, const struct vic_envelope *e)
+{
+    enum { SLICE_NS = 10 * 1000 * 1000 };
+    struct turn turn = {0};
+    for (;;) {
+        uint64_t opens;
+        int status = vic_peer_opens(c->card, delivery->src, &opens);
+        if (status != VIC_OK || opens != delivery->token[2]) {
+            return status;
+        }
+        status = client_say(c, delivery->src, e, SLICE_NS);
+        if (status != VIC_ETIMEDOUT) {
+            return status;
+        }
+        status = client_turn(c, &turn, client_deadline(c, SLICE_NS));
+        if (status != VIC_OK && status != VIC_ETIMEDOUT && status != VIC_ENOSPC) {
+            return status;
+        }
+    }
+}
+
+int vic_client_ack(vic_client_t *c, struct vic_delivery *delivery, int reject)
+{
+    int status = client_enter(c);
+    if (status != VIC_OK) {
+        return status;
+    }
+    if (delivery == NULL || delivery->kind == 0 || delivery->src >= c->cards) {
+        return client_leave(c, VIC_EINVAL);
+    }
+    struct vic_envelope e = {.session = delivery->token[0], .id = delivery->token[1]};
+    if (delivery->kind == VIC_DELIVER) {
+        e.kind = VIC_ACK;
+        e.flags = reject != 0 ? VIC_REJECTED : 0;
+        status = answer(c, delivery, &e);
+    } else if (delivery->kind == VIC_PUBLISH && (delivery->flags & VIC_CONFIRM_WANTED) != 0) {
+        e.kind = VIC_CONFIRM;
+        e.flags = reject != 0 ? VIC_REFUSED : 0;
+        status = answer(c, delivery, &e);
+    }
+    if (status == VIC_OK) {
+        vic_client_release(c, delivery);
+        delivery->kind = 0; /* once */
+    }
+    return client_leave(c, status);
+}

@@ -1,0 +1,83 @@
+/* Subscriptions to queues: what bridges are to be told about them. */
+#include <stdlib.h>
+
+#include "client.h"
+
+void client_end_subscription(struct vic_client *c, uint32_t number)
+{
+    for (struct subscription **at = &c->subscriptions; *at != NULL; at = &(*at)->next) {
+        struct subscription *s = *at;
+        if (s->number == number) {
+            *at = s->next;
+            free(s);
+            return;
+        }
+    }
+}
+
+/* A first attempt; if there is no room, later. */
+static void tell_now(struct vic_client *c, uint32_t bridge)
+{
+    struct peer *peer = &c->peers[bridge];
+    atomic_store(&peer->due, 1);
+    if (client_lock_try(&peer->sending)) {
+        client_tell(c, bridge, NULL, false, 0);
+        client_lock_give(&peer->sending);
+    }
+}
+
+int vic_client_subscribe(vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit,
+                         uint32_t *subscription)
+{
+    int status = client_enter(c);
+    if (status != VIC_OK) {
+        return status;
+    }
+    size_t bytes = queue != NULL ? strlen(queue) : 0;
+    if (queue == NULL || bytes > VIC_KEY_MOST || credit == 0) {
+        return client_leave(c, VIC_EINVAL);
+    }
+    if (bridge >= c->cards) {
+        return client_leave(c, VIC_ERANGE);
+    }
+    struct subscription *s = malloc(sizeof *s + bytes);
+    if (s == NULL) {
+        return client_leave(c, VIC_ESYS);
+    }
+    *s = (struct subscription){.bridge = bridge, .credit = credit, .bytes = bytes};
+    memcpy(s->queue, queue, bytes);
+    client_lock_take(c, &c->lock);
+    uint32_t number = s->number = ++c->subscription;
+    s->next = c->subscriptions;
+    c->subscriptions = s;
+    client_lock_give(&c->lock);
+    if (subscription != NULL) {
+        *subscription = number;
+    }
+    tell_now(c, bridge);
+    return client_leave(c, VIC_OK);
+}
+
+int vic_client_unsubscribe(vic_client_t *c, uint32_t subscription)
+{
+    int status = client_enter(c);
+    if (status != VIC_OK) {
+        return status;
+    }
+    uint32_t bridge = 0;
+    status = VIC_EINVAL;
+    client_lock_take(c, &c->lock);
+    for (struct subscription *s = c->subscriptions; s != NULL; s = s->next) {
+        if (s->number == subscription && !s->ends) {
+            s->ends = true;
+            s->told = false;
+            bridge = s->bridge;
+            status = VIC_OK;
+        }
+    }
+    client_lock_give(&c->lock);
+    if (status == VIC_OK) {
+        tell_now(c, bridge);
+    }
+    return client_leave(c, status);
+}

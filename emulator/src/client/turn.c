@@ -1,0 +1,109 @@
+/* Waiting: one thread receives for all, the others wait for what it receives. */
+#include "client.h"
+
+enum {
+    QUICK = 64,                  /* turns before a wait is one of the card */
+    SLICE_NS = 10 * 1000 * 1000, /* after which is looked for what makes no noise */
+    NUDGE_NS = 1000 * 1000,      /* of who waits for another thread: the counter is a hint */
+    MANY = 32                    /* messages that are taken at a time if they are there */
+};
+
+void client_lock_take(struct vic_client *c, client_lock_t *lock)
+{
+    while (!client_lock_try(lock)) {
+        vic_relax(c->card);
+    }
+}
+
+uint64_t client_deadline(const struct vic_client *c, uint64_t timeout_ns)
+{
+    if (timeout_ns == VIC_FOREVER) {
+        return VIC_FOREVER;
+    }
+    uint64_t now = vic_time_ns(c->card);
+    return timeout_ns < VIC_FOREVER - 1 - now ? now + timeout_ns : VIC_FOREVER - 1;
+}
+
+uint64_t client_slice(const struct vic_client *c, uint64_t most_ns, uint64_t deadline_ns)
+{
+    uint64_t now = vic_time_ns(c->card);
+    uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+    return left < most_ns ? left : most_ns;
+}
+
+void client_ring(struct vic_client *c)
+{
+    if (atomic_load(&c->waiters) != 0) {
+        vic_counter_set(c->card, c->wake, 0);
+    }
+}
+
+void client_arm(struct vic_client *c, const struct turn *turn)
+{
+    if (turn->turns >= QUICK) {
+        vic_counter_set(c->card, c->wake, 1);
+    }
+}
+
+static int wait_for_receiver(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+{
+    uint64_t slice = client_slice(c, NUDGE_NS, deadline_ns);
+    if (turn->turns++ < QUICK && slice > 0) {
+        vic_relax(c->card);
+        return VIC_OK;
+    }
+    atomic_fetch_add(&c->waiters, 1);
+    int status = vic_counter_wait(c->card, c->wake, slice);
+    atomic_fetch_sub(&c->waiters, 1);
+    return status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
+}
+
+static int receive_for_all(struct vic_client *c, uint64_t deadline_ns)
+{
+    uint64_t slice = client_slice(c, SLICE_NS, deadline_ns);
+    int status = client_inbox_full(c) ? VIC_ENOSPC : client_receive(c, slice);
+    int more = status;
+    for (int i = 1; more == VIC_OK && i < MANY && !client_inbox_full(c); i++) {
+        more = client_receive(c, 0);
+    }
+    return status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
+}
+
+int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+{
+    if (atomic_load(&c->closed) != 0) {
+        return VIC_ECLOSED;
+    }
+    client_tend(c, deadline_ns);
+    int status;
+    if (client_lock_try(&c->receiving)) {
+        status = receive_for_all(c, deadline_ns);
+        client_lock_give(&c->receiving);
+        client_ring(c);
+    } else {
+        status = wait_for_receiver(c, turn, deadline_ns);
+        if (status == VIC_OK && client_slice(c, 1, deadline_ns) == 0) {
+            status = VIC_ETIMEDOUT;
+        }
+    }
+    return atomic_load(&c->closed) != 0 ? VIC_ECLOSED : status;
+}
+
+/* If nobody but this thread takes what was received, nobody makes room. */
+static bool waits_for_itself(struct vic_client *c)
+{
+    client_lock_take(c, &c->lock);
+    bool alone = !c->has_receiver || pthread_equal(c->receiver, pthread_self()) != 0;
+    client_lock_give(&c->lock);
+    return alone;
+}
+
+int client_turn_sending(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+{
+    int status = client_turn(c, turn, deadline_ns);
+    if (status != VIC_ENOSPC || waits_for_itself(c)) {
+        return status;
+    }
+    vic_relax(c->card);
+    return client_slice(c, 1, deadline_ns) == 0 ? VIC_ETIMEDOUT : VIC_OK;
+}

@@ -1,0 +1,28 @@
+"""What happens between two steps of a wait: are they in the right order, and looked at again?
+
+The library is built so that it pauses between such steps (emulator/src/race.h). Each of these tests
+fails if the second look is taken out.
+"""
+
+import pytest
+from emulator_build import Emulator, build
+
+
+@pytest.fixture(scope="module")
+def racing(tmp_path_factory) -> Emulator:
+    prefix = tmp_path_factory.mktemp("racing")
+    build.build(prefix, ["-O1", "-DVIC_RACES"])
+    return Emulator(prefix, ["-O1"])
+
+
+@pytest.mark.parametrize("cards", [2, 3])
+def test_a_barrier_that_times_out_when_it_is_complete_is_complete(racing, cards):
+    done = racing.run(cards, "barriers")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_a_card_sent_before_it_died_has_come(racing):
+    for _ in range(8):
+        done = racing.run(2, "last_word")
+        assert done.stdout == "good\n", done.stderr
+        assert done.returncode == 137

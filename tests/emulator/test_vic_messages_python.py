@@ -1,0 +1,381 @@
+"""Are messages and clients in Python those of C: typed, without needless copies, in asyncio too?"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import doctest
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from emulator_build import ROOT
+
+import dvsim.vic.client
+import dvsim.vic.messages
+from dvsim import vic
+from dvsim.vic import binding, packets
+
+EXAMPLE = ROOT / "emulator" / "examples" / "messages.py"
+
+
+@pytest.fixture(scope="module")
+def installed(emulator):
+    """The library under test is the one that the tests build."""
+    before = os.environ.get(binding.PREFIX)
+    os.environ[binding.PREFIX] = str(emulator.prefix)
+    binding.libvic.cache_clear()
+    packets._units.cache_clear()
+    yield emulator
+    del os.environ[binding.PREFIX]
+    if before is not None:
+        os.environ[binding.PREFIX] = before
+    binding.libvic.cache_clear()
+    packets._units.cache_clear()
+
+
+@pytest.fixture
+def card(installed):
+    card = vic.open()
+    yield card
+    card.close()
+
+
+@pytest.fixture
+def messages(card):
+    with card.messages() as messages:
+        yield messages
+
+
+@pytest.fixture
+def client(card):
+    """A client that is its own bridge."""
+    with card.client(bridge=True, returns=True, window_messages=4) as client:
+        yield client
+
+
+def run(emulator, cards, code, *options):
+    """Run Python code on cards."""
+    command = [str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards), *options, "--"]
+    return subprocess.run(
+        [*command, sys.executable, "-c", code], env=os.environ,
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("module", [dvsim.vic.client, dvsim.vic.messages])
+def test_the_examples_in_the_docstrings(installed, module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_every_call_of_the_headers_is_there(installed):
+    prefix = installed.prefix / "include"
+    for name, kind in (("message", vic.Messages), ("client", vic.Client)):
+        text = binding.declarations((prefix / f"vic_{name}.h").read_text())
+        calls = set(binding.re.findall(rf"\bvic_{name}_(\w+)\(", text))
+        # open is a method of the card; the body is copied; ends is what the client asks for us
+        assert calls - set(dir(kind)) <= {"open", "release", "ends"}
+
+
+def test_constants_are_those_of_the_header(installed):
+    lib = binding.libvic().lib
+    for group in (vic.Kind, vic.Flag):
+        for item in group:
+            assert getattr(lib, f"VIC_{item.name}") == item
+    for name, bit in dvsim.vic.client.FLAGS.items():
+        assert getattr(lib, f"VIC_CLIENT_{name.upper()}") == bit
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"x",
+        bytearray(range(200)),
+        memoryview(b"abcdef")[2:5],
+        np.arange(1000, dtype=np.float64),
+        b"long" * 100_000,
+    ],
+    ids=["nothing", "bytes", "bytearray", "memoryview", "array", "long"],
+)
+def test_whatever_offers_its_memory_is_sent(messages, data):
+    messages.send(0, data)
+    assert messages.recv(10) == (0, bytes(data))
+    messages.flush(10)
+
+
+@pytest.mark.parametrize("data", ["text", 5, None, np.arange(10)[::2]])
+def test_what_is_no_buffer_is_refused(messages, data):
+    with pytest.raises(vic.InvalidArgument, match=type(data).__name__):
+        messages.send(0, data)
+
+
+def test_it_is_received_where_it_belongs(messages):
+    array = np.zeros(4, dtype=np.uint64)
+    messages.send(0, np.arange(3, dtype=np.uint64))
+    assert messages.recv_into(array, 10) == (0, 24)
+    assert array.tolist() == [0, 1, 2, 0]
+    messages.send(0, b"too long for it")
+    with pytest.raises(vic.NoSpace, match="bytes=15"):
+        messages.recv_into(bytearray(8), 10)
+    assert messages.recv(10) == (0, b"too long for it")  # it stayed
+    with pytest.raises(vic.InvalidArgument, match="writable"):
+        messages.recv_into(b"fixed")
+
+
+def test_timeouts_are_seconds(messages):
+    start = time.monotonic()
+    for timeout in (0, 0.001, 0.12):
+        with pytest.raises(vic.TimedOut, match=r"vic_message_recv\(timeout="):
+            messages.recv(timeout)
+    assert time.monotonic() - start >= 0.12
+
+
+def test_errors_say_what_was_asked(card, messages):
+    with pytest.raises(vic.OutOfRange, match="dest=7"):
+        messages.send(7, b"")
+    with pytest.raises(vic.OutOfRange, match="dest=-1"):
+        messages.send(-1, b"")
+    with pytest.raises(vic.Busy):
+        card.messages()
+    with pytest.raises(vic.InvalidArgument, match="max_bytes=-1"):
+        card.messages(max_bytes=-1)
+
+
+def test_loops_end_when_messages_are_closed(card):
+    messages = card.messages()
+    for data in (b"one", b"two"):
+        messages.send(0, data)
+    taken = []
+
+    def take():
+        for _, data in messages:
+            taken.append(data)
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    while len(taken) < 2:
+        time.sleep(0.001)
+    messages.close()
+    messages.close()
+    thread.join(10)
+    assert not thread.is_alive() and taken == [b"one", b"two"]
+    with pytest.raises(vic.Closed):
+        messages.recv(0)
+
+
+def test_asyncio_goes_on_while_messages_are_waited_for(messages):
+    turns = 0
+
+    async def others():
+        nonlocal turns
+        while True:
+            turns += 1
+            if turns == 20:
+                messages.send(0, b"at last")
+            await asyncio.sleep(0.001)
+
+    async def first():
+        background = asyncio.create_task(others())
+        item = await anext(aiter(messages))
+        background.cancel()
+        return item
+
+    assert asyncio.run(first()) == (0, b"at last")
+    assert turns >= 20
+
+
+def test_a_cancelled_task_loses_nothing(messages):
+    async def one():
+        return await anext(aiter(messages))
+
+    async def impatient():
+        for number in range(30):
+            task = asyncio.create_task(one())
+            await asyncio.sleep(0.001 * (number % 3))
+            if number % 5 == 0:
+                messages.send(0, b"%d" % number)
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                taken.append((await task)[1])
+
+    taken = []
+    asyncio.run(impatient())
+    while len(taken) < 6:
+        taken.append(messages.recv(10)[1])
+    assert taken == [b"%d" % number for number in range(0, 30, 5)]
+
+
+def test_a_crowd_of_messages_lets_other_tasks_run(messages):
+    async def main():
+        for _ in range(200):
+            messages.send(0, b"")
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0)
+
+        task, count = asyncio.create_task(tick()), 0
+        async for _ in messages:
+            count += 1
+            if count == 200:
+                break
+        task.cancel()
+        return ticks
+
+    assert asyncio.run(main()) >= 4
+
+
+def test_a_wait_answers_control_c(installed):
+    code = (
+        "from dvsim import vic\n"
+        "with vic.open() as card, card.messages() as messages:\n"
+        "    print('waits', flush=True)\n"
+        "    messages.recv()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "waits\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in errors
+
+
+@pytest.mark.parametrize("cards", [1, 3])
+def test_the_example(installed, cards):
+    program = f"import runpy, sys; sys.argv = ['x', '3']; runpy.run_path({str(EXAMPLE)!r})"
+    done = run(installed, cards, program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"messages: ok, {3 * (cards - 1)} texts\n"
+
+
+# ---- the client
+
+
+def test_publish_and_confirm(client):
+    client.publish(0, "some.key", np.arange(3, dtype=np.uint8))
+    delivery = client.recv(10)
+    assert delivery.kind is vic.Kind.PUBLISH and vic.Flag.CONFIRM_WANTED in delivery.flags
+    assert (delivery.key, delivery.body, delivery.src, delivery.id) == ("some.key", b"\0\1\2", 0, 1)
+    assert delivery.session == client.counts().session
+    assert delivery.message_id == f"{delivery.session:016x}-{1:016x}"
+    with pytest.raises(vic.TimedOut):
+        client.flush(0)
+    client.ack(delivery)
+    client.flush(10)
+    with pytest.raises(vic.InvalidArgument):
+        client.ack(delivery)
+    counts = client.counts()
+    assert (counts.published, counts.confirmed, counts.unconfirmed) == (1, 1, 0)
+
+
+def test_a_refused_message_comes_back(client):
+    client.publish(0, "k", b"body")
+    client.ack(client.recv(10), reject=True)
+    back = client.recv(10)
+    assert back.kind is vic.Kind.CONFIRM and back.flags == vic.Flag.REFUSED
+    assert (back.key, back.body) == ("k", b"body")
+    client.ack(back)
+    assert client.counts().refused == 1
+
+
+def test_a_full_window_times_out(client):
+    for _ in range(4):
+        client.publish(0, "k", b"")
+    with pytest.raises(vic.TimedOut, match=r"vic_client_publish\('k', bridge=0, bytes=1\)"):
+        client.publish(0, "k", b"x", timeout=0.01)
+    for _ in range(4):
+        client.ack(client.recv(10))
+    client.flush(10)
+    assert client.counts().published == 4
+
+
+def test_topics(client):
+    client.bind("a.#")
+    while client.topic("a.b", b"\x80") == 0:
+        pass
+    assert client.topic("b", b"") == 0
+    delivery = client.recv(10)
+    assert delivery.kind is vic.Kind.TOPIC and delivery.body == b"\x80"
+    client.ack(delivery)
+    client.unbind("a.#")
+    while client.topic("a.b") > 0:
+        client.recv(10)
+    with pytest.raises(vic.InvalidArgument, match=r"'a\.#'"):
+        client.unbind("a.#")
+
+
+def test_what_cannot_be_is_said(card, client):
+    with pytest.raises(vic.Busy):
+        card.client()
+    with pytest.raises(vic.OutOfRange, match="bridge=9"):
+        client.publish(9, "k")
+    with pytest.raises(vic.InvalidArgument, match="credit=0"):
+        client.subscribe(0, "q", credit=0)
+    with pytest.raises(vic.InvalidArgument, match="no name has"):
+        client.bind("a\0b")
+    with pytest.raises(vic.InvalidArgument):
+        client.publish(0, "k" * 256)
+    with pytest.raises(vic.InvalidArgument):
+        client.unsubscribe(1)
+
+
+def test_settings_that_do_not_exist_are_named(card):
+    with pytest.raises(TypeError, match="'windows'"):
+        card.client(windows=3)
+
+
+def test_closing_says_what_is_not_confirmed(card):
+    client = card.client()
+    client.publish(0, "k")
+    with pytest.raises(vic.PeerDied, match="not all that was published is confirmed"):
+        client.close()
+    client.close()
+    with pytest.raises(vic.Closed):
+        client.recv(0)
+    card.close()
+    with pytest.raises(vic.Closed):
+        card.client()
+
+
+QUEUE = """
+import asyncio
+from dvsim import vic
+
+async def bridge(client, cards):
+    left = 50 * (cards - 1)
+    async for delivery in client:
+        assert delivery.body == delivery.key.encode() * 3
+        client.ack(delivery)
+        left -= 1
+        if left == 0:
+            return
+
+with vic.open() as card, card.client(bridge=True) as client:
+    attr = card.query_attr()
+    if attr.card == 0:
+        asyncio.run(bridge(client, attr.cards))
+    else:
+        for number in range(50):
+            client.publish(0, f"{attr.card}.{number}", f"{attr.card}.{number}".encode() * 3)
+        client.flush()
+        print(client.counts().confirmed)
+    card.barrier()
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--reorder", "3"]], ids=["in-order", "reordered"])
+def test_a_bridge_in_python(installed, options):
+    done = run(installed, 3, QUEUE, *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["50", "50"]
+    assert done.stderr == ""
