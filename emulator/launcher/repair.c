@@ -33,7 +33,8 @@ static bool repair_fifo(const struct job *job, uint32_t dest, uint32_t dead)
         while (ticket_is_old(ticket_at(job, dest, last), last) && last - at < job->ring) {
             last++;
         }
-        if (ticket_card(ticket_at(job, dest, last), last) == (int64_t)dead && !void_places(job, dest, at, last)) {
+        bool left = ticket_card(ticket_at(job, dest, last), last) == (int64_t)dead;
+        if (left && !void_places(job, dest, at, last)) {
             return false;
         }
         at = last + 1;

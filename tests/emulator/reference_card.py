@@ -146,3 +146,26 @@ class Job:
         self.cards = []
         for number in range(cards):
             self.cards.append(Card(self, number))
+
+
+def effects(content):
+    """Return where packets [(packet, payload)] read and write; counters they change, and preset."""
+    read, written, changed, preset = [], [], [], []
+    for (dest, op, addr, counter), payload in content:
+        parts = [(dest, op, addr, counter), *([payload] if op == QUERY else [])]
+        for to, what, at, count in parts:
+            read += [(to, at)] if what == QUERY else []
+            written += [(to, at)] if what == WRITE else []
+            (preset if what == SET else changed).append((to, count))
+    return read, written, changed, preset
+
+
+def commute(content, in_order):
+    """Do packets do the same in any order? What FIFOs keep aside; in order, only counters matter.
+
+    Even there a call may count its packets all at once, when all have arrived.
+    """
+    read, written, changed, preset = effects(content)
+    words_do = len(set(written)) == len(written) and not set(written) & set(read)
+    counters_do = len(set(preset)) == len(preset) and not set(preset) & set(changed)
+    return counters_do and (in_order or words_do)

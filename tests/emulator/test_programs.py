@@ -1,5 +1,6 @@
 """Several programs in one job: does each run on its cards, with its arguments?"""
 
+import os
 import subprocess
 import sys
 
@@ -101,3 +102,25 @@ def test_dvsim_emulate_passes_programs_on(emulator):
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert said(done) == ["a", "b", "b"]
+
+
+PYTHON = """
+from dvsim import vic
+with vic.open() as card:
+    card.barrier()
+    print([card.peer_opens(peer) for peer in range(card.query_attr().cards)])
+    card.barrier()
+    try:
+        card.peer_opens(2)
+    except vic.OutOfRange:
+        print("no card 2")
+"""
+
+
+def test_a_job_may_have_programs_in_c_and_in_python(emulator):
+    """They cross two barriers together; the Python one counts openings."""
+    twice = ["-n", "1", *SMALL, "--", str(emulator.program("opens")), "barrier"]
+    environment = {**os.environ, "VIC_PREFIX": str(emulator.prefix)}
+    done = vicrun(emulator, *twice, "2", ":", sys.executable, "-c", PYTHON, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == sorted(["0 ", "good", "[1, 1]", "no card 2"])

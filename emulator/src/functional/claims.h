@@ -13,8 +13,8 @@
 /* ---- FIFO. A position is the number of the word in the life of the FIFO, modulo 2^40.
  *
  *     tail     card + 1 24 | position 40      the next position; this card took the places before it, 0: nobody
- *     ticket   card + 1 24 | position + 1 40  of a slot. A smaller position: it is not filled. Else 0: a word is
- *              there; VOID: none ever will be; a card: it is not filled, the last one that this card took.
+ *     ticket   card + 1 24 | position + 1 40  of a slot. A smaller position: it is not filled. Else 0: a word
+ *              is there; VOID: none ever will be; a card: it is not filled, the last one that this card took.
  * What was taken is filled from the first slot to the last. */
 enum { CLAIM_MOST = 256, CLAIM_VOID = 0xffffff };
 #define POSITION ((UINT64_C(1) << 40) - 1)

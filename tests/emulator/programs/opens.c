@@ -201,7 +201,11 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "clock") == 0) {
         clock_calls(card);
     } else if (strcmp(what, "barrier") == 0) {
-        printf("%s\n", vic_strerror(vic_barrier(card, VIC_FOREVER)));
+        int status = VIC_OK;
+        for (long i = argc > 2 ? atol(argv[2]) : 1; i > 0 && status == VIC_OK; i--) {
+            status = vic_barrier(card, VIC_FOREVER);
+        }
+        printf("%s\n", vic_strerror(status));
     } else if (strcmp(what, "wait") == 0) {
         OK(vic_counter_set(card, 0, 1));
         printf("%s\n", vic_strerror(vic_counter_wait(card, 0, VIC_FOREVER)));
