@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -61,7 +62,6 @@ class Bench:
 
     def bare_rate(self, size: int, count: int) -> float:
         """Return messages per second of the bare loop."""
-        self.empty()
         command = [
             self.bare,
             self.node.port,
@@ -78,7 +78,6 @@ class Bench:
 
     def bridge_rate(self, size: int, count: int) -> float:
         """Return messages per second of a card that publishes through the bridge."""
-        self.empty()
         card = [str(self.card), "dv1.A", str(size), str(count)]
         return float(self.job(card, [*self.bridge, "--exit-with-clients"]))
 
@@ -96,17 +95,28 @@ class Bench:
 
 
 def publishing(bench: Bench, pairs: int) -> None:
-    """Print both rates, and the ratio, for each size."""
-    head = f"messages/s, best of {pairs}; ratio: middle of pairs (range)"
-    print(f"{'message':>10} {'bridge':>11} {'bare':>11}  {head}")
+    """Print both rates, their ratio, and what the programs need of a core, for each size."""
+    head = f"messages/s, best of {pairs}; ratio: middle of pairs (range); CPU of a message"
+    print(f"{'message':>10} {'bridge':>9} {'bare':>9}  {head}")
     for size, count in SIZES.items():
-        rates = [
-            (bench.bridge_rate(size, count), bench.bare_rate(size, count)) for _ in range(pairs)
-        ]
-        ratios = sorted(bridge / bare for bridge, bare in rates)
-        best = [max(rate[side] for rate in rates) for side in (0, 1)]
-        print(f"{size:>8} B {best[0]:>11,.0f} {best[1]:>11,.0f}  {median(ratios):.2f}"
-              f" ({ratios[0]:.2f} .. {ratios[-1]:.2f}), goal {GOAL}", flush=True)  # fmt: skip
+        sides: tuple[list[float], list[float]] = ([], [])
+        spent = [0.0, 0.0]
+        for _ in range(pairs):
+            for side, measure in enumerate((bench.bridge_rate, bench.bare_rate)):
+                bench.empty()
+                before = cpu_s()
+                sides[side].append(measure(size, count))
+                spent[side] += (cpu_s() - before) / count / pairs * 1e6
+        ratios = sorted(bridge / bare for bridge, bare in zip(*sides, strict=True))
+        print(f"{size:>8} B {max(sides[0]):>9,.0f} {max(sides[1]):>9,.0f}  {median(ratios):.2f}"
+              f" ({ratios[0]:.2f} .. {ratios[-1]:.2f}), goal {GOAL}; card and bridge"
+              f" {spent[0]:.1f} us, bare {spent[1]:.1f} us", flush=True)  # fmt: skip
+
+
+def cpu_s() -> float:
+    """Return the CPU time of all programs that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def memory(bench: Bench) -> None:

@@ -1,5 +1,5 @@
-/* A bare rabbitmq-c loop, the rival of vicbridge: one thread, one connection, confirms with a window, memory that is
- * always the same. Prints messages per second, from the first publish to the last confirm.
+/* A bare rabbitmq-c loop, the rival of vicbridge: one thread, one connection, confirms with a window, memory
+ * that is always the same. Prints messages per second, from the first publish to the last confirm.
  *
  *     bridge_bare PORT USER-AND-PASSWORD-FILE KEY BYTES MESSAGES WINDOW
  */
@@ -41,7 +41,8 @@ static void log_in(int port, const char *file)
     state = amqp_new_connection();
     amqp_socket_t *socket = amqp_tcp_socket_new(state);
     must(amqp_socket_open(socket, "127.0.0.1", port) == AMQP_STATUS_OK, "no broker");
-    must(amqp_login(state, "/", 0, 131072, 0, AMQP_SASL_METHOD_PLAIN, line, word).reply_type == AMQP_RESPONSE_NORMAL,
+    must(amqp_login(state, "/", 0, 131072, 0, AMQP_SASL_METHOD_PLAIN, line, word).reply_type ==
+             AMQP_RESPONSE_NORMAL,
          "login");
     amqp_channel_open(state, 1);
     amqp_confirm_select(state, 1);
@@ -60,7 +61,8 @@ static long confirmed(long so_far, int wait)
             return so_far;
         }
         must(status == AMQP_STATUS_OK && frame.frame_type == AMQP_FRAME_METHOD &&
-                 frame.payload.method.id == AMQP_BASIC_ACK_METHOD, "no confirm");
+                 frame.payload.method.id == AMQP_BASIC_ACK_METHOD,
+             "no confirm");
         const amqp_basic_ack_t *ack = frame.payload.method.decoded;
         so_far = ack->multiple ? (long)ack->delivery_tag : so_far + 1; /* one queue: in order */
         wait = 0;
@@ -79,7 +81,8 @@ int main(int argc, char **argv)
     double start = now_s();
     while (done < messages) {
         while (sent < messages && sent - done < window) {
-            must(amqp_basic_publish(state, 1, exchange, key, 1, 0, &properties, body) == AMQP_STATUS_OK, "publish");
+            must(amqp_basic_publish(state, 1, exchange, key, 1, 0, &properties, body) == AMQP_STATUS_OK,
+                 "publish");
             sent++;
             if (sent % 64 == 0) {
                 done = confirmed(done, 0);

@@ -1,5 +1,5 @@
-/* Publishes the same memory again and again through the bridge on card 1, as bridge_bare.c does without one. Prints
- * messages per second, from the first publish to the last confirm.
+/* Publishes the same memory again and again through the bridge on card 1, as bridge_bare.c does without one.
+ * Prints messages per second, from the first publish to the last confirm.
  *
  *     bridge_card KEY BYTES MESSAGES
  */
@@ -12,7 +12,8 @@ int main(int argc, char **argv)
 {
     vic_t *card;
     vic_client_t *client;
-    if (argc != 4 || vic_open(&card) != VIC_OK || vic_client_open(card, NULL, NULL, &client) != VIC_OK) {
+    struct vic_client_config window = {.window_messages = 512}; /* twice that of the bridge */
+    if (argc != 4 || vic_open(&card) != VIC_OK || vic_client_open(card, NULL, &window, &client) != VIC_OK) {
         return 1;
     }
     size_t bytes = (size_t)atol(argv[2]);

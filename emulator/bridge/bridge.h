@@ -1,12 +1,12 @@
 /* bridge.h: what the parts of vicbridge have in common.
  *
- * The main thread takes envelopes off the card (take.c) and hands each publish to a publisher (publish.c): a thread
- * with one AMQP connection, a window of messages that bounds its memory, and the confirms that it sends back
- * (reply.c). Subscriptions and acks go to the consumer (consume.c), a thread with a connection of its own. A full
- * window stops the main thread, so the rings of the cards fill, so their programs wait.
+ * The main thread takes envelopes off the card (take.c) and hands each publish to a publisher (publish.c): a
+ * thread with one AMQP connection, a window of messages that bounds its memory, and the confirms that it sends
+ * back (reply.c). Subscriptions and acks go to the consumer (consume.c), a thread with a connection of its own.
+ * A full window stops the main thread, so the rings of the cards fill, so their programs wait.
  *
- * A message stays in host memory until the broker has confirmed it; whatever happens to a connection before that
- * puts it back in front of those that wait. Its sender is told only then.
+ * A message stays in host memory until the broker has confirmed it; whatever happens to a connection before
+ * that puts it back in front of those that wait. Its sender is told only then.
  */
 #ifndef BRIDGE_BRIDGE_H
 #define BRIDGE_BRIDGE_H
@@ -30,8 +30,8 @@ struct counters {
     _Atomic uint64_t malformed;                  /* envelopes that are none, or not for a bridge */
     _Atomic uint64_t unanswered;                 /* confirms given up: their client did not read */
     _Atomic uint64_t reconnects;
-    _Atomic uint64_t in_flight;                  /* taken off the card, not done with */
-    _Atomic uint32_t blocked, connected;         /* connections */
+    _Atomic uint64_t in_flight;          /* taken off the card, not done with */
+    _Atomic uint32_t blocked, connected; /* connections */
 };
 
 enum { LATENCY_BUCKETS = 17 };

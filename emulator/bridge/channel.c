@@ -6,12 +6,12 @@
 
 enum {
     CHANNEL = 1,
-    BATCH = 64,          /* messages after which to look for confirms */
-    FRAME_EXTRA = 8,     /* bytes of a frame besides its payload */
-    HEADS = 700,         /* bytes of method and header at most, and of their frames */
-    MOST_REFUSALS = 6,   /* a nack is no answer for good: this many are */
+    BATCH = 64,        /* messages after which to look for confirms */
+    FRAME_EXTRA = 8,   /* bytes of a frame besides its payload */
+    HEADS = 700,       /* bytes of method and header at most, and of their frames */
+    MOST_REFUSALS = 6, /* a nack is no answer for good: this many are */
     FIRST_PAUSE_MS = 50,
-    KEYS = 32            /* that are named when they have no queue */
+    KEYS = 32 /* that are named when they have no queue */
 };
 
 static void properties_of(const struct publisher *publisher, const struct message *message, char *id,
@@ -125,7 +125,8 @@ enum fault publisher_publish(struct publisher *publisher)
     struct link *link = &publisher->link;
     int status = AMQP_STATUS_OK;
     publisher->wants_room = false;
-    for (unsigned i = 0; i < BATCH && status == AMQP_STATUS_OK && !link->blocked && !publisher->wants_room; i++) {
+    for (unsigned i = 0; i < BATCH && status == AMQP_STATUS_OK && !link->blocked && !publisher->wants_room;
+         i++) {
         bool there = publisher->next.first != NULL && !flight_is_full(&publisher->flight);
         if (publisher->part == NULL && !there) {
             break;
@@ -157,8 +158,8 @@ static enum fault answered(struct publisher *publisher, uint64_t tag, bool multi
 {
     struct queue messages = {NULL, NULL, 0};
     if (!flight_answered(&publisher->flight, tag, multiple, &messages)) {
-        snprintf(publisher->link.why, sizeof publisher->link.why, "%s: a confirm of a message that was not published",
-                 publisher->link.url->shown);
+        snprintf(publisher->link.why, sizeof publisher->link.why,
+                 "%s: a confirm of a message that was not published", publisher->link.url->shown);
         return FAULT_DOWN;
     }
     if (taken) {
@@ -205,8 +206,8 @@ static void say_return(const char *key, const char *exchange)
     }
     if (!known) {
         snprintf(said[keys++], sizeof said[0], "%s", key);
-        log_warning("no queue for routing key '%s' of exchange '%s': returned; further ones are counted%s", key, exchange,
-                    keys == KEYS ? ", and further keys are not named" : "");
+        log_warning("no queue for routing key '%s' of exchange '%s': returned; further ones are counted%s", key,
+                    exchange, keys == KEYS ? ", and further keys are not named" : "");
     }
     pthread_mutex_unlock(&lock);
 }

@@ -1,5 +1,5 @@
-/* The thread of the consumer: envelopes of programs, frames of the broker, in turn. It connects when somebody has
- * subscribed. */
+/* The thread of the consumer: envelopes of programs, frames of the broker, in turn. It connects when somebody
+ * has subscribed. */
 #define _GNU_SOURCE
 #include "consume.h"
 
@@ -177,12 +177,18 @@ static void tend(void *self)
 static void *run(void *self)
 {
     struct consumer *consumer = self;
-    struct attempt attempt = {.bridge = consumer->bridge, .link = &consumer->link, .wake = consumer->wake,
-                              .self = consumer, .prepare = prepare, .needed = needed, .tend = tend};
+    struct attempt attempt = {.bridge = consumer->bridge,
+                              .link = &consumer->link,
+                              .wake = consumer->wake,
+                              .self = consumer,
+                              .prepare = prepare,
+                              .needed = needed,
+                              .tend = tend};
     while (!stops(consumer)) {
         struct pollfd look = {consumer->wake, POLLIN, 0};
         uint64_t count;
-        if (!subscribers_any(consumer) && poll(&look, 1, 100) > 0 && read(consumer->wake, &count, sizeof count) < 0) {
+        if (!subscribers_any(consumer) && poll(&look, 1, 100) > 0 &&
+            read(consumer->wake, &count, sizeof count) < 0) {
             continue;
         }
         tend(consumer);

@@ -1,4 +1,5 @@
-/* consume.h: the way back: queues that programs subscribed to, over one connection with a channel for each queue. */
+/* consume.h: the way back: queues that programs subscribed to, over one connection with a channel for each
+ * queue. */
 #ifndef BRIDGE_CONSUME_H
 #define BRIDGE_CONSUME_H
 
@@ -16,15 +17,15 @@ struct subscriber {
     struct subscriber *next;
     struct channel *channel;
     uint32_t card;
-    uint64_t session, number; /* of its VIC_SUBSCRIBE */
-    uint64_t opens;           /* of its card then: another number is another program */
-    uint64_t credit, out;     /* deliveries that it may have, and has, unacknowledged */
+    uint64_t session, number;    /* of its VIC_SUBSCRIBE */
+    uint64_t opens;              /* of its card then: another number is another program */
+    uint64_t credit, out;        /* deliveries that it may have, and has, unacknowledged */
     uint64_t retry_ns, pause_ns; /* it had no room: not before */
 };
 
 /* A message that the broker gave us and has not been acknowledged to it. */
 struct delivery {
-    struct delivery *previous, *next;  /* of the channel, by tag */
+    struct delivery *previous, *next; /* of the channel, by tag */
     struct delivery *same_bucket, *next_waiting;
     uint64_t id, tag;
     struct subscriber *to;   /* NULL: it waits here */
@@ -56,7 +57,7 @@ struct consumer {
 
     pthread_mutex_t lock; /* of the inbox */
     pthread_cond_t room;
-    struct queue inbox;   /* envelopes off the card */
+    struct queue inbox; /* envelopes off the card */
     bool nudged;
 
     struct link link;
@@ -67,7 +68,7 @@ struct consumer {
     uint64_t look_ns; /* when to look who has left */
 };
 
-struct consumer *consumer_start(struct bridge *bridge); /* NULL: no memory */
+struct consumer *consumer_start(struct bridge *bridge);                 /* NULL: no memory */
 void consumer_put(struct consumer *consumer, struct message *envelope); /* takes it */
 void consumer_nudge(struct consumer *consumer);
 bool consumer_has_ended(struct consumer *consumer);
@@ -94,11 +95,13 @@ enum fault deliver_frame(struct consumer *consumer, const amqp_frame_t *frame);
 
 struct delivery *delivery_new(struct consumer *consumer, struct channel *channel, uint64_t tag); /* or NULL */
 void delivery_drop(struct consumer *consumer, struct channel *channel, struct delivery *delivery);
-enum fault delivery_return(struct consumer *consumer, struct channel *channel, struct delivery *delivery); /* to the queue */
+enum fault delivery_return(struct consumer *consumer, struct channel *channel,
+                           struct delivery *delivery); /* to the queue */
 void deliver_waiting(struct consumer *consumer, struct channel *channel);
 void deliver_ack(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
 enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channel); /* what was acknowledged */
-void deliver_requeue(struct consumer *consumer, struct channel *channel, const struct subscriber *of); /* NULL: what waits */
+void deliver_requeue(struct consumer *consumer, struct channel *channel,
+                     const struct subscriber *of);                       /* NULL: what waits */
 void deliver_forget(struct consumer *consumer, struct channel *channel); /* all: the broker gives it anew */
 
 #endif

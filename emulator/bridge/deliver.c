@@ -69,7 +69,8 @@ static bool give(struct consumer *consumer, struct subscriber *to, struct delive
     int status = vic_message_send(consumer->bridge->messages, to->card, message->data, message->bytes,
                                   is_long ? long_wait_ns : 0);
     if (status != VIC_OK) { /* no room: others first */
-        uint64_t most = is_long ? long_most_ns : short_most_ns, least = is_long ? long_wait_ns : short_most_ns / 20;
+        uint64_t most = is_long ? long_most_ns : short_most_ns,
+                 least = is_long ? long_wait_ns : short_most_ns / 20;
         to->pause_ns = to->pause_ns < least ? least : 2 * to->pause_ns < most ? 2 * to->pause_ns : most;
         to->retry_ns = now_ns() + to->pause_ns;
         return false;

@@ -1,4 +1,5 @@
-/* Messages of queues on their way in: method, header, body, put together as the envelope that a card will get. */
+/* Messages of queues on their way in: method, header, body, put together as the envelope that a card will get.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 static void wait_here(struct channel *channel, struct delivery *delivery)
 {
     delivery->next_waiting = NULL;
-    *(channel->first_waiting != NULL ? &channel->last_waiting->next_waiting : &channel->first_waiting) = delivery;
+    *(channel->first_waiting != NULL ? &channel->last_waiting->next_waiting : &channel->first_waiting) =
+        delivery;
     channel->last_waiting = delivery;
 }
 
@@ -62,9 +64,13 @@ static enum fault head(struct consumer *consumer, struct channel *channel, uint6
 {
     struct delivery *delivery = channel->coming;
     size_t key_bytes = delivery->message->key_bytes, head_bytes = VIC_ENVELOPE_MOST + key_bytes, bytes;
-    uint64_t most = consumer->bridge->options.max_bytes > 0 ? consumer->bridge->options.max_bytes : UINT64_C(16) << 20;
-    struct vic_envelope envelope = {.kind = VIC_DELIVER, .flags = channel->redelivered ? VIC_REDELIVERED : 0,
-                                    .session = consumer->bridge->session, .id = delivery->id, .key_bytes = key_bytes};
+    uint64_t most =
+        consumer->bridge->options.max_bytes > 0 ? consumer->bridge->options.max_bytes : UINT64_C(16) << 20;
+    struct vic_envelope envelope = {.kind = VIC_DELIVER,
+                                    .flags = channel->redelivered ? VIC_REDELIVERED : 0,
+                                    .session = consumer->bridge->session,
+                                    .id = delivery->id,
+                                    .key_bytes = key_bytes};
     char key[256];
     memcpy(key, delivery->message->data + VIC_ENVELOPE_MOST, key_bytes);
     envelope.key = key;
@@ -83,7 +89,8 @@ static enum fault head(struct consumer *consumer, struct channel *channel, uint6
         }
     }
     if ((properties->_flags & AMQP_BASIC_MESSAGE_ID_FLAG) != 0) {
-        id_read(properties->message_id.bytes, properties->message_id.len, &envelope.origin_session, &envelope.origin_id);
+        id_read(properties->message_id.bytes, properties->message_id.len, &envelope.origin_session,
+                &envelope.origin_id);
     }
     if (delivery->message != NULL) {
         vic_envelope_pack(delivery->message->data, head_bytes, &envelope, &bytes);

@@ -1,8 +1,8 @@
-/* link.h: one AMQP connection, used by one thread. Nothing here waits for ever, but for what the operating system
- * takes from a send buffer that was said to have room.
+/* link.h: one AMQP connection, used by one thread. Nothing here waits for ever, but for what the operating
+ * system takes from a send buffer that was said to have room.
  *
- * rabbitmq-c's own heartbeats are off after the login (they would be sent from within calls that then wait): whoever
- * has the link calls link_wait, which sends and checks them.
+ * rabbitmq-c's own heartbeats are off after the login (they would be sent from within calls that then wait):
+ * whoever has the link calls link_wait, which sends and checks them.
  */
 #ifndef BRIDGE_LINK_H
 #define BRIDGE_LINK_H
@@ -22,19 +22,19 @@ enum fault {
 
 struct link {
     const struct options *options;
-    char name[64];          /* as the broker shows it */
+    char name[64];                 /* as the broker shows it */
     amqp_connection_state_t state; /* NULL: none */
-    _Atomic int fd;         /* -1: none; another thread may shut it down */
+    _Atomic int fd;                /* -1: none; another thread may shut it down */
     const struct url *url;
-    size_t turn;            /* the URL to be tried next */
-    bool blocked;           /* the broker wants nothing published for now */
-    bool readable;          /* something may be there to be read */
+    size_t turn;   /* the URL to be tried next */
+    bool blocked;  /* the broker wants nothing published for now */
+    bool readable; /* something may be there to be read */
     bool corked;
-    size_t allowance;       /* bytes that can be sent without a further look */
-    uint64_t heartbeat_s;   /* as agreed */
+    size_t allowance;     /* bytes that can be sent without a further look */
+    uint64_t heartbeat_s; /* as agreed */
     uint64_t heard_ns, said_ns;
-    bool channel_only;      /* the last fault closed a channel, not the connection */
-    char why[1024];         /* of the last fault */
+    bool channel_only; /* the last fault closed a channel, not the connection */
+    char why[1024];    /* of the last fault */
 };
 
 /* Connect to the next URL, log in. */
@@ -45,11 +45,12 @@ bool link_close(struct link *link, bool polite);
 
 /* The outcome of the last call of rabbitmq-c that returned a pointer; `doing` says what it was. */
 enum fault link_reply(struct link *link, amqp_channel_t channel, const char *doing);
-enum fault link_fault(struct link *link, const amqp_rpc_reply_t *reply, amqp_channel_t channel, const char *doing);
+enum fault link_fault(struct link *link, const amqp_rpc_reply_t *reply, amqp_channel_t channel,
+                      const char *doing);
 enum fault link_status(struct link *link, int status, const char *doing);
 
-/* The next frame that is there. FAULT_NONE and *there = false: none. Frames of the connection itself (blocked, close) are
- * seen to. What the frame points to is there until the next call. */
+/* The next frame that is there. FAULT_NONE and *there = false: none. Frames of the connection itself (blocked,
+ * close) are seen to. What the frame points to is there until the next call. */
 enum fault link_frame(struct link *link, amqp_frame_t *frame, bool *there);
 
 /* May so many bytes be sent without waiting? Sets readable as well. */
@@ -58,8 +59,8 @@ bool link_has_room(struct link *link, size_t bytes);
 /* Hold small frames back until they are many, or let them go. */
 void link_cork(struct link *link, bool on);
 
-/* Wait until there is something to read, `wake` (an eventfd, emptied) was written to, room to send if `send`, or time
- * has passed. Heartbeats. */
+/* Wait until there is something to read, `wake` (an eventfd, emptied) was written to, room to send if `send`,
+ * or time has passed. Heartbeats. */
 enum fault link_wait(struct link *link, int wake, bool send, uint64_t timeout_ns);
 
 /* ---- patience.c: connecting until it works */
@@ -67,8 +68,8 @@ enum fault link_wait(struct link *link, int wake, bool send, uint64_t timeout_ns
 struct attempt {
     struct bridge *bridge;
     struct link *link;
-    int wake;      /* an eventfd: look round */
-    bool before;   /* this link worked once: what is refused now may be taken later */
+    int wake;           /* an eventfd: look round */
+    bool before;        /* this link worked once: what is refused now may be taken later */
     unsigned fruitless; /* how often it worked, but to no effect: pauses before the next try */
     void *self;
     enum fault (*prepare)(void *self); /* channels, topology */
@@ -76,8 +77,8 @@ struct attempt {
     void (*tend)(void *self);          /* between tries */
 };
 
-/* Connect and prepare, with pauses that grow. False: not needed any more, or the bridge has been stopped as it cannot
- * work; that has been said. */
+/* Connect and prepare, with pauses that grow. False: not needed any more, or the bridge has been stopped as it
+ * cannot work; that has been said. */
 bool attempt_all(const struct attempt *attempt);
 
 /* ---- topology.c */

@@ -32,13 +32,13 @@ static void line(const char *level, const char *format, va_list arguments)
     }
 }
 
-#define LEVEL(function, level)                \
-    void function(const char *format, ...)    \
-    {                                         \
-        va_list arguments;                    \
-        va_start(arguments, format);          \
-        line(level, format, arguments);       \
-        va_end(arguments);                    \
+#define LEVEL(function, level)                                                                                 \
+    void function(const char *format, ...)                                                                     \
+    {                                                                                                          \
+        va_list arguments;                                                                                     \
+        va_start(arguments, format);                                                                           \
+        line(level, format, arguments);                                                                        \
+        va_end(arguments);                                                                                     \
     }
 
 LEVEL(log_error, "error")

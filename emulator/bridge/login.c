@@ -17,16 +17,18 @@ static const struct timeval patience = {10, 0}; /* for a connection, a login, an
 enum fault link_status(struct link *link, int status, const char *doing)
 {
     bool turned_away = status == AMQP_STATUS_SSL_ERROR && link->heard_ns == 0; /* before the login was done */
-    bool certificate = status == AMQP_STATUS_SSL_PEER_VERIFY_FAILED || status == AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED ||
+    bool certificate = status == AMQP_STATUS_SSL_PEER_VERIFY_FAILED ||
+                       status == AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED ||
                        status == AMQP_STATUS_SSL_CONNECTION_FAILED;
     const char *hint = status == AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED ? "; see --server-name"
-                       : certificate                                   ? "; see --cacert"
-                       : turned_away                                   ? "; the broker may want another --cert"
-                                                                       : "";
+                       : certificate                                    ? "; see --cacert"
+                       : turned_away                                    ? "; the broker may want another --cert"
+                                                                        : "";
     int system = status == AMQP_STATUS_SOCKET_ERROR ? errno : 0; /* what of, if anybody knows */
     snprintf(link->why, sizeof link->why, "%s: %s: %s%s", link->url->shown, doing,
              system != 0 ? strerror(system) : amqp_error_string2(status), hint);
-    return certificate || turned_away || status == AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD ? FAULT_REFUSED : FAULT_DOWN;
+    return certificate || turned_away || status == AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD ? FAULT_REFUSED
+                                                                                              : FAULT_DOWN;
 }
 
 static bool is_lasting(uint16_t code)
@@ -41,7 +43,8 @@ static bool is_lasting(uint16_t code)
     return false;
 }
 
-enum fault link_fault(struct link *link, const amqp_rpc_reply_t *reply, amqp_channel_t channel, const char *doing)
+enum fault link_fault(struct link *link, const amqp_rpc_reply_t *reply, amqp_channel_t channel,
+                      const char *doing)
 {
     link->channel_only = false;
     if (reply->reply_type == AMQP_RESPONSE_NORMAL) {
@@ -52,11 +55,13 @@ enum fault link_fault(struct link *link, const amqp_rpc_reply_t *reply, amqp_cha
     }
     uint16_t code = 0;
     amqp_bytes_t text = amqp_cstring_bytes("no answer");
-    if (reply->reply_type == AMQP_RESPONSE_SERVER_EXCEPTION && reply->reply.id == AMQP_CONNECTION_CLOSE_METHOD) {
+    if (reply->reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
+        reply->reply.id == AMQP_CONNECTION_CLOSE_METHOD) {
         const amqp_connection_close_t *close = reply->reply.decoded;
         code = close->reply_code;
         text = close->reply_text;
-    } else if (reply->reply_type == AMQP_RESPONSE_SERVER_EXCEPTION && reply->reply.id == AMQP_CHANNEL_CLOSE_METHOD) {
+    } else if (reply->reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
+               reply->reply.id == AMQP_CHANNEL_CLOSE_METHOD) {
         const amqp_channel_close_t *close = reply->reply.decoded;
         amqp_channel_close_ok_t ok = {0};
         code = close->reply_code;
@@ -96,19 +101,24 @@ static enum fault login(struct link *link)
     const struct options *options = link->options;
     const struct url *url = link->url;
     amqp_table_entry_t can[] = {
-        capability("publisher_confirms"), capability("basic.nack"), capability("connection.blocked"),
-        capability("consumer_cancel_notify"), capability("authentication_failure_close"),
+        capability("publisher_confirms"),           capability("basic.nack"),
+        capability("connection.blocked"),           capability("consumer_cancel_notify"),
+        capability("authentication_failure_close"),
     };
-    amqp_table_entry_t entries[] = {property("product", "vicbridge"), property("version", VIC_VERSION),
-                                    property("connection_name", link->name), {.key = amqp_cstring_bytes("capabilities")}};
+    amqp_table_entry_t entries[] = {property("product", "vicbridge"),
+                                    property("version", VIC_VERSION),
+                                    property("connection_name", link->name),
+                                    {.key = amqp_cstring_bytes("capabilities")}};
     entries[3].value.kind = AMQP_FIELD_KIND_TABLE;
     entries[3].value.value.table = (amqp_table_t){sizeof can / sizeof *can, can};
     amqp_table_t properties = {sizeof entries / sizeof *entries, entries};
     const char *user = options->user != NULL ? options->user : url->user != NULL ? url->user : "guest";
-    const char *word = options->password != NULL ? options->password : url->user != NULL ? url->password : "guest";
+    const char *word = options->password != NULL ? options->password
+                       : url->user != NULL       ? url->password
+                                                 : "guest";
     amqp_rpc_reply_t reply =
-        amqp_login_with_properties(link->state, url->vhost, CHANNELS_MOST, FRAME_MOST, (int)options->heartbeat_s,
-                                   &properties, AMQP_SASL_METHOD_PLAIN, user, word);
+        amqp_login_with_properties(link->state, url->vhost, CHANNELS_MOST, FRAME_MOST,
+                                   (int)options->heartbeat_s, &properties, AMQP_SASL_METHOD_PLAIN, user, word);
     enum fault fault = link_fault(link, &reply, 0, "login");
     if (fault == FAULT_NONE) { /* link_wait does heartbeats */
         link->heartbeat_s = (uint64_t)amqp_get_heartbeat(link->state);
@@ -119,8 +129,8 @@ static enum fault login(struct link *link)
     return fault;
 }
 
-/* Let OpenSSL, which rabbitmq-c has brought along, check whom the certificate names. Without its headers: the three
- * calls have been there since version 1.0.2. False: not to be had. */
+/* Let OpenSSL, which rabbitmq-c has brought along, check whom the certificate names. Without its headers: the
+ * three calls have been there since version 1.0.2. False: not to be had. */
 static bool certificate_names(void *context, const char *name)
 {
     void *(*param_of)(void *);

@@ -54,7 +54,8 @@ static int open_card(void)
         return EXIT_USAGE;
     }
     if (bridge.options.clients > attr.cards) {
-        log_error("--exit-with-clients=%llu: the job has %u cards", (unsigned long long)bridge.options.clients, attr.cards);
+        log_error("--exit-with-clients=%llu: the job has %u cards", (unsigned long long)bridge.options.clients,
+                  attr.cards);
         return EXIT_USAGE;
     }
     return -1;
@@ -92,7 +93,8 @@ static bool open_rest(void)
     }
     bridge.opens = calloc(bridge.cards, sizeof *bridge.opens);
     bridge.consumer = bridge.opens == NULL ? NULL : consumer_start(&bridge);
-    struct vic_message_config config = {.max_bytes = bridge.options.max_bytes, .window_bytes = bridge.options.ring_bytes};
+    struct vic_message_config config = {.max_bytes = bridge.options.max_bytes,
+                                        .window_bytes = bridge.options.ring_bytes};
     int status = bridge.consumer == NULL ? VIC_ESYS : vic_message_open(bridge.card, &config, &bridge.messages);
     if (status != VIC_OK) {
         log_error("messages cannot be opened: %s", vic_strerror(status));
@@ -142,7 +144,8 @@ static void drain(void)
 static int exit_code(void)
 {
     const struct counters *c = &bridge.counters;
-    unsigned long long left = atomic_load(&c->in_flight), back = atomic_load(&c->returned) + atomic_load(&c->refused);
+    unsigned long long left = atomic_load(&c->in_flight),
+                       back = atomic_load(&c->returned) + atomic_load(&c->refused);
     int number = atomic_load(&bridge.signal);
     log_info("%llu messages taken, %llu published, %llu again, %llu confirmed, %llu returned, %llu refused; "
              "%llu delivered, %llu acknowledged",
@@ -151,7 +154,9 @@ static int exit_code(void)
              (unsigned long long)atomic_load(&c->returned), (unsigned long long)atomic_load(&c->refused),
              (unsigned long long)atomic_load(&c->delivered), (unsigned long long)atomic_load(&c->acked));
     if (left > 0) {
-        log_error("%llu messages were taken and are not confirmed; their senders have not been told that they are", left);
+        log_error(
+            "%llu messages were taken and are not confirmed; their senders have not been told that they are",
+            left);
         return number != 0 ? 128 + number : EXIT_FAILED;
     }
     if (atomic_load(&bridge.stop) == STOP_FAILED) {

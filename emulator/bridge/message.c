@@ -1,5 +1,6 @@
-/* Memory for messages. Most have one of a few sizes, and a thread that takes frees what another thread has made: lists
- * by size, of which the last to come is the first to go, spare the allocator most of it and keep memory warm. */
+/* Memory for messages. Most have one of a few sizes, and a thread that takes frees what another thread has
+ * made: lists by size, of which the last to come is the first to go, spare the allocator most of it and keep
+ * memory warm. */
 #include "message.h"
 
 #include <pthread.h>

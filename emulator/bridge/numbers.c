@@ -38,8 +38,8 @@ static bool read_unit(const char *text, const struct unit *units, size_t count, 
 
 bool read_bytes(const char *text, uint64_t *bytes)
 {
-    static const struct unit units[] = {{"", 1},     {"B", 1},          {"KiB", 1024},      {"MiB", 1048576},
-                                        {"kB", 1e3}, {"MB", 1e6},       {"GiB", 1073741824}, {"GB", 1e9}};
+    static const struct unit units[] = {{"", 1},     {"B", 1},    {"KiB", 1024},       {"MiB", 1048576},
+                                        {"kB", 1e3}, {"MB", 1e6}, {"GiB", 1073741824}, {"GB", 1e9}};
     return read_unit(text, units, sizeof units / sizeof *units, bytes);
 }
 
@@ -64,7 +64,8 @@ static size_t distance(const char *a, const char *b)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]), least = row[j] < row[j - 1] ? row[j] : row[j - 1];
+            size_t change = diagonal + (a[i - 1] != b[j - 1]),
+                   least = row[j] < row[j - 1] ? row[j] : row[j - 1];
             diagonal = row[j];
             row[j] = least + 1 < change ? least + 1 : change;
         }

@@ -144,8 +144,8 @@ static int read_known(const struct known *known, const char *value, struct optio
     uint64_t number = 0;
     char text[128];
     switch (known->kind) {
-    case FLAG: *(bool *)at = true; return -1;
-    case NO_FLAG: *(bool *)at = false; return -1;
+    case FLAG:
+    case NO_FLAG: *(bool *)at = known->kind == FLAG; return -1;
     case TEXT: *(const char **)at = value; return -1;
     case COUNT:
         snprintf(text, sizeof text, "is not a whole number, %llu .. %llu", (unsigned long long)known->least,
@@ -162,7 +162,8 @@ static int read_known(const struct known *known, const char *value, struct optio
         }
         break;
     case TIME:
-        snprintf(text, sizeof text, "is not a time (2.5, 10s, 5.001ms), %g s at least", (double)known->least / 1e9);
+        snprintf(text, sizeof text, "is not a time (2.5, 10s, 5.001ms), %g s at least",
+                 (double)known->least / 1e9);
         if (!read_time(value, &number) || number < known->least || number > known->most) {
             return refuse(known->name, value, text);
         }
@@ -231,7 +232,8 @@ static int read_argument(int argc, char **argv, int *i, struct options *options)
 /* What of the environment we need, out of the sight of whatever we start. */
 static int read_environment(struct options *options)
 {
-    const char *url = getenv("VICBRIDGE_URL"), *user = getenv("VICBRIDGE_USER"), *word = getenv("VICBRIDGE_PASSWORD");
+    const char *url = getenv("VICBRIDGE_URL"), *user = getenv("VICBRIDGE_USER"),
+               *word = getenv("VICBRIDGE_PASSWORD");
     int code = -1;
     if (options->urls == 0) {
         code = read_url(url != NULL ? url : "amqp://127.0.0.1:5672/%2f", url == NULL, options);
@@ -251,7 +253,8 @@ static int check(const struct options *options)
 {
     for (size_t i = 0; i < options->urls; i++) {
         if (options->url[i].tls && options->cacert == NULL) {
-            return refuse("--cacert", NULL, "amqps needs the file of those who may sign the broker's certificate");
+            return refuse("--cacert", NULL,
+                          "amqps needs the file of those who may sign the broker's certificate");
         }
     }
     if ((options->cert == NULL) != (options->key_file == NULL)) {
@@ -272,10 +275,15 @@ static int check(const struct options *options)
 int options_read(int argc, char **argv, struct options *options)
 {
     *options = (struct options){
-        .exchange = "dv", .declare = true, .mandatory = true, .connections = 1, .window = 256,
-        .window_bytes = UINT64_C(64) << 20, .prefetch = 256, .heartbeat_s = 10,
-        .reconnect_least_ns = SECONDS / 10, .reconnect_most_ns = 10 * SECONDS,
-        .stats_interval_ns = 5001000, .piece_words = 131, .drain_timeout_ns = 30 * SECONDS,
+        .exchange = "dv", .declare = true, .mandatory = true,
+        .connections = 1, .window = 256, .window_bytes = UINT64_C(64) << 20,
+        .prefetch = 256,
+        .heartbeat_s = 10,
+        .reconnect_least_ns = SECONDS / 10,
+        .reconnect_most_ns = 10 * SECONDS,
+        .stats_interval_ns = 5001000,
+        .piece_words = 131,
+        .drain_timeout_ns = 30 * SECONDS,
     };
     for (int i = 1; i < argc; i++) {
         int code = read_argument(argc, argv, &i, options);

@@ -44,8 +44,8 @@ struct options {
     bool check;
 };
 
-/* Read the command line and VICBRIDGE_URL, VICBRIDGE_USER, VICBRIDGE_PASSWORD, which are removed from the environment.
- * -1: go on; else the exit code, and what is wrong has been said. */
+/* Read the command line and VICBRIDGE_URL, VICBRIDGE_USER, VICBRIDGE_PASSWORD, which are removed from the
+ * environment. -1: go on; else the exit code, and what is wrong has been said. */
 int options_read(int argc, char **argv, struct options *options);
 
 /* ---- help.c */
@@ -55,8 +55,8 @@ extern const char help_text[];
 /* ---- numbers.c */
 
 bool read_count(const char *text, uint64_t least, uint64_t most, uint64_t *value);
-bool read_bytes(const char *text, uint64_t *bytes);  /* 512, 64KiB, 4MB */
-bool read_time(const char *text, uint64_t *ns);      /* 5.001ms; a number alone is seconds */
+bool read_bytes(const char *text, uint64_t *bytes); /* 512, 64KiB, 4MB */
+bool read_time(const char *text, uint64_t *ns);     /* 5.001ms; a number alone is seconds */
 const char *nearest(const char *text, const char *const *names, size_t count); /* or NULL */
 
 /* ---- url.c */
@@ -64,7 +64,8 @@ const char *nearest(const char *text, const char *const *names, size_t count); /
 /* NULL, or what is wrong. With `open` nothing secret may stand in it: a command line can be read by all. */
 const char *url_read(const char *text, bool open, struct url *url);
 
-/* User and password from "user:password", the first line of a file that only its owner can read. NULL, or why not. */
+/* User and password from "user:password", the first line of a file that only its owner can read. NULL, or why
+ * not. */
 const char *credentials_read(const char *path, char **user, char **password);
 
 #endif

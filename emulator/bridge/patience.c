@@ -20,7 +20,8 @@ static bool pause_for(const struct attempt *attempt, uint64_t ns)
     while (!ended(attempt) && (now = now_ns()) < until) {
         struct pollfd look = {attempt->wake, POLLIN, 0};
         uint64_t wait_ms = (until - now + 999999) / 1000000;
-        if (poll(&look, 1, wait_ms < 20 ? (int)wait_ms : 20) > 0 && read(attempt->wake, &count, sizeof count) < 0) {
+        if (poll(&look, 1, wait_ms < 20 ? (int)wait_ms : 20) > 0 &&
+            read(attempt->wake, &count, sizeof count) < 0) {
             continue;
         }
         attempt->tend(attempt->self);

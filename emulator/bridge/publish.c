@@ -46,8 +46,9 @@ static void show_state(struct publisher *publisher, bool connected)
 
 static enum fault wait_for_more(struct publisher *publisher)
 {
-    bool can = !publisher->link.blocked && !publisher->wants_room &&
-               (publisher->part != NULL || (publisher->next.first != NULL && !flight_is_full(&publisher->flight)));
+    bool can =
+        !publisher->link.blocked && !publisher->wants_room &&
+        (publisher->part != NULL || (publisher->next.first != NULL && !flight_is_full(&publisher->flight)));
     uint64_t timeout_ns = sleep_ns, now = now_ns();
     pthread_mutex_lock(&publisher->lock);
     bool busy = can || publisher->todo.first != NULL;
@@ -58,7 +59,8 @@ static enum fault wait_for_more(struct publisher *publisher)
         timeout_ns = due <= now ? 0 : due - now < timeout_ns ? due - now : timeout_ns;
     }
     timeout_ns = publisher->replies.waiting > 0 && timeout_ns > reply_retry_ns ? reply_retry_ns : timeout_ns;
-    if (can || (busy && !flight_is_full(&publisher->flight) && !publisher->link.blocked && !publisher->wants_room)) {
+    if (can ||
+        (busy && !flight_is_full(&publisher->flight) && !publisher->link.blocked && !publisher->wants_room)) {
         timeout_ns = 0;
     }
     enum fault fault = link_wait(&publisher->link, publisher->wake, publisher->wants_room, timeout_ns);
@@ -143,8 +145,13 @@ static void *run(void *self)
 {
     struct publisher *publisher = self;
     struct bridge *bridge = publisher->bridge;
-    struct attempt attempt = {.bridge = bridge, .link = &publisher->link, .wake = publisher->wake, .self = publisher,
-                              .prepare = prepare, .needed = needed, .tend = tend};
+    struct attempt attempt = {.bridge = bridge,
+                              .link = &publisher->link,
+                              .wake = publisher->wake,
+                              .self = publisher,
+                              .prepare = prepare,
+                              .needed = needed,
+                              .tend = tend};
     while (attempt_all(&attempt)) {
         count(&bridge->counters.reconnects, attempt.before);
         attempt.before = true;
@@ -183,7 +190,8 @@ bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigne
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&publisher->lock, NULL);
     atomic_store(&publisher->link.fd, -1);
-    snprintf(publisher->link.name, sizeof publisher->link.name, "vicbridge card %u, publisher %u", bridge->me, number);
+    snprintf(publisher->link.name, sizeof publisher->link.name, "vicbridge card %u, publisher %u", bridge->me,
+             number);
     publisher->link.turn = number; /* connections spread over the brokers */
     publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return publisher->wake >= 0 && flight_open(&publisher->flight, bridge->options.window) &&

@@ -17,29 +17,30 @@ struct publisher {
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t room;
-    struct queue todo;         /* what came off the card */
-    size_t held, held_bytes;   /* todo and everything below */
+    struct queue todo;       /* what came off the card */
+    size_t held, held_bytes; /* todo and everything below */
     bool sleeps, room_wanted;
     enum { PUBLISHER_TRIES, PUBLISHER_WORKS, PUBLISHER_ENDED } state;
 
     /* the thread's own */
     struct link link;
     struct flight flight;
-    struct queue next;         /* to be published, first of all */
-    struct queue later;        /* not taken by the broker: again when they are due */
-    struct message *part;      /* on its way: its body has gone up to part_at */
+    struct queue next;    /* to be published, first of all */
+    struct queue later;   /* not taken by the broker: again when they are due */
+    struct message *part; /* on its way: its body has gone up to part_at */
     size_t part_at;
     struct replies replies;
-    bool return_begun;         /* its header has not come yet */
+    bool return_begun; /* its header has not come yet */
     char return_key[256];
-    bool wants_room;           /* something could be sent, but for the socket */
-    bool blocked, connected;   /* as counted */
-    bool progress;             /* something was confirmed since the last connect */
+    bool wants_room;         /* something could be sent, but for the socket */
+    bool blocked, connected; /* as counted */
+    bool progress;           /* something was confirmed since the last connect */
 };
 
 bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigned number);
 
-/* Hand a message over; waits while the window is full. False: the bridge gives up; the message is the caller's. */
+/* Hand a message over; waits while the window is full. False: the bridge gives up; the message is the caller's.
+ */
 bool publisher_put(struct publisher *publisher, struct message *message);
 
 void publisher_kick(struct publisher *publisher);  /* look round */

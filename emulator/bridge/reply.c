@@ -57,8 +57,12 @@ static size_t send_some(struct replies *replies, uint32_t card, const struct bac
         vic_envelope_put_word(ids + 8 * (number - 1), to->answer[at + number].id);
         number++;
     }
-    struct vic_envelope envelope = {.kind = VIC_CONFIRM, .flags = first->flags, .session = first->session,
-                                    .id = first->id, .body = ids, .bytes = 8 * (number - 1)};
+    struct vic_envelope envelope = {.kind = VIC_CONFIRM,
+                                    .flags = first->flags,
+                                    .session = first->session,
+                                    .id = first->id,
+                                    .body = ids,
+                                    .bytes = 8 * (number - 1)};
     if (vic_envelope_pack(room, sizeof room, &envelope, &bytes) != VIC_OK) {
         return number; /* cannot be */
     }

@@ -24,8 +24,8 @@ struct replies {
 bool replies_open(struct replies *replies, struct bridge *bridge);
 void replies_add(struct replies *replies, uint32_t card, const struct answer *answer);
 
-/* Send what can be sent without waiting. A client that left needs no answer; of one that does not read the oldest are
- * given up beyond 65536, and counted: it publishes those again. */
+/* Send what can be sent without waiting. A client that left needs no answer; of one that does not read the
+ * oldest are given up beyond 65536, and counted: it publishes those again. */
 void replies_send(struct replies *replies);
 void replies_close(struct replies *replies);
 

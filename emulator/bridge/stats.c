@@ -42,8 +42,8 @@ static void write_row(struct stats *stats)
         fprintf(stats->rows, ",%" PRIu64, value - stats->last[i]);
         stats->last[i] = value;
     }
-    fprintf(stats->rows, ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n", atomic_load(&c->in_flight), atomic_load(&c->blocked),
-            atomic_load(&c->connected));
+    fprintf(stats->rows, ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n", atomic_load(&c->in_flight),
+            atomic_load(&c->blocked), atomic_load(&c->connected));
     stats->row_ns = now;
 }
 
@@ -119,8 +119,10 @@ struct stats *stats_start(struct bridge *bridge, bool *failed)
     } else if (stats->rows != NULL) {
         fprintf(stats->rows,
                 "# CLOCK_MONOTONIC of the first row: %" PRIu64 " ns\n"
-                "start_ns,duration_ns,pieces,messages,bytes,published,confirmed,returned,nacked,republished,delivered,acked,"
-                "in_flight,blocked,connected\n", stats->begin_ns);
+                "start_ns,duration_ns,pieces,messages,bytes,published,confirmed,returned,nacked,republished,"
+                "delivered,acked,"
+                "in_flight,blocked,connected\n",
+                stats->begin_ns);
     }
     if (*failed || pthread_create(&stats->thread, NULL, run, stats) != 0) {
         *failed = true;

@@ -7,13 +7,18 @@
 
 static const uint64_t look_every_ns = 50000000, refusal_ns = 100000000;
 
-static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number, const char *queue,
-                   size_t queue_bytes, const char *why)
+static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number,
+                   const char *queue, size_t queue_bytes, const char *why)
 {
     unsigned char room[2048];
     size_t bytes;
-    struct vic_envelope envelope = {.kind = VIC_REFUSAL, .session = session, .id = number, .key = queue,
-                                    .key_bytes = queue_bytes, .body = why, .bytes = strlen(why)};
+    struct vic_envelope envelope = {.kind = VIC_REFUSAL,
+                                    .session = session,
+                                    .id = number,
+                                    .key = queue,
+                                    .key_bytes = queue_bytes,
+                                    .body = why,
+                                    .bytes = strlen(why)};
     log_warning("card %u cannot consume queue '%.*s': %s", card, (int)queue_bytes, queue, why);
     if (vic_envelope_pack(room, sizeof room, &envelope, &bytes) == VIC_OK) {
         vic_message_send(consumer->bridge->messages, card, room, bytes, refusal_ns);
@@ -87,8 +92,8 @@ void subscribers_look(struct consumer *consumer)
     for (size_t i = 0; i < consumer->channels; i++) {
         for (struct subscriber **at = &consumer->channel[i]->subscribers; *at != NULL;) {
             if (program_has_left(consumer, *at)) {
-                log_info("card %u left: what it had of queue '%s' and did not acknowledge goes back", (*at)->card,
-                         consumer->channel[i]->name);
+                log_info("card %u left: what it had of queue '%s' and did not acknowledge goes back",
+                         (*at)->card, consumer->channel[i]->name);
                 leave(consumer, consumer->channel[i], at);
             } else {
                 at = &(*at)->next;
@@ -124,8 +129,8 @@ static void forget_others(struct consumer *consumer, uint32_t card, uint64_t ses
 static struct subscriber **find(struct channel *channel, uint32_t card, const struct vic_envelope *envelope)
 {
     struct subscriber **at = &channel->subscribers;
-    while (*at != NULL && ((*at)->card != card || (*at)->session != envelope->session ||
-                           (*at)->number != envelope->id)) {
+    while (*at != NULL &&
+           ((*at)->card != card || (*at)->session != envelope->session || (*at)->number != envelope->id)) {
         at = &(*at)->next;
     }
     return at;
@@ -150,7 +155,8 @@ void subscribe(struct consumer *consumer, uint32_t card, const struct vic_envelo
         *at = calloc(1, sizeof **at);
     }
     if (*at == NULL) {
-        refuse(consumer, card, envelope->session, envelope->id, envelope->key, envelope->key_bytes, "no memory");
+        refuse(consumer, card, envelope->session, envelope->id, envelope->key, envelope->key_bytes,
+               "no memory");
         return;
     }
     (*at)->channel = channel;

@@ -12,9 +12,9 @@ enum { FIRST_CAPACITY = 4096, LOOK = 1024 };
 
 struct taker {
     struct bridge *bridge;
-    struct message *room;     /* for the next envelope */
-    unsigned *publisher_of;   /* of each card; connections: none yet */
-    unsigned known;           /* cards that have published */
+    struct message *room;      /* for the next envelope */
+    unsigned *publisher_of;    /* of each card; connections: none yet */
+    unsigned known;            /* cards that have published */
     uint64_t *opens, opens_ns; /* vic_peer_opens, and when that was */
 };
 
@@ -40,7 +40,8 @@ static bool clients_left(const struct bridge *bridge)
     return true;
 }
 
-/* Who is there? Taken notice of only when what was sent before has been taken: nothing is left, or much time has passed. */
+/* Who is there? Taken notice of only when what was sent before has been taken: nothing is left, or much time
+ * has passed. */
 static void look_round(struct taker *taker, bool nothing_left)
 {
     struct bridge *bridge = taker->bridge;
@@ -166,10 +167,11 @@ static int take_one(struct taker *taker, uint64_t timeout_ns)
     if (!have_room(taker, bytes)) {
         return VIC_ESYS;
     }
-    int status = vic_message_recv(taker->bridge->messages, &src, taker->room->data, taker->room->capacity, &bytes,
-                                  timeout_ns);
+    int status = vic_message_recv(taker->bridge->messages, &src, taker->room->data, taker->room->capacity,
+                                  &bytes, timeout_ns);
     if (status == VIC_ENOSPC && have_room(taker, bytes)) {
-        status = vic_message_recv(taker->bridge->messages, &src, taker->room->data, taker->room->capacity, &bytes, 0);
+        status = vic_message_recv(taker->bridge->messages, &src, taker->room->data, taker->room->capacity,
+                                  &bytes, 0);
     }
     if (status == VIC_OK) {
         handle(taker, src, bytes);
@@ -179,7 +181,8 @@ static int take_one(struct taker *taker, uint64_t timeout_ns)
 
 void take_all(struct bridge *bridge)
 {
-    struct taker taker = {.bridge = bridge, .publisher_of = calloc(bridge->cards, sizeof(unsigned)),
+    struct taker taker = {.bridge = bridge,
+                          .publisher_of = calloc(bridge->cards, sizeof(unsigned)),
                           .opens = calloc(bridge->cards, sizeof(uint64_t))};
     if (taker.publisher_of == NULL || taker.opens == NULL) {
         log_error("no memory");

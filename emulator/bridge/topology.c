@@ -37,8 +37,8 @@ enum fault topology_declare(struct link *link, amqp_channel_t channel)
     if (*options->exchange != 0) {
         char doing[320];
         snprintf(doing, sizeof doing, "exchange '%s'", options->exchange);
-        amqp_exchange_declare(link->state, channel, amqp_cstring_bytes(options->exchange), amqp_cstring_bytes("topic"),
-                              !options->declare, 1, 0, 0, amqp_empty_table);
+        amqp_exchange_declare(link->state, channel, amqp_cstring_bytes(options->exchange),
+                              amqp_cstring_bytes("topic"), !options->declare, 1, 0, 0, amqp_empty_table);
         fault = link_reply(link, channel, doing);
     }
     for (size_t i = 0; i < options->queues && fault == FAULT_NONE; i++) {

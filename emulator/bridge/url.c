@@ -37,8 +37,8 @@ const char *url_read(const char *text, bool open, struct url *url)
     url->port = info.port;
     url->tls = info.ssl != 0;
     bool v6 = strchr(info.host, ':') != NULL;
-    snprintf(url->shown, sizeof url->shown, "amqp%s://%s%s%s:%d, vhost %s", url->tls ? "s" : "", v6 ? "[" : "", info.host,
-             v6 ? "]" : "", info.port, url->vhost);
+    snprintf(url->shown, sizeof url->shown, "amqp%s://%s%s%s:%d, vhost %s", url->tls ? "s" : "", v6 ? "[" : "",
+             info.host, v6 ? "]" : "", info.port, url->vhost);
     return NULL;
 }
 

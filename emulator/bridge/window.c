@@ -46,8 +46,8 @@ size_t publisher_held(struct publisher *publisher)
 static bool has_window(const struct publisher *publisher, size_t bytes)
 {
     const struct options *options = &publisher->bridge->options;
-    return publisher->held == 0 || (publisher->held < options->window &&
-                                    publisher->held_bytes + bytes <= options->window_bytes);
+    return publisher->held == 0 ||
+           (publisher->held < options->window && publisher->held_bytes + bytes <= options->window_bytes);
 }
 
 bool publisher_put(struct publisher *publisher, struct message *message)
@@ -86,7 +86,8 @@ bool publisher_put(struct publisher *publisher, struct message *message)
     return good;
 }
 
-/* `number` messages are done with. A taker that waits is woken when there is room for many: one wake-up is better. */
+/* `number` messages are done with. A taker that waits is woken when there is room for many: one wake-up is
+ * better. */
 static void give_room(struct publisher *publisher, size_t number, size_t bytes)
 {
     const struct options *options = &publisher->bridge->options;

@@ -1,5 +1,6 @@
 """The examples of bridges and shovels: is every message there at the end, by id and MD5?"""
 
+import signal
 import types
 
 import nodes
@@ -132,12 +133,12 @@ def sides(tmp_path, broker, second, unique):
     near.close()
 
 
-def shovelled(near, far, messages, *rate, options=(), declare=True):
+def shovelled(near, far, messages, *rate, options=(), declare=True, ends=True):
     """Start: a publisher, the shovel, and a bridge to each of the brokers."""
     publisher = near.publish(messages, 200, "--persistent", *rate, bridge=2)
-    shovel = [str(word) for word in (example("shovel"), 2, near.name, 3, messages)]
-    ends = ("--exit-with-clients=2", "--prefetch", 300)
-    bridges = near.bridge(*ends), far.bridge(*ends, declare=declare)
+    shovel = marked(near, example("shovel"), 2, near.name, 3, *[messages] * ends)
+    both = ("--exit-with-clients=2", "--prefetch", 300)
+    bridges = near.bridge(*both), far.bridge(*both, declare=declare)
     near.start(publisher, shovel, *bridges, options=options)
 
 
@@ -172,6 +173,26 @@ def test_either_bridge_of_a_shovel_may_be_killed(sides, connect, killed):
     assert (len(taken.ids), taken.digest) == (6000, near.expected())
     left = take(connect(near.brokers).channel(), near.name)  # came a second time, after the end
     assert len(left.ids) == len(left.of(str(near.report()["session"])).ids) < 6000
+
+
+def test_a_shovel_that_is_killed_loses_nothing(sides, connect):
+    near, far = sides
+    shovelled(near, far, 3000, "--rate", 1500, options=["--if-killed", "restart"], ends=False)
+    for share in (500, 1500):
+        reaches(near, far, share)
+        near.kill("shovel")
+    near.eventually(lambda: near.total("acked") == 3000, "the last message")
+    near.kill("shovel", number=signal.SIGTERM)
+    near.end(None)
+    bodies = set(take(connect(far.brokers).channel(), far.name).ids.values())
+    assert len(bodies) == 3000
+    assert sum(int.from_bytes(md5, "big") for md5 in bodies) % 2**128 == near.expected()
+    assert take(connect(near.brokers).channel(), near.name).ids == {}
+
+
+def reaches(near, far, messages):
+    near.eventually(lambda: far.total("confirmed") > messages, f"{messages} messages over there")
+    near.eventually(lambda: near.pids("shovel"), "a shovel")
 
 
 def test_what_the_second_broker_has_no_queue_for_stays_with_the_first(sides, connect):

@@ -107,6 +107,19 @@ def test_a_queue_that_is_deleted_meanwhile_is_refused(job, channel):
     assert "the queue was deleted" in job.log
 
 
+def test_a_queue_of_the_bridge_is_declared_again_when_it_is_deleted(job, channel):
+    fill(job, channel, 5)
+    job.start(job.consume(8), job.bridge("--exit-with-clients"))
+    job.eventually(lambda: job.total("acked") == 5, "five messages")
+    channel.queue_delete(job.name)
+    job.eventually(lambda: "cancelled the consumer" in job.log, "a bridge that notices")
+    for number in range(5, 8):  # the same queue, whoever is first to declare it
+        channel.queue_declare(job.name, durable=True)
+        named = pika.BasicProperties(message_id=f"{1:016x}-{number + 1:016x}")
+        channel.basic_publish("", job.name, number.to_bytes(8, "little"), named)
+    job.end()
+
+
 def test_nothing_is_lost_when_the_connection_of_a_consumer_is_closed(job, channel, broker):
     fill(job, channel, 3000)
     job.start(job.consume(3000, "--credit", 8), job.bridge("--exit-with-clients", "--prefetch", 8))

@@ -14,7 +14,6 @@
 #include <vic_client.h>
 
 enum { WINDOW = 256, LOOK_NS = 5000000, PAUSE_MS = 200, REFUSED = 0x80 /* MQTT's reasons from here on */ };
-
 static struct vic_delivery sent[1 << 16]; /* by packet id: without PUBACK. Brokers send them in order, */
 static unsigned in_flight;                /* so an id of the last WINDOW is not given again */
 static volatile sig_atomic_t stopped;
@@ -66,6 +65,7 @@ int main(int argc, char **argv)
 {
     vic_t *card;
     vic_client_t *client;
+    struct vic_delivery d;
     struct vic_client_config config = {.flags = VIC_CLIENT_BRIDGE};
     if (argc != 3 || atoi(argv[2]) < 1 || atoi(argv[2]) > 65535) {
         return failed("usage", "mqtt_bridge HOST PORT") + 1;
@@ -73,7 +73,8 @@ int main(int argc, char **argv)
     signal(SIGTERM, stop);
     int status = vic_open(&card);
     status = status == VIC_OK ? vic_client_open(card, NULL, &config, &client) : status;
-    struct mosquitto *mqtt = status == VIC_OK ? mosquitto_new(NULL, true, client) : NULL;
+    int ready = status == VIC_OK && mosquitto_lib_init() == 0;
+    struct mosquitto *mqtt = ready ? mosquitto_new(NULL, true, client) : NULL;
     if (mqtt == NULL) {
         return failed("cannot begin", vic_strerror(status));
     }
@@ -81,7 +82,6 @@ int main(int argc, char **argv)
     mosquitto_publish_v5_callback_set(mqtt, on_publish);
     int link = mosquitto_connect(mqtt, argv[1], atoi(argv[2]), 10);
     for (int open = 1; (open && !stopped) || in_flight > 0;) {
-        struct vic_delivery d;
         if (link != MOSQ_ERR_SUCCESS) {
             failed("not connected, trying again", mosquitto_strerror(link));
             poll(NULL, 0, PAUSE_MS);

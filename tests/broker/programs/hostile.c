@@ -48,7 +48,8 @@ int main(int argc, char **argv)
     vic_t *card;
     vic_message_t *messages;
     unsigned char room[4096];
-    struct vic_envelope envelope = {.kind = VIC_SUBSCRIBE, .session = 77, .id = 1, .key = "there/is/none", .key_bytes = 13};
+    struct vic_envelope envelope = {
+        .kind = VIC_SUBSCRIBE, .session = 77, .id = 1, .key = "there/is/none", .key_bytes = 13};
     unsigned char credit[8] = {1};
     uint32_t bridge = argc > 3 ? (uint32_t)atoi(argv[1]) : 0, src;
     size_t bytes;

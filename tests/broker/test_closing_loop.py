@@ -1,0 +1,103 @@
+"""Does a simulation with cards measured here go the way that measurements of other sizes go?
+
+Small runs on a machine that others may use as well: asserted is the direction, not the distance,
+which `bench/closing_loop.py` prints.
+"""
+
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from dvsim.calibration.points import points_of
+from dvsim.calibration.runs import Given
+from dvsim.calibration.simulated import time_s
+from dvsim.cli.calibrate import calibrate
+from dvsim.emu.asked import Emulation
+from dvsim.scenario.load import load
+from dvsim.session import run_scenarios
+
+FITTED, OTHER = (8, 8_192), (2_048, 131_072)
+MESSAGES = {8: 6_000, 2_048: 6_000, 8_192: 4_000, 131_072: 600}
+PATHS = {"dv": True, "fdr": False}  # with confirms or without
+CLEAR = 1.3
+
+
+def scenario(path, size, overrides=()):
+    sets = [
+        f"workload.message_bytes={size}",
+        f"workload.messages={MESSAGES[size]}",
+        "workload.iterations=2",
+        *overrides,
+    ]
+    if path == "fdr":
+        sets += ["system.publisher.processes=2"] if not overrides else []
+        sets += [f"probe.batch={MESSAGES[size] // 20}"]
+    return replace(load(f"h3/{path}-8", sets), name=f"h3/{path}-{size}")
+
+
+@pytest.fixture(scope="module")
+def closed(broker, tmp_path_factory):
+    """For each path: measured and simulated seconds per message by size, and the verb's output."""
+    folder = tmp_path_factory.mktemp("loop")
+    found = {}
+    for path, confirms in PATHS.items():
+        emulation = Emulation(
+            urls=(broker.nodes[0].url,), credentials=broker.credentials, at_least_once=confirms
+        )
+        how = {"out": folder / "runs", "scale": 1, "backend": emulation, "report": False}
+        runs = run_scenarios([scenario(path, size) for size in (*FITTED, *OTHER)], **how)
+        measured = {
+            point.size: point.time_s for point in points_of([Given(r.folder, r) for r in runs])
+        }
+        words = ["--name", path, "--out", str(folder / "cards")]
+        for run in runs[: len(FITTED)]:
+            words += ["--from", str(run.folder)]
+        result = CliRunner().invoke(calibrate, words, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        role = {"dv": "bridge", "fdr": "publisher"}[path]
+        sets = [f"system.{role}={folder}/cards/{path}-{role}.toml"]
+        asked = [scenario(path, size, sets) for size in (*FITTED, *OTHER)]
+        simulated = run_scenarios(asked, out=None, report=False, replications=20, workers=1)
+        found[path] = (
+            measured,
+            {run.scenario.workload.message_bytes: time_s(run) for run in simulated},
+            result.stdout,
+        )
+    return found
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_larger_messages_take_longer_in_both(closed, path):
+    measured, simulated, _ = closed[path]
+    assert measured[2_048] < measured[131_072]
+    if measured[8_192] > CLEAR * measured[8]:  # else the machine has hidden what bytes cost
+        assert simulated[8] < simulated[2_048] < simulated[131_072]
+        assert simulated[131_072] > CLEAR * simulated[2_048]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_simulator_gives_back_what_was_measured(closed, path):
+    measured, simulated, _ = closed[path]
+    for size in FITTED:
+        # two iterations scatter as the machine does, and a law may not bend to both
+        assert 0.4 < simulated[size] / measured[size] < 2.5, size
+
+
+def test_a_path_that_is_clearly_slower_is_simulated_as_slower(closed):
+    ratio = {
+        size: closed["fdr"][0][size] / closed["dv"][0][size] for size in FITTED
+    }  # of measurements
+    simulated = closed["fdr"][1][2_048] / closed["dv"][1][2_048]
+    if min(ratio.values()) > 2:
+        assert simulated > 1
+    if max(ratio.values()) < 0.5:
+        assert simulated < 1
+
+
+def test_the_verb_tells_what_it_was_made_of(closed):
+    for path in PATHS:
+        text = closed[path][2]
+        assert "law against measurement: 8 B " in text
+        assert "wrote " in text
+        assert "dv-broker" not in text  # a broker of somebody else's is not counted
