@@ -31,6 +31,7 @@ bench: $(VENV)/editable ## how fast: campaign, command line, switch, networks, e
 	$(BIN)/python bench/network.py
 	$(BIN)/python bench/emulator.py
 	$(BIN)/python bench/message.py
+	$(BIN)/python bench/bridge.py
 
 install: $(VENV)/installed ## dvsim in .venv
 

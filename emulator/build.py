@@ -60,7 +60,7 @@ def hardware_sources() -> list[Path]:
 
 
 def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
-    """Fill a folder with ``include``, ``lib`` (with pkg-config and CMake files), ``bin``, ``share``.
+    """Fill a folder: ``include``, ``lib`` (with pkg-config and CMake files), ``bin``, ``share``.
 
     Raises
     ------

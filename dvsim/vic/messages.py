@@ -105,6 +105,16 @@ class Messages(Stream[tuple[int, bytes]]):
             raise self._error("recv", status, capacity=len(memory), bytes=size, timeout=timeout)
         return src, size
 
+    def flush_to(self, dest: int, timeout: float | None = None) -> None:
+        """Wait until the program of one card has received what was sent to it; see `flush`."""
+        call = self._lib.vic_message_flush_to
+        try:
+            status = in_slices(lambda ns: int(call(self._messages, dest, ns)), timeout, self._timed)
+        except OverflowError:
+            status = Status.ERANGE
+        if status != Status.OK:
+            raise self._error("flush_to", status, dest=dest, timeout=timeout)
+
     def flush(self, timeout: float | None = None) -> None:
         """Wait until the programs of other cards have received what was sent.
 

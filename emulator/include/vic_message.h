@@ -81,6 +81,9 @@ VIC_API int vic_message_recv(vic_message_t *messages, uint32_t *src, void *data,
  * a dead card: a peer closed and had not received all; said once. cost: a query per card and look. */
 VIC_API int vic_message_flush(vic_message_t *messages, uint64_t timeout_ns);
 
+/* The same for one card. VIC_ERANGE: no such card. */
+VIC_API int vic_message_flush_to(vic_message_t *messages, uint32_t dest, uint64_t timeout_ns);
+
 /* How many openings of a peer's messages have ended, as far as this card knows by now. If the number has changed since
  * before a vic_message_send, its program may not have received that message. cost: poll_mirror, and a query if
  * some peer has closed. */

@@ -84,6 +84,12 @@ def test_by_pkg_config(installed, folder):
     assert run("pkg-config", "--modversion", "vic", env=env).strip() == dvsim.__version__
 
 
+def test_vicload_finds_its_library(installed):
+    prefix = run(installed, "emulate", "--prefix-dir").strip()
+    assert run(f"{prefix}/bin/vicload", "--version") == f"vicload {dvsim.__version__}\n"
+    assert (Path(prefix) / "share" / "bridge" / "main.c").exists()  # compiled where it is wanted
+
+
 def test_by_cmake(installed, folder):
     prefix = run(installed, "emulate", "--prefix-dir").strip()
     (folder / "CMakeLists.txt").write_text(CMAKE)

@@ -106,6 +106,7 @@ def test_constants_are_those_of_the_header(installed):
 def test_whatever_offers_its_memory_is_sent(messages, data):
     messages.send(0, data)
     assert messages.recv(10) == (0, bytes(data))
+    messages.flush_to(0, 10)
     messages.flush(10)
 
 
@@ -141,6 +142,8 @@ def test_errors_say_what_was_asked(card, messages):
         messages.send(7, b"")
     with pytest.raises(vic.OutOfRange, match="dest=-1"):
         messages.send(-1, b"")
+    with pytest.raises(vic.OutOfRange, match="dest=1"):
+        messages.flush_to(1)
     with pytest.raises(vic.Busy):
         card.messages()
     with pytest.raises(vic.InvalidArgument, match="max_bytes=-1"):
@@ -379,3 +382,29 @@ def test_a_bridge_in_python(installed, options):
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["50", "50"]
     assert done.stderr == ""
+
+
+BYSTANDER = """
+from dvsim import vic
+
+with vic.open() as card:
+    me = card.query_attr().card
+    with card.client(bridge=me == 0, at_most_once=me == 1) as client:
+        card.barrier()
+        if me == 0:
+            for number in range(10):
+                delivery = client.recv(20)
+                assert delivery.body == b"%d" % number and not delivery.flags
+        if me == 1:
+            for number in range(10):
+                client.publish(0, "k", b"%d" % number)
+            client.flush(20)
+            print(client.counts().published)
+        card.barrier()  # card 2 has taken nothing at all until here
+"""
+
+
+def test_who_takes_no_part_does_not_hold_up_a_flush(installed):
+    done = run(installed, 3, BYSTANDER)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "10\n"

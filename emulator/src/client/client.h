@@ -56,8 +56,7 @@ struct peer {
     uint64_t patience_ns;    /* how long a send waits for room; under `sending` */
     /* under the client's lock: */
     struct entry *first, *last, *unsent; /* from `unsent` on: not sent since `met` */
-    bool used;                           /* published to, without confirms, since */
-    uint64_t used_ends;                  /* it had ended so often */
+    bool used;                           /* published to, without confirms */
     bool asked;                          /* for its patterns */
     uint64_t told;                       /* our patterns, up to this stamp */
     uint64_t wants_session, wants_opens; /* whose patterns these are: */

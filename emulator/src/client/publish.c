@@ -176,9 +176,7 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
         struct peer *peer = &c->peers[entry->peer];
         client_lock_take(c, &c->lock);
         c->count.published++;
-        if (!peer->used) {
-            peer->used = vic_message_ends(c->messages, entry->peer, &peer->used_ends) == VIC_OK;
-        }
+        peer->used = true;
         client_lock_give(&c->lock);
     }
     free(entry);
@@ -231,36 +229,32 @@ static bool is_confirmed(struct vic_client *c, uint64_t id)
     return all;
 }
 
-/* Has a card ended to which messages went? That others have left without taking our greetings is no loss. */
-static bool lost_messages(struct vic_client *c)
+static bool is_used(struct vic_client *c, uint32_t to)
 {
-    bool lost = false;
     client_lock_take(c, &c->lock);
-    for (uint32_t to = 0; to < c->cards; to++) {
-        struct peer *peer = &c->peers[to];
-        uint64_t ends = 0;
-        bool ended = peer->used && (vic_message_ends(c->messages, to, &ends) != VIC_OK || ends != peer->used_ends);
-        lost = lost || ended;
-        peer->used = peer->used && !ended;
-    }
+    bool used = c->peers[to].used;
     client_lock_give(&c->lock);
-    return lost;
+    return used;
 }
 
+/* The bridges have it; what other cards have not taken of our greetings is no matter. */
 static int flush_once(struct vic_client *c, uint64_t deadline_ns)
 {
     struct turn turn = {0};
-    for (;;) {
-        int status = vic_message_flush(c->messages, client_slice(c, SLICE_NS, deadline_ns));
-        bool greeted = status == VIC_EPEER && !lost_messages(c); /* said once; of a dead card the turn says it again */
-        if (status != VIC_ETIMEDOUT && !greeted) {
-            return status;
+    int status = VIC_OK, lost = VIC_OK;
+    for (uint32_t to = 0; to < c->cards && status == VIC_OK;) {
+        int taken = VIC_OK;
+        if (is_used(c, to)) {
+            taken = vic_message_flush_to(c->messages, to, client_slice(c, SLICE_NS, deadline_ns));
         }
-        status = client_turn_sending(c, &turn, deadline_ns);
-        if (status != VIC_OK) {
-            return status;
+        if (taken == VIC_ETIMEDOUT) {
+            status = client_turn_sending(c, &turn, deadline_ns);
+            continue;
         }
+        lost = taken != VIC_OK ? taken : lost;
+        to++;
     }
+    return lost != VIC_OK ? lost : status;
 }
 
 int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)

@@ -114,9 +114,9 @@ static void errand_is_done(struct vic_client *c, uint32_t to, const struct erran
     client_lock_give(&c->lock);
 }
 
-/* Has the card been opened anew, or its messages, or have they ended? Its SRAM may say for a while that they are open
- * when their program is dead and even when the next one has opened the card. What is sent then is lost, and this
- * says so when the next one has opened its messages. */
+/* Has the card been opened anew, or its messages, or have they ended? Its SRAM may say for a while that they are
+ * open when their program is dead and even when the next one has opened the card. What is sent then is lost, and
+ * this says so when the next one has opened its messages. */
 static int look_up(struct vic_client *c, uint32_t to, uint64_t *opens, uint64_t *ends, bool *anew)
 {
     const struct peer *peer = &c->peers[to];

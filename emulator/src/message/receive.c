@@ -148,6 +148,33 @@ static bool is_received(struct vic_message *m, uint32_t dest, struct goal *goal,
     return done;
 }
 
+static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t deadline_ns)
+{
+    struct pace pace = {0, 0};
+    struct goal goal = {false, 0, 0};
+    int status = VIC_OK;
+    while (!is_received(m, dest, &goal, lost) && status == VIC_OK) {
+        incoming_serve(m);
+        credit_tend_all(m);
+        status = pace_wait(m, &pace, deadline_ns);
+    }
+    return status;
+}
+
+int vic_message_flush_to(vic_message_t *m, uint32_t dest, uint64_t timeout_ns)
+{
+    if (m == NULL) {
+        return VIC_EINVAL;
+    }
+    int status = message_enter(m);
+    if (status != VIC_OK) {
+        return status;
+    }
+    bool lost = false;
+    status = dest < m->cards ? flush_one(m, dest, &lost, deadline_of(m, timeout_ns)) : VIC_ERANGE;
+    return message_leave(m, lost ? VIC_EPEER : status);
+}
+
 int vic_message_flush(vic_message_t *m, uint64_t timeout_ns)
 {
     if (m == NULL) {
@@ -160,13 +187,7 @@ int vic_message_flush(vic_message_t *m, uint64_t timeout_ns)
     uint64_t deadline_ns = deadline_of(m, timeout_ns);
     bool lost = false;
     for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
-        struct pace pace = {0, 0};
-        struct goal goal = {false, 0, 0};
-        while (!is_received(m, dest, &goal, &lost) && status == VIC_OK) {
-            incoming_serve(m);
-            credit_tend_all(m);
-            status = pace_wait(m, &pace, deadline_ns);
-        }
+        status = flush_one(m, dest, &lost, deadline_ns);
     }
     return message_leave(m, lost ? VIC_EPEER : status);
 }

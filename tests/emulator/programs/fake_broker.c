@@ -157,7 +157,7 @@ static void acknowledge(uint32_t from, uint64_t delivery, bool reject)
 
 static bool deliver_one(void)
 {
-    for (struct message *m = all; m != NULL; m = m->next) {
+    for (struct message *m = many > 0 ? all : NULL; m != NULL; m = m->next) {
         for (unsigned i = 0; i < many && m->delivery == 0; i++) {
             struct subscription *s = &subscriptions[(turn + i) % many];
             if (s->out < s->credit && strcmp(s->queue, m->key) == 0) {
