@@ -1,0 +1,197 @@
+"""A card fitted to published columns, judged by those that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dvsim.calibration.knobs import Knob, knobs_of, logs, with_values
+from dvsim.calibration.naive import naive_error
+from dvsim.calibration.search import Floats, Found, Known, known, search
+from dvsim.calibration.target import Key, Target, mean_error, rows_of, target_of
+from dvsim.errors import Fault, ScenarioError
+from dvsim.results.run import Run
+from dvsim.scenario.load import load_card
+from dvsim.scenario.types import Card, Scenario
+from dvsim.session import run_scenarios
+from dvsim.validation.types import Row
+
+
+@dataclass(frozen=True)
+class How:
+    """How a search is made.
+
+    Parameters
+    ----------
+    budget
+        Evaluations of all starts together; each runs every fitted scenario.
+    starts
+        Of the local search: the card, and others around it.
+    replications, scale, seed, workers
+        Of each run. The seed is the same in all: equal draws for all that is compared.
+    """
+
+    budget: int = 200
+    starts: int = 3
+    replications: int = 2
+    scale: float = 0.1
+    seed: int = 1
+    workers: int = 1
+
+    def run(self, scenarios: Sequence[Scenario], role: str, card: Card, seed: int) -> list[Run]:
+        """Simulate scenarios with a card."""
+        changed = [_with(one, role, card) for one in scenarios]
+        runs = run_scenarios(
+            changed,
+            seed=seed,
+            replications=self.replications,
+            scale=self.scale,
+            workers=self.workers,
+            out=None,
+            report=False,
+        )
+        return [run for run in runs if isinstance(run, Run)]
+
+
+def _with(scenario: Scenario, role: str, card: Card) -> Scenario:
+    """Return a scenario with another card in a role."""
+    given: dict[str, Any] = {role: card}
+    return replace(scenario, system=replace(scenario.system, **given))
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Mean absolute log errors of a set of columns: before, after, and of the naive rival.
+
+    Attributes
+    ----------
+    before, after
+        Of means and quantiles.
+    means_before, means_after, means_naive
+        Of the means alone, which are all that the rival, latency and bytes over a rate, predicts.
+    columns
+        How many there are.
+    """
+
+    before: float
+    after: float
+    means_before: float
+    means_after: float
+    means_naive: float
+    columns: int
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A card that was fitted, and what is known of it.
+
+    Attributes
+    ----------
+    base, card
+        Before and after.
+    knobs, found, known
+        What was turned, where that has led, how well it is known.
+    errors
+        By ``fitted`` and ``held out``, with draws that the search has not seen.
+    """
+
+    base: Card
+    card: Card
+    knobs: tuple[Knob, ...]
+    found: Found
+    known: tuple[Known, ...]
+    target: Target
+    errors: Mapping[str, Errors]
+
+
+def fit_card(
+    base: str,
+    data: str,
+    fit: str,
+    hold_out: str,
+    parameters: Sequence[str],
+    how: How,
+    name: str,
+    command: str,
+    told: Callable[[str], None] = lambda text: None,
+) -> Fitting:
+    """Fit a packaged card to published columns.
+
+    Parameters
+    ----------
+    base, data, fit, hold_out
+        See `dvsim.calibration.target.target_of`.
+    parameters
+        See `dvsim.calibration.knobs.knobs_of`.
+    how
+        How the search is made.
+    name, command
+        Of the new card, and what was typed, for its sources.
+    told
+        Told each time a smaller loss is found.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such card, table, column or parameter, or the budget is too small.
+    """
+    card = load_card(base)
+    target = target_of(card.name, data, fit, hold_out)
+    knobs = knobs_of(card, parameters)
+    least = how.starts * (len(knobs) + 2)
+    if how.budget < least:
+        what = f"{how.starts} starts with {len(knobs)} parameters need {least} at least"
+        raise ScenarioError([Fault("--budget", None, "", f"is {how.budget}; {what}")])
+    scenarios = target.of(target.fit)
+    seen: dict[bytes, float] = {}
+
+    def loss(at: Floats) -> float:
+        key = np.round(at, 6).tobytes()
+        if key not in seen:
+            trial = with_values(card, knobs, list(np.exp(at)), fit, "a trial")
+            runs = how.run(scenarios, target.role, trial, how.seed)
+            seen[key] = mean_error(rows_of(runs, target.fit))
+            if seen[key] <= min(seen.values()):
+                told(f"{len(seen)} of {how.budget} evaluations, loss {seen[key]:.4f}")
+        return seen[key]
+
+    found = search(loss, *logs(knobs), starts=how.starts, budget=how.budget, seed=how.seed)
+    source = f"log errors of mean and quantiles, local search from {how.starts} starts; {command}"
+    values = list(np.exp(found.best.at))
+    fitted = with_values(card, knobs, values, f"{fit} of {data}", source)
+    fitted = replace(fitted, name=f"{name}-{card.kind}", title=f"{card.title}; fitted again")
+    certain = known(loss, found)
+    old, new = (
+        rows_of(
+            how.run(target.scenarios, target.role, one, how.seed + 1), target.fit | target.held_out
+        )
+        for one in (card, fitted)
+    )
+    errors = {
+        what: _errors(old, new, keys, target)
+        for what, keys in (("fitted", target.fit), ("held out", target.held_out))
+        if keys
+    }
+    return Fitting(card, fitted, tuple(knobs), found, tuple(certain), target, errors)
+
+
+def _errors(
+    before: Sequence[Row], after: Sequence[Row], keys: frozenset[Key], target: Target
+) -> Errors:
+    old, new = (_of(rows, keys) for rows in (before, after))
+    means = [[row for row in rows if row.statistic == "mean"] for rows in (old, new)]
+    return Errors(
+        before=mean_error(old),
+        after=mean_error(new),
+        means_before=mean_error(means[0]),
+        means_after=mean_error(means[1]),
+        means_naive=naive_error(_of(after, target.fit), means[1], target.scenarios),
+        columns=len(means[1]),
+    )
+
+
+def _of(rows: Sequence[Row], keys: frozenset[Key]) -> list[Row]:
+    return [row for row in rows if (row.column, row.message_bytes) in keys]

@@ -1,0 +1,105 @@
+"""An affine cost through measured times: relative errors count, not seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.scenario.units import Law
+
+DIGITS = 4  # of a part of a law: more than any measurement has
+PS_PER_S = 10**12
+FS_PER_S = 10**15
+
+Floats = npt.NDArray[np.float64]
+
+
+class Fitted(NamedTuple):
+    """A law and what it was fitted to.
+
+    Attributes
+    ----------
+    law
+        As a card has it.
+    sizes, times_s
+        The points, in bytes and seconds; several may have the same size.
+    """
+
+    law: Law
+    sizes: tuple[int, ...]
+    times_s: tuple[float, ...]
+
+    @property
+    def constant(self) -> bool:
+        """Whether all points have one size, which says nothing about others."""
+        return len(set(self.sizes)) == 1
+
+    def error(self, place: int) -> float:
+        """Return by how much the law is above a point, relative to it."""
+        return seconds(self.law, self.sizes[place]) / self.times_s[place] - 1
+
+
+def seconds(law: Law, size: int) -> float:
+    """Return the cost of a message of `size` bytes in seconds."""
+    return law.fixed_ps / PS_PER_S + law.per_byte_fs * size / FS_PER_S
+
+
+def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Fitted:
+    """Return the affine law, no part of it negative, with the least squares of log errors.
+
+    The start is the non-negative least squares solution of the relative errors. Laws without a
+    part per message, and without one per byte, are tried as well: the best may lie on that edge.
+
+    Parameters
+    ----------
+    sizes
+        Bytes of a message, at least 1.
+    times_s
+        Seconds for one, above 0; as many.
+
+    Raises
+    ------
+    ValueError
+        If there is no point, or one that cannot be.
+    """
+    size = np.asarray(sizes, dtype=np.float64)
+    time = np.asarray(times_s, dtype=np.float64)
+    if not len(size) or len(size) != len(time) or (size < 1).any() or not (time > 0).all():
+        message = f"no law through sizes {list(sizes)} and times {list(times_s)}"
+        raise ValueError(message)
+    fixed = float(np.exp(np.log(time).mean()))
+    tried: list[tuple[float, float]] = [(fixed, 0.0)]
+    if len(set(sizes)) > 1:
+        tried.append((0.0, float(np.exp(np.log(time / size).mean()))))
+        tried.append(_inside(size, time))
+
+    def loss(parts: tuple[float, float]) -> float:
+        return float(((np.log(parts[0] + parts[1] * size) - np.log(time)) ** 2).sum())
+
+    fixed_s, slope_s = min(tried, key=loss)
+    law = Law(round(_short(fixed_s * PS_PER_S)), round(_short(slope_s * FS_PER_S)))
+    return Fitted(law, tuple(sizes), tuple(float(value) for value in time))
+
+
+def _inside(size: Floats, time: Floats) -> tuple[float, float]:
+    """Return the best law with both parts above zero, near the solution for relative errors."""
+    from scipy.optimize import least_squares, nnls
+
+    largest = size.max()
+    columns = np.column_stack([np.ones_like(size), size / largest])
+    start, _ = nnls(columns / time[:, None], np.ones_like(time))
+    floor = 1e-6 * time.min()  # a logarithm needs both parts above zero
+    logs = np.log(np.maximum(start, floor))
+
+    def errors(parts: Floats) -> Floats:
+        return np.asarray(np.log(columns @ np.exp(parts)) - np.log(time))
+
+    parts = np.exp(least_squares(errors, logs).x)
+    return float(parts[0]), float(parts[1] / largest)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

@@ -1,0 +1,128 @@
+"""A bounded local search from several starts, and how well it knows what it has found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+JUMP = math.log(3.0)  # the other starts lie within this factor of the first
+EDGE = math.log(1.25)  # of the first simplex
+NEAR = 1.05  # a start that ends within this factor of the least loss has found the same
+STEP = math.log(1.2)  # at which a profile looks
+
+Floats = npt.NDArray[np.float64]
+Loss = Callable[[Floats], float]
+
+
+class End(NamedTuple):
+    """Where one start has led: logarithms and loss."""
+
+    at: Floats
+    loss: float
+
+
+class Found(NamedTuple):
+    """The best end, all ends (that of the first start first), and the evaluations spent."""
+
+    best: End
+    ends: tuple[End, ...]
+    evaluations: int
+
+    @property
+    def near(self) -> list[End]:
+        """The ends that have found the least loss, nearly."""
+        return [end for end in self.ends if end.loss <= NEAR * self.best.loss]
+
+
+class Known(NamedTuple):
+    """How well one parameter is known.
+
+    Attributes
+    ----------
+    down, up
+        Loss with the parameter over, and times, 1.2, all others as found; over the least loss.
+    ratio
+        Largest over smallest value among the starts that have found the least loss, nearly; None
+        if only one has.
+    """
+
+    down: float
+    up: float
+    ratio: float | None
+
+    @property
+    def weak(self) -> bool:
+        """Whether the data hardly say what it is: a profile that is flat, or ends apart."""
+        return min(self.down, self.up) < 1.02 or (self.ratio or 1.0) > 1.5
+
+
+def search(
+    loss: Loss,
+    start: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    *,
+    starts: int,
+    budget: int,
+    seed: int,
+) -> Found:
+    """Search with the simplex of Nelder and Mead, from the start and from others around it.
+
+    Parameters
+    ----------
+    loss
+        The same number for the same logarithms: its draws must be common to all evaluations.
+    start, low, high
+        Logarithms.
+    starts, budget
+        How many, and how often `loss` is called in all; at least starts * (parameters + 1).
+    seed
+        Of the other starts.
+    """
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(seed)
+    floor, ceiling = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    first = np.clip(np.asarray(start, dtype=np.float64), floor, ceiling)
+    each = budget // starts
+    ends, spent = [], 0
+    for number in range(starts):
+        jump = rng.uniform(-JUMP, JUMP, len(first)) if number else 0.0
+        begin = np.clip(first + jump, floor, ceiling)
+        edges = np.where(begin + EDGE <= ceiling, EDGE, -EDGE)
+        simplex = np.vstack([begin, begin + np.diag(edges)])
+        done = minimize(
+            loss,
+            begin,
+            method="Nelder-Mead",
+            bounds=list(zip(floor, ceiling, strict=True)),
+            options={
+                "maxfev": each,
+                "initial_simplex": np.clip(simplex, floor, ceiling),
+                "xatol": 0.005,
+                "fatol": 1e-4,
+            },
+        )
+        ends.append(End(np.asarray(done.x, dtype=np.float64), float(done.fun)))
+        spent += int(done.nfev)
+    return Found(min(ends, key=lambda end: end.loss), tuple(ends), spent)
+
+
+def known(loss: Loss, found: Found) -> list[Known]:
+    """Return how well each parameter is known; calls `loss` twice for each."""
+    best = found.best
+    same = np.array([end.at for end in found.near])
+    ratios = np.exp(same.max(axis=0) - same.min(axis=0))
+    several = len(same) > 1
+    least = max(best.loss, 1e-12)
+    told = []
+    for place, ratio in enumerate(ratios):
+        step = np.zeros_like(best.at)
+        step[place] = STEP
+        down, up = (loss(best.at + sign * step) / least for sign in (-1, 1))
+        told.append(Known(down, up, float(ratio) if several else None))
+    return told

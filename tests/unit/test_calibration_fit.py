@@ -1,0 +1,182 @@
+"""Does a fit find what data were made with, and judge itself by what it has not seen?"""
+
+import csv
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dvsim.calibration.knobs import knobs_of, with_values
+from dvsim.calibration.naive import naive_error
+from dvsim.calibration.search import known, search
+from dvsim.calibration.target import log_error, rows_of, target_of
+from dvsim.cli.calibrate import calibrate
+from dvsim.errors import ScenarioError
+from dvsim.scenario.load import load, load_card
+from dvsim.session import run_scenarios
+from dvsim.validation.reference import published
+
+DATA = "h3_message_rates.csv"
+
+
+def bowl(at):
+    """A loss whose least is at (1, 2); it hardly knows its third argument."""
+    return 0.1 + abs(at[0] - 1) + 0.5 * abs(at[1] - 2) + 1e-6 * abs(at[2])
+
+
+def test_a_search_finds_the_least_from_every_start_and_knows_what_it_knows():
+    box = {"start": [0, 0, 0], "low": [-3] * 3, "high": [3] * 3}
+    found = search(bowl, **box, starts=3, budget=900, seed=1)
+    assert found.best.at[:2] == pytest.approx([1, 2], abs=0.05)
+    assert len(found.ends) == 3
+    assert found.evaluations <= 900
+    first, second, third = known(bowl, found)
+    assert first.ratio is not None
+    assert not first.weak
+    assert not second.weak
+    assert third.weak
+
+
+def test_one_start_does_not_say_how_far_others_end():
+    box = {"start": [0, 0, 0], "low": [-3] * 3, "high": [3] * 3}
+    found = search(bowl, **box, starts=1, budget=200, seed=1)
+    assert [one.ratio for one in known(bowl, found)] == [None] * 3
+
+
+def test_a_search_stays_within_its_bounds_and_its_budget():
+    seen = []
+
+    def loss(at):
+        seen.append(np.array(at))
+        return float(at[0])
+
+    found = search(loss, [0.0], [-1.0], [1.0], starts=2, budget=40, seed=1)
+    assert found.best.at[0] == pytest.approx(-1, abs=0.02)
+    assert min(at[0] for at in seen) >= -1
+    assert len(seen) == found.evaluations <= 40
+
+
+def test_the_knobs_of_a_card_are_what_it_calls_calibrated():
+    card = load_card("h3-bridge")
+    names = [knob.name for knob in knobs_of(card)]
+    assert "push.fixed" in names
+    assert "push.per_byte" in names
+    assert "convert.fixed" not in names  # assumed
+    assert [knob.name for knob in knobs_of(card, ["convert.per_byte"])] == ["convert.per_byte"]
+    with pytest.raises(ScenarioError, match=r"no parameter 'relase'; did you mean 'release'"):
+        knobs_of(card, ["relase"])
+
+
+def test_a_turned_card_says_that_it_was_fitted():
+    card = load_card("h3-bridge")
+    knobs = knobs_of(card, ["push", "release"])
+    new = with_values(card, knobs, [50e6, 2e6, 1000.4], "r1:8", "a search")
+    assert (new["push"].fixed_ps, new["push"].per_byte_fs) == (50_000_000, 2_000_000)
+    assert new["release"] == 1000
+    assert new.parameters["push"].confidence == "calibrated"
+    assert new.parameters["push"].fitted == "r1:8"
+    assert new.parameters["convert"] == card.parameters["convert"]
+    far = with_values(card, knobs, [1e30, 2e6, 0], "", "")
+    assert far["push"].fixed_ps == 16 * card["push"].fixed_ps
+    assert far["release"] >= 1
+
+
+def test_what_is_fitted_is_not_held_out():
+    target = target_of("h3-bridge", DATA, "r1:8,2048,131072", "rest")
+    assert target.role == "bridge"
+    assert target.fit == {("r1", 8), ("r1", 2048), ("r1", 131072)}
+    assert not target.fit & target.held_out
+    assert ("r2", 8) in target.held_out
+    assert {one.workload.message_bytes for one in target.of(target.fit)} == {8, 2048, 131072}
+    assert all(one.system.transport == "data-vortex" for one in target.scenarios)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("h3-bridge", DATA, "r1:9", "rest"), "--fit: no published column r1:9; there are r1:8"),
+        (("h3-bridge", DATA, "r1", "rest"), "'r1' is not of the form r1:8,2048"),
+        (("h3-bridge", DATA, "r1:8", "r1:8"), "--hold-out: r1:8 is fitted"),
+        (("h3-bridge", "h3_message_rate.csv", "8", "rest"), "did you mean 'h3_message_rates.csv'"),
+        (("zeromq-0.2", DATA, "8", "rest"), "no scenario with this card"),
+    ],
+)
+def test_a_target_that_cannot_be_is_told(given, message):
+    with pytest.raises(ScenarioError) as caught:
+        target_of(*given)
+    assert message in str(caught.value)
+
+
+def test_zero_is_no_small_number():
+    assert log_error(2.0, 1.0) == pytest.approx(math.log(2))
+    assert (log_error(0.0, 0.0), log_error(0.0, 5.0), log_error(5.0, 0.0)) == (0.0, 1.0, 1.0)
+
+
+def test_the_naive_rival_is_exact_where_it_is_right():
+    target = target_of("h3-bridge", DATA, "r1:8,131072", "rest")
+    how = {"scale": 0.0005, "replications": 1, "workers": 1, "out": None, "report": False}
+    runs = run_scenarios(target.of(target.fit), **how)
+    fit = rows_of(runs, target.fit)
+    means = [row for row in fit if row.statistic == "mean"]
+    assert naive_error(fit, means, target.scenarios) == pytest.approx(0, abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A table of columns that the model itself gives, with another cost of publishing."""
+    path = tmp_path_factory.mktemp("made") / "made.csv"
+    rows = []
+    for size in (8, 256, 2048):
+        sets = ["system.publisher.publish=90 us", "workload.messages=400_000"]
+        scenario = load(f"h3/fdr-{size}", sets)
+        (run,) = run_scenarios([scenario], out=None, report=False, replications=4, workers=1)
+        table = run.estimates()
+        table = table[(table["reading"] == "messages") & (table["column"] == "r1")]
+        for statistic in published(scenario, "r1"):
+            value = table.loc[table["statistic"] == statistic, "value"]
+            rows.append(["fdr-ipoib", size, 1, f"{size}B_r1", statistic, float(value.iloc[0])])
+    with path.open("w", encoding="utf-8", newline="") as file:
+        head = ["transport", "message_bytes", "run", "published_column", "statistic", "value"]
+        csv.writer(file).writerows([head, *rows])
+    return path
+
+
+def test_a_fit_finds_what_the_data_were_made_with(made, tmp_path):
+    words = f"python-multiprocessing --against {made} --fit r1:8,2048 --hold-out rest"
+    words += " --parameter publish.fixed --budget 24 --starts 2 --scale 0.02 --name mine"
+    words += f" --out {tmp_path}"
+    result = CliRunner().invoke(calibrate, words.split(), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    path = tmp_path / "mine-publisher.toml"
+    card = load_card(path)
+    assert card["publish"].fixed_ps == pytest.approx(90e6, rel=0.1)
+    statement = card.parameters["publish"]
+    assert statement.confidence == "calibrated"
+    assert statement.fitted == f"r1:8,2048 of {made}"
+    assert f"wrote {path}" in result.stdout
+    assert "held out, 1 columns" in result.stdout
+    assert "naive" in result.stdout
+    given = load("h3/fdr-8", [f"system.publisher={path}"]).system.publisher
+    assert replace(given, title="") == replace(card, title="")
+
+
+def test_a_budget_that_cannot_move_is_refused(tmp_path):
+    words = f"h3-bridge --against {DATA} --fit r1:8 --parameter push --budget 5 --name a"
+    with pytest.raises(ScenarioError, match="--budget: is 5; 3 starts with 2 parameters need 12"):
+        calibrate.main([*words.split(), "--out", str(tmp_path)], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--name a",
+        "h3-bridge --name a",
+        "h3-bridge --against x.csv --name a",
+        "h3-bridge --from runs/a --name a",
+        "--from runs/a --name a --budget 3",
+    ],
+)
+def test_half_a_question_is_refused(words):
+    assert CliRunner().invoke(calibrate, words.split()).exit_code == 2
