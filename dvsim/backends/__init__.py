@@ -5,6 +5,7 @@ emu.py     the same of real programs on this machine, see `dvsim.emu`
 tables.py  samples and counters put together from iterations
 switch.py  a switch or network alone: points, histograms, cylinders; theory.py what stands beside,
            record.py a short run slot by slot
+messaging.py  messaging over hosts: points, and how busy each stage was
 pool.py    tasks on all cores
 code.py    which code it was
 """

@@ -17,7 +17,13 @@ PACKAGE = Path(__file__).resolve().parents[1]
 ROOMS = ("core", "switch", "network", "system", "messaging", "backends")
 EMULATED = ("emu", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
-FILES = ("results/samples.py", "results/summary.py", "results/study.py", "results/messaging.py", "scenario/slot.py")
+FILES = (
+    "results/samples.py",
+    "results/summary.py",
+    "results/study.py",
+    "results/messaging.py",
+    "scenario/slot.py",
+)
 CARD = "data-vortex-8"  # whose planes and links a network has that does not say
 
 

@@ -62,7 +62,7 @@ def emulate(
     RunFailed
         If a program or a broker fails, or messages are lost or changed on the way.
     """
-    on_phase("starting brokers", 0.0, 0.0)
+    on_phase("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
     with site(emulation) as where:
         for scenario in scenarios:
             gathered = Gathered()

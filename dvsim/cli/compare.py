@@ -95,6 +95,7 @@ def _folders(name: str, root: Path) -> list[Path]:
     """Return the folder of a run, or of the newest run of each backend that a name has."""
     from dvsim.errors import Fault, ScenarioError
     from dvsim.results.kept import MANIFEST
+    from dvsim.scenario.find import list_scenarios, nearest
 
     if (Path(name) / MANIFEST).is_file():
         return [Path(name)]
@@ -103,12 +104,14 @@ def _folders(name: str, root: Path) -> list[Path]:
         found = _newest(place)
         if found:
             return found
-    known = sorted({str(path.parents[1].relative_to(root)) for path in root.rglob(MANIFEST)})
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, 1)
+    if Path(name).is_dir():
+        raise ScenarioError([Fault(name, None, "", "is a folder without a run")])
+    if any(entry.name == name for entry in list_scenarios()):
+        message = f"no kept run of it in {root}; 'dvsim run {name}' makes one"
+        raise ScenarioError([Fault(name, None, "", message)])
+    known = (path.parents[1].relative_to(root).as_posix() for path in root.rglob(MANIFEST))
     message = f"no such folder, and no kept run of that name in {root}"
-    raise ScenarioError([Fault(name, None, "", message, near[0] if near else None)])
+    raise ScenarioError([Fault(name, None, "", message, nearest(name, known))])
 
 
 def _newest(place: Path) -> list[Path]:

@@ -25,6 +25,7 @@ VERBS = {
     "run": "Simulate or emulate scenarios and print their columns or points.",
     "validate": "Compare the model with published data, claim by claim.",
     "consistency": "Say what data tell by themselves, with evidence.",
+    "calibrate": "Make cards of this machine's software from emulated runs.",
     "compare": "Put kept runs side by side, simulated or emulated.",
     "limit": "Find how far a switch or network can go until a criterion fails.",
     "report": "Write one HTML page about run folders.",

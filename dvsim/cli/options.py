@@ -93,7 +93,9 @@ class RunOptions:
         )
         return list(dict.fromkeys(runs))
 
-    def write_report(self, runs: Sequence[Run | PointsStudy], validation: Validation | None) -> None:
+    def write_report(
+        self, runs: Sequence[Run | PointsStudy], validation: Validation | None
+    ) -> None:
         """Write the page about all runs, if one was asked for."""
         if self.report is not None:
             write_page(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))

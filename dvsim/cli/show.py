@@ -38,10 +38,11 @@ def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bo
     if schema:
         from pydantic import TypeAdapter
 
+        from dvsim.scenario.messaging_schema import MessagingFile
         from dvsim.scenario.schema import ScenarioFile
         from dvsim.scenario.switch_schema import SwitchFile
 
-        either: TypeAdapter[object] = TypeAdapter(ScenarioFile | SwitchFile)
+        either: TypeAdapter[object] = TypeAdapter(ScenarioFile | SwitchFile | MessagingFile)
         click.echo(_json(either.json_schema()))
         return
     if name is None:
@@ -95,12 +96,15 @@ def _locate(name: str) -> tuple[Path, bool]:
 
 def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
     """Describe a scenario with all its cards."""
+    from dvsim.scenario.messaging_types import MessagingScenario
     from dvsim.scenario.render import sections
     from dvsim.scenario.types import Scenario
 
     scenario = resolved.scenario
     system = scenario if isinstance(scenario, Scenario) else None
     in_use = system.system.cards if system else {}
+    if isinstance(scenario, MessagingScenario):
+        in_use = {f"{role}.{card.name}": card for role, card in scenario.cards}
     tables = sections(scenario)
     head = tables.pop("")
     values: dict[str, dict[str, Any]] = {}
@@ -114,7 +118,7 @@ def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
         for key, value in table.items():
             add((*parts, key), value)
         if section == "system":
-            for role, card in in_use.items():
+            for role, card in in_use.items() if system else ():
                 add((section, role), card.name)
         if section == "probe" and system:
             for label, column in system.probe.columns.items():
@@ -126,7 +130,8 @@ def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
     lines += [f"{key:8}  {head[key]}" for key in ("question", "source", "loop") if key in head]
     lines += ["", _columns(rows)]
     for role, card in in_use.items():
-        lines += ["", _card_text(f"system.{role} = {card.name}", card)]
+        label = f"system.{role} = {card.name}" if system else f"system.{role}"
+        lines += ["", _card_text(label, card)]
     return head | {"path": scenario.path, "values": values, "cards": cards}, "\n".join(lines)
 
 

@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 def validate(campaign: str, options: RunOptions, strict: bool) -> None:
     """Compare the model with what was published, statistic by statistic and claim by claim.
 
-    CAMPAIGN is the folder of a source (h3 stands for h3/validation, switch for switch/validation),
+    CAMPAIGN is the folder of a source (h3, switch, zeromq, amps, osu-qpid; h3 is h3/validation),
     or anything that `dvsim run` takes. Each published statistic is printed beside the simulated
     one, with the verdict by the tolerance that the scenario declares, and a mark whether its column
-    was fitted or held out; then the claims of the source. The switch has claims only. A difference
+    was fitted or held out; then the claims of the source. All but h3 have claims only. A difference
     is a finding, not an error: the exit code is 0.
     """
+    from dvsim.results.study import Study
     from dvsim.validation import validate as validate_runs
 
     runs = options.run(_load(campaign, options))
@@ -44,7 +45,8 @@ def validate(campaign: str, options: RunOptions, strict: bool) -> None:
         click.echo(_json(validation, runs))
     else:
         if options.scale not in (None, 1):
-            what = "messages" if validation.rows else "slots"
+            slots = any(isinstance(run, Study) for run in runs)
+            what = "slots" if slots and not validation.rows else "messages"
             say(f"{what} scaled by {options.scale:g}: not the published workload\n")
         _print(validation, runs, options)
     if strict:

@@ -17,7 +17,7 @@ and for studies::
 
     sweep                points in order: one key along the axis, a line for every other combination
     metrics              what they are called, and the levels that were published
-    curves, spread       the figures
+    curves, spread       the figures; stage_curves and flow_metrics those of messaging over hosts
     recorded, timeline   the recorded run, which player.js draws
     study_tables         tables of what came out and of what was asked
     answers              what the numbers show, in words

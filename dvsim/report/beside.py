@@ -170,7 +170,9 @@ def distribution(sides: Sequence[Side], column: str, reading: str, name: str) ->
     traces, said = [], []
     for side, values in rates.items():
         x, y = steps(values, low)
-        traces.append(line_trace(side, x, y) | {"hovertemplate": hover("%{x:,.0f}", "%{y:.1%}")})
+        trace = line_trace(side, x, y) | {"hovertemplate": hover("%{x:,.0f}", "%{y:.1%}")}
+        trace["line"] |= {"shape": "hv"}  # no rate between two samples was seen
+        traces.append(trace)
         empty = float(np.mean(values == 0)) if values.size else 1.0
         middle = number_text(float(np.median(values))) if values.size else "nothing"
         said.append(f"{side.label}: {values.size:,} samples, {empty:.0%} empty, median {middle}")
@@ -205,11 +207,14 @@ def series(sides: Sequence[Side], column: str, reading: str, name: str) -> Drawi
         x, y = thin(*smooth(*active(time, rate)), POINTS)
         if y.size:
             lines[side] = (x / length, y)
-        said.append(f"{side.label}: {number_text(length)} s")
+        empty = "" if y.size else ", in which nothing arrived"
+        said.append(f"{side.label}: {number_text(length)} s{empty}")
     low = min((float(y.min()) for _, y in lines.values()), default=1.0)
     high = max((float(y.max()) for _, y in lines.values()), default=10.0)
     traces = [
-        line_trace(side, x, y) | {"hovertemplate": hover("%{x:.0%}", f"%{{y:,.0f}} {reading}/s")}
+        line_trace(side, x, y)
+        | {"hovertemplate": hover("%{x:.0%}", f"%{{y:,.0f}} {reading}/s")}
+        | ({"mode": "markers"} if y.size == 1 else {})  # no line is seen of one point
         for side, (x, y) in lines.items()
     ]
     return Drawing(
@@ -220,7 +225,7 @@ def series(sides: Sequence[Side], column: str, reading: str, name: str) -> Drawi
             traces,
             layout(
                 tall(len(sides)) + 60,
-                {"title": "share of the run", "tickformat": "~%", "rangemode": "tozero"},
+                {"title": "share of the run", "tickformat": "~%", "range": [0, 1]},
                 log_axis(low / 1.5, high * 1.2) | {"title": f"{reading}/s"},
             ),
         ),

@@ -243,7 +243,8 @@ def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: 
     beside = [f"dashed is {dashed}, computed without simulating the switch"] * bool(theories)
     beside += ["dash-dotted grey is what was published"] * published
     second = "; ".join(beside or ["nothing stands beside it: marks are simulated, lines join them"])
-    return f"{what[metric].removesuffix('; ')}; {interval}. {second[0].upper()}{second[1:]}.{weak * (not sweep.settled)}"
+    first = f"{what[metric].removesuffix('; ')}; {interval}."
+    return f"{first} {second[0].upper()}{second[1:]}.{weak * (not sweep.settled)}"
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

@@ -28,11 +28,12 @@ def emulated_table(groups: Sequence[Group]) -> Table:
             costs = costs_of(counters)
             run = counters[counters["component"] == "run"]
             busy = counters[counters["metric"] == "busy"]["value"]
+            scale = known_of(entry.run.manifest).get("scale", 1)
             rows.append(
                 [
                     Cell(size_text(group.message_bytes), raw=group.message_bytes),
                     Cell(entry.label),
-                    number(known_of(entry.run.manifest).get("scale")),
+                    Cell(f"{scale:.3g}", raw=scale),
                     *(number(_microseconds(costs.get(kind))) for kind in COSTS),
                     number(100 * float(busy.mean()) if len(busy) else None),
                     *(

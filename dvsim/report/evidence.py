@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.report.prepare import Group, size_text
 from dvsim.report.table import MISSING, Cell, Table, number
+from dvsim.scenario.types import Scenario
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.scenario.types import Parameter
+    from dvsim.scenario.types import Card, Parameter
     from dvsim.validation.types import Validation
 
 # from the weakest; what is published or measured is not listed
@@ -61,14 +62,22 @@ def claims_table(validation: Validation) -> Table:
     )
 
 
-def parameters_table(runs: Sequence[Run]) -> Table:
+def used_cards(one: Run | PointsStudy) -> list[Card]:
+    """Return the cards that a run or study uses; a switch alone has none."""
+    scenario = one.scenario
+    if isinstance(scenario, Scenario):
+        return list(scenario.system.cards.values())
+    return [card for _, card in getattr(scenario, "cards", [])]
+
+
+def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:
     """Tabulate the parameters that nobody published or measured, weakest first.
 
     A parameter that several runs share is one row; one that a run overrides is a row of its own.
     """
     used: dict[tuple[str, str, str, str], tuple[Parameter, list[str]]] = {}
     for run in runs:
-        for card in run.scenario.system.cards.values():
+        for card in used_cards(run):
             for parameter in card.parameters.values():
                 if parameter.confidence in WEAK:
                     key = (card.name, parameter.name, parameter.text, parameter.confidence)

@@ -23,12 +23,13 @@ READING = {
     "megabytes": "Bytes of messages that consumers take, without frames",
     "megabits": "Bits of messages that consumers take, without frames",
     "density": "Mean time between two messages of one stream or consumer",
-    "latency": "Mean time of a message from the application that publishes to the one that consumes",
+    "latency": "Mean time of a message from the publishing to the consuming application",
     "ack_mean": "Mean time from publishing to the acknowledgement of the broker",
     "fairness": "Jain's index of what each consumer got: 1 is even",
     "setup": "What setting up connections takes of the latency",
     "busiest": "Utilisation of the busiest stage",
 }
+EVEN = 0.99  # an index of fairness above which there is nothing to see
 ALIKE = 1e-3  # relative; rates in and out that differ less are one curve
 
 
@@ -37,7 +38,8 @@ def shown_of_flows(study: MessagingStudy) -> list[str]:
     points = study.points
     there = [name for name in FLOW_NAMES if points[name].notna().any()]
     dull = {"busiest"}
-    dull |= {name for name in ("setup", "fairness") if points[name].nunique(dropna=True) <= 1}
+    dull |= {"setup"} if points["setup"].nunique(dropna=True) <= 1 else set()
+    dull |= {"fairness"} if points["fairness"].min() > EVEN else set()
     unlike = (points["rate_in"] / points["rate_out"] - 1).abs().max()
     if not unlike > ALIKE or study.scenario.setting.peer:
         dull.add("rate_in")

@@ -26,7 +26,9 @@ def linear_drawing(sweep: Sweep, name: str) -> list[Drawing]:
     traces: list[dict[str, Any]] = []
     for group in sweep.groups:
         marks = sweep.marks(group, "latency")
-        traces += band(group, marks) + ([simulated(sweep, group, marks, "latency")] if marks else [])
+        traces += band(group, marks) + (
+            [simulated(sweep, group, marks, "latency")] if marks else []
+        )
     name = f"{name}-latency-linear"
     x: dict[str, Any] = {"title": "message_bytes", "rangemode": "tozero"}
     looks = layout(
@@ -39,7 +41,7 @@ def linear_drawing(sweep: Sweep, name: str) -> list[Drawing]:
             title="Latency against message_bytes, both axes linear",
             html=draw(name, traces, looks),
             label=logarithmic.label,
-            reading="The same values: a straight line is a latency that grows evenly with the size.",
+            reading="The same values: on a straight line the latency grows evenly with the size.",
         )
     ]
 
@@ -50,9 +52,7 @@ def stage_drawings(sweep: Sweep, name: str) -> list[Drawing]:
     if not isinstance(study, MessagingStudy) or sweep.key is None:
         return []
     chosen = sweep.groups[:MOST_GROUPS]
-    return [
-        stage_drawing(sweep, study, group, f"{name}-stages-{group.number}") for group in chosen
-    ]
+    return [stage_drawing(sweep, study, group, f"{name}-stages-{group.number}") for group in chosen]
 
 
 def stage_drawing(sweep: Sweep, study: MessagingStudy, group: Group, name: str) -> Drawing:
@@ -76,7 +76,9 @@ def stage_drawing(sweep: Sweep, study: MessagingStudy, group: Group, name: str) 
                 "hovertemplate": f"%{{y:.3f}}<extra>{escape(str(stage))}</extra>",
             }
         )
-        said.append(f"{stage} {number_text(values[points[0]])} to {number_text(values[points[-1]])}")
+        said.append(
+            f"{stage} {number_text(values[points[0]])} to {number_text(values[points[-1]])}"
+        )
     y = {"title": "share of the time at work", "range": [0, 1.02]}
     return Drawing(
         name=name,
@@ -96,4 +98,3 @@ def bottlenecks_text(study: MessagingStudy) -> str:
     total = len(study.scenario.points)
     parts = [f"{stage} at {number} of {total}" for stage, number in count.items()]
     return f"Busiest stage: {', '.join(parts)} points."
-

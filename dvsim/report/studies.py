@@ -11,7 +11,7 @@ from dvsim.errors import DvsimError
 from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
-from dvsim.report.evidence import claims_table, commands_of
+from dvsim.report.evidence import claims_table, commands_of, parameters_table, used_cards
 from dvsim.report.page import render, resource, write
 from dvsim.report.recorded import Recording, Shape, recording
 from dvsim.report.spread import spread_drawings
@@ -98,6 +98,7 @@ def render_study_report(
         parts=parts,
         claims=claims_table(validation) if validation and claims else None,
         settings=settings_table(studies),
+        parameters=parameters_table(studies) if any(map(used_cards, studies)) else None,
         origin=origin_table(studies),
         sources=list(dict.fromkeys(s.scenario.source for s in studies if s.scenario.source)),
         commands=commands_of(studies, command),

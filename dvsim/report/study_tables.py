@@ -10,6 +10,8 @@ from dvsim.report.evidence import ORIGIN, origin_cells
 from dvsim.report.metrics import NAMES, UNITS, estimate_texts, shown
 from dvsim.report.sweep import Mark, Sweep, is_number, value_text
 from dvsim.report.table import Cell, Table, number, number_text
+from dvsim.results.messaging import MessagingStudy
+from dvsim.scenario.varied import plain
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
@@ -20,7 +22,9 @@ MOST_ITEMS = 12  # of a list; the folder of the study has all
 def points_table(sweep: Sweep, name: str) -> Table:
     """Tabulate the metrics of every point; the CSV has all of them with all digits."""
     study = sweep.study
-    metrics = [metric for metric in NAMES if metric in (*shown(study), "p99")]
+    flows = study if isinstance(study, MessagingStudy) else None
+    more = ("p99",) if flows is None else ()
+    metrics = [metric for metric in NAMES if metric in (*shown(study), *more)]
     marks = {
         metric: {mark.point: mark for group in sweep.groups for mark in sweep.marks(group, metric)}
         for metric in metrics
@@ -33,7 +37,11 @@ def points_table(sweep: Sweep, name: str) -> Table:
         for metric in metrics:
             mark = marks[metric].get(point)
             row += [number(None)] * 2 if mark is None else mark_cells(mark, scatters=scatters)
-        row.append(standing_cell(sweep.notes.get(point), flow.get(point)))
+        if flows is not None:
+            stage, used = flows.bottleneck(point)
+            row.append(Cell(f"{stage} {used:.0%}"))
+        else:
+            row.append(standing_cell(sweep.notes.get(point), flow.get(point)))
         rows.append(row)
     estimates = study.estimates()
     return Table(
@@ -47,7 +55,7 @@ def points_table(sweep: Sweep, name: str) -> Table:
         head=[
             *map(str, keys.columns),
             *(text for metric in metrics for text in (NAMES[metric], "±")),
-            "settled?",
+            "settled?" if flows is None else "busiest stage",
         ],
         rows=rows,
         csv_head=[str(column) for column in estimates.columns],
@@ -113,7 +121,9 @@ def settings_of(table: object, start: str = "") -> Iterator[tuple[str, object]]:
     """Give the fields of a table and of the tables in it, with dotted names."""
     for field in fields(table):  # type: ignore[arg-type]
         value = getattr(table, field.name)
-        if is_dataclass(value):
+        if field.name == "cards":
+            yield from ((f"system.{role}", card.name) for role, card in value.items())
+        elif is_dataclass(value):
             yield from settings_of(value, f"{start}{field.name}.")
         else:
             yield f"{start}{field.name}", value
@@ -122,7 +132,7 @@ def settings_of(table: object, start: str = "") -> Iterator[tuple[str, object]]:
 def items_text(value: object) -> str:
     """Write a value, or the first of a long list of them."""
     if not isinstance(value, tuple | list):
-        return value_text(value)
+        return value_text(plain(value))
     texts = [items_text(item) for item in value[:MOST_ITEMS]]
     more = f", … ({len(value):,} in all)" if len(value) > MOST_ITEMS else ""
     return ", ".join(texts) + more if texts else "none"

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
+from dvsim.report.telling import one_of_each
 from dvsim.results.study import Study
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from dvsim.results.points import PointsStudy
 
-LENGTHS = ("slots", "warmup")  # how long a run is: it names no point beside another key
+LENGTHS = ("slots", "warmup", "messages")  # how long a run is: it names no point beside another key
 COLOURS = (BLUE, VERMILION, *OTHER_COLOURS[:-1])  # yellow is too pale for a line on white
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "pentagon", "hexagon")
 
@@ -97,7 +98,8 @@ class Sweep:
         self.study = study
         keys = study.keys()
         lengths = [key for key in LENGTHS if key in keys]
-        self._keys = by_ports(keys.drop(columns=lengths[: keys.shape[1] - 1]))
+        keys = keys.drop(columns=lengths[: keys.shape[1] - 1])
+        self._keys = by_ports(keys) if isinstance(study, Study) else one_of_each(study, keys)
         self.key = axis_key(self._keys)
         found = [] if self.key is None else self._keys[self.key].tolist()
         self.numeric = all(is_number(value) for value in found)

@@ -3,7 +3,8 @@
 samples.py   the two tables that every backend returns: samples and counters
 summary.py   the statistics of each published column, and their intervals over replications
 run.py       one run in memory
-study.py     one study of a switch or network in memory
+points.py    what studies of any kind have in common
+study.py     one study of a switch or network in memory; messaging.py one over hosts
 interval.py  the interval over replications
 manifest.py  where a run came from: versions, host, cards, hashes
 table.py     tables to Parquet bytes and back, the same bytes for the same rows

@@ -16,7 +16,9 @@ The way of a file through this room::
 
 A scenario of a switch or network alone (``kind = "switch"``) goes the same way through
 `switch_schema`, `switch_build`, `switch_types` and `switch_render`; what its points may be is asked
-of the switch and the network themselves, in `switch_points`.
+of the switch and the network themselves, in `switch_points`. One of messaging over hosts
+(``kind = "messaging"``) goes through `messaging_schema`, `messaging_build`, `messaging_types` and
+`messaging_render`. Both have points: `varied`.
 
 Only the plain types are re-exported here; import `load`, `find` and the rest from their modules.
 """

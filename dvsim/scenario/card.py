@@ -92,14 +92,35 @@ def system_cards(document: Document) -> tuple[dict[str, Card], list[Fault]]:
     return cards, faults
 
 
+def card_at(document: Document, path: KeyPath, kind: str) -> tuple[Card | None, list[Fault]]:
+    """Read the card of one kind that a path of a scenario names or contains.
+
+    Returns
+    -------
+    tuple
+        The card, or None and everything that is wrong with it.
+    """
+    table = document.at(path)
+    if isinstance(table, str):
+        table = {"name": table}
+    part, faults = _part(document, path, table, kind)
+    if part is None:
+        return None, faults
+    found = part.data.get("kind")
+    if found in KINDS and found != kind:
+        name = show(table.get("name"))
+        return None, [document.fault(path, f"{name} is a {found} card; needed is one of {kind}")]
+    return _checked(part, faults)
+
+
 def _part(
     document: Document, path: KeyPath, table: dict[str, Any], kind: str | None
 ) -> tuple[Document | None, list[Fault]]:
     """Return the card that a table of a scenario stands for, as a document of its own."""
     inner = {
-        known[2:]: Origin(origin.file, origin.line, path)
+        known[len(path) :]: Origin(origin.file, origin.line, path)
         for known, origin in document.origins.items()
-        if known[:2] == path
+        if known[: len(path)] == path
     }
     here = document.origin(path)
     inner[()] = Origin(here.file, here.line, path)
@@ -112,12 +133,15 @@ def _part(
     if not isinstance(name, str):
         message = "missing" if name is None else f"must be text, not {show(name)}"
         return None, [layer.fault(("name",), message)]
-    file = find_card(name, document.folders)
+    at = _path(name, here)
+    file = find_card(name, document.folders) if at is None else at if at.is_file() else None
     if file is None:
-        near = nearest(name, card_names(document.folders, kind))
         deep = (*path, "name") in document.origins
-        fault = document.fault((*path, "name") if deep else path, f"no card '{name}'", near)
-        return None, [fault]
+        message, near = f"no card '{name}'", nearest(name, card_names(document.folders, kind))
+        if at is not None:
+            known = {item.name: str(item) for item in at.parent.glob("*.toml")}
+            message, near = f"no such file {at}", known.get(nearest(at.name, known) or "")
+        return None, [document.fault((*path, "name") if deep else path, message, near)]
     try:
         base, faults = _read_file(file)
     except ScenarioError as error:
@@ -127,6 +151,17 @@ def _part(
         base.data.pop(key, None)  # replaced as a whole, with its confidence and source
     base.merge(layer)
     return base, faults
+
+
+def _path(name: str, origin: Origin) -> Path | None:
+    """Return the file that a card is named by, if it is named by one and not found by its name.
+
+    In a scenario the path counts from the folder of the file, on the command line from here.
+    """
+    if not name.endswith(".toml"):
+        return None
+    folder = Path() if origin.file == COMMAND_LINE.file else Path(origin.file).parent
+    return folder / name
 
 
 def _statement(value: Any, origin: Origin) -> Any:  # noqa: ANN401 - any TOML value

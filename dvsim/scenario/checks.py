@@ -17,6 +17,7 @@ from dvsim.scenario.published import transports
 from dvsim.scenario.slot import slot_of
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import format_value, parse
+from dvsim.scenario.word_card import beyond_words
 
 
 def between_sections(document: Document, *, partial: bool = False) -> list[Fault]:
@@ -57,6 +58,10 @@ def limits(document: Document, cards: Mapping[str, Card]) -> list[Fault]:
                 f"{limit}, is {format_value(link_ps, 'time')}"
             )
             faults.append(document.fault(("system", "card", "link"), message))
+        beyond = beyond_words(card)
+        if document.at(("system", "fidelity")) == "cycle" and beyond is not None:
+            message = f"{beyond[1]}; that is for fidelity 'cycle', 'flow' has no such limit"
+            faults.append(document.fault(("system", "card", beyond[0]), message))
         size, sram = document.at(("workload", "message_bytes")), card["sram"]
         if isinstance(size, str):
             size = parse(size, "size")

@@ -17,8 +17,8 @@ from dvsim.scenario import locate
 
 KeyPath = tuple[str | int, ...]
 
-CARD_ROLES = ("card", "bridge", "publisher", "broker")
-"""The keys of ``[system]`` that hold a card: its name, or a table."""
+CARD_ROLES = ("card", "bridge", "publisher", "broker", "client", "link", "host", "storage")
+"""The keys of ``[system]`` that hold a card, its name or a table, in any kind of scenario."""
 
 
 class Origin(NamedTuple):

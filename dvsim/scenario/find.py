@@ -36,8 +36,8 @@ class Entry:
     title
         Its title, or `UNREADABLE`.
     kind
-        ``scenario``, ``switch`` (a scenario of a switch or network alone) or ``campaign``; for a
-        card its own kind.
+        ``scenario``, ``switch`` (a scenario of a switch or network alone), ``messaging`` (over
+        hosts) or ``campaign``; for a card its own kind.
     """
 
     name: str
@@ -80,6 +80,7 @@ def list_scenarios() -> list[Entry]:
             continue
         alone = head.get("kind") == "switch" or "traffic" in head
         kind = "campaign" if "campaign" in head else "switch" if alone else "scenario"
+        kind = "messaging" if head.get("kind") == "messaging" else kind
         entries.append(Entry(scenario_name(path), path, _title(head), kind))
     return sorted(entries, key=lambda entry: natural(entry.name))
 

@@ -102,6 +102,51 @@ KINDS: dict[str, dict[str, Spec]] = {
         "disk_rate": _RATE,
         "run_spread": _SCATTER,
     },
+    # of messaging over hosts, see docs/messaging-models.md
+    "port": {
+        "rate": _RATE,
+        "slot_rate": _RATE,
+        "packet": _POSITIVE_SIZE,
+        "packet_overhead": _SIZE,
+        "packet_cost": _TIME,
+        "latency": _TIME,
+        "moderation": _TIME,
+        "send": Spec("law"),
+        "receive": Spec("law"),
+        "connect": _TIME,
+    },
+    "engine": {
+        "threads": Spec("count", 1, most=2),
+        "publish": Spec("law"),
+        "encode": Spec("law"),
+        "decode": Spec("law"),
+        "consume": Spec("law"),
+        "wake": _TIME,
+        "frame_overhead": _SIZE,
+    },
+    "machine": {
+        "cores": Spec("count", 1, most=bounds.INSTANCES),
+        "message_contention": _SCATTER,
+        "byte_contention": _SCATTER,
+        "scatter": _SCATTER,
+        "run_spread": _SCATTER,
+    },
+    "queue-server": {
+        "threads": Spec("count", 1, most=bounds.INSTANCES),
+        "steps": Spec("count", 1, most=3),
+        "accept": Spec("law"),
+        "match": _TIME,
+        "deliver": Spec("law"),
+        "inspect": _TIME,
+        "settle": Spec("law"),
+        "log_overhead": _SIZE,
+        "sync_interval": _TIME,
+    },
+    "storage": {
+        "bandwidth": _RATE,
+        "write": _TIME,
+        "sync": _TIME,
+    },
 }
 
 ROLES: dict[str, dict[str, str]] = {

@@ -16,6 +16,8 @@ from dvsim.scenario.card import load_card
 from dvsim.scenario.document import Document, KeyPath, read
 from dvsim.scenario.extend import read_chain
 from dvsim.scenario.faults import in_order, validate
+from dvsim.scenario.messaging_build import build_messaging, is_messaging
+from dvsim.scenario.messaging_types import MessagingScenario
 from dvsim.scenario.schema import CampaignFile
 from dvsim.scenario.switch_build import build_switch, is_switch
 from dvsim.scenario.switch_types import SwitchScenario
@@ -32,7 +34,7 @@ __all__ = [
     "resolve",
 ]
 
-AnyScenario = Scenario | SwitchScenario
+AnyScenario = Scenario | SwitchScenario | MessagingScenario
 
 
 @dataclass(frozen=True)
@@ -142,13 +144,16 @@ def check_file(path: Path) -> list[Fault]:
 
 def is_card(data: Mapping[str, Any]) -> bool:
     """Say whether the content of a file is that of a card."""
-    return "kind" in data and "workload" not in data and not is_switch(data)
+    named = "kind" in data and "workload" not in data
+    return named and not is_switch(data) and not is_messaging(data)
 
 
 def _built(
     document: Document, path: Path, *, partial: bool = False
 ) -> tuple[AnyScenario | None, list[Fault]]:
     """Check and freeze a document, whichever kind of scenario it is."""
+    if is_messaging(document.data):
+        return build_messaging(document, path, partial=partial)
     if is_switch(document.data):
         return build_switch(document, path, partial=partial)
     return build(document, path, partial=partial)

@@ -10,15 +10,17 @@ import json
 import re
 from collections.abc import Iterator
 
+from dvsim.scenario.messaging_render import messaging_lines, messaging_sections
+from dvsim.scenario.messaging_types import MessagingScenario
 from dvsim.scenario.switch_render import switch_lines, switch_sections
 from dvsim.scenario.switch_types import SwitchScenario
-from dvsim.scenario.types import Card, Scenario
+from dvsim.scenario.types import Card, Parameter, Scenario
 from dvsim.scenario.units import format_value
 
 Value = str | int | float | list["Value"] | dict[str, "Value"]
 
 
-def to_toml(scenario: Scenario | SwitchScenario) -> str:
+def to_toml(scenario: Scenario | SwitchScenario | MessagingScenario) -> str:
     """Return the scenario as TOML.
 
     Parameters
@@ -37,6 +39,8 @@ def to_toml(scenario: Scenario | SwitchScenario) -> str:
     >>> print(to_toml(load("h3/dv-8")).splitlines()[0])
     name = "h3/dv-8"
     """
+    if isinstance(scenario, MessagingScenario):
+        return "\n".join(messaging_lines(scenario, _value, _card)) + "\n"
     if isinstance(scenario, SwitchScenario):
         return "\n".join(switch_lines(scenario, _value)) + "\n"
     lines: list[str] = []
@@ -51,7 +55,9 @@ def to_toml(scenario: Scenario | SwitchScenario) -> str:
     return "\n".join(lines) + "\n"
 
 
-def sections(scenario: Scenario | SwitchScenario) -> dict[str, dict[str, Value]]:
+def sections(
+    scenario: Scenario | SwitchScenario | MessagingScenario,
+) -> dict[str, dict[str, Value]]:
     """Return the values of a scenario, without cards and columns, as they stand in TOML.
 
     Returns
@@ -59,6 +65,8 @@ def sections(scenario: Scenario | SwitchScenario) -> dict[str, dict[str, Value]]
     dict
         By section, ``""`` for the top, and key.
     """
+    if isinstance(scenario, MessagingScenario):
+        return messaging_sections(scenario)
     if isinstance(scenario, SwitchScenario):
         return switch_sections(scenario)
     workload, system, probe = scenario.workload, scenario.system, scenario.probe
@@ -91,18 +99,30 @@ def sections(scenario: Scenario | SwitchScenario) -> dict[str, dict[str, Value]]
     return tables | {"tolerance": dict(vars(scenario.tolerance))}
 
 
+def card_toml(card: Card) -> str:
+    """Return a card as a file of its own."""
+    head = [f"{key} = {_value(getattr(card, key))}" for key in ("name", "kind", "title", "notes")]
+    values = (line for parameter in card.parameters.values() for line in _parameter("", parameter))
+    return "\n".join([*head, *values]) + "\n"
+
+
 def _card(path: str, card: Card) -> Iterator[str]:
     """Write a card with the whole statement of each parameter."""
     yield from ("", f"[{path}]")
     for key in ("name", "kind", "title", "notes"):
         yield f"{key} = {_value(getattr(card, key))}"
-    for name, parameter in card.parameters.items():
-        plain = parameter.dimension in ("count", "ratio")
-        text = format_value(parameter.value, parameter.dimension)
-        yield from ("", f"[{path}.{name}]", f"value = {text if plain else _value(text)}")
-        for key in ("confidence", "source", "fitted"):
-            if getattr(parameter, key) is not None:
-                yield f"{key} = {_value(getattr(parameter, key))}"
+    for parameter in card.parameters.values():
+        yield from _parameter(f"{path}.", parameter)
+
+
+def _parameter(before: str, parameter: Parameter) -> Iterator[str]:
+    """Write the whole statement of a parameter; `before` is the path of its card, with a dot."""
+    plain = parameter.dimension in ("count", "ratio")
+    text = format_value(parameter.value, parameter.dimension)
+    yield from ("", f"[{before}{parameter.name}]", f"value = {text if plain else _value(text)}")
+    for key in ("confidence", "source", "fitted"):
+        if getattr(parameter, key) is not None:
+            yield f"{key} = {_value(getattr(parameter, key))}"
 
 
 def _columns(scenario: Scenario) -> Iterator[str]:

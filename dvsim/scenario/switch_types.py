@@ -8,17 +8,26 @@ gives the tables of one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
-from itertools import product
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dvsim.scenario.varied import Point, Varied, names_of, plain, point_text
+
+__all__ = [
+    "MOST_RECORDED",
+    "Hot",
+    "NetworkTable",
+    "Point",
+    "Record",
+    "Setting",
+    "SwitchScenario",
+    "SwitchTable",
+    "TrafficTable",
+    "plain",
+    "point_text",
+]
+
 MOST_RECORDED = 200  # packets, and slots, that a report can show moving
-
-LONGEST = 40  # characters of a value in a message
-
-Point = Mapping[str, Any]
-"""The varied keys with their values at one point, such as ``{"height": 16, "load": 0.3}``."""
 
 
 @dataclass(frozen=True)
@@ -97,25 +106,25 @@ class Setting:
         """Say whether there is a table that a key belongs to, by its short name."""
         switch = self.switch if self.network is None else self.network.switch
         tables = (table for table in (self.traffic, self.network, switch) if table is not None)
-        return any(key in _names(type(table)) for table in tables)
+        return any(key in names_of(type(table)) for table in tables)
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - any value of a table
         """Return the value of a key, by its short name; None where there is no such table."""
         switch = self.switch if self.network is None else self.network.switch
         for table in (self.traffic, self.network, switch):
-            if table is not None and key in _names(type(table)):
+            if table is not None and key in names_of(type(table)):
                 return getattr(table, key)
         return None
 
     def put(self, key: str, value: Any) -> Setting:  # noqa: ANN401 - any value of a table
         """Return the setting with another value of a key, by the short name that `vary` uses."""
-        if key in _names(TrafficTable):
+        if key in names_of(TrafficTable):
             return replace(self, traffic=replace(self.traffic, **{key: value}))
         if self.switch is not None:
             return replace(self, switch=replace(self.switch, **{key: value}))
         network = self.network
         assert network is not None  # one of the two is there
-        if key in _names(NetworkTable):
+        if key in names_of(NetworkTable):
             return replace(self, network=replace(network, **{key: value}))
         assert network.switch is not None  # `build` has checked it
         return replace(
@@ -124,7 +133,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class SwitchScenario:
+class SwitchScenario(Varied[Setting]):
     """One question about a switch or a network, with everything that its answer depends on.
 
     Attributes
@@ -150,83 +159,3 @@ class SwitchScenario:
     vary: tuple[Mapping[str, tuple[Any, ...]], ...] = ()
     compare: tuple[str, ...] = ()
     record: Record | None = None
-
-    @cached_property
-    def points(self) -> tuple[Point, ...]:
-        """The varied keys of each point, in the order of the tables; the last varies fastest."""
-        rows = [
-            [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
-            for table in self.vary
-        ]
-        return tuple(
-            {key: value for part in parts for key, value in part.items()}
-            for parts in product(*rows)
-        )
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The varied keys."""
-        return tuple(key for table in self.vary for key in table)
-
-    def at(self, point: int | Point) -> Setting:
-        """Return the tables of a point, given by its number or by its keys."""
-        chosen = self.points[point] if isinstance(point, int) else point
-        setting = self.setting
-        for key, value in chosen.items():
-            setting = setting.put(key, value)
-        return setting
-
-    def fixed(self, key: str, value: Any) -> SwitchScenario:  # noqa: ANN401 - any value of a table
-        """Return the scenario with one key set everywhere; it is not varied any more.
-
-        If the key was varied and took this value, what goes together with the value stays, and
-        what goes together with others is left out.
-        """
-        setting, vary = self.setting.put(key, value), []
-        for table in self.vary:
-            rows = [row for row, other in enumerate(table.get(key, ())) if other == value]
-            chosen = {
-                other: tuple(values[row] for row in rows) if rows else values
-                for other, values in table.items()
-                if other != key
-            }
-            if len(rows) == 1:
-                for other, (only,) in chosen.items():
-                    setting = setting.put(other, only)
-            elif chosen:
-                vary.append(chosen)
-        return replace(self, setting=setting, vary=tuple(vary))
-
-
-def plain(value: Any) -> int | float | str | None:  # noqa: ANN401 - any value of a table
-    """Return a value of a table as one number or one text, as a column can hold it.
-
-    Examples
-    --------
-    >>> plain(0.5), plain((0, 2)), plain(Hot(0.1, (3, 4)))
-    (0.5, '0 2', '0.1 3 4')
-    """
-    if value is None or isinstance(value, int | float | str):
-        return value
-    parts = vars(value).values() if isinstance(value, Hot) else value
-    return " ".join(str(plain(part)) for part in parts)
-
-
-def point_text(point: Point) -> str:
-    """Return a point for people.
-
-    Examples
-    --------
-    >>> point_text({"height": 16, "load": 0.30})
-    'height 16, load 0.3'
-    """
-    return ", ".join(f"{key} {_short(plain(value))}" for key, value in point.items())
-
-
-def _short(value: float | str | None) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def _names(table: type) -> set[str]:
-    return {item.name for item in fields(table)}

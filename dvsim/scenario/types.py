@@ -60,7 +60,7 @@ class Card:
     name, title, notes
         For people.
     kind
-        ``vortex``, ``link``, ``broker``, ``bridge`` or ``publisher``.
+        One of `dvsim.scenario.kinds.KINDS`.
     parameters
         By name, in the order of the kind.
     """

@@ -3,16 +3,19 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
-from dvsim.results.study import Study
+from dvsim.validation.amps_claims import AMPS
 from dvsim.validation.claims import decide
 from dvsim.validation.dv_claims import DV
 from dvsim.validation.evidence import Evidence
 from dvsim.validation.h3_claims import H3
+from dvsim.validation.osu_claims import OSU
 from dvsim.validation.types import Reading, Split, Validation
 from dvsim.validation.verdict import compare
+from dvsim.validation.zeromq_claims import ZEROMQ
 
-REGISTRIES = (H3, DV)
+REGISTRIES = (H3, DV, OSU, AMPS, ZEROMQ)
 
 
 def claimed() -> frozenset[str]:
@@ -37,7 +40,7 @@ class Tally:
     total: int
 
 
-def validate(runs: Iterable[Run | Study]) -> Validation:
+def validate(runs: Iterable[Run | PointsStudy]) -> Validation:
     """Compare runs with the published columns and decide the claims about their scenarios.
 
     Parameters
@@ -59,7 +62,7 @@ def validate(runs: Iterable[Run | Study]) -> Validation:
     """
     named = {run.scenario.name: run for run in runs}
     by_name = {name: run for name, run in named.items() if isinstance(run, Run)}
-    studies = {name: study for name, study in named.items() if isinstance(study, Study)}
+    studies = {name: study for name, study in named.items() if isinstance(study, PointsStudy)}
     comparisons = [compare(run) for run in by_name.values()]
     columns = tuple(column for one in comparisons for column in one.columns)
     evidence = Evidence(by_name, columns, studies)

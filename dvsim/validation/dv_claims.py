@@ -11,7 +11,7 @@ from functools import partial
 from itertools import pairwise
 
 from dvsim.scenario.switch_points import device_of, network_of, nodes_of
-from dvsim.scenario.switch_types import NetworkTable
+from dvsim.scenario.switch_types import NetworkTable, Setting
 from dvsim.validation.claims import Finding, Registry, number_text
 from dvsim.validation.evidence import Estimate, Evidence, Missing
 
@@ -44,6 +44,7 @@ def _(evidence: Evidence) -> Finding:
 @DV.claim("DV-2", "The 12 x 12 prototype has 36 nodes", [ZERO_LOAD])
 def _(evidence: Evidence) -> Finding:
     setting = evidence.studies[ZERO_LOAD].scenario.at(0)
+    assert isinstance(setting, Setting)  # of a switch
     inputs = device_of(setting).inputs
     return Finding(float(nodes_of(setting)), f"structure: {inputs} ports", by_definition=True)
 

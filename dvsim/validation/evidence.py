@@ -7,9 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from dvsim.results.messaging import MessagingStudy
+from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
-from dvsim.results.study import Study
 from dvsim.results.summary import column_rates, column_samples, moving_average
+from dvsim.scenario.messaging_types import MessagingScenario
+from dvsim.scenario.messaging_types import Setting as Flows
 from dvsim.scenario.switch_types import Setting
 from dvsim.validation.types import ColumnVerdict
 from dvsim.validation.verdict import Estimates, estimates_by_key, readings
@@ -46,7 +49,7 @@ class Evidence:
         self,
         runs: Mapping[str, Run],
         columns: Iterable[ColumnVerdict],
-        studies: Mapping[str, Study] | None = None,
+        studies: Mapping[str, PointsStudy] | None = None,
     ) -> None:
         self.runs = dict(runs)
         self.studies = dict(studies or {})
@@ -81,17 +84,43 @@ class Evidence:
         Missing
             If it says nothing.
         """
-        table = self.studies[scenario].theory
+        table = self.studies[scenario].beside
         table = table[table["point"] == self._number(scenario, keys)]
         rows = table[(table["name"] == name) & (table["metric"] == metric)]
         if rows.empty:
             raise Missing(f"no {metric} of {name} at {_said(keys)} in {scenario}")
         return float(rows["value"].iloc[0])
 
-    def settings(self, scenario: str) -> list[Setting]:
+    def settings(self, scenario: str) -> list[Setting | Flows]:
         """Return the tables of each point of a study."""
         asked = self.studies[scenario].scenario
         return [asked.at(point) for point in range(len(asked.points))]
+
+    def declared(self, scenario: str, name: str) -> float:
+        """Return a number of the tolerances that a scenario of messaging declares.
+
+        Raises
+        ------
+        Missing
+            If it declares none of that name.
+        """
+        asked = self.studies[scenario].scenario
+        if not isinstance(asked, MessagingScenario) or name not in asked.tolerance:
+            raise Missing(f"{scenario} declares no {name}")
+        return asked.tolerance[name]
+
+    def bottleneck(self, scenario: str, point: int) -> str:
+        """Return the busiest stage of a point of a study of messaging.
+
+        Raises
+        ------
+        Missing
+            If it is a study of something else.
+        """
+        study = self.studies[scenario]
+        if not isinstance(study, MessagingStudy):
+            raise Missing(f"no stages in {scenario}")
+        return study.bottleneck(point)[0]
 
     def _number(self, scenario: str, keys: Mapping[str, object]) -> int | None:
         """Return the number of the first point with these values, varied or not."""

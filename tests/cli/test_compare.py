@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from dvsim.report.beside import distribution, series, sides_of
+from dvsim.results.beside import compare
 from dvsim.results.folder import run_folder, write_run
 from dvsim.results.manifest import build_manifest
 from dvsim.scenario.load import load
@@ -110,12 +112,25 @@ def test_the_page_overlays_distributions_and_series(kept, tmp_path):
     assert text.count("1 h3/fdr-8 sim") > 4 and text.count("2 h3/fdr-8 emu") > 4
 
 
+def test_a_distribution_is_of_steps_and_a_single_average_is_a_point(kept):
+    _, first, _, other = kept
+    found = compare([first, other])
+    drawn = distribution(sides_of(found), "r1", "messages", "d")
+    assert drawn.html.count('"shape":"hv"') == 2
+    drawn = series(
+        sides_of(found), "r1", "messages", "s"
+    )  # four samples: fewer than an average has
+    assert drawn.html.count('"mode":"markers"') == 2
+
+
 def test_what_cannot_be_compared(kept, tmp_path):
     root, first, _, _ = kept
     cases = {
         ("h3/fdr-9",): "h3/fdr-9: no such folder, and no kept run of that name in",
         ("h3/fdr-256",): "h3/fdr-256: a comparison needs two runs; here is one:",
         (first.folder, first.folder): "a comparison needs two runs; here is one:",
+        ("h3/dv-8",): f"h3/dv-8: no kept run of it in {root}; 'dvsim run h3/dv-8' makes one",
+        (tmp_path,): f"{tmp_path}: is a folder without a run",
     }
     for names, message in cases.items():
         done = dvsim("compare", *names, "--runs", root)

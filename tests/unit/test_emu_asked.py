@@ -1,5 +1,6 @@
 """What is asked of an emulated run: how many messages, which batches, whose brokers?"""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from dvsim.emu import asked
 from dvsim.emu.asked import BYTES, MESSAGES, Emulation, check_emulation, fitted, own_scale, redacted
+from dvsim.emu.credentials import credentials_of
 from dvsim.errors import ScenarioError
 from dvsim.results.emulated import cost_text, made_text
 from dvsim.scenario.load import load
@@ -76,9 +78,20 @@ def test_every_fault_is_told_at_once():
     assert [str(fault).partition(":")[0] for fault in caught.value.faults] == [
         "switch/load-latency",
         "h3/dv-8",
-        "clusters",
+        "--clusters",
         "--workers",
     ]
+
+
+@pytest.mark.parametrize(
+    ("emulation", "option"),
+    [(Emulation(clusters=3), "--clusters"), (Emulation(urls=("amqp://h",) * 3), "--url")],
+)
+def test_brokers_without_a_receiver_are_refused(emulation, option):
+    with pytest.raises(ScenarioError, match=f"^{option}: 3 brokers for 2 receivers"):
+        check_emulation([load("h3/dv-8")], emulation, {})
+    fewer = replace(emulation, clusters=2, urls=emulation.urls[:2])
+    check_emulation([load("h3/dv-8")], fewer, {})
 
 
 @pytest.mark.parametrize(
@@ -93,6 +106,36 @@ def test_urls_that_are_refused(url):
 )
 def test_urls_that_are_taken(url):
     assert not list(Emulation(urls=(url,)).faults())
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "said"),
+    [
+        (b"me:secret", 0o644, "others may read it; chmod 600 "),
+        (b"mesecret", 0o600, "its first line is not user:password"),
+        (b":secret", 0o600, "its first line is not user:password"),
+        (b"secret:\xff", 0o600, "it is not text"),
+    ],
+)
+def test_a_file_that_holds_no_credentials_is_refused_and_not_shown(tmp_path, content, mode, said):
+    path = tmp_path / "credentials"
+    path.write_bytes(content)
+    path.chmod(mode)
+    with pytest.raises(ScenarioError, match=f"^--credentials: {path}: {said}") as caught:
+        credentials_of(path)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(ScenarioError, match=r"^--credentials: .*: No such file or directory"):
+        credentials_of(tmp_path / "other")
+
+
+def test_credentials_come_from_a_pipe_too():
+    reading, writing = os.pipe()
+    os.write(writing, b"me:se:cret\n")
+    os.close(writing)
+    try:
+        assert credentials_of(Path(f"/dev/fd/{reading}")) == ("me", "se:cret")
+    finally:
+        os.close(reading)
 
 
 def test_a_password_is_never_repeated():

@@ -38,8 +38,10 @@ BELOW = {  # what each room may know
         "backends",
         "scenario",
     },
+    "calibration": {"session", "validation", "results", "scenario"},
     "cli": {
         "session",
+        "calibration",
         "broker",
         "asked",
         "emu",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import dvsim
-from dvsim import session
+from dvsim import making, session
 from dvsim.backends import code
 from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.scenario import bounds
@@ -38,7 +38,7 @@ def test_an_edited_run_folder_is_refused_and_force_replaces_it(tmp_path):
 
 
 def test_a_name_that_is_too_long_for_a_folder_is_known_before_the_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(session, "simulate", None)
+    monkeypatch.setattr(making, "simulate", None)
     with pytest.raises(OutputError, match="File name too long"):
         ask(SMALL, out=tmp_path / ("x" * 300))
 

@@ -10,14 +10,14 @@ import pytest
 from switch_desk import small
 
 import dvsim
-from dvsim import session
+from dvsim import making
 from dvsim.backends import pool, switch
 from dvsim.cli.points import study_lines
 from dvsim.errors import OutputError, RunFailed
 from dvsim.report.answers import answer
 from dvsim.report.study_tables import points_table
 from dvsim.report.sweep import Sweep
-from dvsim.results import kept, study_folder
+from dvsim.results import kept
 from dvsim.results.load import load_result
 from dvsim.results.study import METRICS, TABLES, flow_text
 from dvsim.scenario.load import load
@@ -229,7 +229,7 @@ def test_python_runs_a_study():
 
 def test_a_question_is_answered_once(sweep, tmp_path, monkeypatch):
     (first,) = ask(sweep, out=tmp_path)
-    monkeypatch.setattr(session, "study", None)
+    monkeypatch.setattr(making, "study", None)
     (again,) = ask(sweep, out=tmp_path)
     assert again.folder == first.folder
     for name in TABLES:
@@ -297,7 +297,7 @@ def test_an_interrupted_run_leaves_nothing_and_no_process(sweep, tmp_path, monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr(switch, "QUICK", 0)
-    monkeypatch.setattr(session.Progress, "runs_done", interrupt)
+    monkeypatch.setattr(making.Progress, "runs_done", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ask(sweep, out=tmp_path / "runs", workers=2)
     assert not (tmp_path / "runs").exists()
@@ -313,7 +313,7 @@ def test_a_worker_that_dies_fails_the_run(sweep, monkeypatch):
     def kill_one(*_):
         next(iter(pool.multiprocessing.active_children())).kill()
 
-    monkeypatch.setattr(session.Progress, "runs_done", kill_one)
+    monkeypatch.setattr(making.Progress, "runs_done", kill_one)
     monkeypatch.setattr(switch, "SMALL", 1)
     with pytest.raises(RunFailed, match="a worker process died"):  # with much still to be done
         ask(sweep.fixed("slots", 100_000), replications=20, workers=2)
@@ -322,7 +322,7 @@ def test_a_worker_that_dies_fails_the_run(sweep, monkeypatch):
 def test_the_folder_of_a_run_is_told_from_that_of_a_study(sweep, tmp_path):
     (study,) = ask(sweep, out=tmp_path, report=False)
     manifest = json.loads((study.folder / "manifest.json").read_text())
-    assert manifest["backend"] == study_folder.BACKEND
+    assert manifest["backend"] == "switch"
     assert manifest["node_updates"] == 450 * 2 * 2 * 3 * (4 * 3 + 8 * 4)
     with pytest.raises(RunFailed, match=r"samples\.parquet is missing"):
         from dvsim.results.folder import load_run

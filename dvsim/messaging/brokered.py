@@ -1,0 +1,149 @@
+"""Publishers, broker nodes and consumers: every message crosses a link to the broker and one away.
+
+Each client has a host of its own, so the ports of the broker host are what many streams share: one
+way in, one way out. Federated nodes hang on the first one and have their own consumers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import simpy
+
+from dvsim.messaging.broker import Node
+from dvsim.messaging.client import Consumer, Publisher, Traffic, delayed
+from dvsim.messaging.course import Course
+from dvsim.messaging.hop import Arrive, Hop, Shared
+from dvsim.messaging.machine import Machine
+from dvsim.messaging.port import BURST, link, ping_grain
+from dvsim.scenario.messaging_types import Setting
+from dvsim.system.stage import Clock
+from dvsim.system.streams import Streams
+
+INGRESS, EGRESS, BETWEEN = "link to the broker", "link to the consumer", "link between brokers"
+
+
+class Brokered:
+    """The system of pattern ``broker``.
+
+    Attributes
+    ----------
+    safe
+        Course of the messages that the first node has acknowledged.
+    publishers, consumers
+        The clients.
+    links
+        Links that a message crosses, mean over the consumers.
+    """
+
+    def __init__(self, clock: Clock, setting: Setting, traffic: Traffic, draws: Streams) -> None:
+        flow, system, cards = setting.flow, setting.system, setting.cards
+        self._clock, self._setting, self._traffic = clock, setting, traffic
+        card = cards["broker"]
+        self._threads: int = card["threads"] * card["steps"]
+        self._draws, self._engine, self._card = draws, cards["client"], cards["link"]
+        self._latency: int = self._card["latency"]
+        self.safe = Course(clock)
+        self.consumers: list[Consumer] = []
+        self._ports: dict[simpy.PriorityResource, list[Hop]] = {}
+        self._settlers: list[Callable[[int], None]] = [lambda _: None] * flow.consumers
+        ping = ping_grain(self._card, traffic.frame)
+        self._grain = ping if flow.mode == "ping" else BURST
+        members = [range(node, flow.consumers, system.brokers) for node in range(system.brokers)]
+        self._sizes = list(map(len, members))
+        self.nodes: list[Node] = []
+        leaves = [self._node(number, list(members[number])) for number in range(1, system.brokers)]
+        root = self._node(0, list(members[0]), leaves)
+        self.nodes = [root, *leaves]
+        port = simpy.PriorityResource(clock)
+        self.publishers = []
+        for number in range(flow.publishers):
+            arrive = root.connect(partial(self._acknowledge, number))
+            wire = self._wire(INGRESS, arrive, port)
+            host = self._client(f"publisher.{number}")
+            self.publishers.append(
+                Publisher(clock, self._engine, self._card, host, traffic, wire.arrive)
+            )
+        further = sum(self._sizes[1:]) / sum(self._sizes)
+        self.links = 2 + further
+
+    @property
+    def stages(self) -> list[Shared]:
+        """What can be busy: each thread of a client, the ports, threads and logs of the nodes."""
+        clients: list[Publisher | Consumer] = [*self.publishers, *self.consumers]
+        own = [hop for client in clients for hop in client.hops]
+        found = [Shared(hop.kind, [hop]) for hop in own]
+        found += [Shared(wires[0].kind, wires) for wires in self._ports.values()]
+        for node in self.nodes:
+            found += node.stages
+        return found
+
+    @property
+    def taken(self) -> Course:
+        """Course of the messages that have come into the queues of the first node."""
+        return self.nodes[0].routed
+
+    def expected(self, messages: int) -> int:
+        """Return how many messages are consumed when so many are published."""
+        copies = self._setting.flow.consumers if self._setting.system.exchange == "fanout" else 1
+        return messages * copies
+
+    def _node(self, number: int, members: list[int], leaves: list[Node] | None = None) -> Node:
+        """Make a node with its consumers, and the nodes that it hands on to."""
+        clock, traffic = self._clock, self._traffic
+        away = simpy.PriorityResource(clock)
+        targets: list[Arrive] = [self._consumer(member, away) for member in members]
+        for leaf in leaves or []:
+            taken = leaf.connect(lambda _: None)
+            targets.append(self._wire(BETWEEN, taken, away).arrive)
+        host = Machine(
+            self._setting.cards["host"],
+            f"broker.{number}",
+            1,
+            self._threads,
+            self._draws,
+        )
+        weights = [1] * len(members) + (self._sizes[1:] if leaves else [])
+        node = Node(
+            clock, self._setting, host, traffic, targets, weights, wake_ps=self._engine["wake"]
+        )
+        for member in members:
+            self._settlers[member] = node.settler(members.index(member))
+        return node
+
+    def _consumer(self, member: int, port: simpy.PriorityResource) -> Arrive:
+        """Make a consumer with its link, and return where its messages go."""
+        flow, system = self._setting.flow, self._setting.system
+        slower = (system.slowdown - 1) * member / max(1, flow.consumers - 1)
+        consumer = Consumer(
+            self._clock,
+            self._engine,
+            self._card,
+            self._client(f"consumer.{member}"),
+            self._traffic,
+            lambda _: None,
+            slowdown=1 + slower,
+            acknowledge=system.acknowledge,
+            on_acknowledged=partial(self._settle, member),
+        )
+        self.consumers.append(consumer)
+        return self._wire(EGRESS, consumer.arrive, port).arrive
+
+    def _wire(self, kind: str, onward: Arrive, port: simpy.PriorityResource) -> Hop:
+        card, frame = self._card, self._traffic.frame
+        wire = link(self._clock, kind, card, frame, onward, port, grain=self._grain)
+        self._ports.setdefault(port, []).append(wire)
+        return wire
+
+    def _client(self, name: str) -> Machine:
+        return Machine(self._setting.cards["host"], name, 1, self._engine["threads"], self._draws)
+
+    def _acknowledge(self, number: int, messages: int) -> None:
+        """Tell a publisher that its messages are safe."""
+        self.safe.add(messages)
+        allow = partial(self.publishers[number].allow, messages)
+        delayed(self._clock, self._latency, allow)
+
+    def _settle(self, member: int, messages: int) -> None:
+        delayed(self._clock, self._latency, partial(self._settlers[member], messages))

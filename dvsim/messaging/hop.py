@@ -1,0 +1,163 @@
+"""A hop: takes what is there, up to a limit, works on it, passes it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+import simpy
+
+from dvsim.scenario.units import Law
+from dvsim.system.stage import Clock, Process
+
+Arrive = Callable[[int], None]
+"""Called with a number of bytes that have arrived."""
+
+
+class Worked(Protocol):
+    """Anything that counts how long it was at work."""
+
+    @property
+    def busy_ps(self) -> int:
+        """Picoseconds at work."""
+
+
+class Batch(NamedTuple):
+    """What a hop takes at once: bytes, and the messages whose last byte is among them."""
+
+    bytes: int
+    messages: int
+
+
+class Shared(NamedTuple):
+    """Hops that share so many threads or ports, under the name of their stage."""
+
+    stage: str
+    hops: Sequence[Worked]
+    ports: int = 1
+
+    def utilisation(self, total_ps: int) -> float:
+        """Return the share of the time for which they were at work."""
+        return sum(hop.busy_ps for hop in self.hops) / (self.ports * total_ps)
+
+
+class Cost:
+    """Time of a batch: ``call + messages * message + bytes * byte``, in picoseconds.
+
+    Parameters
+    ----------
+    call
+        Paid once for each batch.
+    laws
+        Paid for each message, and for each byte of the batch.
+    message_factor, byte_factor
+        How much longer messages (and calls) and bytes take than they would alone on the host.
+    """
+
+    def __init__(
+        self,
+        call: float,
+        *laws: Law,
+        message_factor: float = 1.0,
+        byte_factor: float = 1.0,
+    ) -> None:
+        self.call_ps = call * message_factor
+        self.message_ps = sum(law.fixed_ps for law in laws) * message_factor
+        self.byte_ps = sum(law.per_byte_fs for law in laws) / 1000 * byte_factor
+
+    def ps(self, batch: Batch) -> float:
+        """Return the time of a batch."""
+        return self.call_ps + batch.messages * self.message_ps + batch.bytes * self.byte_ps
+
+
+class Hop:
+    """A process that works on batches of a byte stream of equal messages.
+
+    Parameters
+    ----------
+    frame
+        Bytes of a message in this stream.
+    limit
+        Bytes that it takes at most.
+    cost
+        Gives the picoseconds that a batch takes.
+    onward
+        Called with the bytes of a batch when it is done.
+    whole
+        Pass messages on when their last byte is done, not byte by byte.
+    shared, priority
+        What it needs while it works and shares with other hops: a port, a thread. Of those that
+        wait for it, the lowest priority comes first.
+    wake_ps
+        Time to wake up when something arrives after there was nothing to do.
+    kind
+        What it is called in tables: hops of one kind are alike.
+
+    Attributes
+    ----------
+    messages, busy_ps
+        Messages done, and picoseconds at work.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        kind: str,
+        frame: int,
+        limit: int,
+        cost: Callable[[Batch], float],
+        onward: Arrive,
+        *,
+        whole: bool = False,
+        shared: simpy.PriorityResource | None = None,
+        priority: int = 1,
+        wake_ps: int = 0,
+    ) -> None:
+        self.clock, self.kind, self.frame = clock, kind, frame
+        self.messages = self.busy_ps = 0
+        self._limit, self._cost, self._onward = max(1, limit), cost, onward
+        self._whole, self._wake_ps = whole, wake_ps
+        self._shared, self._priority = shared, priority
+        self._given = self._taken = 0
+        self._idle: simpy.Event | None = None
+        clock.process(self._run())
+
+    def arrive(self, count: int) -> None:
+        """Take bytes in; a sleeping hop wakes."""
+        self._given += count
+        if self._idle is not None and count:
+            idle, self._idle = self._idle, None
+            idle.succeed()
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that have arrived and not been taken."""
+        return self._given - self._taken
+
+    def _run(self) -> Process:
+        clock = self.clock
+        while True:
+            if self._given == self._taken:
+                self._idle = simpy.Event(clock)
+                yield self._idle
+                if self._wake_ps:
+                    yield clock.timeout(self._wake_ps)
+            if self._shared is None:
+                yield from self._work()
+            else:
+                with self._shared.request(self._priority) as turn:
+                    yield turn
+                    yield from self._work()
+
+    def _work(self) -> Process:
+        """Take a batch, work, pass it on."""
+        took = min(self._limit, self._given - self._taken)
+        batch = Batch(took, (self._taken + took) // self.frame - self._taken // self.frame)
+        self._taken += took
+        work = round(self._cost(batch))
+        yield self.clock.timeout(work)
+        self.busy_ps += work
+        self.messages += batch.messages
+        done = batch.messages * self.frame if self._whole else took
+        if done:
+            self._onward(done)

@@ -1,0 +1,208 @@
+"""One run of one point: build the system, let it run, see that nothing is lost, read figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import simpy
+
+from dvsim.errors import RunFailed
+from dvsim.messaging.brokered import Brokered
+from dvsim.messaging.client import GRAINS, Traffic
+from dvsim.messaging.course import Course, Floats, latencies_us, merged
+from dvsim.messaging.peer import Peers
+from dvsim.scenario.messaging_types import Setting
+from dvsim.system.schedule import share
+from dvsim.system.stage import Clock, Process
+from dvsim.system.streams import Streams
+
+SKIPPED = 0.2  # share of a flow that is not counted: the system fills up
+WINDOW_GRAINS = 32
+NAN = float("nan")
+BITS, MEGA, NS_PER_S, PS_PER_US = 8, 10**6, 10**9, 10**6
+
+
+class Outcome(NamedTuple):
+    """What one run gives.
+
+    Attributes
+    ----------
+    metrics
+        By the names of `dvsim.results.messaging.METRICS`.
+    stages
+        Utilisation by stage; of several alike the busiest.
+    events
+        Of SimPy.
+    """
+
+    metrics: dict[str, float]
+    stages: dict[str, float]
+    events: int
+
+
+def run_point(setting: Setting, seed: int, replication: int) -> Outcome:
+    """Simulate one replication of one point.
+
+    Raises
+    ------
+    RunFailed
+        If messages are lost or invented on the way.
+    """
+    clock, flow, engine = Clock(), setting.flow, setting.cards["client"]
+    frame = flow.message_bytes + engine["frame_overhead"]
+    traffic = Traffic(frame, grain(setting), setting.system.buffer)
+    draws = Streams(seed, replication, 0)
+    make = Peers if setting.peer else Brokered
+    system: Peers | Brokered = make(clock, setting, traffic, draws)
+    if flow.mode == "ping":
+        metrics = _ping(clock, setting, system)
+    else:
+        metrics = _flow(clock, setting, system)
+    _check(setting, system)
+    stages: dict[str, float] = {}
+    for shared in system.stages:
+        used = shared.utilisation(max(1, clock.ps))
+        stages[shared.stage] = max(used, stages.get(shared.stage, 0.0))
+    metrics |= {"links": system.links, "busiest": max(stages.values())}
+    return Outcome(metrics, stages, clock.events)
+
+
+def grain(setting: Setting) -> int:
+    """Return how many messages an application hands over in one event.
+
+    A four-hundredth of what it sends, a thirty-second of what it may have on the way, and no more
+    than fill a buffer: so finely that nobody waits for the end of a batch.
+    """
+    flow = setting.flow
+    each = flow.messages // (flow.streams if setting.peer else flow.publishers)
+    most = [each // GRAINS, setting.system.buffer // flow.message_bytes]
+    if flow.window is not None:
+        most.append(flow.window // WINDOW_GRAINS)
+    return max(1, min(most))
+
+
+def _ping(clock: Clock, setting: Setting, system: Peers | Brokered) -> dict[str, float]:
+    """Send one message at a time and return its latencies."""
+    flow = setting.flow
+    connect: int = setting.cards["link"]["connect"]
+    begun, publisher, consumer = Course(clock), system.publishers[0], system.consumers[0]
+    set_up = 0
+
+    def pings() -> Process:
+        nonlocal set_up
+        for number in range(flow.messages):
+            begun.add(1)
+            if flow.connection is not None and number % flow.connection == 0:
+                set_up += connect
+                yield clock.timeout(connect)
+            there = _until(
+                clock, lambda: consumer.consumed.messages == begun.messages, [consumer.consumed]
+            )
+            publisher.publish(1, None)
+            yield there
+
+    clock.run(clock.process(pings()))
+    spent = latencies_us(begun, consumer.consumed, 0.0)
+    share = set_up / PS_PER_US / float(spent.sum())
+    return _metrics(NAN, NAN, setting) | _quantiles(spent, "latency") | {"setup": share}
+
+
+def _flow(clock: Clock, setting: Setting, system: Peers | Brokered) -> dict[str, float]:
+    """Publish as fast as it goes, and return rates and latencies."""
+    flow = setting.flow
+    _start(setting, system)
+    courses = [consumer.consumed for consumer in system.consumers]
+    expected = system.expected(flow.messages)
+    safe = system.safe if isinstance(system, Brokered) else None
+
+    def over() -> bool:
+        consumed = sum(course.messages for course in courses)
+        return consumed >= expected and (safe is None or safe.messages >= flow.messages)
+
+    clock.run(_until(clock, over, [*courses, *([] if safe is None else [safe])]))
+    out = merged(courses).rate(SKIPPED)
+    taken = system.taken.rate(SKIPPED) * (flow.streams if setting.peer else 1)
+    metrics = _metrics(taken, out, setting)
+    counts = np.array([course.messages for course in courses], dtype=np.float64)
+    metrics["fairness"] = float(counts.sum() ** 2 / (counts.size * (counts**2).sum()))
+    if flow.window is None and flow.rate is None:
+        return metrics
+    begun = [publisher.begun for publisher in system.publishers]
+    if setting.peer:
+        pairs = list(zip(begun, courses, strict=True))
+    elif setting.system.exchange == "fanout":
+        pairs = [(merged(begun), course) for course in courses]
+    else:
+        pairs = [(merged(begun), merged(courses))]
+    spent = np.concatenate([latencies_us(start, end, SKIPPED) for start, end in pairs])
+    metrics |= _quantiles(spent, "latency")
+    if safe is not None:
+        acknowledged = latencies_us(merged(begun), safe, SKIPPED)
+        metrics |= {"ack_mean": float(acknowledged.mean())}
+        metrics |= {"ack_p99": float(np.quantile(acknowledged, 0.99))}
+    return metrics
+
+
+def _start(setting: Setting, system: Peers | Brokered) -> None:
+    """Let the publishers begin: each with its share of the messages and of the rate."""
+    flow, publishers = setting.flow, system.publishers
+    for number, publisher in enumerate(publishers):
+        messages = share(flow.messages, len(publishers), number)
+        if flow.rate is None:
+            publisher.publish(messages, flow.window)
+        else:
+            publisher.publish_at(messages, flow.rate / len(publishers), number / len(publishers))
+
+
+def _until(clock: Clock, over: Callable[[], bool], courses: Iterable[Course]) -> simpy.Event:
+    """Return the event that a condition holds; it is looked at when a course goes on."""
+    event = simpy.Event(clock)
+
+    def look() -> None:
+        if not event.triggered and over():
+            event.succeed()
+
+    for course in courses:
+        course.listener = look
+    return event
+
+
+def _metrics(taken: float, out: float, setting: Setting) -> dict[str, float]:
+    """Return the metrics of rates; all others are not a number yet."""
+    size, flow = setting.flow.message_bytes, setting.flow
+    streams = flow.streams if setting.peer else flow.consumers
+    return {
+        "rate_in": taken,
+        "rate_out": out,
+        "megabytes": out * size / MEGA,
+        "megabits": out * size * BITS / MEGA,
+        "density": streams / out * NS_PER_S,
+        **dict.fromkeys(("latency", "p50", "p99", "max", "setup", "ack_mean", "ack_p99"), NAN),
+        "fairness": NAN,
+    }
+
+
+def _quantiles(spent: Floats, mean: str) -> dict[str, float]:
+    p50, p99 = np.quantile(spent, [0.5, 0.99])
+    return {
+        mean: float(spent.mean()),
+        "p50": float(p50),
+        "p99": float(p99),
+        "max": float(spent.max()),
+    }
+
+
+def _check(setting: Setting, system: Peers | Brokered) -> None:
+    """See that as many messages came out as went in."""
+    asked = setting.flow.messages
+    begun = sum(publisher.begun.messages for publisher in system.publishers)
+    passed = sum(publisher.passed.messages for publisher in system.publishers)
+    consumed = sum(consumer.consumed.messages for consumer in system.consumers)
+    if not (begun == passed == asked and consumed == system.expected(asked)):
+        message = (
+            f"conservation: {asked} asked for, {begun} begun, {passed} sent, {consumed} of "
+            f"{system.expected(asked)} consumed"
+        )
+        raise RunFailed(message)
