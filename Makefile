@@ -32,6 +32,7 @@ bench: $(VENV)/editable ## how fast: campaign, command line, switch, networks, e
 	$(BIN)/python bench/emulator.py
 	$(BIN)/python bench/message.py
 	$(BIN)/python bench/bridge.py
+	$(BIN)/python bench/closing_loop.py
 
 install: $(VENV)/installed ## dvsim in .venv
 

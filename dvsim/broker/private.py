@@ -27,6 +27,8 @@ class PrivateFolder:
     ----------
     given
         Its path; None for a new one among the temporary files.
+    prefix
+        How the name of a new one begins; those that are left are found by it.
 
     Raises
     ------
@@ -34,13 +36,13 @@ class PrivateFolder:
         If it cannot be made, or holds something.
     """
 
-    def __init__(self, given: Path | None = None) -> None:
+    def __init__(self, given: Path | None = None, *, prefix: str = PREFIX) -> None:
         self._kept = given is not None and given.exists()
         self._lock: int | None = None
         try:
             if given is None:
-                remove_left()
-                given = Path(tempfile.mkdtemp(prefix=PREFIX))
+                remove_left(prefix)
+                given = Path(tempfile.mkdtemp(prefix=prefix))
             else:
                 given.mkdir(mode=0o700, parents=True, exist_ok=True)
                 if any(given.iterdir()):
@@ -68,9 +70,9 @@ class PrivateFolder:
         self._lock = None
 
 
-def remove_left() -> None:
+def remove_left(prefix: str = PREFIX) -> None:
     """Remove folders among the temporary files whose owners have gone."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
             try:

@@ -19,10 +19,10 @@ from functools import cache
 from pathlib import Path
 
 _BOUND = """\
-import ctypes, os, signal, sys
-ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, int(sys.argv[2]), 0, 0, 0)  # PR_SET_PDEATHSIG
 if os.getppid() == int(sys.argv[1]):  # else it was too late: the parent is gone already
-    os.execv(sys.argv[2], sys.argv[2:])
+    os.execv(sys.argv[3], sys.argv[3:])
 """
 
 
@@ -70,6 +70,15 @@ class Identity:
             os.close(handle)
 
 
+def bound(command: Sequence[str], number: signal.Signals) -> list[str]:
+    """Return a command that gets a signal when the thread that starts it ends, or this process.
+
+    It becomes the command, which is therefore the process that was started.
+    """
+    own = [sys.executable, "-I", "-S", "-c", _BOUND, str(os.getpid()), str(int(number))]
+    return [*own, *command]
+
+
 def start_bound(
     command: Sequence[str | Path], environment: Mapping[str, str], folder: Path, output: Path
 ) -> subprocess.Popen[bytes]:
@@ -93,12 +102,12 @@ def start_bound(
     OSError
         If there is no such folder, or the file cannot be written.
     """
-    python = [sys.executable, "-I", "-S", "-c", _BOUND, str(os.getpid())]
+    words = bound([str(word) for word in command], signal.SIGKILL)
 
     def start() -> subprocess.Popen[bytes]:
         with output.open("ab") as file:
             return subprocess.Popen(
-                [*python, *map(str, command)],
+                words,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,

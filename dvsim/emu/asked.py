@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ class Emulation:
         try:
             check_shape(self.clusters, 1 if self.nodes is None else self.nodes)
         except ScenarioError as error:
-            yield from error.faults
+            yield from (replace(fault, file=f"--{fault.file}") for fault in error.faults)
         if self.credentials is not None and not self.urls:
             yield Fault("--credentials", None, "", "is for --url; private brokers have their own")
         for url in self.urls:
@@ -159,6 +159,16 @@ def unsuited(scenario: AnyScenario) -> Iterator[Fault]:
         yield Fault(scenario.name, None, "workload.messages", message)
 
 
+def _idle(scenarios: Iterable[AnyScenario], emulation: Emulation) -> Iterator[Fault]:
+    """Yield a fault if there are more brokers than any scenario has receivers."""
+    receivers = [one.system.receivers for one in scenarios if isinstance(one, Scenario)]
+    option = "--url" if emulation.urls else "--clusters"
+    brokers = len(emulation.urls) or emulation.clusters
+    if receivers and brokers > max(receivers):
+        message = f"{brokers} brokers for {max(receivers)} receivers: some would have no queue"
+        yield Fault(option, None, "", message)
+
+
 def check_emulation(
     scenarios: list[AnyScenario], emulation: Emulation, others: Mapping[str, object]
 ) -> None:
@@ -180,6 +190,7 @@ def check_emulation(
     """
     faults = [fault for scenario in scenarios for fault in unsuited(scenario)]
     faults += emulation.faults()
+    faults += _idle(scenarios, emulation)
     for option, value in others.items():
         if value is not None:
             message = "is for backend sim; an emulated run has its own processes"

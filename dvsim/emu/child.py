@@ -5,22 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
+from dvsim.broker.process import bound
 from dvsim.errors import RunFailed
 
-# what becomes the program: SIGTERM reaches it when the thread that started it ends, or the process
-BOUND = """\
-import ctypes, os, signal, sys
-ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)  # PR_SET_PDEATHSIG
-if os.getppid() == int(sys.argv[1]):  # else it was too late: the harness is gone already
-    os.execv(sys.argv[2], sys.argv[2:])
-"""
 TAIL = 12  # lines of stderr that an error shows
 PATIENCE_S = 10.0  # between SIGTERM and SIGKILL
 
@@ -54,7 +47,7 @@ class Child:
         pipe = subprocess.PIPE if talks else subprocess.DEVNULL
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", BOUND, str(os.getpid()), *self.command],
+                bound(self.command, signal.SIGTERM),
                 stdin=pipe,
                 stdout=pipe,
                 stderr=self._errors,

@@ -9,12 +9,13 @@ it has taken is with the broker.
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from dvsim.broker.private import PrivateFolder
 from dvsim.emu.amqp import Queue
 from dvsim.emu.child import Child
 from dvsim.emu.drain import Sent
@@ -27,6 +28,7 @@ from dvsim.scenario.types import Scenario
 from dvsim.system.iteration import Counter
 from dvsim.system.schedule import share
 
+PREFIX = "dvsim-emu-"  # of the folder where the programs of a job write
 STEP_S = 0.1  # between two looks at the job
 GIVE_UP_S = 20  # without a connection, after which a bridge ends
 
@@ -41,8 +43,8 @@ def send(
     RunFailed
         If a program or a broker fails.
     """
-    with tempfile.TemporaryDirectory(prefix="dvsim-emu-") as name:
-        folder = Path(name)
+    with closing(PrivateFolder(prefix=PREFIX)) as private:
+        folder = private.path
         command = _job(scenario, queues, seed, confirms, folder)
         target = queues[0].target
         job = Child(
@@ -58,7 +60,7 @@ def send(
                 raise job.failed()
             stats = [Stats(_stats(folder, queue)) for queue in queues]
             reports = [_read(_report(folder, queue), job) for queue in queues]
-            bridges_s = sum(_cpu_s(_prometheus(folder, queue)) for queue in queues)
+            bridges_s = sum(_cpu_s(_prometheus(folder, queue), job) for queue in queues)
         finally:
             job.end(at_once=True)  # a bridge would wait for what nobody needs any more
     zero_ns = min(one.begin_ns() for one in stats)
@@ -79,8 +81,13 @@ def send(
         sent=[_sent(report, queue) for report, queue in zip(reports, queues, strict=True)],
         counters=counters,
         wall_s=end_ps / 1e12,
-        commands=[command],
+        commands=[_told(command)],
     )
+
+
+def _told(command: list[str]) -> list[str]:
+    """Return a command as it is kept: a home or temporary folder is nobody's business."""
+    return [Path(word).name if Path(word).is_absolute() else word for word in command]
 
 
 def _job(
@@ -162,14 +169,14 @@ def _report(folder: Path, queue: Queue) -> Path:
     return folder / f"sender-{queue.receiver}.json"
 
 
-def _cpu_s(path: Path) -> float:
-    """Return the CPU seconds that a bridge says that it took; 0 if it does not."""
+def _cpu_s(path: Path, job: Child) -> float:
+    """Return the CPU seconds that a bridge says that it took."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
-    except OSError:
-        lines = []
-    found = [line.split()[1] for line in lines if line.startswith("process_cpu_seconds_total")]
-    return float(found[0]) if found else 0.0
+        found = [line.split()[1] for line in lines if line.startswith("process_cpu_seconds_total")]
+        return float(found[0])
+    except (OSError, ValueError, IndexError) as error:
+        raise job.failed(f"no CPU time of a bridge: {error}") from error
 
 
 def _read(path: Path, job: Child) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from dvsim.emu.amqp import Queue, Target
 from dvsim.emu.asked import Emulation
 from dvsim.emu.child import TAIL
+from dvsim.emu.credentials import credentials_of
 from dvsim.emu.machine import cpu_s
 from dvsim.errors import RunFailed
 
@@ -72,11 +71,11 @@ def site(emulation: Emulation) -> Iterator[Site]:
 
     Raises
     ------
-    RunFailed, DvsimError
+    DvsimError
         If they cannot be started, or the credentials cannot be read.
     """
     if emulation.urls:
-        user, password = _credentials(emulation.credentials)
+        user, password = credentials_of(emulation.credentials)
         yield Site(tuple(Target(url, user, password) for url in emulation.urls))
         return
     from dvsim.broker import Brokers
@@ -86,29 +85,6 @@ def site(emulation: Emulation) -> Iterator[Site]:
         yield Site(
             tuple(Target(url, brokers.user, brokers.password) for url in firsts), private=brokers
         )
-
-
-def _credentials(path: Path | None) -> tuple[str, str]:
-    """Return user and password from a file that nobody else may read, or the environment."""
-    if path is None:
-        environment = os.environ
-        return (
-            environment.get("VICBRIDGE_USER", "guest"),
-            environment.get("VICBRIDGE_PASSWORD", "guest"),
-        )
-    try:
-        with path.open(encoding="utf-8") as file:
-            others = os.fstat(file.fileno()).st_mode & 0o077
-            line = file.readline().rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise RunFailed(f"credentials {path}: {reason}") from error
-    if others:
-        raise RunFailed(f"credentials {path}: others may read it; chmod 600 {path}")
-    user, colon, password = line.partition(":")
-    if not colon or not user:
-        raise RunFailed(f"credentials {path}: its first line is not user:password")
-    return user, password
 
 
 class Watch:

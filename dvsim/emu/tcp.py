@@ -68,7 +68,7 @@ def send(
         sent=_sent(reports, scenario, len(queues)),
         counters=[*_counters(reports), Counter("run", "behind_schedule_s", behind_s, "s")],
         wall_s=wall_s,
-        commands=[[*command, f"# {len(children)} processes"]],
+        commands=[["python", *command[1:], f"# {len(children)} processes"]],
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 from dvsim.broker import Brokers, install, limits, private
 from dvsim.broker.process import Identity
 from dvsim.broker.reserve import Ports
+from dvsim.emu import data_vortex
 from dvsim.errors import DvsimError, OutputError, RunFailed, ScenarioError
 
 KEEP = """\
@@ -85,6 +86,15 @@ def test_a_folder_whose_owner_lives_is_not_removed(temporary):
     folder.close()
     folder.close()
     assert not folder.path.exists()
+
+
+def test_only_what_was_left_under_the_same_name_is_removed(temporary):
+    left = [temporary / f"{prefix}x" for prefix in (private.PREFIX, data_vortex.PREFIX)]
+    for folder in left:
+        folder.mkdir()
+        (folder / private.LOCK).touch()
+    private.PrivateFolder(prefix=data_vortex.PREFIX).close()
+    assert list(temporary.iterdir()) == left[:1]
 
 
 def test_a_node_that_ends_says_its_last_words(fake, temporary):

@@ -108,6 +108,8 @@ def test_publishers_end_with_a_harness_that_was_killed(broker, tmp_path):
         process.kill()
         process.communicate()
     wait_for(lambda: gone(publishers))
+    for name in queues_of(broker):  # they would expire after a day; other tests use this broker
+        broker.nodes[0].ctl("delete_queue", name)
 
 
 def test_a_broker_that_is_killed_while_messages_are_sent_ends_the_run(own_broker, tmp_path):
@@ -223,7 +225,15 @@ SECRET = "amqp://me:secret@h"
             [*EMU, "--credentials", "f"],
             "--credentials: is for --url; private brokers have their own",
         ),
-        ([*EMU, "--nodes", "12"], "nodes: must be 1 to 9, is 12"),
+        ([*EMU, "--nodes", "12"], "--nodes: must be 1 to 9, is 12"),
+        (
+            [*EMU, "--clusters", "3"],
+            "--clusters: 3 brokers for 2 receivers: some would have no queue",
+        ),
+        (
+            [*EMU, "--url", "amqp://h", "--credentials", "/nowhere"],
+            "--credentials: /nowhere: No such file or directory",
+        ),
     ],
 )
 def test_options_that_cannot_be_are_refused_before_anything_starts(tmp_path, options, message):

@@ -314,19 +314,20 @@ def heed_signals():
 
 def wait_until(condition, seconds=30):
     deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
+    while not condition():
+        assert time.monotonic() < deadline, "what was waited for did not happen"
         time.sleep(0.05)
 
 
 def is_busy(pid):
-    """Tell whether a worker is past its start: it ignores SIGINT then."""
+    """Tell whether this is a worker: SIGINT, which it blocks, is left to its parent."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return False
-    (ignored,) = [line.split()[1] for line in status.splitlines() if line.startswith("SigIgn:")]
+    (blocked,) = [line.split()[1] for line in status.splitlines() if line.startswith("SigBlk:")]
     command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    return b"spawn_main" in command and bool(int(ignored, 16) >> (signal.SIGINT - 1) & 1)
+    return b"spawn_main" in command and bool(int(blocked, 16) >> (signal.SIGINT - 1) & 1)
 
 
 def processes_of(session):

@@ -1,0 +1,46 @@
+"""Who we are to a broker of the user's: a file that nobody else can read, or the environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dvsim.errors import Fault, ScenarioError
+
+
+def credentials_of(path: Path | None) -> tuple[str, str]:
+    """Return user and password; read once, so that the file may be a pipe.
+
+    Parameters
+    ----------
+    path
+        A file whose first line is ``user:password``; without one ``VICBRIDGE_USER`` and
+        ``VICBRIDGE_PASSWORD`` of the environment count, and without those guest.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, can be read by others, or is something else. The text has nothing of
+        what is in it.
+    """
+    if path is None:
+        user = os.environ.get("VICBRIDGE_USER", "guest")
+        return user, os.environ.get("VICBRIDGE_PASSWORD", "guest")
+    try:
+        with path.open(encoding="utf-8") as file:
+            others = os.fstat(file.fileno()).st_mode & 0o077
+            line = file.readline().rstrip("\r\n")
+    except OSError as error:
+        raise _wrong(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise _wrong(f"{path}: it is not text") from None  # the error would show its bytes
+    if others:
+        raise _wrong(f"{path}: others may read it; chmod 600 {path}")
+    user, colon, password = line.partition(":")
+    if not colon or not user:
+        raise _wrong(f"{path}: its first line is not user:password")
+    return user, password
+
+
+def _wrong(message: str) -> ScenarioError:
+    return ScenarioError([Fault("--credentials", None, "", message)])
