@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]  # no doctests there, and all have one name
 ROOT = Path(__file__).parents[1]
 SOURCES = ("dvsim", "models", "scenarios", "emulator", "setup.cfg", "setup.py", "pyproject.toml",
            "MANIFEST.in", "README.md", "LICENSE")  # fmt: skip
