@@ -26,26 +26,34 @@ static void properties_of(const struct publisher *publisher, const struct messag
     };
 }
 
-/* A message of one frame, in one call. */
-static int send_short(struct publisher *publisher, const struct message *message)
+static amqp_basic_publish_t method_of(const struct publisher *publisher, const struct message *message)
 {
     const struct options *options = &publisher->bridge->options;
-    char id[ID_BYTES];
-    amqp_basic_properties_t properties;
-    properties_of(publisher, message, id, &properties);
-    return amqp_basic_publish(publisher->link.state, CHANNEL, amqp_cstring_bytes(options->exchange),
-                              bytes_of(message->key, message->key_bytes), options->mandatory, 0, &properties,
-                              bytes_of(message->body, message->body_bytes));
-}
-
-static int send_method(struct publisher *publisher, const struct message *message)
-{
-    const struct options *options = &publisher->bridge->options;
-    amqp_basic_publish_t method = {
+    return (amqp_basic_publish_t){
         .exchange = amqp_cstring_bytes(options->exchange),
         .routing_key = bytes_of(message->key, message->key_bytes),
         .mandatory = options->mandatory,
     };
+}
+
+/* A message of one frame, in one call. */
+static int send_short(struct publisher *publisher, const struct message *message)
+{
+    char id[ID_BYTES];
+    amqp_basic_properties_t properties;
+    amqp_basic_publish_t method = method_of(publisher, message);
+    amqp_bytes_t body = bytes_of(message->body, message->body_bytes);
+    properties_of(publisher, message, id, &properties);
+    if (!publisher->link.url->tls) {
+        return outbox_publish(&publisher->outbox, &publisher->link, CHANNEL, &method, &properties, body);
+    }
+    return amqp_basic_publish(publisher->link.state, CHANNEL, method.exchange, method.routing_key,
+                              method.mandatory, 0, &properties, body);
+}
+
+static int send_method(struct publisher *publisher, const struct message *message)
+{
+    amqp_basic_publish_t method = method_of(publisher, message);
     return amqp_send_method(publisher->link.state, CHANNEL, AMQP_BASIC_PUBLISH_METHOD, &method);
 }
 
@@ -98,6 +106,11 @@ static int send_some(struct publisher *publisher)
     struct message *message = publisher->part != NULL ? publisher->part : publisher->next.first;
     size_t left = message->body_bytes - (publisher->part != NULL ? publisher->part_at : 0);
     size_t frame_bytes = left < most ? left : most;
+    bool asks = publisher->link.allowance < frame_bytes + HEADS; /* the system knows of what it was given */
+    int status = asks || left > most ? outbox_flush(&publisher->outbox, &publisher->link) : AMQP_STATUS_OK;
+    if (status != AMQP_STATUS_OK) {
+        return status;
+    }
     if (!link_has_room(&publisher->link, frame_bytes + HEADS)) {
         publisher->wants_room = true;
         return AMQP_STATUS_OK;
@@ -106,7 +119,9 @@ static int send_some(struct publisher *publisher)
         publisher->part = queue_take(&publisher->next);
         publisher->part_at = 0;
     }
-    int status;
+    if (publisher->link.url->tls || message->body_bytes > most) {
+        link_cork(&publisher->link, true); /* small frames by rabbitmq-c */
+    }
     if (message->body_bytes <= most) {
         status = send_short(publisher, message);
         publisher->part_at = message->body_bytes;
@@ -131,9 +146,9 @@ enum fault publisher_publish(struct publisher *publisher)
         if (publisher->part == NULL && !there) {
             break;
         }
-        link_cork(link, true);
         status = send_some(publisher);
     }
+    status = status == AMQP_STATUS_OK ? outbox_flush(&publisher->outbox, link) : status;
     link_cork(link, false);
     return status == AMQP_STATUS_OK ? FAULT_NONE : link_status(link, status, "publishing");
 }

@@ -8,6 +8,11 @@ bool flight_open(struct flight *flight, size_t window)
     return flight->ring != NULL;
 }
 
+bool flight_is_empty(const struct flight *flight)
+{
+    return flight->next == flight->oldest;
+}
+
 bool flight_is_full(const struct flight *flight)
 {
     return flight->next - flight->oldest >= flight->size;

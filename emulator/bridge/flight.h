@@ -11,6 +11,7 @@ struct flight {
 };
 
 bool flight_open(struct flight *flight, size_t window);
+bool flight_is_empty(const struct flight *flight);
 bool flight_is_full(const struct flight *flight);
 void flight_add(struct flight *flight, struct message *message);
 

@@ -82,7 +82,8 @@ static enum fault serve(struct publisher *publisher)
             fault = read != FAULT_NONE ? read : fault;
         }
         show_state(publisher, true);
-        replies_send(&publisher->replies);
+        bool more_come = publisher->next.first != NULL || !flight_is_empty(&publisher->flight);
+        replies_send(&publisher->replies, more_come);
         if (fault == FAULT_NONE && !is_drained(publisher)) {
             fault = wait_for_more(publisher);
         }
@@ -94,6 +95,7 @@ static enum fault serve(struct publisher *publisher)
 static void start_again(struct publisher *publisher)
 {
     struct queue again = {NULL, NULL, 0};
+    publisher->outbox.used = 0;
     flight_empty(&publisher->flight, &again);
     if (publisher->part != NULL) {
         queue_put(&again, publisher->part);
@@ -130,7 +132,7 @@ static bool needed(void *self)
 static void tend(void *self)
 {
     struct publisher *publisher = self;
-    replies_send(&publisher->replies);
+    replies_send(&publisher->replies, false);
 }
 
 static void set_state(struct publisher *publisher, int state)
@@ -175,7 +177,7 @@ static void *run(void *self)
     if (publisher->link.state != NULL && !link_close(&publisher->link, is_drained(publisher))) {
         log_warning("%s: not closed in order", publisher->link.name);
     }
-    replies_send(&publisher->replies);
+    replies_send(&publisher->replies, false);
     set_state(publisher, PUBLISHER_ENDED);
     return NULL;
 }
@@ -195,7 +197,7 @@ bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigne
     publisher->link.turn = number; /* connections spread over the brokers */
     publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return publisher->wake >= 0 && flight_open(&publisher->flight, bridge->options.window) &&
-           replies_open(&publisher->replies, bridge) &&
+           outbox_open(&publisher->outbox) && replies_open(&publisher->replies, bridge) &&
            pthread_create(&publisher->thread, NULL, run, publisher) == 0;
 }
 
@@ -219,6 +221,7 @@ void publisher_close(struct publisher *publisher)
     free_all(&publisher->later);
     free_all(&publisher->todo);
     flight_close(&publisher->flight);
+    outbox_close(&publisher->outbox);
     replies_close(&publisher->replies);
     close(publisher->wake);
 }

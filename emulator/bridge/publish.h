@@ -7,6 +7,7 @@
 #include "bridge.h"
 #include "flight.h"
 #include "link.h"
+#include "outbox.h"
 #include "reply.h"
 
 struct publisher {
@@ -25,6 +26,7 @@ struct publisher {
     /* the thread's own */
     struct link link;
     struct flight flight;
+    struct outbox outbox;
     struct queue next;    /* to be published, first of all */
     struct queue later;   /* not taken by the broker: again when they are due */
     struct message *part; /* on its way: its body has gone up to part_at */

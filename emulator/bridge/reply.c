@@ -3,7 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WAITING = 65536, MOST_IDS = 512 };
+enum {
+    MOST_WAITING = 65536,
+    MOST_IDS = 512,
+    HOLD_NS = 500 * 1000 /* each envelope wakes its client, who then has the core that the broker needs */
+};
 
 bool replies_open(struct replies *replies, struct bridge *bridge)
 {
@@ -43,7 +47,9 @@ void replies_add(struct replies *replies, uint32_t card, const struct answer *an
         }
     }
     to->answer[to->count++] = *answer;
-    replies->waiting++;
+    if (replies->waiting++ == 0) {
+        replies->since_ns = now_ns();
+    }
 }
 
 /* One envelope with the first answers of the same kind; how many there were, 0: the client has no room. */
@@ -84,8 +90,12 @@ static void send_to(struct replies *replies, uint32_t card)
     forget(replies, to, done);
 }
 
-void replies_send(struct replies *replies)
+void replies_send(struct replies *replies, bool more_come)
 {
+    uint64_t many = replies->bridge->options.window / 4;
+    if (more_come && replies->waiting < many && now_ns() - replies->since_ns < HOLD_NS) {
+        return;
+    }
     for (uint32_t card = 0; card < replies->bridge->cards && replies->waiting > 0; card++) {
         if (replies->to[card].count > 0) {
             send_to(replies, card);

@@ -19,14 +19,16 @@ struct replies {
     struct bridge *bridge;
     struct backlog *to; /* bridge->cards of them */
     size_t waiting;     /* in all */
+    uint64_t since_ns;  /* the first of these */
 };
 
 bool replies_open(struct replies *replies, struct bridge *bridge);
 void replies_add(struct replies *replies, uint32_t card, const struct answer *answer);
 
-/* Send what can be sent without waiting. A client that left needs no answer; of one that does not read the
+/* Send what can be sent without waiting; if `more_come`, as soon as they are a quarter of the window, or the first
+ * has waited for half a millisecond. A client that left needs no answer; of one that does not read the
  * oldest are given up beyond 65536, and counted: it publishes those again. */
-void replies_send(struct replies *replies);
+void replies_send(struct replies *replies, bool more_come);
 void replies_close(struct replies *replies);
 
 #endif

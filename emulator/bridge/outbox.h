@@ -1,0 +1,29 @@
+/* outbox.h: publishes on plain TCP, one behind another, sent together.
+ *
+ * rabbitmq-c hands each frame to the operating system by itself: three calls for a short message, which cost more
+ * than all that is done for it elsewhere. Here it encodes method and properties, and the frames of many
+ * messages go in one call. Over TLS, and for messages of several frames, its own calls are used.
+ */
+#ifndef BRIDGE_OUTBOX_H
+#define BRIDGE_OUTBOX_H
+
+#include "link.h"
+
+struct outbox {
+    unsigned char *bytes;
+    size_t used;
+};
+
+bool outbox_open(struct outbox *outbox); /* false: no memory */
+void outbox_close(struct outbox *outbox);
+
+/* Put a message in, whose body fits into one frame; what it points to may be used again when this returns. The
+ * connection has room for it and for what is there. A status of rabbitmq-c. */
+int outbox_publish(struct outbox *outbox, struct link *link, amqp_channel_t channel,
+                   const amqp_basic_publish_t *method, const amqp_basic_properties_t *properties,
+                   amqp_bytes_t body);
+
+/* Send what is there. */
+int outbox_flush(struct outbox *outbox, struct link *link);
+
+#endif
