@@ -202,11 +202,7 @@ def test_an_ordinary_user_can_run_nodes(public):
         "    print(os.getuid(), 'administrator' in brokers.nodes[0].ctl('list_users'))\n"
     )
     done = subprocess.run(
-        [
-            Path(sys.executable).resolve(),
-            "-c",
-            script,
-        ],  # not the one of .venv, which may be private
+        [python_for_all(), "-c", script],
         capture_output=True,
         text=True,
         check=False,
