@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dvsim.backends.emu import emulate
 from dvsim.backends.messaging import study_messaging
@@ -173,6 +173,26 @@ def _run(
     return Run(*asked, None, manifest, tables.samples, tables.counters)
 
 
+class _About(NamedTuple):
+    """What the manifest of a study says besides how it was asked."""
+
+    name: str
+    backend: str
+    command: str | Sequence[str]
+    started: datetime
+    wall_s: float
+
+    def manifest(self, how: How, known: dict[str, Any]) -> dict[str, Any]:
+        """Return the manifest; `known` is what this backend counted."""
+        return study_manifest(
+            version=how.version,
+            seed=how.seed,
+            replications=how.replications,
+            known=known,
+            **self._asdict(),
+        )
+
+
 def _studied(
     scenarios: Sequence[SwitchScenario],
     how: How,
@@ -193,17 +213,9 @@ def _studied(
         )
         with closing(found):
             for scenario, tables in zip(scenarios, found, strict=True):
-                manifest = study_manifest(
-                    scenario.name,
-                    version=how.version,
-                    seed=how.seed,
-                    replications=how.replications,
-                    backend="switch",
-                    command=command,
-                    started=started,
-                    wall_s=tables.work_s,
-                    known={"node_updates": tables.node_updates, "slot_ps": tables.slot_ps},
-                )
+                known = {"node_updates": tables.node_updates, "slot_ps": tables.slot_ps}
+                about = _About(scenario.name, "switch", command, started, tables.work_s)
+                manifest = about.manifest(how, known)
                 named = {name: getattr(tables, name) for name in TABLES}
                 yield Study(scenario, how.seed, how.replications, None, manifest, **named)
 
@@ -228,16 +240,8 @@ def _messaging(
         )
         with closing(found):
             for scenario, tables in zip(scenarios, found, strict=True):
-                manifest = study_manifest(
-                    scenario.name,
-                    version=how.version,
-                    seed=how.seed,
-                    replications=how.replications,
-                    backend="messaging",
-                    command=command,
-                    started=started,
-                    wall_s=tables.work_s,
-                    known={"events": tables.events},
-                )
+                known = {"events": tables.events}
+                about = _About(scenario.name, "messaging", command, started, tables.work_s)
+                manifest = about.manifest(how, known)
                 asked = (scenario, how.seed, how.replications, None, manifest)
                 yield MessagingStudy(*asked, tables.points, tables.stages)
