@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from dvsim.scenario import bounds
 from dvsim.scenario.kinds import Spec
 from dvsim.scenario.messaging_types import ROLES
-from dvsim.scenario.schema import CardTable, Load, MessageSize, Name, Share, Table, Text, bounded
+from dvsim.scenario.schema import (
+    CardTable,
+    Load,
+    ManyTable,
+    MessageSize,
+    Name,
+    Share,
+    Table,
+    Text,
+    bounded,
+)
 
 MOST_CLIENTS = 64
 MOST_MESSAGES = 10**6
@@ -72,8 +82,8 @@ class SystemFileTable(Table):
     storage: CardTable | None = Field(None, description="kind storage")
 
 
-class VaryTable(Table):
-    """Keys that take several values: the first of each list together, then the second."""
+class VaryTable(ManyTable):
+    """What may be varied of messaging over hosts."""
 
     mode: list[Mode] | None = Field(None, min_length=1)
     message_bytes: list[Bytes] | None = Field(None, min_length=1)
@@ -98,21 +108,6 @@ class VaryTable(Table):
     host: list[CardTable] | None = Field(None, min_length=1)
     broker: list[CardTable] | None = Field(None, min_length=1)
     storage: list[CardTable] | None = Field(None, min_length=1)
-
-    @model_validator(mode="after")
-    def _of_one_length(self) -> VaryTable:
-        lengths = {key: len(values) for key, values in self.given().items()}
-        if not lengths:
-            raise ValueError("names no key to vary")
-        if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            raise ValueError(f"lists of one table go together and must be of one length: {said}")
-        return self
-
-    def given(self) -> dict[str, tuple[Any, ...]]:
-        """Return the values by key in the order of the file; of a card its table."""
-        found = {key: getattr(self, key) for key in type(self).model_fields}
-        return {key: tuple(values) for key, values in found.items() if values is not None}
 
 
 class MessagingFile(Table):

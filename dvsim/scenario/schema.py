@@ -20,6 +20,7 @@ from pydantic import (
     WithJsonSchema,
     create_model,
     field_validator,
+    model_validator,
 )
 
 from dvsim.scenario import bounds, find
@@ -33,6 +34,25 @@ class Table(BaseModel):
     """A TOML table: no unknown keys, and 1 is not "1"."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ManyTable(Table):
+    """Keys that take several values: the first of each list together, then the second."""
+
+    @model_validator(mode="after")
+    def _of_one_length(self) -> ManyTable:
+        lengths = {key: len(values) for key, values in self.given().items()}
+        if not lengths:
+            raise ValueError("names no key to vary")
+        if len(set(lengths.values())) > 1:
+            said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            raise ValueError(f"lists of one table go together and must be of one length: {said}")
+        return self
+
+    def given(self) -> dict[str, tuple[Any, ...]]:
+        """Return the values by key in the order of the file; a table as it is."""
+        found = {key: getattr(self, key) for key in type(self).model_fields}
+        return {key: tuple(values) for key, values in found.items() if values is not None}
 
 
 def _size_or_count(value: object) -> int:

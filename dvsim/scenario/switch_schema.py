@@ -14,13 +14,12 @@ from pydantic import (
     Field,
     FiniteFloat,
     WithJsonSchema,
-    model_validator,
 )
 
 from dvsim.scenario import bounds
 from dvsim.scenario.kinds import Spec
 from dvsim.scenario.quantity import show
-from dvsim.scenario.schema import Name, Table, Text, bounded
+from dvsim.scenario.schema import ManyTable, Name, Table, Text, bounded
 from dvsim.scenario.switch_types import (
     MOST_RECORDED,
     Hot,
@@ -187,8 +186,8 @@ class TrafficFileTable(Table):
     trace: Trace | None = Field(None, description="a CSV file with slot,input,output")
 
 
-class VaryTable(Table):
-    """Keys that take several values: the first of each list together, then the second."""
+class VaryTable(ManyTable):
+    """What may be varied of a switch or network."""
 
     height: list[Height] | None = Field(None, min_length=1)
     angles: list[Angles] | None = Field(None, min_length=1)
@@ -212,24 +211,10 @@ class VaryTable(Table):
     duty: list[Share] | None = Field(None, min_length=1)
     permutation: list[Permutation] | None = Field(None, min_length=1)
 
-    @model_validator(mode="after")
-    def _of_one_length(self) -> VaryTable:
-        lengths = {key: len(values) for key, values in self.given().items()}
-        if not lengths:
-            raise ValueError("names no key to vary")
-        if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            raise ValueError(f"lists of one table go together and must be of one length: {said}")
-        return self
-
     def given(self) -> dict[str, tuple[Any, ...]]:
         """Return the values by key, frozen, in the order of the file."""
-        found: dict[str, tuple[Any, ...]] = {}
-        for key in type(self).model_fields:
-            values = getattr(self, key)
-            if values is not None:
-                found[key] = tuple(map(frozen_hot, values)) if key == "hot" else tuple(values)
-        return found
+        found = super().given()
+        return found | {"hot": tuple(map(frozen_hot, found["hot"]))} if "hot" in found else found
 
 
 class CompareTable(Table):

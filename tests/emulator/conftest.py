@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
 from emulator_build import PROGRAMS, ROOT, Emulator, build, in_place
+
+from dvsim import vic
+from dvsim.vic import binding, packets
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +69,25 @@ def threaded(tmp_path_factory):
 def ordered(tmp_path_factory):
     """The same with words that are ordinary memory: what no counter orders is a race then."""
     return Threaded(tmp_path_factory.mktemp("ordered"), "-DPLAIN_WORDS")
+
+
+@pytest.fixture(scope="module")
+def installed(emulator):
+    """The library under test is the one that the tests build, not one that happens to be there."""
+    before = os.environ.get(binding.PREFIX)
+    os.environ[binding.PREFIX] = str(emulator.prefix)
+    binding.libvic.cache_clear()
+    packets._units.cache_clear()
+    yield emulator
+    del os.environ[binding.PREFIX]
+    if before is not None:
+        os.environ[binding.PREFIX] = before
+    binding.libvic.cache_clear()
+    packets._units.cache_clear()
+
+
+@pytest.fixture
+def card(installed):
+    card = vic.open()
+    yield card
+    card.close()

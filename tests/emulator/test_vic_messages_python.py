@@ -19,31 +19,9 @@ from emulator_build import ROOT
 import dvsim.vic.client
 import dvsim.vic.messages
 from dvsim import vic
-from dvsim.vic import binding, packets
+from dvsim.vic import binding
 
 EXAMPLE = ROOT / "emulator" / "examples" / "messages.py"
-
-
-@pytest.fixture(scope="module")
-def installed(emulator):
-    """The library under test is the one that the tests build."""
-    before = os.environ.get(binding.PREFIX)
-    os.environ[binding.PREFIX] = str(emulator.prefix)
-    binding.libvic.cache_clear()
-    packets._units.cache_clear()
-    yield emulator
-    del os.environ[binding.PREFIX]
-    if before is not None:
-        os.environ[binding.PREFIX] = before
-    binding.libvic.cache_clear()
-    packets._units.cache_clear()
-
-
-@pytest.fixture
-def card(installed):
-    card = vic.open()
-    yield card
-    card.close()
 
 
 @pytest.fixture

@@ -19,29 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dvsim import vic
-from dvsim.vic import binding, packets, words
-
-
-@pytest.fixture(scope="module")
-def installed(emulator):
-    """The library under test is the one that the tests build, not one that happens to be there."""
-    before = os.environ.get(binding.PREFIX)
-    os.environ[binding.PREFIX] = str(emulator.prefix)
-    binding.libvic.cache_clear()
-    packets._units.cache_clear()
-    yield emulator
-    del os.environ[binding.PREFIX]
-    if before is not None:
-        os.environ[binding.PREFIX] = before
-    binding.libvic.cache_clear()
-    packets._units.cache_clear()
-
-
-@pytest.fixture
-def card(installed):
-    card = vic.open()
-    yield card
-    card.close()
+from dvsim.vic import binding, words
 
 
 def run(emulator, cards, code, *options):
