@@ -42,11 +42,24 @@ def _extended(document: Document, path: Path, seen: set[Path]) -> Path | None:
     if name is None:
         return None
     if not isinstance(name, str):
-        raise ScenarioError([document.fault(("extends",), "must be text, the name of a file")])
-    other = Path(os.path.normpath(path.parent / name))
+        raise ScenarioError([document.fault(("extends",), "must be text, a file or a scenario")])
+    other = _packaged(document, name)
+    if other is None:
+        other = Path(os.path.normpath(path.parent / name))
     if other.resolve() in seen:
         raise ScenarioError([document.fault(("extends",), f"'{name}' leads in a circle")])
     if not other.is_file():
         near = find.nearest(name, (file.name for file in path.parent.glob("*.toml")))
         raise ScenarioError([document.fault(("extends",), f"no such file '{name}'", near)])
     return other
+
+
+def _packaged(document: Document, name: str) -> Path | None:
+    """Return the file of a packaged scenario, ``h3/dv-8``; None if the name is that of a file."""
+    if name.endswith(".toml"):
+        return None
+    try:
+        return find.resolve_name(name)
+    except ScenarioError as error:
+        text, near = f"no such scenario or file '{name}'", error.faults[0].hint
+        raise ScenarioError([document.fault(("extends",), text, near)]) from None

@@ -133,6 +133,13 @@ class Figures:
         least = max(1, int(np.ceil(q * packets)))
         return int(np.searchsorted(np.cumsum(self.latency), least))
 
+    def _repr_html_(self) -> str:
+        """Show the run in a notebook, with the histogram of its latency."""
+        from dvsim.results.notebook import block, histogram
+
+        picture = histogram(self.latency, "latency in slots")
+        return block(repr(self).strip("<>"), self.notes, picture)
+
     def to_frame(self) -> pd.DataFrame:
         """Return the histograms as a table: packets by value, columns ``hops`` and ``latency``."""
         import pandas as pd

@@ -202,9 +202,10 @@ def test_a_wrong_head(desk, old, new, fault):
     [
         ('"bas.toml"', "mine.toml:1: extends: no such file 'bas.toml'; did you mean 'base.toml'?"),
         ('"mine.toml"', "mine.toml:1: extends: 'mine.toml' leads in a circle"),
-        ("3", "mine.toml:1: extends: must be text, the name of a file"),
+        ('"h3/dv-204"', "mine.toml:1: extends: no such scenario or file 'h3/dv-204'; did you mean 'h3/dv-2048'?"),
+        ("3", "mine.toml:1: extends: must be text, a file or a scenario"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_extends(desk, new, fault):
     assert one(desk, "mine.toml", '"base.toml"', new) == fault
 
