@@ -3,7 +3,6 @@
 runs.py       emulated runs that belong together, and why others do not
 steady.py     the steady part of an iteration: time per message, its drift and its scatter
 points.py     what was measured at each size, over each path
-law.py        affine costs by least squares of relative errors
 slowest.py    the slowest of several publishers, and what one of them takes
 measured.py   from points to cards of bridge, publisher and broker
 simulated.py  scenarios in the simulator with these cards, read as measurements are
@@ -14,6 +13,7 @@ and cards that are fitted to published columns:
 target.py     which columns are fitted and which are held out, and the distance to them
 knobs.py      the numbers of a card that a search may turn, as logarithms
 search.py     a local search from several starts, and how well it knows what it has found
+tpe.py        Optuna's sampler in its place, for many parameters
 naive.py      the rival: a latency and a rate
 against.py    all of it: from a card to a fitted one; fit_text.py as text
 """

@@ -12,6 +12,7 @@ from dvsim.calibration.knobs import Knob, knobs_of, logs, with_values
 from dvsim.calibration.naive import naive_error
 from dvsim.calibration.search import Floats, Found, Known, known, search
 from dvsim.calibration.target import Key, Target, mean_error, rows_of, target_of
+from dvsim.calibration.tpe import require_optuna, search_tpe
 from dvsim.errors import Fault, ScenarioError
 from dvsim.results.run import Run
 from dvsim.scenario.load import load_card
@@ -32,6 +33,8 @@ class How:
         Of the local search: the card, and others around it.
     replications, scale, seed, workers
         Of each run. The seed is the same in all: equal draws for all that is compared.
+    optuna
+        Search by Optuna's sampler instead of the local search; a start is a study of it.
     """
 
     budget: int = 200
@@ -40,6 +43,7 @@ class How:
     scale: float = 0.1
     seed: int = 1
     workers: int = 1
+    optuna: bool = False
 
     def run(self, scenarios: Sequence[Scenario], role: str, card: Card, seed: int) -> list[Run]:
         """Simulate scenarios with a card."""
@@ -138,6 +142,8 @@ def fit_card(
     ScenarioError
         If there is no such card, table, column or parameter, or the budget is too small.
     """
+    if how.optuna:
+        require_optuna()
     card = load_card(base)
     target = target_of(card.name, data, fit, hold_out)
     knobs = knobs_of(card, parameters)
@@ -158,8 +164,9 @@ def fit_card(
                 told(f"{len(seen)} of {how.budget} evaluations, loss {seen[key]:.4f}")
         return seen[key]
 
-    found = search(loss, *logs(knobs), starts=how.starts, budget=how.budget, seed=how.seed)
-    source = f"log errors of mean and quantiles, local search from {how.starts} starts; {command}"
+    look, named = (search_tpe, "Optuna's TPE") if how.optuna else (search, "local search")
+    found = look(loss, *logs(knobs), starts=how.starts, budget=how.budget, seed=how.seed)
+    source = f"log errors of mean and quantiles, {named} from {how.starts} starts; {command}"
     values = list(np.exp(found.best.at))
     fitted = with_values(card, knobs, values, f"{fit} of {data}", source)
     fitted = replace(fitted, name=f"{name}-{card.kind}", title=f"{card.title}; fitted again")

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dvsim.calibration.law import Fitted, fit_law
 from dvsim.calibration.points import Point, logs_apart
 from dvsim.calibration.slowest import slowest_mean, slowest_sigma
+from dvsim.results.law import Fitted, fit_law
 from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dvsim.calibration.law import fit_law, seconds
 from dvsim.calibration.target import log_error
+from dvsim.results.law import fit_law, seconds
 from dvsim.scenario.types import Scenario
 from dvsim.validation.types import Row
 

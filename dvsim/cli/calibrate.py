@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dvsim.calibration import Calibration
     from dvsim.calibration.against import Fitting
 
-TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers")
+TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers", "optuna")
 SEARCH = ("fit", "hold_out", "parameters", *TRIALS)
 
 
@@ -57,6 +57,11 @@ SEARCH = ("fit", "hold_out", "parameters", *TRIALS)
 @click.option("--scale", type=float, default=0.1, show_default=True, help="Of each trial.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same for all trials.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--optuna",
+    is_flag=True,
+    help="Search by Optuna's sampler, for many parameters and large budgets. Needs dvsim[optuna].",
+)
 @click.option("--name", required=True, help="What the names of the cards begin with.")
 @click.option(
     "--out",

@@ -1,0 +1,122 @@
+"""``dvsim validate --against``: runs beside measurements of a laboratory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dvsim.cli.options import RunOptions
+from dvsim.cli.terminal import plain, say
+
+if TYPE_CHECKING:
+    from dvsim.lab.against import Judged
+    from dvsim.lab.types import LabData
+    from dvsim.results.points import PointsStudy
+    from dvsim.results.run import Run
+
+
+def against_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `validate_against` to a verb."""
+    for option in (
+        click.option(
+            "--as",
+            "taken",
+            type=click.Choice(["mean", "same"]),
+            help="Where samples of FILE are unlike those of the run: compare means alone, or all.",
+        ),
+        click.option(
+            "--lab",
+            "meta",
+            type=click.Path(path_type=Path),
+            metavar="META.toml",
+            help="What is known of FILE: unit, sample, source, tolerances. [default: FILE.toml]",
+        ),
+        click.option(
+            "--against",
+            metavar="FILE",
+            help="Measurements: CSV or Parquet of statistics or samples, a log or CSV of RabbitMQ "
+            "PerfTest, JSON of the OpenMessaging Benchmark.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def validate_against(
+    campaign: str,
+    options: RunOptions,
+    file: str,
+    meta: Path | None,
+    taken: Any,  # noqa: ANN401 - a literal that click has checked
+    *,
+    strict: bool,
+) -> None:
+    """Run the scenarios of which something was measured, and compare.
+
+    Raises
+    ------
+    ScenarioError
+        If the file, or what is said of it, is wrong, or nothing of it can be compared.
+    CriterionFailed
+        With `strict`, if a criterion does not hold.
+    """
+    from dvsim.errors import CriterionFailed, Fault, ScenarioError
+    from dvsim.lab.against import judge
+    from dvsim.lab.match import chosen
+    from dvsim.lab.opened import read_lab
+    from dvsim.lab.text import headline, lines
+    from dvsim.scenario.find import scenario_root
+
+    if options.report is not None and options.report.suffix not in {".html", ".htm"}:
+        what = f"with --against the report is a page, FILE.html, not {options.report.name}"
+        raise ScenarioError([Fault("--report", None, "", what)])
+    data = read_lab(file, meta)
+    whole = (scenario_root() / campaign / "validation.toml").is_file()
+    name = f"{campaign.rstrip('/')}/validation" if whole else campaign
+    runs = options.run(chosen(options.load([name]), data, taken))
+    judged = judge(runs, data, taken)
+    _report(options, runs, judged, data)
+    if options.as_json:
+        click.echo(_json(judged, runs))
+    else:
+        if options.scale not in (None, 1):
+            say(f"messages scaled by {options.scale:g}\n")
+        for line in lines(judged):
+            say(plain(line))
+        for run in runs:
+            if run.folder is not None:
+                say(f"kept {run.scenario.name}: {run.folder}")
+        if options.report is not None:
+            say(f"report: {options.report}")
+    if strict and not judged.passed:
+        raise CriterionFailed(headline(judged))
+
+
+def _report(
+    options: RunOptions, runs: Sequence[Run | PointsStudy], judged: Judged, data: LabData
+) -> None:
+    if options.report is not None:
+        import shlex
+        import sys
+
+        from dvsim.report.lab import write_lab_report
+
+        write_lab_report(options.report, runs, judged, data, shlex.join(["dvsim", *sys.argv[1:]]))
+
+
+def _json(judged: Judged, runs: Sequence[Run | PointsStudy]) -> str:
+    import json
+
+    kept = [
+        {
+            "scenario": run.scenario.name,
+            "seed": run.seed,
+            "replications": run.replications,
+            "folder": None if run.folder is None else str(run.folder),
+        }
+        for run in runs
+    ]
+    return json.dumps({"runs": kept, **judged.table()}, allow_nan=False)

@@ -1,0 +1,114 @@
+"""Which kind of file it is, by what stands in it, and the cases that it gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dvsim.consistency.sheet import open_sheet
+from dvsim.errors import Fault, ScenarioError
+from dvsim.lab.meta import about as about_of
+from dvsim.lab.openmessaging import openmessaging_cases
+from dvsim.lab.perftest import is_perftest, perftest_cases
+from dvsim.lab.raw import encoding_fault, raw_cases
+from dvsim.lab.tables import is_long, is_wide, summary_cases
+from dvsim.lab.types import About, Case, LabData
+from dvsim.lab.units import split_heading
+from dvsim.scenario.find import nearest, reference_root
+
+HEAD = 4096  # bytes that tell what a file is
+PARQUET = b"PAR1"
+
+
+def read_lab(file: str | Path, meta: Path | None = None) -> LabData:
+    """Read a file of measurements, whatever kind it is of.
+
+    Parameters
+    ----------
+    file
+        A path, or the name of a packaged table of published statistics.
+    meta
+        A TOML file with ``[lab]``; None takes the one of the same name beside the file.
+
+    Raises
+    ------
+    ScenarioError
+        With file, line, column and the nearest valid name.
+    """
+    path = _existing(Path(file))
+    about = about_of(path, meta)
+    with path.open("rb") as opened:
+        head = opened.read(HEAD)
+    if not head.strip():
+        raise ScenarioError([Fault(str(path), None, "", "is empty")])
+    form, cases = _cases(path, head, about)
+    return LabData(path, form, tuple(cases), about)
+
+
+def _cases(path: Path, head: bytes, about: About) -> tuple[str, list[Case]]:
+    if head[:4] == PARQUET or path.suffix == ".parquet":
+        return _parquet(path, about)
+    text = head.decode("utf-8-sig", errors="replace")
+    if text.lstrip()[:1] in "{[":
+        return openmessaging_cases(path, about)
+    if is_perftest(text) or _later(path):
+        return perftest_cases(path, about)
+    return _table(path, _headings(path), about)
+
+
+def _later(path: Path) -> bool:
+    """Return whether a log has its first interval further down, after what came before it."""
+    if path.suffix not in {".log", ".txt", ".out"}:
+        return False
+    return is_perftest(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def _headings(path: Path) -> list[str]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            first = next((line for line in file if line.strip()), "")
+    except UnicodeDecodeError:
+        raise ScenarioError([encoding_fault(path)]) from None
+    return [name.strip().strip('"') for name in first.split(",")]
+
+
+def _table(path: Path, headings: list[str], about: About) -> tuple[str, list[Case]]:
+    if len(headings) < 2 and path.suffix not in {".csv", ".parquet"}:
+        what = "is no file of measurements: not CSV, Parquet, a PerfTest log or OpenMessaging JSON"
+        raise ScenarioError([Fault(str(path), 1, "", what)])
+    near = nearest("statistic", [name for name in headings if name != "statistic"])
+    if near and "value" in {split_heading(name)[0] for name in headings}:
+        what = f"'{near}' is no heading that is known"
+        raise ScenarioError([Fault(str(path), 1, near, what, "statistic")])
+    if not (is_long(headings) or is_wide(headings)):
+        return "raw samples", raw_cases(path, headings, about)
+    form = "summary, one statistic a row" if is_long(headings) else "summary, one case a row"
+    try:
+        path.suffix == ".parquet" or path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ScenarioError([encoding_fault(path)]) from None
+    return form, summary_cases(open_sheet(path), about)
+
+
+def _parquet(path: Path, about: About) -> tuple[str, list[Case]]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        headings = pyarrow.parquet.ParquetFile(path).schema_arrow.names
+    except (pa.ArrowException, OSError) as error:
+        what = f"is no whole Parquet file, it may have been cut: {error}"
+        raise ScenarioError([Fault(str(path), None, "", what)]) from None
+    return _table(path, list(headings), about)
+
+
+def _existing(path: Path) -> Path:
+    packaged = reference_root() / path.name
+    if path.is_file():
+        return path
+    if path.parent == Path() and packaged.is_file():
+        return packaged
+    what = "is a folder, not a file of measurements" if path.is_dir() else "no such file"
+    folder = path.parent if path.parent.is_dir() else Path()
+    names = [one.name for one in folder.iterdir() if one.is_file()]
+    names += [one.name for one in reference_root().glob("*.csv")]
+    raise ScenarioError([Fault(str(path), None, "", what, nearest(path.name, names))])

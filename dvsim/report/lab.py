@@ -1,0 +1,287 @@
+"""The page about measurements of a laboratory: verdict, provenance, each case, what is between."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dvsim.lab.compare import MOMENTS
+from dvsim.lab.text import UNITS, headline, percent
+from dvsim.lab.verdict import KINDS
+from dvsim.report.drawing import Drawing
+from dvsim.report.evidence import commands_of
+from dvsim.report.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
+from dvsim.report.page import render, write
+from dvsim.report.table import Cell, Table, mark, number, times
+
+if TYPE_CHECKING:
+    from dvsim.lab.against import Judged
+    from dvsim.lab.compare import Compared, Row
+    from dvsim.lab.types import LabData
+    from dvsim.lab.verdict import Criterion
+    from dvsim.results.points import PointsStudy
+    from dvsim.results.run import Run
+
+SPLITS = {"fitted": "fitted", "held out": "held-out", "not stated": "info"}
+MOST_FIGURES = 12  # cases that have figures of their own; tables have all
+
+
+@dataclass(frozen=True)
+class Part:
+    """One case as the page holds it."""
+
+    title: str
+    lines: Sequence[str]
+    quantiles: Table
+    moments: Table | None
+    distances: Table | None
+    figures: Sequence[Drawing]
+
+
+def render_lab_report(
+    runs: Sequence[Run | PointsStudy], judged: Judged, data: LabData, command: str | None = None
+) -> str:
+    """Make the page about a comparison, as one HTML page that needs nothing else.
+
+    Parameters
+    ----------
+    runs
+        What was simulated.
+    judged
+        The comparison.
+    data
+        What was measured.
+    command
+        The command that makes the page.
+    """
+    parts = [_part(case, place) for place, case in enumerate(judged.cases)]
+    return render(
+        "lab.html.jinja",
+        title=f"{Path(judged.file).name}, laboratory and simulation",
+        intro=f"{judged.form}.",
+        headline=headline(judged),
+        passed=judged.passed,
+        verdict=_verdict_table(judged),
+        tolerances=_tolerances(judged),
+        provenance=_provenance(judged),
+        parts=parts,
+        most=MOST_FIGURES,
+        sizes=sizes_drawings(judged.cases),
+        ratios=_ratios(judged) if judged.ratios else None,
+        crossovers=_crossovers(judged),
+        baseline=judged.baseline,
+        limits=judged.limits,
+        runs=_runs(runs),
+        commands=commands_of(runs, command),
+        samples=any(case.values is not None for case in data.cases),
+    )
+
+
+def write_lab_report(
+    path: Path,
+    runs: Sequence[Run | PointsStudy],
+    judged: Judged,
+    data: LabData,
+    command: str | None = None,
+) -> None:
+    """Write the page about a comparison, see `render_lab_report`.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written. What was there before is still there then.
+    """
+    write(path, render_lab_report(runs, judged, data, command))
+
+
+def _verdict_table(judged: Judged) -> Table:
+    rows = []
+    for case in judged.cases:
+        own = {one.kind: one for one in judged.criteria if one.what == case.name}
+        cells = [_criterion(own.get(kind)) for kind in KINDS]
+        rows.append([Cell(case.name), Cell(case.split, status=SPLITS[case.split]), *cells])
+    for kind in ("ratio", "order"):
+        asked = [one for one in judged.criteria if one.kind == kind]
+        if asked:
+            held = sum(one.passed for one in asked)
+            word = "pass" if held == len(asked) else "fail"
+            told = Cell(f"{held} of {len(asked)}", status=word)
+            rest = [Cell("") for _ in range(len(KINDS) - 1)]
+            rows.append([Cell(f"{kind} between cases"), Cell(""), told, *rest])
+    return Table(
+        "lab-verdict",
+        "The criteria: the error furthest away, and whether all are within tolerance",
+        ["case", "split", *KINDS.values()],
+        rows,
+    )
+
+
+def _criterion(one: Criterion | None) -> Cell:
+    if one is None:
+        return Cell("–", status="info", raw="")
+    sign = "✓" if one.passed else "✗"
+    got = "" if one.got is None else f" {percent(one.got)} ({one.statistic})"
+    raw = one.got if one.got is not None else ("pass" if one.passed else "fail")
+    return Cell(f"{sign}{got}", "number", "pass" if one.passed else "fail", raw)
+
+
+def _tolerances(judged: Judged) -> str:
+    told = ", ".join(f"{name} {value:.0%}" for name, value in asdict(judged.tolerances).items())
+    own = (
+        f"{', '.join(judged.declared)} declared with the data"
+        if judged.declared
+        else ("none was declared with the data")
+    )
+    return f"Tolerances: {told}; {own}, the others are the defaults of dvsim."
+
+
+def _provenance(judged: Judged) -> Table:
+    rows = [
+        [Cell(key), Cell(value, status="info" if value == "not stated" else "")]
+        for key, value in judged.about.items()
+    ]
+    rows += [[Cell("not compared"), Cell(f"{name}: {why}")] for name, why in judged.missing]
+    return Table("lab-origin", "What is known of the measurement", ["what", "told"], rows)
+
+
+def _part(case: Compared, place: int) -> Part:
+    factor, unit = UNITS[case.unit]
+    count = "an unknown number of samples" if case.count is None else f"{case.count:,} samples"
+    lines = [
+        f"{case.split.capitalize()}. Measured: {count}, each: {case.sample}. Simulated: "
+        f"{case.scenario}, {case.what}, replications: {case.replications}. In {unit}.",
+        *(f"{note[0].upper()}{note[1:]}." for note in case.notes),
+    ]
+    ordered = [row for row in case.rows if row.statistic not in MOMENTS]
+    moments = [row for row in case.rows if row.statistic in MOMENTS]
+    name = f"lab-{place}"
+    figures = []
+    if place < MOST_FIGURES:
+        found = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
+        figures = [figure for figure in found if figure is not None]
+    return Part(
+        title=case.name,
+        lines=lines,
+        quantiles=_rows(f"{name}-quantiles", f"Quantiles, {unit}", ordered, factor),
+        moments=_moments(f"{name}-moments", moments, factor, unit) if moments else None,
+        distances=_distances(case, f"{name}-distances"),
+        figures=figures,
+    )
+
+
+def _rows(name: str, caption: str, rows: Sequence[Row], factor: float) -> Table:
+    cells = []
+    for row in rows:
+        low, high = (None, None) if row.band is None else row.band
+        place = "–" if row.outside is None else "outside" if row.outside else "inside"
+        judged = None if row.verdict == "info" else row.verdict == "pass"
+        cells.append(
+            [
+                Cell(row.statistic),
+                *(number(x / factor) for x in (row.lab, row.simulated)),
+                times(row.ratio),
+                Cell("–" if row.log_error is None else f"{row.log_error:+.3f}", "number"),
+                *(number(x / factor) for x in (row.low, row.high)),
+                *(number(None if x is None else x / factor) for x in (low, high)),
+                Cell(place),
+                mark(judged),
+            ]
+        )
+    head = ["", "laboratory", "simulated", "ratio", "log error", "low", "high", "low", "high"]
+    spans = [("", 1)] * 5
+    spans += [("interval over replications", 2), ("band if the model is true", 2)]
+    spans += [("", 1)] * 2
+    return Table(name, caption, [*head, "laboratory is", "verdict"], cells, spans)
+
+
+def _moments(name: str, rows: Sequence[Row], factor: float, unit: str) -> Table:
+    told = {row.statistic: row for row in rows}
+    cells = [
+        [
+            Cell(row.statistic),
+            *(number(x / factor) for x in (row.lab, row.simulated)),
+            times(row.ratio),
+        ]
+        for row in rows
+    ]
+    mean, std = told.get("mean"), told.get("std")
+    if mean is not None and std is not None and min(mean.lab, mean.simulated) > 0:
+        lab, own = std.lab / mean.lab, std.simulated / mean.simulated
+        ratio = own / lab if lab else None
+        cells.append([Cell("std / mean"), number(lab), number(own), times(ratio)])
+    caption = f"Moments, {unit}; the deviation hangs on the tail and is not judged"
+    return Table(name, caption, ["", "laboratory", "simulated", "ratio"], cells)
+
+
+def _distances(case: Compared, name: str) -> Table | None:
+    found = case.distances
+    if found is None:
+        return None
+    limit = None if found.ks_limit is None else f"chance: up to {found.ks_limit:.3f} (95 %)"
+    rows = [[Cell("Kolmogorov-Smirnov, at least"), number(found.ks), Cell(limit or "–")]]
+    if found.g is not None:
+        told = f"{found.g.freedom} degrees of freedom, chance {found.g.p:.2g}"
+        rows.append([Cell("G over the bins of the laboratory"), number(found.g.g), Cell(told)])
+    if found.wasserstein is not None:
+        rows.append(
+            [
+                Cell("Wasserstein, at least"),
+                Cell(f"{found.wasserstein:.1%}", "number", raw=found.wasserstein),
+                Cell("of the measured mean"),
+            ]
+        )
+    if found.mean_log_error is not None:
+        factor = percent(math.expm1(found.mean_log_error))
+        rows.append([Cell("mean |log error|"), number(found.mean_log_error), Cell(factor)])
+    caption = "Distances that these statistics still allow; with thousands of samples any test "
+    caption += "finds differences that nobody minds, so they inform and do not judge"
+    return Table(name, caption, ["", "value", ""], rows)
+
+
+def _ratios(judged: Judged) -> Table:
+    rows = []
+    for one in judged.ratios:
+        order = Cell("–", status="info") if one.order_ok is None else mark(one.order_ok)
+        rows.append(
+            [
+                Cell(f"{one.above} over {one.below}"),
+                times(one.lab),
+                times(one.simulated),
+                mark(one.ratio_ok),
+                order,
+            ]
+        )
+    head = ["", "laboratory", "simulated", "ratio", "order"]
+    caption = "Ratios between cases; where the measured one is near 1 no order is asked for"
+    return Table("lab-ratios", caption, head, rows)
+
+
+def _crossovers(judged: Judged) -> list[str]:
+    told = []
+    for cross in judged.crossovers:
+        places = [
+            "nowhere" if place is None else f"between {place[0]:,} and {place[1]:,} B"
+            for place in (cross.lab, cross.simulated)
+        ]
+        told.append(
+            f"{cross.first} and {cross.second} cross {places[0]} in the laboratory, "
+            f"{places[1]} in the simulation."
+        )
+    return told
+
+
+def _runs(runs: Sequence[Run | PointsStudy]) -> Table:
+    rows = [
+        [
+            Cell(run.scenario.name),
+            number(float(run.seed)),
+            number(float(run.replications)),
+            Cell(str(run.folder) if run.folder else "in memory", "code"),
+        ]
+        for run in runs
+    ]
+    head = ["scenario", "seed", "replications", "folder"]
+    return Table("lab-runs", "The runs; each folder has a manifest and its own report", head, rows)

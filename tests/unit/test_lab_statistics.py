@@ -1,0 +1,130 @@
+"""Do bands, tests and tolerances tell a true model from a slow one and from a wrong shape?
+
+The three models are those of a check that was made before the code: a laboratory of 5,000 samples
+beside a true model, one that is 3 % slow, and one with the right mean and spread in another shape.
+"""
+
+import numpy as np
+import pytest
+from lab_data import META, run_with, summary
+
+from dvsim.lab.against import judge
+from dvsim.lab.distance import g_test, ks_bound, wasserstein_bound
+from dvsim.lab.opened import read_lab
+from dvsim.lab.order import band
+
+COUNT, MODEL = 5_000, 200_000
+SIGMA = 0.25
+SHARES = (0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+
+
+def lognormal(rng, size, factor=1.0):
+    return factor * 100_000 * np.exp(rng.normal(-(SIGMA**2) / 2, SIGMA, size))
+
+
+def normal(rng, size):
+    """The same mean and deviation as `lognormal`."""
+    return 100_000 * (1 + np.sqrt(np.expm1(SIGMA**2)) * rng.normal(size=size)).clip(0.01)
+
+
+@pytest.fixture(scope="module")
+def laboratory():
+    return lognormal(np.random.default_rng(11), COUNT)
+
+
+def judged(tmp_path, laboratory, model):
+    (tmp_path / "rates.csv").write_text(summary(laboratory))
+    (tmp_path / "rates.toml").write_text(META)
+    return judge([run_with(model)], read_lab(tmp_path / "rates.csv"))
+
+
+def inner(case):
+    return [row for row in case.rows if row.statistic.endswith("%")]
+
+
+def test_a_true_model_passes_and_lies_within_the_bands(tmp_path, laboratory):
+    result = judged(tmp_path, laboratory, lognormal(np.random.default_rng(2), MODEL))
+    (case,) = result.cases
+    assert result.passed
+    assert sum(row.outside for row in inner(case)) <= 1
+    assert case.distances.g.p > 0.01
+    assert case.distances.ks < case.distances.ks_limit
+
+
+def test_a_slow_model_is_outside_the_bands_but_within_the_tolerance(tmp_path, laboratory):
+    result = judged(tmp_path, laboratory, lognormal(np.random.default_rng(2), MODEL, 1 / 1.03))
+    (case,) = result.cases
+    assert result.passed
+    assert sum(row.outside for row in inner(case)) >= 5
+    assert case.distances.g.p < 1e-4
+    assert case.distances.ks > case.distances.ks_limit
+    assert case.row("mean").ratio == pytest.approx(0.97, abs=0.01)
+
+
+def test_a_wrong_shape_with_the_right_mean_and_spread_is_caught(tmp_path, laboratory):
+    result = judged(tmp_path, laboratory, normal(np.random.default_rng(2), MODEL))
+    (case,) = result.cases
+    for moment in ("mean", "std"):
+        assert case.row(moment).ratio == pytest.approx(1, abs=0.03)
+    assert case.distances.g.p < 0.01
+    assert sum(row.outside for row in inner(case)) >= 2
+
+
+def test_a_model_that_is_far_off_fails(tmp_path, laboratory):
+    result = judged(tmp_path, laboratory, lognormal(np.random.default_rng(2), MODEL, 0.5))
+    assert not result.passed
+    assert {one.kind for one in result.criteria if not one.passed} >= {"mean", "median", "tail"}
+
+
+def test_the_g_test_rejects_a_true_model_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    model = np.sort(rng.random(100_000))
+    found = [
+        g_test(model, dict(zip(SHARES, np.quantile(rng.random(1_000), SHARES), strict=True)), 1_000)
+        for _ in range(400)
+    ]
+    rejected = np.mean([one.p < 0.05 for one in found])
+    assert 0.02 < rejected < 0.09
+    assert np.mean([one.p for one in found]) == pytest.approx(0.5, abs=0.06)
+
+
+def test_bands_hold_as_many_laboratories_as_they_say():
+    rng = np.random.default_rng(4)
+    model = np.sort(rng.exponential(size=200_000))
+    for share in (0.5, 0.95):
+        low, high = band(model, share, 500)
+        inside = [low <= np.quantile(rng.exponential(size=500), share) <= high for _ in range(600)]
+        assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
+
+
+def test_too_few_simulated_samples_give_no_band_for_a_maximum():
+    model = np.sort(np.random.default_rng(5).random(5_000))
+    assert band(model, 1.0, 1_000) is None
+    assert band(model, 0.5, 1_000) is not None
+
+
+def test_bounds_never_exceed_the_distances_that_all_samples_give():
+    rng = np.random.default_rng(6)
+    model, lab = np.sort(rng.normal(10, 1, 4_000)), np.sort(rng.normal(10.4, 1.2, 4_000))
+    shares = (0.0, *SHARES, 1.0)
+    quantiles = dict(zip(shares, np.quantile(lab, shares).tolist(), strict=True))
+    both = np.concatenate([model, lab])
+    steps = [np.searchsorted(x, both, "right") / x.size for x in (model, lab)]
+    assert 0.05 < ks_bound(model, quantiles) <= np.abs(steps[0] - steps[1]).max() + 1e-3
+    assert 0 < wasserstein_bound(model, quantiles) <= np.abs(model - lab).mean() + 1e-9
+
+
+def test_zeros_are_judged_by_their_share(tmp_path):
+    """A quantile of zero beside one above it is no error of 100 % if the shares are near."""
+    from run_builder import bursty_vortex, vortex_scenario
+
+    text = "statistic,value,message_bytes\ncount,1000,8\nmean,5,8\n50%,0,8\n95%,0,8\nmax,100,8\n"
+    (tmp_path / "a.csv").write_text(text)
+    (tmp_path / "a.toml").write_text('[lab]\nunit = "msg/s"\nsample = "interval 5.001 ms"\n')
+    data = read_lab(tmp_path / "a.csv")
+    kinds = {}
+    for active in (6, 30):
+        run = bursty_vortex(vortex_scenario(8), 100, active=active, empty=100 - active)
+        (case,) = judge([run], data).cases
+        kinds[active] = (case.row("95%").kind, case.row("95%").verdict)
+    assert kinds == {6: ("empty", "pass"), 30: ("empty", "fail")}
