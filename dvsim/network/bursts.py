@@ -19,7 +19,8 @@ from dvsim.network.network import Network
 SHORT, LONG = 32, 512  # slots' worth of words that the line goes through
 PROBES = (1, 100, 2000)  # slots' worth of words at which it is held against the cycle level
 MOST_UPDATES = 1 << 33  # node updates of the longest probe
-MOST_NODES = 1 << 22  # of a network that is run with all its planes
+MOST_NODES = 1 << 20  # of a network that is run with all its planes
+EXACT = 16  # flows at work up to which each number of them is measured; beyond, powers of two
 
 
 class Flow(NamedTuple):
@@ -52,10 +53,17 @@ class BurstTable:
         self.network = network
         self.flows = flows
         self._lines: dict[int, Line] = {}
+        self._errors: dict[int, float] = {}
         self._sample = network if network.nodes <= MOST_NODES else _one_plane(network)
 
     def line(self, at_work: int) -> Line:
-        """Return the line of a burst while `at_work` flows send."""
+        """Return the line of a burst while `at_work` flows send.
+
+        Beyond `EXACT` it is that of the next power of two, and of all: rather too slow than too
+        fast.
+        """
+        if at_work > EXACT:
+            at_work = min(1 << (at_work - 1).bit_length(), len(self.flows))
         found = self._lines.get(at_work)
         if found is None:
             first, short = self._measured(at_work, SHORT)
@@ -70,6 +78,11 @@ class BurstTable:
         line, slot_ps = self.line(min(at_work, len(self.flows))), self.network.slot_ps
         first = round(line.first * slot_ps)
         return first, max(first, round((line.fixed + line.per_word * words) * slot_ps))
+
+    def sending_ps(self, at_work: int, words: int) -> int:
+        """Return for how long a burst keeps the port that sends it."""
+        per_word = self.line(min(at_work, len(self.flows))).per_word
+        return round(per_word * words * self.network.slot_ps)
 
     @property
     def latency_ps(self) -> int:
@@ -86,6 +99,8 @@ class BurstTable:
         The largest of `PROBES`, for the time of the last word. Probes that would take more than
         `MOST_UPDATES` node updates are left out.
         """
+        if at_work in self._errors:
+            return self._errors[at_work]
         line, worst = self.line(at_work), 0.0
         for slots in PROBES:
             if slots * self._sample.nodes > MOST_UPDATES:
@@ -93,6 +108,7 @@ class BurstTable:
             _, last = self._measured(at_work, slots)
             ends = line.fixed + line.per_word * slots * self.network.planes
             worst = max(worst, abs(ends - last) / last)
+        self._errors[at_work] = worst
         return worst
 
     def _measured(self, at_work: int, slots: int) -> tuple[float, float]:

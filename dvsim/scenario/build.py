@@ -11,7 +11,7 @@ from dvsim.scenario.card import system_cards
 from dvsim.scenario.checks import between_sections, limits
 from dvsim.scenario.document import Document
 from dvsim.scenario.faults import in_order, validate
-from dvsim.scenario.schema import ReferenceTable, ScenarioFile, SystemTable
+from dvsim.scenario.schema import ReferenceTable, ScenarioFile, SystemTable, WhatIfTable
 from dvsim.scenario.types import (
     Card,
     Column,
@@ -20,6 +20,7 @@ from dvsim.scenario.types import (
     Scenario,
     System,
     Tolerance,
+    WhatIf,
     Workload,
 )
 
@@ -81,6 +82,8 @@ def _freeze(model: ScenarioFile, cards: dict[str, Card], path: Path) -> Scenario
             bridge=cards.get("bridge"),
             publisher=cards.get("publisher"),
             fidelity=(system.fidelity or "auto") if system.transport == "data-vortex" else None,
+            senders=system.senders,
+            order=system.order,
         ),
         probe=Probe(
             kind=probe.kind,
@@ -90,6 +93,7 @@ def _freeze(model: ScenarioFile, cards: dict[str, Card], path: Path) -> Scenario
         ),
         reference=_reference(model.reference),
         tolerance=Tolerance(**model.tolerance.model_dump()) if model.tolerance else Tolerance(),
+        whatif=_whatif(model.whatif),
     )
 
 
@@ -98,6 +102,14 @@ def _reference(table: ReferenceTable | None) -> Reference | None:
     if table is None:
         return None
     return Reference(table.file, table.transport, tuple(table.fitted))
+
+
+def _whatif(table: WhatIfTable | None) -> WhatIf | None:
+    """Return the frozen form of the place in a question."""
+    if table is None:
+        return None
+    given = table.model_dump()
+    return WhatIf(**given | {"also": tuple(table.also), "assumed": tuple(table.assumed)})
 
 
 def _default_columns(system: SystemTable, iterations: int) -> dict[str, Column]:

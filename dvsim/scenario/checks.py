@@ -44,9 +44,10 @@ def limits(document: Document, cards: Mapping[str, Card]) -> list[Fault]:
     card, faults = cards["card"], []
     if card.kind == "vortex":
         receivers = document.at(("system", "receivers"))
-        if 2 * receivers > card["nodes"]:
+        needed = receivers + (document.at(("system", "senders")) or receivers)
+        if needed > card["nodes"]:
             message = (
-                f"is {receivers}; with their senders they need {2 * receivers} nodes, "
+                f"is {receivers}; with their senders they need {needed} nodes, "
                 f"and card '{card.name}' has {card['nodes']}"
             )
             faults.append(document.fault(("system", "receivers"), message))
@@ -106,9 +107,10 @@ def _roles(document: Document, partial: bool) -> Iterator[Fault]:
         if not given and role in ROLES[transport] and not partial:
             message = f"missing; transport '{transport}' needs one"
             yield document.fault(("system", role), message)
-    if transport != "data-vortex" and document.at(("system", "fidelity")) is not None:
-        message = f"not used by transport '{transport}'; it is that of the Data Vortex fabric"
-        yield document.fault(("system", "fidelity"), message)
+    for key in ("fidelity", "senders", "order"):
+        if transport != "data-vortex" and document.at(("system", key)) is not None:
+            message = f"not used by transport '{transport}'; it is that of the Data Vortex fabric"
+            yield document.fault(("system", key), message)
 
 
 def _columns(document: Document) -> Iterator[Fault]:

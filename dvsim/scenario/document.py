@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +74,10 @@ class Document:
         """Return a fault of one key of this document."""
         return self.origin(path).fault(path, message, hint)
 
+    def copy(self) -> Document:
+        """Return a document of its own with the same content; origins do not change."""
+        return Document(deepcopy(self.data), dict(self.origins), list(self.folders))
+
     def at(self, path: KeyPath) -> Any:  # noqa: ANN401 - any TOML value
         """Return the value of a path, None where it is missing."""
         value: Any = self.data
@@ -134,6 +140,12 @@ def read(path: Path) -> Document:
     except OSError as error:
         message = f"cannot be read: {error.strerror}"
         raise ScenarioError([Fault(str(path), None, "", message)]) from None
+    return _parsed(path, raw).copy()
+
+
+@lru_cache(maxsize=64)  # a sweep reads the same few cards for each of its points
+def _parsed(path: Path, raw: bytes) -> Document:
+    """Parse the content of a file."""
     try:
         text = raw.decode("utf-8-sig").replace("\r\n", "\n")
         data = tomllib.loads(text)

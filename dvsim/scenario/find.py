@@ -37,7 +37,8 @@ class Entry:
         Its title, or `UNREADABLE`.
     kind
         ``scenario``, ``switch`` (a scenario of a switch or network alone), ``messaging`` (over
-        hosts) or ``campaign``; for a card its own kind.
+        hosts), ``campaign`` or ``what-if`` (a campaign of scenarios and their variants); for a card
+        its own kind.
     """
 
     name: str
@@ -70,17 +71,18 @@ def list_scenarios() -> list[Entry]:
     """Return every scenario and campaign that can be run, in reading order.
 
     Files whose name starts with ``_`` and those with ``abstract = true`` are common parts of
-    others and left out.
+    others, those with ``[lab]`` speak of data: all are left out.
     """
     root = scenario_root()
     entries = []
     for path in root.rglob("*.toml"):
         head = _head(path)
-        if path.name.startswith("_") or head.get("abstract") is True:
+        if path.name.startswith("_") or head.get("abstract") is True or "lab" in head:
             continue
         alone = head.get("kind") == "switch" or "traffic" in head
         kind = "campaign" if "campaign" in head else "switch" if alone else "scenario"
         kind = "messaging" if head.get("kind") == "messaging" else kind
+        kind = "what-if" if kind == "campaign" and "variant" in head else kind
         entries.append(Entry(scenario_name(path), path, _title(head), kind))
     return sorted(entries, key=lambda entry: natural(entry.name))
 

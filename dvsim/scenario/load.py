@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,16 +22,19 @@ from dvsim.scenario.schema import CampaignFile
 from dvsim.scenario.switch_build import build_switch, is_switch
 from dvsim.scenario.switch_types import SwitchScenario
 from dvsim.scenario.types import Scenario
+from dvsim.scenario.whatif import is_whatif, variants
 
 __all__ = [
     "AnyScenario",
     "Resolved",
+    "Template",
     "check_file",
     "is_card",
     "load",
     "load_campaign",
     "load_card",
     "resolve",
+    "template",
 ]
 
 AnyScenario = Scenario | SwitchScenario | MessagingScenario
@@ -71,6 +74,40 @@ def load(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) ->
 
 def resolve(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Resolved:
     """Read one scenario and keep where each value was written; otherwise as `load`."""
+    return template(name_or_path).resolved(overrides)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A scenario file that was read once, to be asked with many overrides."""
+
+    path: Path
+    document: Document
+
+    def resolved(self, overrides: Sequence[str]) -> Resolved:
+        """Apply overrides, check the scenario as a whole and freeze it.
+
+        Raises
+        ------
+        ScenarioError
+            With every fault that was found.
+        """
+        document = self.document.copy()
+        refused = override.apply(document, overrides)
+        scenario, faults = _built(document, self.path)
+        if scenario is None or refused:
+            raise ScenarioError([*refused, *faults])
+        return Resolved(scenario, document)
+
+
+def template(name_or_path: str | os.PathLike[str]) -> Template:
+    """Read the files of one scenario; whether it is good is seen when it is resolved.
+
+    Raises
+    ------
+    ScenarioError
+        If they cannot be read, or are those of a campaign or of a common part of others.
+    """
     path = find.resolve_name(name_or_path)
     document = read_chain(path)
     if "campaign" in document.data:
@@ -79,11 +116,7 @@ def resolve(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ())
     if document.data.get("abstract") is True:
         message = "this file is a common part of others; name one that extends it"
         raise ScenarioError([document.fault(("abstract",), message)])
-    refused = override.apply(document, overrides)
-    scenario, faults = _built(document, path)
-    if scenario is None or refused:
-        raise ScenarioError([*refused, *faults])
-    return Resolved(scenario, document)
+    return Template(path, document)
 
 
 def load_campaign(
@@ -105,24 +138,7 @@ def load_campaign(
     ScenarioError
         With the faults of all of them.
     """
-    paths = _members(name_or_path)
-    transports = {path: _transport(path, overrides) for path in paths} if overrides else {}
-    useful = {
-        option
-        for option in overrides
-        if any(override.concerns(option, transport) for transport in transports.values())
-    }
-
-    def load_member(path: Path) -> AnyScenario:
-        """Load one with the options that concern it, and with those that concern none."""
-        concerned = [
-            option
-            for option in overrides
-            if option not in useful or override.concerns(option, transports[path])
-        ]
-        return load(path, concerned)
-
-    return _all(paths, load_member)
+    return _all(_members(name_or_path), overrides)
 
 
 def check_file(path: Path) -> list[Fault]:
@@ -130,7 +146,7 @@ def check_file(path: Path) -> list[Fault]:
     try:
         document = read(find.existing(path))
         if "campaign" in document.data:
-            _all(_members(path), load)
+            _all(_members(path))
         elif is_card(document.data):
             load_card(path)
         elif document.data.get("abstract") is True:
@@ -159,13 +175,33 @@ def _built(
     return build(document, path, partial=partial)
 
 
-def _all(paths: Iterable[Path], load_one: Callable[[Path], AnyScenario]) -> list[AnyScenario]:
-    """Load each file; if some are wrong, raise the faults of all."""
-    scenarios: list[AnyScenario] = []
+def _all(paths: Iterable[Path], overrides: Sequence[str] = ()) -> list[AnyScenario]:
+    """Build each scenario with the options that concern it, and with those that concern none.
+
+    If some are wrong, raise the faults of all.
+    """
+    templates: list[Template] = []
     faults: list[Fault] = []
     for path in paths:
         try:
-            scenarios.append(load_one(path))
+            templates += _templates(path)
+        except ScenarioError as error:
+            faults += error.faults
+    transports = [_transport(one, overrides) for one in templates] if overrides else []
+    useful = {
+        option
+        for option in overrides
+        if any(override.concerns(option, transport) for transport in transports)
+    }
+    scenarios: list[AnyScenario] = []
+    for place, one in enumerate(templates):
+        concerned = [
+            option
+            for option in overrides
+            if option not in useful or override.concerns(option, transports[place])
+        ]
+        try:
+            scenarios.append(one.resolved(concerned).scenario)
         except ScenarioError as error:
             faults += error.faults
     if faults:
@@ -173,12 +209,20 @@ def _all(paths: Iterable[Path], load_one: Callable[[Path], AnyScenario]) -> list
     return scenarios
 
 
-def _transport(path: Path, overrides: Sequence[str]) -> str:
+def _templates(path: Path) -> list[Template]:
+    """Read the scenario of a file, or those that answer the open question it asks."""
+    document = read(path)
+    if not is_whatif(document.data):
+        return [template(path)]
+    members, faults = _listed(path, document)
+    if faults:
+        raise ScenarioError(in_order(faults))
+    return [Template(path, one) for one in variants(path, document, members)]
+
+
+def _transport(one: Template, overrides: Sequence[str]) -> str:
     """Return the transport of a scenario file; empty if that is not so simple."""
-    try:
-        document = read_chain(path)
-    except ScenarioError:
-        return ""  # loading it will say why
+    document = one.document.copy()
     override.apply(document, overrides)
     return str(document.at(("system", "transport")))
 
@@ -187,18 +231,28 @@ def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
     """Return the scenario files that a name, path or pattern stands for."""
     text = os.fspath(name_or_path)
     if not text.endswith(".toml") and any(sign in text for sign in "*?["):
-        entries = [entry for entry in find.list_scenarios() if entry.kind != "campaign"]
+        entries = [
+            entry for entry in find.list_scenarios() if entry.kind not in ("campaign", "what-if")
+        ]
         paths = [entry.path for entry in entries if fnmatchcase(entry.name, text)]
         if not paths:
             raise ScenarioError([Fault(text, None, "", "no scenario has such a name")])
         return paths
     path = find.resolve_name(name_or_path)
     document = read(path)
-    if "campaign" not in document.data:
+    if "campaign" not in document.data or is_whatif(document.data):
         return [path]
     model, faults = validate(CampaignFile, document)
+    members, missing = _listed(path, document)
+    if model is None or missing:
+        raise ScenarioError(in_order([*faults, *missing]))
+    return members
+
+
+def _listed(path: Path, document: Document) -> tuple[list[Path], list[Fault]]:
+    """Return the files that a campaign names, and the faults of names without one."""
     names = document.data["campaign"]
-    members = []
+    members, faults = [], []
     for name in names if isinstance(names, list) else []:
         if not isinstance(name, str) or not name:
             continue  # a fault of the schema
@@ -209,6 +263,4 @@ def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
             others = (other.stem for other in path.parent.glob("*.toml") if other != path)
             near = find.nearest(name, others)
             faults.append(document.fault(("campaign",), f"no scenario '{name}'", near))
-    if model is None or faults:
-        raise ScenarioError(in_order(faults))
-    return members
+    return members, faults

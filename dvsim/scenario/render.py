@@ -82,8 +82,9 @@ def sections(
         "system": {"transport": system.transport, "receivers": system.receivers},
         "probe": {"kind": probe.kind},
     }
-    if system.fidelity is not None:
-        tables["system"]["fidelity"] = system.fidelity
+    for key in ("fidelity", "senders", "order"):
+        if getattr(system, key) is not None:
+            tables["system"][key] = getattr(system, key)
     if workload.messages_per_second is not None:
         tables["workload"]["messages_per_second"] = workload.messages_per_second
     if probe.interval_ps is not None:
@@ -96,7 +97,11 @@ def sections(
             "transport": scenario.reference.transport,
             "fitted": list(scenario.reference.fitted),
         }
-    return tables | {"tolerance": dict(vars(scenario.tolerance))}
+    tables["tolerance"] = dict(vars(scenario.tolerance))
+    if scenario.whatif is not None:
+        given = vars(scenario.whatif).items()
+        tables["whatif"] = {k: list(v) if isinstance(v, tuple) else v for k, v in given}
+    return tables
 
 
 def card_toml(card: Card) -> str:

@@ -94,6 +94,19 @@ Interval = Annotated[
 ]
 Share = Annotated[FiniteFloat, Field(ge=0)]
 Load = Annotated[FiniteFloat, Field(ge=bounds.LOAD[0], le=bounds.LOAD[1])]
+Measure = Literal[
+    "overruns",
+    "empty",
+    "sram",
+    "paged",
+    "blocked",
+    "port",
+    "latency",
+    "together",
+    "late",
+    "resequencing",
+    "holding",
+]
 CardTable = Annotated[dict[str, Any], BeforeValidator(_card), WithJsonSchema(_TEXT_OR_TABLE)]
 
 
@@ -118,6 +131,12 @@ class SystemTable(Table):
     fidelity: Literal["cycle", "flow", "auto"] | None = Field(
         None,
         description="of the fabric, only for data-vortex: words slot by slot, or bursts",
+    )
+    senders: Receivers | None = Field(
+        None, description="cards that share the receivers out, only for data-vortex; one each"
+    )
+    order: Literal["fabric"] | None = Field(
+        None, description="if its ports deliver words in order, only for data-vortex"
     )
 
 
@@ -155,11 +174,27 @@ class ToleranceTable(Table):
     extreme: Share
 
 
+class WhatIfTable(Table):
+    """What a scenario is in an open question, see `dvsim.scenario.whatif`."""
+
+    name: Name
+    title: Text
+    question: Text
+    member: Name
+    says: Text
+    place: int = Field(ge=0)
+    rate: Literal["all", "each"]
+    also: list[Measure]
+    assumed: list[Text]
+
+
 class ScenarioFile(Table):
     """A scenario of dvsim."""
 
     name: Name | None = Field(None, description="by default the file's own")
-    extends: Text | None = Field(None, description="a file, relative to this one, to build on")
+    extends: Text | None = Field(
+        None, description="a file beside this one, or a scenario, to build on"
+    )
     abstract: bool = Field(False, description="true for a part that other files extend")
     title: Text
     question: Text = Field(description="what the run answers")
@@ -170,6 +205,7 @@ class ScenarioFile(Table):
     probe: ProbeTable
     reference: ReferenceTable | None = None
     tolerance: ToleranceTable | None = None
+    whatif: WhatIfTable | None = Field(None, description="written by dvsim, of a [[variant]]")
 
 
 class CampaignFile(Table):
@@ -225,10 +261,11 @@ def bounded(given: object, spec: Spec) -> int | float | Law:
             limit = format_value(most, "law")
             raise UnitError(f"must be at most {limit}, is {format_value(value, 'law')}")
         return value
-    low, high = (format_value(bound, spec.dimension) for bound in (spec.least, spec.most))
     if value < spec.least or (spec.above and value == spec.least):
-        relation = "more than" if spec.above else "at least"
-        raise UnitError(f"must be {relation} {low}, is {format_value(value, spec.dimension)}")
-    if value > spec.most:
-        raise UnitError(f"must be at most {high}, is {format_value(value, spec.dimension)}")
-    return value
+        relation, bound = "more than" if spec.above else "at least", spec.least
+    elif value > spec.most:
+        relation, bound = "at most", spec.most
+    else:
+        return value
+    limit, given = (format_value(number, spec.dimension) for number in (bound, value))
+    raise UnitError(f"must be {relation} {limit}, is {given}")

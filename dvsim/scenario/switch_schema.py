@@ -235,7 +235,9 @@ class SwitchFile(Table):
 
     kind: Literal["switch"]
     name: Name | None = Field(None, description="by default the file's own")
-    extends: Text | None = Field(None, description="a file, relative to this one, to build on")
+    extends: Text | None = Field(
+        None, description="a file beside this one, or a scenario, to build on"
+    )
     abstract: bool = Field(False, description="true for a part that other files extend")
     title: Text
     question: Text = Field(description="what the run answers")

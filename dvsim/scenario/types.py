@@ -93,7 +93,9 @@ class Workload:
 class System:
     """What carries it: `transport` is ``data-vortex`` or ``tcp``, `receivers` own a queue each.
 
-    `fidelity` of the fabric is ``cycle``, ``flow`` or ``auto``; None over ``tcp``.
+    `fidelity` of the fabric is ``cycle``, ``flow`` or ``auto``; None over ``tcp``. `senders` share
+    the receivers out among them, one each if None; `order` is ``fabric`` where its ports deliver
+    in order, None where receivers reassemble.
     """
 
     transport: str
@@ -103,6 +105,8 @@ class System:
     bridge: Card | None
     publisher: Card | None
     fidelity: str | None = None
+    senders: int | None = None
+    order: str | None = None
 
     @property
     def cards(self) -> dict[str, Card]:
@@ -164,6 +168,39 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
+class WhatIf:
+    """What a scenario is in an open question that several of them answer together.
+
+    Parameters
+    ----------
+    name, title, question
+        Of the question; scenarios with one name belong together.
+    member
+        The scenario that is varied, such as ``h3/dv-8192``.
+    says
+        What is different in this one, in words; of the baseline, what it is.
+    place
+        0 of the baseline, then in the order of the file.
+    rate
+        ``all`` if messages of all receivers count together, ``each`` if of one of them.
+    also
+        What the answer tells besides the rate, see `dvsim.results.measures`.
+    assumed
+        What the answer rests on, in sentences.
+    """
+
+    name: str
+    title: str
+    question: str
+    member: str
+    says: str
+    place: int
+    rate: str
+    also: tuple[str, ...]
+    assumed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Scenario:
     """One question with everything that its answer depends on."""
 
@@ -178,3 +215,4 @@ class Scenario:
     probe: Probe
     reference: Reference | None
     tolerance: Tolerance
+    whatif: WhatIf | None = None

@@ -22,6 +22,7 @@ import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, get_args, overload
 
 from dvsim.scenario.quantity import NUMBER, UNITS, UnitError, nearest_float, read, show, whole
@@ -175,6 +176,7 @@ _BASE = {"size": "B", "time": "ps", "rate": "B/s", "slope": "fs/B"}
 _PLAIN = re.compile("[KMGT]?i?B|[KMGT]?B/s|[a-z]*s(/B)?")  # one spelling of each: no bits, k or µ
 
 
+@lru_cache(maxsize=4096, typed=True)  # the cards of a campaign or sweep are written again and again
 def _shortest(value: float, dimension: str) -> str:
     """Return number and unit in the fewest digits; of equals, in the largest unit."""
     if not value:

@@ -67,6 +67,11 @@ class Broker(Stage):
             self._until_stall += self._stall_every * next(self._stall_draws)
         return round(work) + self._page(messages)
 
+    def levels(self) -> dict[str, float]:
+        """See `Stage.levels`: also what the queue holds, and how much of it in memory."""
+        queue = {"messages queued": self.queued, "bytes in memory": self.resident_bytes}
+        return {**super().levels(), **queue}
+
     @property
     def refused(self) -> int:
         """Messages turned away: none, because a node over its watermark blocks its publishers."""

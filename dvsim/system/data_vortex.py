@@ -29,6 +29,7 @@ from dvsim.system.streams import Streams
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card, Scenario
+    from dvsim.system.observer import Observer
 
 
 def _card_and_ring(
@@ -138,6 +139,8 @@ class ReceivingNode:
             arrival = yield self._fabric.send(self._flow, taken * self.card.words)
             burst = self._receive(arrival, taken)
             self.held_sram_ps += burst.held_ps
+            if self.clock.observer is not None:
+                self._show_burst(self.clock.observer, arrival, burst, taken)
             yield self.clock.timeout(burst.last_ps - self.clock.ps)
             arrived.succeed()
             self._received.succeed()
@@ -175,7 +178,40 @@ class ReceivingNode:
 
     def _drain(self, messages: int, arrived: simpy.Event) -> Process:
         """Push a buffer into the broker; threads, socket and broker overlap with its arrival."""
-        stages = (self.threads, self.socket, self.broker)
+        stages, begin = (self.threads, self.socket, self.broker), self.clock.ps
+        self._show_levels()
         yield self.clock.all_of([arrived, *(stage.serve(messages) for stage in stages)])
         self.ring.drain(messages)
+        self._show_levels()
+        if self.clock.observer is not None:
+            name = f"sender.{self._flow + 1}"
+            self.clock.observer.passed(name, "burst", begin, self.clock.ps, messages)
         self._free.put(None)
+
+    def _show_levels(self) -> None:
+        """Show what is on the way and in the ring."""
+        observer, number, now = self.clock.observer, self._flow + 1, self.clock.ps
+        if observer is not None:
+            on_the_way = self.sent - self.broker.queued
+            observer.level(self, f"sender.{number}", "messages in flight", now, on_the_way)
+            observer.level(self.ring, f"ring.{number}", "messages", now, self.ring.held)
+
+    def _show_burst(
+        self, observer: Observer, arrival: Arrival | WordArrival, burst: Burst, messages: int
+    ) -> None:
+        """Show a burst in the fabric, its way out of the SRAM, and what the SRAM held meanwhile."""
+        number = self._flow + 1
+        flow = arrival if isinstance(arrival, Arrival) else arrival.flow
+        into = (flow.first_ps, max(flow.last_ps, burst.sent_ps))
+        observer.worked(self._fabric, f"fabric.{number}", flow.sent_ps, into[1], messages)
+        observer.worked(self.card, f"card.{number}", burst.first_ps, burst.last_ps, messages)
+        size = 8 * self.card.words * messages
+        for at in sorted({*into, burst.first_ps, burst.last_ps}):
+            held = size * (_share(at, *into) - _share(at, burst.first_ps, burst.last_ps))
+            held = min(max(held, 0), self.card.sram_peak_bytes)
+            observer.level(self.card, f"card.{number}", "bytes in the SRAM", at, round(held))
+
+
+def _share(at: int, begin: int, end: int) -> float:
+    """Return how much of a linear flow is over."""
+    return min(1.0, max(0.0, (at - begin) / max(1, end - begin)))

@@ -51,8 +51,17 @@ class Fabric(Protocol):
         """The cycle-level measurement of one burst, alone and with others."""
 
 
-def fabric_of(clock: Clock, card: Card, receivers: int, words: int, fidelity: str) -> Fabric:
-    """Return the fabric of a card, with one sender for each receiver.
+def fabric_of(
+    clock: Clock,
+    card: Card,
+    receivers: int,
+    words: int,
+    fidelity: str,
+    *,
+    senders: int | None = None,
+    ordered: bool = False,
+) -> Fabric:
+    """Return the fabric of a card, with one flow to each receiver.
 
     Parameters
     ----------
@@ -61,20 +70,28 @@ def fabric_of(clock: Clock, card: Card, receivers: int, words: int, fidelity: st
     card
         Of kind "vortex".
     receivers
-        Senders are at the ports 0 .. receivers - 1, their receivers at those that follow.
+        Senders are at the first ports, their receivers at those that follow.
     words
         How many words an iteration sends, for ``auto``.
     fidelity
         ``cycle``, ``flow`` or ``auto``.
+    senders
+        Ports that share the flows out among them, in turn; None for one each.
+    ordered
+        Whether a port holds a word back until all before it have come. A burst ends when it would
+        have ended anyway (`dvsim.network.disorder`), so at ``flow`` nothing is different.
     """
     network = network_of(card)
-    flows = tuple(Flow(number, receivers + number) for number in range(receivers))
+    ports = senders or receivers
+    flows = tuple(Flow(number % ports, ports + number) for number in range(receivers))
     table = bursts_of(network, flows)
     if fidelity == "auto":
         updates = words * network.nodes // network.planes  # a plane takes a word per slot
         by_words = updates <= MOST_UPDATES and beyond_words(card) is None
         fidelity = "cycle" if by_words else "flow"
-    return CycleFabric(clock, network, table) if fidelity == "cycle" else FlowFabric(clock, table)
+    if fidelity == "cycle":
+        return CycleFabric(clock, network, table, ordered=ordered)
+    return FlowFabric(clock, table)
 
 
 def network_of(card: Card) -> Network:
@@ -84,22 +101,26 @@ def network_of(card: Card) -> Network:
 
 
 class FlowFabric:
-    """Bursts as linear flows."""
+    """Bursts as linear flows; those from one port follow each other, as its planes keep order."""
 
     fidelity = "flow"
 
     def __init__(self, clock: Clock, table: BurstTable) -> None:
         self.table = table
         self._clock = clock
-        self._ends: list[int] = []  # of the bursts under way, picoseconds
+        self._ends: dict[int, int] = {}  # of the bursts under way, by port, picoseconds
+        self._free: dict[int, int] = {}  # when a port has sent all its words
 
     def send(self, number: int, words: int) -> simpy.Event:
         """See `Fabric.send`; the event comes at once."""
-        now = self._clock.ps
-        self._ends = [end for end in self._ends if end > now]
-        first_ps, last_ps = self.table.times_ps(len(self._ends) + 1, words)
-        self._ends.append(now + last_ps)
-        return self._clock.event().succeed(Arrival(now, now + first_ps, now + last_ps))
+        now, source = self._clock.ps, self.table.flows[number].source
+        begin = max(now, self._free.get(source, 0))
+        self._ends = {port: end for port, end in self._ends.items() if end > now}
+        at_work = len(self._ends.keys() | {source})
+        first_ps, last_ps = self.table.times_ps(at_work, words)
+        self._ends[source] = begin + last_ps
+        self._free[source] = begin + self.table.sending_ps(at_work, words)
+        return self._clock.event().succeed(Arrival(now, begin + first_ps, begin + last_ps))
 
 
 class CycleFabric:
@@ -111,9 +132,12 @@ class CycleFabric:
 
     fidelity = "cycle"
 
-    def __init__(self, clock: Clock, network: Network, table: BurstTable) -> None:
+    def __init__(
+        self, clock: Clock, network: Network, table: BurstTable, *, ordered: bool = False
+    ) -> None:
         self.table = table
         self._clock = clock
+        self._ordered = ordered
         self._slot_ps = network.slot_ps
         self._simulation = network.start(injection="given")
         self._ahead = 0  # slots of the clock that the network, idle, has not run
@@ -157,4 +181,5 @@ class CycleFabric:
         """Tell who waits for a burst that it is there."""
         for handle in self._simulation.completions().handle:
             sent_ps, event, slots = self._sent.pop(int(handle))
+            slots = np.maximum.accumulate(slots) if self._ordered else slots
             event.succeed(WordArrival(slots, self._ahead + 1, self._slot_ps, sent_ps))

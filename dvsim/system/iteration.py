@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dvsim.core import VortexCard, WordCard, words_of
 from dvsim.errors import RunFailed
+from dvsim.network.disorder import disorder_of
 from dvsim.system.broker import Broker
 from dvsim.system.card_error import flow_error
 from dvsim.system.data_vortex import ReceivingNode
@@ -18,6 +19,7 @@ from dvsim.system.tcp import Harness
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Scenario
+    from dvsim.system.observer import Observer
 
 
 class Counter(NamedTuple):
@@ -36,25 +38,38 @@ class Iteration(NamedTuple):
     counters: list[Counter]
 
 
-def run_iteration(scenario: Scenario, seed: int, replication: int, iteration: int) -> Iteration:
-    """Simulate one iteration on freshly reset brokers.
+def run_iteration(
+    scenario: Scenario,
+    seed: int,
+    replication: int,
+    iteration: int,
+    observer: Observer | None = None,
+) -> Iteration:
+    """Simulate one iteration on freshly reset brokers; an observer changes nothing.
 
     Raises
     ------
     RunFailed
         If messages are lost or invented on the way.
     """
-    streams = Streams(seed, replication, iteration)
+    streams, clock = Streams(seed, replication, iteration), Clock(observer)
     if scenario.system.transport == "data-vortex":
-        return _data_vortex(scenario, streams)
-    return _tcp(scenario, streams)
+        return _data_vortex(scenario, streams, clock)
+    return _tcp(scenario, streams, clock)
 
 
-def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
-    clock = Clock()
+def _data_vortex(scenario: Scenario, streams: Streams, clock: Clock) -> Iteration:
     work, system = scenario.workload, scenario.system
     receivers, words = system.receivers, work.messages * words_of(work.message_bytes)
-    fabric = fabric_of(clock, system.card, receivers, words, system.fidelity or "auto")
+    fabric = fabric_of(
+        clock,
+        system.card,
+        receivers,
+        words,
+        system.fidelity or "auto",
+        senders=system.senders,
+        ordered=system.order == "fabric",
+    )
     nodes = [
         ReceivingNode(clock, n + 1, share(work.messages, receivers, n), scenario, streams, fabric)
         for n in range(receivers)
@@ -103,7 +118,12 @@ def _data_vortex(scenario: Scenario, streams: Streams) -> Iteration:
     error = flow_error(system.card, work.message_bytes, nodes[0].release)
     if error is not None:
         counters.append(Counter("card", "flow_error", error, "1"))
-    return Iteration(records, counters + _fabric_counters(fabric, receivers))
+    if system.senders is not None:
+        counters += _source_counters(nodes, fabric)
+    counters += _fabric_counters(fabric, receivers)
+    if system.order == "fabric":
+        counters += _order_counters(fabric)
+    return Iteration(records, counters)
 
 
 def _word_counters(number: int, card: VortexCard) -> list[Counter]:
@@ -130,8 +150,31 @@ def _fabric_counters(fabric: Fabric, flows: int) -> list[Counter]:
     ]
 
 
-def _tcp(scenario: Scenario, streams: Streams) -> Iteration:
-    clock = Clock()
+def _source_counters(nodes: list[ReceivingNode], fabric: Fabric) -> list[Counter]:
+    """Say how busy the ports are that send to several receivers each."""
+    end = max(1, *(node.end_ps for node in nodes))
+    busy: dict[int, int] = {}
+    for node, flow in zip(nodes, fabric.table.flows, strict=True):
+        busy[flow.source] = busy.get(flow.source, 0) + node.card.port_busy_ps
+    return [
+        Counter(f"source.{port + 1}", "utilisation", spent / end, "1")
+        for port, spent in busy.items()
+    ]
+
+
+def _order_counters(fabric: Fabric) -> list[Counter]:
+    """Say what ports that deliver in order have to hold back, and what they spare the receivers."""
+    network = fabric.table.network
+    found = disorder_of(network, fabric.table.flows)
+    wait_s = found.wait * network.slot_ps / PS_PER_S
+    return [
+        Counter("fabric", "late_share", found.late, "1"),
+        Counter("fabric", "order_words", found.held, "1"),
+        Counter("fabric", "order_wait_s", wait_s, "s"),
+    ]
+
+
+def _tcp(scenario: Scenario, streams: Streams, clock: Clock) -> Iteration:
     harness = Harness(clock, scenario, streams)
     clock.run(harness.finished)
     end = max(clock.ps, 1)

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import simpy
+
+if TYPE_CHECKING:
+    from dvsim.system.observer import Observer
 
 PS_PER_S = 10**12
 Process = Generator[simpy.Event, Any, None]
 
 
 class Clock(simpy.Environment):
-    """Simulated time in integer picoseconds, with a count of the events scheduled."""
+    """Simulated time in integer picoseconds, with a count of the events scheduled.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    observer
+        Who looks on, if anybody does.
+    """
+
+    def __init__(self, observer: Observer | None = None) -> None:
         super().__init__(initial_time=0)
         self.events = 0
+        self.observer = observer
 
     def schedule(
         self,
@@ -59,6 +69,8 @@ class Stage:
         """Queue a batch and return the event of its end."""
         done = simpy.Event(self.clock)
         self._inbox.put((messages, done))
+        if self.clock.observer is not None:
+            self._show(self.clock.observer)
         return done
 
     def backlog_ps(self, per_message_ps: float) -> int:
@@ -70,12 +82,25 @@ class Stage:
         """Return the share of `total_ps` for which the stage was at work."""
         return self.busy_ps / total_ps if total_ps else 0.0
 
+    def levels(self) -> dict[str, float]:
+        """Return how much there is of what waits here, for an observer."""
+        return {"messages waiting": sum(messages for messages, _ in self._inbox.items)}
+
+    def _show(self, observer: Observer) -> None:
+        for what, value in self.levels().items():
+            observer.level(self, self.name, what, self.clock.ps, value)
+
     def _run(self) -> Process:
+        observer = self.clock.observer
         while True:
             messages, done = yield self._inbox.get()
             work = self.work_ps(messages)
             self._free_at = self.clock.ps + work
+            if observer is not None:
+                observer.worked(self, self.name, self.clock.ps, self._free_at, messages)
             yield self.clock.timeout(work)
             self.busy_ps += work
             self.messages += messages
+            if observer is not None:
+                self._show(observer)
             done.succeed()

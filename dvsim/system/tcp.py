@@ -109,3 +109,5 @@ class Harness:
         yield self.clock.timeout(self.links[0].latency_ps)
         self.behind_ps = self.clock.ps - start if self._schedule.open else 0
         self.probe.record(start, self.clock.ps, batch)
+        if self.clock.observer is not None:
+            self.clock.observer.passed("harness", "batch", start, self.clock.ps, batch)

@@ -1,0 +1,135 @@
+"""Answers to open questions as text: the paragraph, then the table of its figures."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dvsim.cli.terminal import say
+
+if TYPE_CHECKING:
+    from dvsim.results.measures import Interval
+    from dvsim.results.points import PointsStudy
+    from dvsim.results.run import Run
+    from dvsim.results.whatif import Answer
+
+INDENT = "  "
+WIDTH = 100
+
+
+def told(runs: Sequence[Run | PointsStudy]) -> list[Run | PointsStudy]:
+    """Print what runs answer together, and return those that belong to no answer."""
+    rest = list(runs)
+    for answer in _answers(runs):
+        for line in answer_lines(answer):
+            say(line)
+        within = [outcome.run for part in answer.parts for outcome in part.outcomes]
+        rest = [run for run in rest if run not in within]
+    return rest
+
+
+def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
+    """Return the answers as JSON types; nothing where there is none."""
+    found = [_json(answer) for answer in _answers(runs)]
+    return {"answers": found} if found else {}
+
+
+def answer_lines(answer: Answer) -> Iterator[str]:
+    """Yield an answer: the question, the paragraph, the table, what is assumed, where it is."""
+    from dvsim.validation.text import aligned
+
+    whatif = answer.whatif
+    yield f"{whatif.name}: {whatif.title}"
+    yield from _wrapped(whatif.question)
+    yield ""
+    yield from _wrapped(answer.paragraph())
+    yield ""
+    figures = range(2, 5 + len(whatif.also))
+    for line in aligned([*_rows(answer)], right=figures):
+        yield INDENT + line
+    one = answer.parts[0].outcomes[0].run
+    many = answer.replications > 1
+    meaning = "± is half of the 95 % interval over them, of ratios with common random numbers"
+    yield f"{INDENT}seed {one.seed}, {answer.replications} replication{'s' * many}" + (
+        f"; {meaning}" if many else ", which says nothing about the spread between runs"
+    )
+    for number, text in enumerate(whatif.assumed):
+        yield from _wrapped(("" if number else "Assumed: ") + text)
+    if one.folder is not None:
+        yield f"{INDENT}kept in {one.folder.parents[2]}"
+    yield ""
+
+
+def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
+    from dvsim.results.run import Run
+    from dvsim.results.whatif import answers
+
+    return answers([run for run in runs if isinstance(run, Run)])
+
+
+def _wrapped(text: str) -> list[str]:
+    """Break a text into lines, but not between a figure and its sign or unit."""
+    glued = re.sub(r"(?<=\d) (?=[%±]|[kMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
+    lines = textwrap.wrap(glued, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return [line.replace("\xa0", " ") for line in lines]
+
+
+def _rows(answer: Answer) -> Iterator[list[str]]:
+    """Yield the heading and a row for each outcome."""
+    from dvsim.results.whatif import limit_text, times_text
+
+    yield ["", "with", answer.unit, "±", "ratio", *answer.whatif.also, "limit"]
+    for part in answer.parts:
+        for place, outcome in enumerate(part.outcomes):
+            yield [
+                "" if place else part.label,
+                outcome.says,
+                f"{outcome.rate.value:,.0f}",
+                f"{outcome.rate.half:,.0f}" if answer.replications > 1 else "-",
+                "" if outcome.ratio is None else times_text(outcome.ratio),
+                *(_cell(outcome.also(name), name) for name in answer.whatif.also),
+                limit_text(outcome).removeprefix("limit: "),
+            ]
+
+
+def _cell(value: float, name: str) -> str:
+    from dvsim.results.measures import MEASURES
+
+    return "-" if math.isnan(value) else MEASURES[name].text(value)
+
+
+def _json(answer: Answer) -> dict[str, Any]:
+    whatif = answer.whatif
+    outcomes = [
+        {
+            "scenario": outcome.run.scenario.name,
+            "member": part.label,
+            "with": outcome.says,
+            "rate": _interval(outcome.rate),
+            "ratio": _interval(outcome.ratio),
+            "limit": outcome.limit,
+            "busy": _finite(outcome.busy),
+            **{name: _finite(outcome.also(name)) for name in whatif.also},
+        }
+        for part in answer.parts
+        for outcome in part.outcomes
+    ]
+    return {
+        "name": whatif.name,
+        "question": whatif.question,
+        "answer": answer.paragraph(),
+        "unit": answer.unit,
+        "outcomes": outcomes,
+        "assumed": list(whatif.assumed),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _interval(given: Interval | None) -> dict[str, float] | None:
+    return None if given is None else given._asdict()

@@ -1,0 +1,181 @@
+"""What a run of a system gave, as one number for each replication: its rate, and what else matters.
+
+So that runs with the same seed can be held against each other replication by replication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dvsim.results.interval import half_width
+from dvsim.results.run import Run
+
+Floats = npt.NDArray[np.float64]
+
+_PS_PER_S = 1e12
+
+
+class Interval(NamedTuple):
+    """A mean over replications, and half of its 95 % interval; 0 of one replication."""
+
+    value: float
+    half: float
+
+
+class Measure(NamedTuple):
+    """Something that an answer may tell besides the rate.
+
+    Parameters
+    ----------
+    heading
+        What it is, to begin a sentence or a column.
+    of
+        From a run to its value, a mean over replications; not a number if the run has none.
+    text
+        From the value to a figure with a unit.
+    """
+
+    heading: str
+    of: Callable[[Run], float]
+    text: Callable[[float], str]
+
+
+def rates(run: Run, *, each: bool = False) -> Floats:
+    """Return whole messages per second of each replication, shape (replications,).
+
+    Messages over the time that they took, of each receiver and iteration; receivers are added up
+    (or averaged, with `each`), iterations averaged. Batches that overlap, as in an open loop over
+    TCP, would be counted too slow.
+    """
+    table = run.samples
+    keys = ["replication", "iteration", "receiver"]
+    sums = table.groupby(keys, sort=True)[["messages", "duration_ps"]].sum()
+    rate = sums["messages"] * _PS_PER_S / sums["duration_ps"]
+    whole = rate.groupby(level=["replication", "iteration"]).sum()
+    mean = whole.groupby(level="replication").mean().to_numpy(dtype=np.float64)
+    return mean / run.scenario.system.receivers if each else mean
+
+
+def interval(values: Floats) -> Interval:
+    """Return mean and half of the 95 % interval over replications."""
+    spread = float(values.std(ddof=1)) if values.size > 1 else 0.0
+    return Interval(float(values.mean()), float(half_width(values.size, spread)))
+
+
+def ratio(values: Floats, base: Floats) -> Interval | None:
+    """Return how many times the base they are, replication by replication.
+
+    The geometric mean; half of its interval is that of the logarithm times the mean. None if there
+    is nothing to divide by, or not as many of both.
+    """
+    if values.shape != base.shape or not (np.all(values > 0) and np.all(base > 0)):
+        return None
+    mean, half = interval(np.log(values / base))
+    return Interval(float(np.exp(mean)), float(np.exp(mean) * half))
+
+
+def _counter(run: Run, kind: str, metric: str) -> pd.Series[float]:
+    """Return a counter of every component of a kind: ``card.1``, ``card.2``, or ``card`` itself."""
+    table = run.counters
+    names = table["component"].astype(str).str.split(".").str[0]
+    found = table[(names == kind) & (table["metric"] == metric)]
+    return found.groupby(["replication", "iteration", "component"])["value"].sum()
+
+
+def _mean(kind: str, metric: str) -> Callable[[Run], float]:
+    return lambda run: float(_counter(run, kind, metric).mean())
+
+
+def _overruns(run: Run) -> float:
+    windows = _counter(run, "card", "windows").sum()
+    return float(_counter(run, "card", "overruns").sum() / windows) if windows else float("nan")
+
+
+def _empty(run: Run) -> float:
+    return float((run.samples["pieces"] == 0).mean())
+
+
+def _port(run: Run) -> float:
+    """Return how busy the ports of senders are, each of which feeds one receiver or several."""
+    several = _counter(run, "source", "utilisation")
+    return float((_counter(run, "fabric", "utilisation") if several.empty else several).mean())
+
+
+def _peak(run: Run) -> float:
+    return float(_counter(run, "card", "sram_peak_bytes").max())
+
+
+def _paged(run: Run) -> float:
+    paged = _counter(run, "broker", "paged_bytes")
+    return float(paged.groupby(level=["replication", "iteration"]).sum().mean())
+
+
+def share_text(value: float) -> str:
+    """Write a share in per cent.
+
+    Examples
+    --------
+    >>> [share_text(share) for share in (0.692, 0.06, 0.00042, 0.0)]
+    ['69 %', '6.0 %', '0.042 %', '0 %']
+    """
+    percent = 100 * value
+    form = ".0f" if percent >= 10 or percent == 0 else ".1f" if percent >= 1 else ".2g"
+    return f"{percent:{form}} %"
+
+
+def scaled_text(value: float, unit: str) -> str:
+    """Write a value of ``B``, ``B/s`` or ``s`` in three digits, with a prefix of the decimal kind.
+
+    Examples
+    --------
+    >>> scaled_text(4.4e9, "B/s"), scaled_text(2.33e-7, "s"), scaled_text(0.0, "B")
+    ('4.4 GB/s', '233 ns', '0 B')
+    """
+    steps = (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")
+    small = (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")
+    rounded = float(f"{value:.3g}")
+    for step, prefix in small if unit == "s" else steps:
+        if rounded >= step:
+            return f"{rounded / step:.4g} {prefix}{unit}"
+    return f"{rounded:g} {unit}"
+
+
+MEASURES: dict[str, Measure] = {
+    "overruns": Measure("buffers that overrun", _overruns, share_text),
+    "empty": Measure("polls that find nothing", _empty, share_text),
+    "sram": Measure("most in the SRAM of a card", _peak, lambda value: scaled_text(value, "B")),
+    "paged": Measure("paged to disk", _paged, lambda value: scaled_text(value, "B")),
+    "blocked": Measure(
+        "publishers of a node blocked for",
+        _mean("broker", "blocked_s"),
+        lambda value: scaled_text(value, "s"),
+    ),
+    "port": Measure("a sender's port in use", _port, share_text),
+    "latency": Measure(
+        "first word through the fabric after",
+        _mean("fabric", "latency_s"),
+        lambda value: scaled_text(value, "s"),
+    ),
+    "together": Measure(
+        "what the fabric carries for each when all send at once",
+        _mean("fabric", "rate_together"),
+        lambda value: scaled_text(value, "B/s"),
+    ),
+    "late": Measure("words that come after a later one", _mean("fabric", "late_share"), share_text),
+    "resequencing": Measure(
+        "words that a port must hold back to deliver in order",
+        _mean("fabric", "order_words"),
+        lambda value: f"{value:,.0f}",
+    ),
+    "holding": Measure(
+        "for which it holds a word back, at most",
+        _mean("fabric", "order_wait_s"),
+        lambda value: scaled_text(value, "s"),
+    ),
+}
+"""By the name that a scenario file uses, `dvsim.scenario.schema.Measure`."""

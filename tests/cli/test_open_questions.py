@@ -1,0 +1,202 @@
+"""Is each open question answered by a paragraph whose figures are those of its runs?"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dvsim.cli.main import cli
+from dvsim.cli.whatif import answers_json
+from dvsim.results.measures import Interval
+from dvsim.results.whatif import answers, rate_text, times_text
+from dvsim.scenario.load import load_campaign
+from dvsim.session import run_scenarios
+
+
+def call(*args):
+    return CliRunner().invoke(cli, [str(arg) for arg in args])
+
+
+def answer_to(name, *overrides, **how):
+    """Run a question in memory and return its answer as --json gives it."""
+    scenarios = load_campaign(f"h3/whatif/{name}", overrides)
+    runs = run_scenarios(scenarios, out=None, workers=1, **how)
+    (found,) = json.loads(json.dumps(answers_json(runs), allow_nan=False))["answers"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def answered():
+    """Return a function that runs a question at a small scale, once, and gives its answer."""
+    known = {}
+
+    def answer(name):
+        if name not in known:
+            known[name] = answer_to(name, replications=2, scale=SCALES[name])
+        return known[name]
+
+    return answer
+
+
+SCALES = {
+    "native-amqp": 0.02,
+    "bridges": 0.02,
+    "memory": 0.02,
+    "ports-2048": 0.05,
+    "ordered": 0.01,
+    "publish-subscribe": 0.05,
+    "broker-memory": 0.02,
+}
+
+
+def outcomes(answer, size=None):
+    """Return the outcomes of an answer, of one size of messages, by what is different."""
+    return {
+        one["with"]: one
+        for one in answer["outcomes"]
+        if size is None or one["member"].startswith(size)
+    }
+
+
+def ratio(answer, size, says):
+    return outcomes(answer, size)[says]["ratio"]["value"]
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_every_figure_of_the_paragraph_is_one_of_the_runs(answered, name):
+    answer = answered(name)
+    told = answer["answer"]
+    for one in answer["outcomes"]:
+        assert rate_text(Interval(**one["rate"])) in told
+        if one["ratio"] is not None:
+            assert times_text(Interval(**one["ratio"])) in told
+        assert one["limit"].removeprefix("limit: ") in told
+        assert one["with"] in told
+    known = {f"{one['rate']['value']:,.0f}" for one in answer["outcomes"]}
+    rates = re.findall(r"(?:[:;,] )([\d,]+) ± [\d,]+ (?:msg/s|with)", told)
+    assert rates
+    assert set(rates) <= known
+
+
+def test_native_amqp_is_faster_the_more_of_the_push_it_saves(answered):
+    answer = answered("native-amqp")
+    for size in ("8 B", "8 KiB", "128 KiB"):
+        found = outcomes(answer, size)
+        rates = [one["rate"]["value"] for one in found.values()]
+        assert rates == sorted(rates)
+        assert found["a quarter of the push saved"]["ratio"]["value"] > 1.2
+        assert found["the loopback socket"]["limit"] == "AMQP socket"
+        assert found["all of it"]["limit"] != "AMQP socket"
+
+
+def test_bridge_processes_help_until_something_else_limits(answered):
+    answer = answered("bridges")
+    for size in ("8 B", "8 KiB", "128 KiB"):
+        assert ratio(answer, size, "two processes") == pytest.approx(2, rel=0.1)
+        assert ratio(answer, size, "eight") < 7
+        assert outcomes(answer, size)["eight"]["limit"] != "AMQP socket"
+
+
+def test_memory_alone_carries_no_more_messages(answered):
+    answer = answered("memory")
+    for size in ("8 KiB", "128 KiB"):
+        assert ratio(answer, size, "64 MiB of SRAM") == pytest.approx(1, rel=0.01)
+        assert ratio(answer, size, "rings four times as large") == pytest.approx(1, rel=0.1)
+        found = outcomes(answer, size)
+        base = found["32 MiB of SRAM and two rings of 1.99 MB"]
+        assert found["rings 16 times as large"]["overruns"] < base["overruns"]
+
+
+def test_a_thousand_senders_get_what_two_get(answered):
+    answer = answered("ports-2048")
+    found = outcomes(answer)
+    assert found["1,024 senders"]["ratio"]["value"] == pytest.approx(1, rel=0.15)
+    assert found["1,024 senders"]["limit"].endswith("AMQP socket")
+    assert found["1,024 senders"]["latency"] > 2 * found["8 ports and 2 senders"]["latency"]
+    assert found["1,024 senders"]["together"] < found["8 ports and 2 senders"]["together"]
+
+
+def test_order_costs_memory_in_the_ports_and_one_path_costs_rate(answered):
+    answer = answered("ordered")
+    for size in ("8 KiB", "128 KiB"):
+        assert ratio(answer, size, "order at the ports") == pytest.approx(1, rel=1e-6)
+        found = outcomes(answer, size)
+        assert found["order at the ports"]["resequencing"] == 0
+        assert found["order at 2,048 ports, 64 of them sending"]["resequencing"] > 100
+    assert ratio(answer, "128 KiB", "one plane a flow") < 0.95
+
+
+def test_cards_reach_more_subscribers_than_queues(answered):
+    answer = answered("publish-subscribe")
+    for size in ("8 B", "8 KiB", "128 KiB"):
+        assert ratio(answer, size, "16 queues of one broker") < 0.6
+        assert ratio(answer, size, "4 cards, no broker") > 1.5
+    found = outcomes(answer, "8 KiB")
+    assert found["16 cards, no broker"]["port"] > found["4 cards, no broker"]["port"]
+
+
+def test_longer_runs_are_slower_only_where_they_page(answered):
+    answer = answered("broker-memory")
+    # at this scale nothing pages, and then length alone changes nothing much
+    assert all(one["paged"] == 0 for one in answer["outcomes"])
+    found = outcomes(answer, "128 KiB over the Data Vortex")
+    longer, memory = (one["ratio"]["value"] for one in list(found.values())[1:])
+    assert longer == memory
+    small = ["system.broker.memory=0.5 GB"]
+    answer = answer_to("broker-memory", *small, replications=1, scale=SCALES["broker-memory"])
+    for size in ("128 KiB over the Data Vortex", "128 KiB over TCP"):
+        base, longer, _ = outcomes(answer, size).values()
+        assert base["paged"] == 0 < longer["paged"]
+        assert longer["ratio"]["value"] < 0.9
+
+
+def test_the_question_comes_first_then_one_paragraph_then_its_table(tmp_path):
+    asked = ("run", "h3/whatif/broker-memory", "--scale", 0.005, "--replications", 1)
+    result = call(*asked, "--out", tmp_path / "runs", "--report", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    title, question, *_ = result.stdout.splitlines()
+    assert (
+        title == "h3/whatif/broker-memory: What if runs of 128 KiB messages were ten times as long?"
+    )
+    assert question.strip().startswith("Does the rate at 128 KiB flatten")
+    paragraphs = [part for part in result.stdout.split("\n\n") if "  Against runs as long" in part]
+    assert len(paragraphs) == 1
+    assert "Assumed: Everything is at a tenth" in result.stdout
+    assert "±" not in result.stdout.split("\n\n")[1]  # one replication knows no interval
+    page = (tmp_path / "page.html").read_text("utf-8")
+    gist, figures = " ".join(paragraphs[0].split()).split(" At 128 KiB over the Data Vortex:")
+    shown = " ".join(page.replace("\u00a0", " ").replace("&#39;", "'").split())
+    assert gist in shown
+    assert figures in shown
+    assert shown.index(gist) < shown.index(figures) < shown.index("<table")
+    assert "<h1>What if runs of 128 KiB messages were ten times as long?</h1>" in shown
+
+
+def test_an_answer_can_be_told_from_the_folders_that_were_kept(tmp_path):
+    scenarios = load_campaign("h3/whatif/broker-memory")[:2]
+    runs = run_scenarios(scenarios, out=tmp_path, scale=0.005, replications=1, report=False)
+    folders = sorted(tmp_path.rglob("manifest.json"))
+    again = call("report", *(file.parent for file in folders), "-o", tmp_path / "page.html")
+    assert again.exit_code == 0, again.output
+    page = (tmp_path / "page.html").read_text("utf-8").replace("\u00a0", " ")
+    assert answers(runs)[0].gist() in page
+    assert answers(runs)[0].figures() in page
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_the_page_shows_the_paragraph_of_the_question_as_it_is(name):
+    page = (Path(__file__).parents[2] / "docs" / "what-if.md").read_text("utf-8")
+    shown = page.partition(f"$ dvsim run h3/whatif/{name}\n")[2].split("…")[1]
+    told = " ".join(shown.split())
+    places = [scenario.whatif for scenario in load_campaign(f"h3/whatif/{name}")]
+    assert told.startswith(f"Against {places[0].says}, the rate ")
+    assert all(place.says in told for place in places)
+    assert told.count(" At ") + told.count(". At ") >= len({place.member for place in places})
+
+
+def test_list_shows_the_questions():
+    result = call("list", "scenarios")
+    for name in SCALES:
+        assert re.search(rf"h3/whatif/{name} +what-if +What if ", result.stdout)

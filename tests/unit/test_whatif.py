@@ -1,0 +1,220 @@
+"""Do open questions become scenarios that differ in what they ask, and nothing else?"""
+
+from dataclasses import replace
+
+import pytest
+from run_builder import samples, vortex_scenario
+
+from dvsim.errors import ScenarioError
+from dvsim.results.measures import MEASURES, interval, rates, ratio
+from dvsim.results.whatif import answers
+from dvsim.scenario import find
+from dvsim.scenario.load import check_file, load, load_campaign
+from dvsim.scenario.render import to_toml
+from dvsim.scenario.schema import Measure
+
+QUESTION = """\
+title = "What if?"
+question = "does it help?"
+source = "section 9"
+assumed = ["nothing else changes"]
+baseline = "what is there"
+also = ["overruns"]
+campaign = ["mine"]
+
+[times]
+"workload.messages" = 0.5
+
+[[variant]]
+name = "faster"
+says = "half the push"
+times = { "system.bridge.push" = 0.5, "system.card.sram" = 2 }
+
+[[variant]]
+name = "alone"
+says = "one receiver"
+
+[variant.system]
+receivers = 1
+"""
+
+
+@pytest.fixture
+def asked(desk):
+    (desk / "asked.toml").write_text(QUESTION, "utf-8")
+    return desk
+
+
+def test_the_measures_of_a_file_are_those_that_can_be_told():
+    assert set(Measure.__args__) == set(MEASURES)
+
+
+@pytest.mark.parametrize(
+    "name", [entry.name for entry in find.list_scenarios() if entry.kind == "what-if"]
+)
+def test_every_packaged_question_says_what_it_asks_and_against_what(name):
+    scenarios = load_campaign(name)
+    told = [scenario.whatif for scenario in scenarios]
+    assert {place.name for place in told} == {name}
+    assert all(place.question.endswith("?") and place.assumed for place in told)
+    baselines = {place.member for place in told if place.place == 0}
+    assert baselines == {place.member for place in told if place.place > 0}
+    assert all("Kolster & Quick 2018, section" in scenario.source for scenario in scenarios)
+    assert len({scenario.name for scenario in scenarios}) == len(scenarios)
+    assert all(scenario.reference is None for scenario in scenarios)
+
+
+def test_the_campaign_has_every_question_of_its_folder():
+    names = {
+        entry.name
+        for entry in find.list_scenarios()
+        if entry.name.startswith("h3/whatif/") and entry.kind == "what-if"
+    }
+    assert len(names) == 7
+    assert {scenario.whatif.name for scenario in load_campaign("h3/whatif/all")} == names
+
+
+def test_the_baseline_has_what_the_question_changes_in_all(asked):
+    base, *_ = load_campaign(asked / "asked.toml")
+    mine = load(asked / "mine.toml")
+    assert base.workload.messages == mine.workload.messages / 2
+    assert base.system == mine.system
+    assert base.name == "asked/baseline/mine"
+    assert (base.whatif.says, base.whatif.place) == ("what is there", 0)
+
+
+def test_a_variant_multiplies_what_the_card_has_and_says_so(asked):
+    base, faster, _ = load_campaign(asked / "asked.toml")
+    was, now = (one.system.bridge.parameters["push"] for one in (base, faster))
+    assert (now.value.fixed_ps, now.value.per_byte_fs) == (
+        was.value.fixed_ps / 2,
+        was.value.per_byte_fs / 2,
+    )
+    assert now.confidence == "assumed"
+    assert now.source == f"what if: 0.5 times {was.text}, which is {was.confidence}"
+    assert faster.system.card["sram"] == 2 * base.system.card["sram"]
+    assert faster.system.broker == base.system.broker
+    assert faster.workload == base.workload
+
+
+def test_a_variant_sets_what_a_scenario_can(asked):
+    *_, alone = load_campaign(asked / "asked.toml")
+    assert alone.system.receivers == 1
+    assert list(alone.probe.columns) == ["r1"]  # those of the member are of two receivers
+
+
+def test_an_option_has_the_last_word(asked):
+    found = load_campaign(asked / "asked.toml", ["system.bridge.push=7 us"])
+    assert {one.system.bridge["push"].fixed_ps for one in found} == {7_000_000}
+
+
+def test_the_text_of_a_variant_stands_alone(asked):
+    for scenario in load_campaign(asked / "asked.toml"):
+        file = asked / "resolved.toml"
+        file.write_text(to_toml(scenario), "utf-8")
+        assert load(file) == scenario
+
+
+def test_a_campaign_may_have_questions_and_scenarios(asked):
+    (asked / "both.toml").write_text(
+        'title = "both"\nquestion = "?"\ncampaign = ["asked", "mine"]\n', "utf-8"
+    )
+    names = [scenario.name for scenario in load_campaign(asked / "both.toml")]
+    assert names[0] == "asked/baseline/mine"
+    assert names[-1] == "mine"
+    assert len(names) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            '"system.bridge.push" = 0.5',
+            '"system.bridge.pusch" = 0.5',
+            "15: variant.0.times.system.bridge.pusch: 'mine' has no such number to multiply; did",
+        ),
+        ('name = "alone"', 'name = "faster"', "variant: two are called 'faster'"),
+        ("receivers = 1", "receivers = 0", "22: variant.1.system.receivers: must be at least 1"),
+        ('baseline = "what is there"', "", "baseline: missing"),
+        ('assumed = ["nothing else changes"]', "assumed = []", "4: assumed: must not be empty"),
+        ('also = ["overruns"]', 'also = ["overrun"]', "did you mean 'overruns'?"),
+        ('name = "faster"', 'name = "a/b"', "variant.0.name: must be without '/'"),
+        ('["mine"]', '["mien"]', "7: campaign: no scenario 'mien'; did you mean 'mine'?"),
+        (
+            '"system.card.sram" = 2',
+            '"system.card.sram" = 1e9',
+            "15: variant.0.times.system.card.sram: must be at most",
+        ),
+        ('times = { "system.bridge.push" = 0.5, "system.card.sram" = 2 }', "", "changes nothing"),
+    ],
+)
+def test_what_is_wrong_with_a_question_is_said_with_its_line(asked, old, new, message):
+    asked.edit("asked.toml", old, new)
+    faults = "\n".join(map(str, check_file(asked / "asked.toml")))
+    assert message in faults
+
+
+def test_a_switch_cannot_be_varied(asked):
+    (asked / "switch.toml").write_text(
+        'kind = "switch"\ntitle = "s"\nquestion = "?"\nsource = "x"\n'
+        "[switch]\nheight = 4\nangles = 3\n[traffic]\nload = 0.1\nslots = 10\n",
+        "utf-8",
+    )
+    asked.edit("asked.toml", '["mine"]', '["switch"]')
+    with pytest.raises(ScenarioError, match="'switch' is no scenario of a system"):
+        load_campaign(asked / "asked.toml")
+
+
+def runs_of(asked, counts):
+    """Return runs of the question's scenarios with so many messages in each second."""
+    from run_builder import empty_counters
+
+    from dvsim.results.run import Run
+
+    found = []
+    for scenario, per_second in zip(load_campaign(asked / "asked.toml"), counts, strict=True):
+        table = samples({(n + 1, 1, 1): [rate] for n, rate in enumerate(per_second)})
+        kept = replace(scenario, probe=vortex_scenario().probe)
+        found.append(Run(kept, 1, len(per_second), "sim", None, {}, table, empty_counters()))
+    return found
+
+
+def test_the_paragraph_tells_rates_and_ratios_of_replications(asked):
+    (answer,) = answers(runs_of(asked, [(100, 200), (300, 600), (100, 200)]))
+    text = answer.paragraph()
+    assert "150 ± 635 msg/s with what is there" in text
+    assert "450 ± 1,906 with half the push (x 3.00)" in text  # alike in each: no interval
+    assert "150 ± 635 with one receiver (x 1.00)" in text
+    assert text.startswith("Against what is there, the rate is x 1.00 (one receiver at 2 KiB)")
+
+
+def test_the_paragraph_is_not_told_without_the_baseline(asked):
+    runs = runs_of(asked, [(100,), (300,), (100,)])
+    assert answers(runs[1:]) == []
+    assert answers(runs[:1]) == []
+    assert len(answers(runs[:2])) == 1
+
+
+def test_runs_of_different_seeds_are_not_held_against_each_other(asked):
+    base, other, _ = runs_of(asked, [(100,), (300,), (100,)])
+    assert answers([base, replace(other, seed=2)]) == []
+
+
+def test_a_change_that_nobody_would_notice_is_none(asked):
+    (answer,) = answers(runs_of(asked, [(1000, 1000), (1004, 1006), (1000, 1000)]))
+    assert "Against what is there, the rate does not change" in answer.paragraph()
+
+
+def test_receivers_are_added_up_or_averaged(asked):
+    run = runs_of(asked, [(100,), (1,), (1,)])[0]
+    run = replace(run, samples=samples({(1, 1, 1): [10, 30], (1, 1, 2): [20, 20]}))
+    assert rates(run).tolist() == [40.0]
+    assert rates(run, each=True).tolist() == [20.0]
+
+
+def test_a_ratio_needs_something_to_divide_by(asked):
+    zero, some, _ = (rates(run) for run in runs_of(asked, [(0, 1), (2, 2), (1, 1)]))
+    assert ratio(some, zero) is None
+    assert ratio(zero, some) is None
+    assert ratio(some, some[:1]) is None
+    assert interval(some) == (2.0, 0.0)
