@@ -3,44 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dvsim.cli.options import RunOptions, run_options
+from dvsim.cli.against import against_options, validate_against
+from dvsim.cli.names import complete_campaigns
+from dvsim.cli.options import Output, RunOptions, run_options
 from dvsim.cli.terminal import plain, say
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
     from dvsim.scenario.load import AnyScenario
+    from dvsim.scenario.types import Scenario
     from dvsim.validation.types import Validation
 
 
 @click.command()
-@click.argument("campaign", default="h3")
+@click.argument("campaign", required=False, shell_complete=complete_campaigns)
 @run_options
+@against_options
+@click.option("--all", "everything", is_flag=True, help="Every claim of every source.")
+@click.option(
+    "--ledger",
+    type=Output("file", dir_okay=False),
+    help="With --all: write the claims as a page in Markdown.",
+)
 @click.option(
     "--strict",
     is_flag=True,
     help="Exit with 3 if fewer than half of the columns of a transport pass, or there are none; "
-    "of a switch, which has no columns, if a claim is not confirmed.",
+    "of a switch, which has no columns, if a claim is not confirmed; with --all, if fewer than 55 "
+    "claims are confirmed without a parameter that exists for one of them alone; with --against, "
+    "if a criterion does not hold.",
 )
-def validate(campaign: str, options: RunOptions, strict: bool) -> None:
+def validate(
+    campaign: str | None,
+    options: RunOptions,
+    against: str | None,
+    meta: Path | None,
+    taken: str | None,
+    everything: bool,
+    ledger: Path | None,
+    strict: bool,
+) -> None:
     """Compare the model with what was published, statistic by statistic and claim by claim.
 
-    CAMPAIGN is the folder of a source (h3, switch, zeromq, amps, osu-qpid; h3 is h3/validation),
-    or anything that `dvsim run` takes. Each published statistic is printed beside the simulated
-    one, with the verdict by the tolerance that the scenario declares, and a mark whether its column
-    was fitted or held out; then the claims of the source. All but h3 have claims only. A difference
-    is a finding, not an error: the exit code is 0.
+    CAMPAIGN is the folder of a source (h3, switch, zeromq, amps, osu-qpid; h3 is h3/validation, and
+    what is taken without any), or anything that `dvsim run` takes. Each published statistic is
+    printed beside the simulated one, with the verdict by the tolerance that the scenario declares,
+    and a mark whether its column was fitted or held out; then the claims of the source. All but h3
+    have claims only. A difference is a finding, not an error: the exit code is 0.
+
+    With --all: all claims of all sources, one of them by emulated runs with a real RabbitMQ, and
+    what each fitted parameter serves; --scale is of the h3 messages alone then. The page of this
+    repository: dvsim validate --all --ledger docs/claims.md
+
+    With --against: the runs beside measurements of a laboratory.
     """
+    if everything:
+        from dvsim.cli.ledger import write_ledger
+
+        others = {"CAMPAIGN": campaign, "--against": against}
+        write_ledger(options, ledger, others, strict=strict)
+    elif ledger is not None:
+        message = "--ledger is for --all: dvsim validate --all --ledger docs/claims.md"
+        raise click.UsageError(message)
+    elif against is not None:
+        validate_against(campaign or "h3", options, against, meta, taken, strict=strict)
+    elif meta is not None or taken is not None:
+        raise click.UsageError(f"{'--as' if meta is None else '--lab'} is for --against")
+    else:
+        _validate(campaign or "h3", options, strict=strict)
+
+
+def _validate(campaign: str, options: RunOptions, *, strict: bool) -> None:
     from dvsim.results.study import Study
     from dvsim.validation import validate as validate_runs
 
     runs = options.run(_load(campaign, options))
     validation = validate_runs(runs)
-    options.write_report(runs, validation)
+    written = options.write_report(runs, validation)
     if options.as_json:
         click.echo(_json(validation, runs))
     else:
@@ -49,6 +94,8 @@ def validate(campaign: str, options: RunOptions, strict: bool) -> None:
             what = "slots" if slots and not validation.rows else "messages"
             say(f"{what} scaled by {options.scale:g}: not the published workload\n")
         _print(validation, runs, options)
+        for path in written:
+            say(f"report: {path}")
     if strict:
         _require_half(validation)
 
@@ -75,24 +122,36 @@ def _load(campaign: str, options: RunOptions) -> list[AnyScenario]:
 
 
 def _print(validation: Validation, runs: Sequence[Run | PointsStudy], options: RunOptions) -> None:
+    from dvsim.validation.goals import goals
+    from dvsim.validation.goals import lines as goal_lines
     from dvsim.validation.text import lines
 
     for line in lines(validation, intervals=options.replications != 1):
-        click.echo(_coloured(plain(line)))
+        click.echo(coloured(plain(line)))
+    reached = goals(validation, asked_of(runs))
+    if reached.table:
+        click.echo("\nGoals (of columns that were held out; floor: between the paper's two runs)")
+        for line in goal_lines(reached):
+            click.echo(plain(line))
     for run in runs:
         if run.folder is not None:
             say(f"kept {run.scenario.name}: {run.folder}")
-    if options.report is not None:
-        say(f"report: {options.report}")
 
 
-def _coloured(line: str) -> str:
+def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Scenario]:
+    """Return the scenarios of a system among those of some results."""
+    from dvsim.scenario.types import Scenario
+
+    return [run.scenario for run in runs if isinstance(run.scenario, Scenario)]
+
+
+def coloured(line: str) -> str:
     """Colour the verdict of a line; click takes the colour out again if stdout is no terminal."""
     import os
 
     if "NO_COLOR" in os.environ:
         return line
-    words = {" pass  ": "green", " fail  ": "red", "  confirmed:": "green", "  refuted:": "red"}
+    words = {" pass  ": "green", " fail  ": "red", "  confirmed": "green", "  refuted": "red"}
     for word, colour in words.items():
         if word in line:
             return line.replace(word, click.style(word, fg=colour))
@@ -104,6 +163,7 @@ def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
     from dataclasses import asdict
 
     from dvsim.validation.assess import tallies
+    from dvsim.validation.goals import goals
 
     kept = [
         {
@@ -118,6 +178,7 @@ def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
         "runs": kept,
         **asdict(validation),
         "tallies": [asdict(tally) for tally in tallies(validation)],
+        "goals": [asdict(goal) for goal in goals(validation, asked_of(runs)).table],
     }
     return json.dumps(content, allow_nan=False)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 from dvsim.validation.amps_claims import AMPS
-from dvsim.validation.claims import decide
+from dvsim.validation.decide import decide
 from dvsim.validation.dv_claims import DV
 from dvsim.validation.evidence import Evidence
 from dvsim.validation.h3_claims import H3
@@ -40,7 +40,11 @@ class Tally:
     total: int
 
 
-def validate(runs: Iterable[Run | PointsStudy]) -> Validation:
+def validate(
+    runs: Iterable[Run | PointsStudy],
+    emulated: Iterable[Run] = (),
+    emulated_by: str | None = None,
+) -> Validation:
     """Compare runs with the published columns and decide the claims about their scenarios.
 
     Parameters
@@ -48,6 +52,10 @@ def validate(runs: Iterable[Run | PointsStudy]) -> Validation:
     runs
         At most one run or study of each scenario name; of several the last one counts. Studies and
         runs without a reference are used for claims only.
+    emulated
+        Emulated runs, for the claims that a simulation cannot decide.
+    emulated_by
+        The command that makes those.
 
     Returns
     -------
@@ -65,7 +73,8 @@ def validate(runs: Iterable[Run | PointsStudy]) -> Validation:
     studies = {name: study for name, study in named.items() if isinstance(study, PointsStudy)}
     comparisons = [compare(run) for run in by_name.values()]
     columns = tuple(column for one in comparisons for column in one.columns)
-    evidence = Evidence(by_name, columns, studies)
+    sent = {run.scenario.name: run for run in emulated}
+    evidence = Evidence(by_name, columns, studies, sent, emulated_by)
     spoken_of = [
         registry
         for registry in REGISTRIES

@@ -1,22 +1,8 @@
-"""Sentences of a source, each decided by runs.
+"""Sentences of a source that runs can decide: what is claimed, and how a run gives the value.
 
 The sentences are rows of ``scenarios/reference/claims.csv``: a metric, a condition and a range.
-How a run gives the value is a function in a registry by the id of the claim. The verdict:
-
-confirmed
-    The simulated value is in the claimed range, and the model reproduces, within the declared
-    tolerance, at least one published column of the scenarios that the sentence speaks about, or
-    nothing was published of them. A value that agrees while no column does may agree by chance.
-refuted
-    It is outside, although the model reproduces every one of those columns. So it is the source's
-    own statistics that speak against the sentence.
-not reproduced
-    Neither: the model does not fit the columns (or, for a value outside, there are none), so
-    nothing can be said for the sentence or against it. Also if the run is missing, or the thing
-    is not simulated.
-
-Where a value depends on what is counted, the verdict is for the numbers *as printed*, and the
-note gives the value *as messages* with a word of its own.
+How a run gives the value is a function in a registry by the id of the claim; what follows from
+the value is in `dvsim.validation.decide`.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,8 +10,7 @@ from dataclasses import dataclass
 
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.published import read_csv
-from dvsim.validation.evidence import Evidence, Missing
-from dvsim.validation.types import ClaimVerdict, ClaimWord
+from dvsim.validation.evidence import Evidence
 
 FILE = "claims.csv"
 
@@ -35,6 +20,7 @@ class Claim:
     """One row of ``claims.csv``; `low` and `high` are None where the range is open."""
 
     id: str
+    source: str
     section: str
     metric: str
     condition: str
@@ -60,6 +46,12 @@ class Claim:
                 return value == 1.0
         message = f"{FILE}: {self.id}: unknown op {self.op!r}"
         raise ValueError(message)
+
+    def overlaps(self, allowed: tuple[float, float]) -> bool:
+        """Return whether the claimed range has a value in common with another range."""
+        low = -float("inf") if self.low is None else self.low
+        high = float("inf") if self.high is None or self.op == "ge" else self.high
+        return allowed[0] <= high and low <= allowed[1]
 
     @property
     def expected(self) -> str:
@@ -92,20 +84,25 @@ class Finding:
     Attributes
     ----------
     value
-        In the unit of the claim; 1.0 or 0.0 for a truth; None if it is not simulated.
+        In the unit of the claim; 1.0 or 0.0 for a truth; None if no run can tell, in which case
+        `note` says why.
     note
         What the value rests on.
     as_messages
         The same value with the simulation counted in whole messages; None where that is the same.
     by_definition
-        The value follows from the structure or the workload alone, whatever the model does: no
-        column speaks of it.
+        The value follows from the structure, the workload or a number that the source states,
+        whatever the model does: no column speaks of it.
+    allowed
+        The values that the published statistics leave possible where they do not decide them; a
+        claim whose range overlaps it is not refuted by a model that reproduces those statistics.
     """
 
     value: float | None
     note: str = ""
     as_messages: float | None = None
     by_definition: bool = False
+    allowed: tuple[float, float] | None = None
 
 
 Evaluator = Callable[[Evidence], Finding]
@@ -113,27 +110,54 @@ Evaluator = Callable[[Evidence], Finding]
 
 @dataclass(frozen=True)
 class Entry:
-    """How a claim is decided: the sentence in our words, the runs it needs, and the function."""
+    """How a claim is decided.
+
+    Attributes
+    ----------
+    text
+        The sentence in our words.
+    scenarios
+        The runs that it needs.
+    evaluate
+        What gives the value.
+    of_columns
+        The value is a statistic of what the published columns of these runs print, so that it was
+        fitted where one of them was.
+    emulated
+        It needs emulated runs of those scenarios, too.
+    """
 
     text: str
     scenarios: tuple[str, ...]
     evaluate: Evaluator
+    of_columns: bool = False
+    emulated: bool = False
 
 
 class Registry(dict[str, Entry]):
-    """Claims that can be decided, by id; `campaign` is what `dvsim validate` takes for all."""
+    """Claims that can be decided, by id; `campaign` is what `dvsim validate` takes for all.
 
-    def __init__(self, campaign: str) -> None:
+    `title` names the source, or the sources.
+    """
+
+    def __init__(self, campaign: str, title: str) -> None:
         super().__init__()
         self.campaign = campaign
+        self.title = title
 
     def claim(
-        self, id_: str, text: str, scenarios: Iterable[str]
+        self,
+        id_: str,
+        text: str,
+        scenarios: Iterable[str],
+        *,
+        of_columns: bool = False,
+        emulated: bool = False,
     ) -> Callable[[Evaluator], Evaluator]:
         """Register the decorated function as the one that decides a claim."""
 
         def register(evaluate: Evaluator) -> Evaluator:
-            self[id_] = Entry(text, tuple(scenarios), evaluate)
+            self[id_] = Entry(text, tuple(scenarios), evaluate, of_columns, emulated)
             return evaluate
 
         return register
@@ -144,6 +168,7 @@ def read_claims() -> dict[str, Claim]:
     return {
         row["id"]: Claim(
             id=row["id"],
+            source=row["source"],
             section=row["section"],
             metric=row["metric"],
             condition=row["condition"],
@@ -154,40 +179,6 @@ def read_claims() -> dict[str, Claim]:
         )
         for row in read_csv(reference_root() / FILE)
     }
-
-
-def decide(registry: Registry, evidence: Evidence) -> tuple[ClaimVerdict, ...]:
-    """Decide every claim of a registry, in the order of ``claims.csv``."""
-    claims = read_claims()
-    return tuple(
-        _decide(claim, registry[id_], evidence, registry.campaign)
-        for id_, claim in claims.items()
-        if id_ in registry
-    )
-
-
-def word(*, holds: bool, passed: int, total: int) -> ClaimWord:
-    """Return the verdict.
-
-    Parameters
-    ----------
-    holds
-        Whether the value is in the claimed range.
-    passed, total
-        How many published columns of the scenarios are reproduced, and of how many.
-
-    Examples
-    --------
-    >>> word(holds=True, passed=1, total=2), word(holds=False, passed=2, total=2)
-    ('confirmed', 'refuted')
-    >>> word(holds=True, passed=0, total=2), word(holds=False, passed=1, total=2)
-    ('not reproduced', 'not reproduced')
-    """
-    if holds and (passed or not total):
-        return "confirmed"
-    if not holds and 0 < total == passed:
-        return "refuted"
-    return "not reproduced"
 
 
 def number_text(value: float | None) -> str:
@@ -201,53 +192,3 @@ def number_text(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def _decide(claim: Claim, entry: Entry, evidence: Evidence, campaign: str) -> ClaimVerdict:
-    absent = [name for name in entry.scenarios if not evidence.has(name)]
-    passed = total = 0
-    if absent:
-        finding = Finding(None, "not run" if len(entry.scenarios) == 1 else _not_run(absent))
-    else:
-        passed, total = evidence.fit(entry.scenarios)
-        try:
-            finding = entry.evaluate(evidence)
-        except Missing as error:
-            finding = Finding(None, f"not simulated: {error}")
-        if finding.by_definition:
-            passed = total = 0
-    notes = [finding.note] if finding.note else []
-    verdict: ClaimWord = "not reproduced"
-    if finding.value is not None:
-        holds = claim.holds(finding.value)
-        verdict = word(holds=holds, passed=passed, total=total)
-        if finding.as_messages is not None:
-            other = word(holds=claim.holds(finding.as_messages), passed=passed, total=total)
-            notes.append(f"as messages {claim.text_of(finding.as_messages)}: {other}")
-        if total:
-            notes.append(f"{passed} of {total} published columns reproduced")
-        if holds and verdict == "not reproduced":
-            notes.append("the value agrees although the columns do not")
-    return ClaimVerdict(
-        id=claim.id,
-        section=claim.section,
-        text=entry.text,
-        condition=claim.condition,
-        expected=claim.expected,
-        simulated=claim.text_of(finding.value),
-        verdict=verdict,
-        note="; ".join(notes),
-        command=_command(entry.scenarios, campaign),
-        value=finding.value,
-        by_definition=finding.by_definition,
-    )
-
-
-def _not_run(absent: Iterable[str]) -> str:
-    return f"not run: {', '.join(absent)}"
-
-
-def _command(scenarios: tuple[str, ...], campaign: str) -> str:
-    if not 1 <= len(scenarios) <= 2:
-        return f"dvsim validate {campaign}"
-    return " && ".join(f"dvsim run {name}" for name in scenarios)

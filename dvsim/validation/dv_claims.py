@@ -15,10 +15,11 @@ from dvsim.scenario.switch_types import NetworkTable, Setting
 from dvsim.validation.claims import Finding, Registry, number_text
 from dvsim.validation.evidence import Estimate, Evidence, Missing
 
-DV = Registry("switch")
+DV = Registry("switch", "The switch, and the system around it: abstracts and the vendor's FAQ")
 
 ZERO_LOAD, SATURATION, FIXED = "switch/zero-load", "switch/saturation", "switch/fixed-ports"
 ANGLES, BUTTERFLY, ALL_INJECT = "switch/angles", "switch/butterfly", "switch/butterfly-all"
+SYSTEMS = "switch/systems"
 LIMIT = 2 / 9  # packets per slot and input
 ACCEPTED = 0.99
 TWICE = 2.0
@@ -128,22 +129,37 @@ def _(evidence: Evidence) -> Finding:
     )
 
 
-@DV.claim("DV-7", "A system has 16 parallel networks", [])
+@DV.claim("DV-7", "A system has 16 parallel networks", [SYSTEMS])
 def _(evidence: Evidence) -> Finding:
     network = network_of(NetworkTable(preset=PRESETS[0][0]))
-    return Finding(float(network.planes), "structure: a parameter of the card", by_definition=True)
+    carried = _carried(evidence, PRESETS[0][0])
+    note = f"structure: a parameter of the card; {carried} through {network.planes} planes"
+    return Finding(float(network.planes), note, by_definition=True)
 
 
-@DV.claim("DV-8", "One, two and three levels of switches give 64, 2,048 and 65,536 ports", [])
+@DV.claim(
+    "DV-8", "One, two and three levels of switches give 64, 2,048 and 65,536 ports", [SYSTEMS]
+)
 def _(evidence: Evidence) -> Finding:
     networks = [network_of(NetworkTable(preset=preset)) for preset, _, _ in PRESETS]
     built = [(network.levels, network.ports) for network in networks]
     good = built == [(levels, ports) for _, levels, ports in PRESETS]
     said = ", ".join(
-        f"{preset} {ports:,} ports in {levels} level{'s' if levels > 1 else ''}"
+        f"{preset} {ports:,} ports in {levels} level{'s' if levels > 1 else ''}, "
+        f"{_carried(evidence, preset)}"
         for (preset, _, _), (levels, ports) in zip(PRESETS, built, strict=True)
     )
     return Finding(float(built[0][1]) if good else 0.0, f"structure: {said}", by_definition=True)
+
+
+def _carried(evidence: Evidence, preset: str) -> str:
+    """Say what a network has delivered, which it did not if ports were missing or not joined."""
+    offered, delivered = (
+        evidence.point(SYSTEMS, metric, preset=preset).value for metric in ("offered", "delivered")
+    )
+    if not delivered > 0:
+        raise Missing(f"nothing delivered by {preset} in {SYSTEMS}")
+    return f"{number_text(delivered)} packets delivered of {number_text(offered)}"
 
 
 def _values(evidence: Evidence, scenario: str, key: str) -> list[int]:

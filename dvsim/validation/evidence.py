@@ -1,38 +1,28 @@
 """What claims are decided from: figures of several runs, by scenario name, each worked out once."""
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from dvsim.results.messaging import MessagingStudy
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
-from dvsim.results.summary import column_rates, column_samples, moving_average
-from dvsim.scenario.messaging_types import MessagingScenario
-from dvsim.scenario.messaging_types import Setting as Flows
-from dvsim.scenario.switch_types import Setting
+from dvsim.results.summary import Rates, column_rates, column_samples, estimates, moving_average
+from dvsim.scenario.types import Card
+from dvsim.validation.reference import active_rate_bounds, published
+from dvsim.validation.study_figures import Estimate, Missing, StudyFigures
 from dvsim.validation.types import ColumnVerdict
-from dvsim.validation.verdict import Estimates, estimates_by_key, readings
+from dvsim.validation.verdict import Estimates, by_key, readings
+
+__all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Missing"]
 
 MOVING_AVERAGE = 50  # active polls; the source smooths its plots without saying over how many
 
 
-class Missing(Exception):  # noqa: N818 - caught and turned into a verdict, never shown as an error
-    """A figure that a run does not have; the text names it."""
-
-
-class Estimate(NamedTuple):
-    """A metric of a point of a study, with its 95 % interval over replications."""
-
-    value: float
-    low: float
-    high: float
-
-
-class Evidence:
+class Evidence(StudyFigures):
     """Figures of a set of runs and studies.
 
     Parameters
@@ -43,6 +33,10 @@ class Evidence:
         The judged columns of those runs, as printed.
     studies
         By scenario name.
+    emulated
+        Emulated runs by scenario name, of the claims that a simulation cannot decide.
+    emulated_by
+        What to type to get them, or None where there are none.
     """
 
     def __init__(
@@ -50,96 +44,53 @@ class Evidence:
         runs: Mapping[str, Run],
         columns: Iterable[ColumnVerdict],
         studies: Mapping[str, PointsStudy] | None = None,
+        emulated: Mapping[str, Run] | None = None,
+        emulated_by: str | None = None,
     ) -> None:
+        super().__init__(studies or {})
         self.runs = dict(runs)
-        self.studies = dict(studies or {})
-        self._points = cache(self._points_of)
+        self.emulated = dict(emulated or {})
+        self.emulated_by = emulated_by
         self._columns = tuple(columns)
+        self._smoothed = cache(self._smoothed_of)
         self._estimates = cache(self._estimates_of)
-        self.active_moving = cache(self._active_moving)
+
+    def of(self, replications: Collection[int]) -> Evidence:
+        """Return what some replications alone say; which columns are reproduced stays."""
+        part = Evidence(self.runs, self._columns, self.studies, self.emulated, self.emulated_by)
+        part._chosen = frozenset(replications)
+        part._smoothed = self._smoothed  # each replication by itself: it need not be done again
+        return part
 
     def has(self, scenario: str) -> bool:
         """Say whether there is a run or a study of a scenario."""
         return scenario in self.runs or scenario in self.studies
 
-    def point(self, scenario: str, metric: str, **keys: object) -> Estimate:
-        """Return a metric of the first point of a study whose keys have these values.
+    def replications(self, scenarios: Iterable[str]) -> range:
+        """Return the numbers of the replications that all of these runs and studies have."""
+        results = [self.runs.get(name) or self.studies[name] for name in scenarios]
+        return range(1, 1 + min((one.replications for one in results), default=0))
 
-        Raises
-        ------
-        Missing
-            If there is no such point, or nothing could be measured there.
-        """
-        point = self._number(scenario, keys)
-        found = None if point is None else self._points(scenario)[point][metric]
-        if found is None or np.isnan(found.value):
-            raise Missing(f"no {metric} at {_said(keys)} in {scenario}")
+    def cards(self, scenarios: Iterable[str]) -> list[Card]:
+        """Return the cards that runs and studies use; a switch alone has none."""
+        found: list[Card] = []
+        for name in scenarios:
+            if name in self.runs:
+                found += self.runs[name].scenario.system.cards.values()
+            else:
+                asked = self.studies[name].scenario if name in self.studies else None
+                found += [card for _, card in getattr(asked, "cards", ())]
         return found
 
-    def theory(self, scenario: str, name: str, metric: str, **keys: object) -> float:
-        """Return what a theory says of the first point whose keys have these values.
-
-        Raises
-        ------
-        Missing
-            If it says nothing.
-        """
-        table = self.studies[scenario].beside
-        table = table[table["point"] == self._number(scenario, keys)]
-        rows = table[(table["name"] == name) & (table["metric"] == metric)]
-        if rows.empty:
-            raise Missing(f"no {metric} of {name} at {_said(keys)} in {scenario}")
-        return float(rows["value"].iloc[0])
-
-    def settings(self, scenario: str) -> list[Setting | Flows]:
-        """Return the tables of each point of a study."""
-        asked = self.studies[scenario].scenario
-        return [asked.at(point) for point in range(len(asked.points))]
-
-    def declared(self, scenario: str, name: str) -> float:
-        """Return a number of the tolerances that a scenario of messaging declares.
-
-        Raises
-        ------
-        Missing
-            If it declares none of that name.
-        """
-        asked = self.studies[scenario].scenario
-        if not isinstance(asked, MessagingScenario) or name not in asked.tolerance:
-            raise Missing(f"{scenario} declares no {name}")
-        return asked.tolerance[name]
-
-    def bottleneck(self, scenario: str, point: int) -> str:
-        """Return the busiest stage of a point of a study of messaging.
-
-        Raises
-        ------
-        Missing
-            If it is a study of something else.
-        """
-        study = self.studies[scenario]
-        if not isinstance(study, MessagingStudy):
-            raise Missing(f"no stages in {scenario}")
-        return study.bottleneck(point)[0]
-
-    def _number(self, scenario: str, keys: Mapping[str, object]) -> int | None:
-        """Return the number of the first point with these values, varied or not."""
-        for point, setting in enumerate(self.settings(scenario)):
-            if all(setting.get(key) == value for key, value in keys.items()):
-                return point
-        return None
-
-    def _points_of(self, scenario: str) -> dict[int, dict[str, Estimate]]:
-        table = self.studies[scenario].estimates()
-        found: dict[int, dict[str, Estimate]] = {}
-        for point, rows in table.groupby("point"):
-            values = rows[["value", "low", "high"]].to_numpy()
-            metrics = rows["metric"].tolist()
-            found[int(str(point))] = {
-                metric: Estimate(*map(float, row))
-                for metric, row in zip(metrics, values, strict=True)
-            }
-        return found
+    def fitted_columns(self, scenarios: Iterable[str]) -> tuple[str, ...]:
+        """Return the published columns of these runs to which parameters were fitted."""
+        asked = [self.runs[name].scenario for name in scenarios if name in self.runs]
+        return tuple(
+            f"column {label} of {one.name}"
+            for one in asked
+            if one.reference is not None
+            for label in one.reference.fitted
+        )
 
     def fit(self, scenarios: Iterable[str]) -> tuple[int, int]:
         """Return how many published columns of these scenarios are reproduced, and of how many."""
@@ -179,20 +130,65 @@ class Evidence:
             raise Missing(message)
         return float(np.mean([means[column] / (1 - empty[column]) for column in means]))
 
-    def _active_moving(self, scenario: str, reading: str) -> float:
-        """Return the median of the moving average over active samples, averaged over columns."""
+    def smoothed(self, scenario: str, reading: str, quantile: float) -> float:
+        """Return a quantile of the moving average over the active samples.
+
+        The mean over columns and replications of the quantile of each.
+
+        Raises
+        ------
+        Missing
+            If every sample is empty.
+        """
+        found = [
+            float(np.quantile(rates, quantile))
+            for replication, rates in self._smoothed(scenario, reading)
+            if self._chosen is None or replication in self._chosen
+        ]
+        if not found:
+            message = f"every sample of {scenario} is empty"
+            raise Missing(message)
+        return float(np.mean(found))
+
+    def _smoothed_of(self, scenario: str, reading: str) -> list[tuple[int, Rates]]:
+        """Return the moving average over active samples of each column and replication."""
         run = self.runs[scenario]
-        medians = []
+        found = []
         for column in run.scenario.probe.columns.values():
-            for _, part in column_samples(run.samples, column):
+            for replication, part in column_samples(run.samples, column):
                 rates = column_rates(part, reading)
                 active = moving_average(rates[rates > 0], MOVING_AVERAGE)
                 if active.size:
-                    medians.append(float(np.median(active)))
-        if not medians:
-            message = f"every sample of {scenario} is empty"
-            raise Missing(message)
-        return float(np.mean(medians))
+                    found.append((replication, active))
+        return found
+
+    def allowed(self, scenario: str) -> tuple[float, float] | None:
+        """Return the mean rates of active samples that the published columns leave possible.
+
+        The mean over the columns of either bound; None where nothing was published.
+        """
+        asked = self.runs[scenario].scenario
+        printed = [published(asked, column) for column in asked.probe.columns]
+        bounds = [active_rate_bounds(one) for one in printed if one]
+        if not bounds:
+            return None
+        low, high = np.mean(bounds, axis=0)
+        return float(low), float(high)
+
+    def published_mean(self, scenario: str) -> float:
+        """Return the mean over the columns of what was published as their mean.
+
+        Raises
+        ------
+        Missing
+            If nothing was published.
+        """
+        asked = self.runs[scenario].scenario
+        means = [published(asked, column).get("mean") for column in asked.probe.columns]
+        known = [mean for mean in means if mean is not None]
+        if not known:
+            raise Missing(f"nothing published of {scenario}")
+        return float(np.mean(known))
 
     def printed(self, scenario: str) -> str:
         """Return what the simulation counts where the source says messages."""
@@ -233,7 +229,8 @@ class Evidence:
 
     def conservation(self, scenario: str) -> pd.DataFrame:
         """Return the conservation counters, one row per replication and iteration."""
-        counters = self.runs[scenario].counters
+        run = self.emulated.get(scenario) or self.runs[scenario]
+        counters = run.counters
         rows = counters[counters["component"] == "conservation"]
         if rows.empty:
             message = f"no counter conservation in {scenario}"
@@ -243,8 +240,7 @@ class Evidence:
         )
 
     def _estimates_of(self, scenario: str) -> Estimates:
-        return estimates_by_key(self.runs[scenario])
-
-
-def _said(keys: Mapping[str, object]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in keys.items()) or "its point"
+        summary = self.runs[scenario].summary()
+        if self._chosen is not None:
+            summary = summary[self._is_chosen(summary)]
+        return by_key(estimates(summary))

@@ -1,8 +1,17 @@
 """The 25 sentences of Kolster & Quick, "Vortex-topology Messaging" (2018), that a run can decide.
 
-*Message rate of active polls* is the mean rate over the poll intervals that are not empty: the
-paper plots a moving average over those (section 3.1), so that is what its sentences speak of. The
-note also gives the median of a moving average over 50 of them.
+*Active polls* are the poll intervals that are not empty. The paper plots a moving average that is
+to show them and not the empty buffer (section 3.1), and prints no figure of it, so its sentences
+about plots are read as sentences about a moving average over active polls:
+
+- *nearly all samples over*: nine of ten values of it are, so the 10 % quantile decides;
+- *the majority of samples above*: the median does;
+- *times InfiniBand*, *averages twice*: its mean, which is that of the active polls, over the mean
+  of the InfiniBand columns.
+
+How many polls it spans is not said; 50 here, declared before any run. Published mean, spread and
+quantiles bound the mean over active polls from both sides, and a claim that these bounds leave
+open is not refuted by a model that reproduces the columns.
 
 Runs are looked up by the names of the packaged scenarios, such as ``h3/dv-8`` and ``h3/fdr-8``.
 """
@@ -16,9 +25,10 @@ import numpy as np
 from dvsim.validation.claims import Finding, Registry, number_text
 from dvsim.validation.evidence import MOVING_AVERAGE, Evidence
 
-H3 = Registry("h3")
+H3 = Registry("h3", "Kolster & Quick 2018, Vortex-topology Messaging")
 
 SIZES = (8, 256, 2048, 8192, 131072)
+SENT_SIZES = tuple(2**power for power in range(3, 18))  # section 1.3.1
 PIVOTAL_PER_NODE = 43_404.0  # msg/s, footnote 4 of the paper
 WORD_BYTES = 8
 NEVER_BUSIER_THAN = 0.9  # utilisation above which a stage would be called a bottleneck
@@ -37,14 +47,19 @@ def fdr(size: int) -> str:
 ALL_DV = tuple(dv(size) for size in SIZES)
 
 
-def _active_rate(evidence: Evidence, size: int) -> Finding:
+def _smoothed(evidence: Evidence, size: int, quantile: float) -> Finding:
     name = dv(size)
     printed = evidence.printed(name)
-    moving = number_text(evidence.active_moving(name, printed))
+    mean = number_text(evidence.active(name, printed))
+    allowed = evidence.allowed(name)
+    if allowed is not None:  # a share of 1 - quantile is at least the quantile, and the rest at 0
+        allowed = (0.0, allowed[1] / (1 - quantile))
     return Finding(
-        evidence.active(name, printed),
-        f"median of the moving average over {MOVING_AVERAGE} active polls {moving} msg/s",
-        as_messages=evidence.active(name, "messages"),
+        evidence.smoothed(name, printed, quantile),
+        f"{quantile:.0%} quantile of the moving average over {MOVING_AVERAGE} active polls; "
+        f"their mean is {mean} msg/s",
+        as_messages=evidence.smoothed(name, "messages", quantile),
+        allowed=allowed,
     )
 
 
@@ -52,13 +67,17 @@ def _active_ratio(evidence: Evidence, size: int) -> Finding:
     name = dv(size)
     printed = evidence.printed(name)
     base = evidence.mean(fdr(size))
-    moving = number_text(evidence.active_moving(name, printed) / base)
     overall = number_text(evidence.mean(name, printed) / base)
+    allowed = evidence.allowed(name)
+    if allowed is not None:
+        divisor = evidence.published_mean(fdr(size))
+        allowed = (allowed[0] / divisor, allowed[1] / divisor)
     return Finding(
         evidence.active(name, printed) / base,
-        f"active polls against the mean of InfiniBand; by the median of the moving average "
-        f"over {MOVING_AVERAGE} active polls {moving} x, by the mean over all polls {overall} x",
+        f"mean over active polls against the mean of InfiniBand; by the mean over all polls "
+        f"{overall} x",
         as_messages=evidence.active(name, "messages") / base,
+        allowed=allowed,
     )
 
 
@@ -101,19 +120,29 @@ def _sustained(evidence: Evidence, size: int) -> Finding:
 
 
 # one sentence that is said of several sizes
-for _id, _evaluate, _size, _text in (
-    ("H3-01", _active_rate, 8, "Nearly all 8 B samples are above 800,000 msg/s"),
-    ("H3-04", _active_rate, 256, "Most 256 B samples are above 200,000 msg/s"),
-    ("H3-06", _words, 256, "A 256 B message is 32 words"),
-    ("H3-08", _words, 2048, "A 2 KiB message is 256 words"),
-    ("H3-11", _words, 131072, "A 128 KiB message is 16,384 words"),
-    ("H3-12", _empty, 8, "Most poll intervals are empty: 8 B"),
-    ("H3-13", _empty, 256, "Most poll intervals are empty: 256 B"),
-    ("H3-14", _empty, 2048, "Most poll intervals are empty: 2 KiB"),
-    ("H3-15", _empty, 8192, "Most poll intervals are empty: 8 KiB"),
-    ("H3-16", _empty, 131072, "A part of the poll intervals is empty: 128 KiB"),
+for _id, _quantile, _size, _text in (
+    ("H3-01", 0.1, 8, "Nearly all 8 B samples are above 800,000 msg/s"),
+    ("H3-04", 0.5, 256, "Most 256 B samples are above 200,000 msg/s"),
 ):
-    H3.claim(_id, _text, [dv(_size)])(partial(_evaluate, size=_size))
+    H3.claim(_id, _text, [dv(_size)], of_columns=True)(
+        partial(_smoothed, size=_size, quantile=_quantile)
+    )
+
+for _id, _size, _text in (
+    ("H3-06", 256, "A 256 B message is 32 words"),
+    ("H3-08", 2048, "A 2 KiB message is 256 words"),
+    ("H3-11", 131072, "A 128 KiB message is 16,384 words"),
+):
+    H3.claim(_id, _text, [dv(_size)])(partial(_words, size=_size))
+
+for _id, _size, _text in (
+    ("H3-12", 8, "Most poll intervals are empty: 8 B"),
+    ("H3-13", 256, "Most poll intervals are empty: 256 B"),
+    ("H3-14", 2048, "Most poll intervals are empty: 2 KiB"),
+    ("H3-15", 8192, "Most poll intervals are empty: 8 KiB"),
+    ("H3-16", 131072, "A part of the poll intervals is empty: 128 KiB"),
+):
+    H3.claim(_id, _text, [dv(_size)], of_columns=True)(partial(_empty, size=_size))
 
 for _id, _evaluate, _size, _text in (
     ("H3-02", _active_ratio, 8, "At 8 B the Data Vortex is more than 5 times InfiniBand"),
@@ -122,14 +151,16 @@ for _id, _evaluate, _size, _text in (
     ("H3-09", _mean_ratio, 8192, "At 8 KiB the Data Vortex is nearly twice InfiniBand"),
     ("H3-10", _mean_ratio, 131072, "At 128 KiB the Data Vortex is over 10 times InfiniBand"),
 ):
-    H3.claim(_id, _text, [dv(_size), fdr(_size)])(partial(_evaluate, size=_size))
+    H3.claim(_id, _text, [dv(_size), fdr(_size)], of_columns=True)(partial(_evaluate, size=_size))
 
-H3.claim("H3-03", "InfiniBand sustains about 130,000 msg/s at 256 B", [fdr(256)])(
+H3.claim("H3-03", "InfiniBand sustains about 130,000 msg/s at 256 B", [fdr(256)], of_columns=True)(
     partial(_sustained, size=256)
 )
 
 
-@H3.claim("H3-17", "InfiniBand sustains well above 60,000 msg/s per node", [fdr(8)])
+@H3.claim(
+    "H3-17", "InfiniBand sustains well above 60,000 msg/s per node", [fdr(8)], of_columns=True
+)
 def _(evidence: Evidence) -> Finding:
     receivers = evidence.receivers(fdr(8))
     return Finding(_per_node(evidence, fdr(8)), f"mean rate over {receivers} receivers")
@@ -146,14 +177,22 @@ def _(evidence: Evidence) -> Finding:
     )
 
 
-@H3.claim("H3-19", "InfiniBand per node is more than 27 % better than the record", [fdr(8)])
+@H3.claim(
+    "H3-19",
+    "InfiniBand per node is more than 27 % better than the record",
+    [fdr(8)],
+    of_columns=True,
+)
 def _(evidence: Evidence) -> Finding:
     note = f"against the published {number_text(PIVOTAL_PER_NODE)} msg/s, not a simulated one"
     return Finding(_per_node(evidence, fdr(8)) / PIVOTAL_PER_NODE, note)
 
 
 @H3.claim(
-    "H3-20", "At 128 KiB the transport is far faster than the delivery to the broker", [dv(131072)]
+    "H3-20",
+    "At 128 KiB the transport is far faster than the delivery to the broker",
+    [dv(131072)],
+    of_columns=True,
 )
 def _(evidence: Evidence) -> Finding:
     name = dv(131072)
@@ -217,15 +256,21 @@ def _(evidence: Evidence) -> Finding:
     return Finding(float(never), "; ".join(notes))
 
 
-@H3.claim("H3-24", "Every message that is delivered is the message that was sent", ALL_DV)
+@H3.claim(
+    "H3-24", "Every message that is delivered is the message that was sent", [], emulated=True
+)
 def _(evidence: Evidence) -> Finding:
-    wrong = [name for name in ALL_DV if not _conserved(evidence, name)]
-    if wrong:
-        return Finding(None, f"counts do not match in {', '.join(wrong)}")
+    lacking = [dv(size) for size in SENT_SIZES if dv(size) not in evidence.emulated]
+    if lacking:
+        note = "payloads are not simulated; emulated runs of all sizes have them"
+        return Finding(None, f"{note}: dvsim validate --all")
+    books = [evidence.conservation(dv(size)) for size in SENT_SIZES]
+    good = all((book["sent"] == book["queued"]).all() for book in books)
     return Finding(
-        None,
-        "counts match in every run, but payloads are not simulated: "
-        "an MD5 sum cannot be shown by this backend",
+        float(good),
+        f"{len(books)} sizes, {SENT_SIZES[0]} to {SENT_SIZES[-1]} B, over emulated cards into a "
+        "real RabbitMQ; such a run ends in an error unless what is drained has the number, the "
+        "bytes and the sum of MD5 of what was sent; on this machine, not on that of the paper",
     )
 
 
@@ -251,8 +296,3 @@ def _(evidence: Evidence) -> Finding:
 
 def _per_node(evidence: Evidence, name: str) -> float:
     return evidence.mean(name) / evidence.receivers(name)
-
-
-def _conserved(evidence: Evidence, name: str) -> bool:
-    table = evidence.conservation(name)
-    return bool((table["sent"] == table["queued"] + table["in_flight"] + table["refused"]).all())

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dvsim.validation.claims import Finding, Registry, number_text
 from dvsim.validation.evidence import Evidence
 
-OSU = Registry("osu-qpid")
+OSU = Registry("osu-qpid", "Ohio State University, AMQP over InfiniBand")
 
 LATENCY, COMBINED = "osu-qpid/latency", "osu-qpid/exchanges"
 IPOIB, GIGE, SDP = "ipoib-ddr", "1gige", "sdp-ddr"

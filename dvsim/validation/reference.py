@@ -84,6 +84,23 @@ def empty_share_bounds(statistics: Mapping[str, float]) -> tuple[float, float]:
     return low, high
 
 
+def active_rate_bounds(statistics: Mapping[str, float]) -> tuple[float, float]:
+    """Return the least and largest mean rate of the active samples that a column allows, in 1/s.
+
+    With a share a of samples above zero, their mean is ``mean / a``. The quantiles bound a from
+    either side, see `empty_share_bounds`; and by Cauchy and Schwarz it is at least
+    ``mean**2 / (mean**2 + std**2)``, so no mean is above ``mean + std**2 / mean``.
+
+    Examples
+    --------
+    >>> active_rate_bounds({"mean": 8.0, "std": 24.0, "50%": 0.0, "75%": 0.0, "90%": 1.0})
+    (32.0, 80.0)
+    """
+    mean, least, most = statistics["mean"], *empty_share_bounds(statistics)
+    scattered = mean + statistics["std"] ** 2 / mean
+    return mean / (1 - least), min(mean / (1 - most), scattered) if most < 1 else scattered
+
+
 def _rows_of(scenario: Scenario, column: str) -> list[tuple[str, str, float]]:
     """Return published column, statistic and value of each row that a column stands for."""
     reference = scenario.reference

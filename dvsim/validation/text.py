@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from dvsim.validation.assess import tallies
-from dvsim.validation.types import ColumnVerdict, Row, Validation
+from dvsim.validation.types import ClaimVerdict, ColumnVerdict, Row, Validation
 
 _ROW_HEAD = (
     "scenario",
@@ -47,7 +47,7 @@ def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str]:
         yield from _compared(validation, intervals=intervals)
     if validation.claims:
         yield "Claims"
-        yield from _claims(validation)
+        yield from claim_lines(validation.claims)
         yield ""
     yield "Tallies"
     yield from _tallies(validation)
@@ -133,15 +133,22 @@ def _mark(good: bool | None) -> str:
     return "ok" if good else "off"
 
 
-def _claims(validation: Validation) -> Iterator[str]:
-    for claim in validation.claims:
+def claim_lines(claims: Iterable[ClaimVerdict]) -> Iterator[str]:
+    """Yield what the runs say to each claim: the verdict, what it rests on, the command."""
+    for claim in claims:
         section = f" [section {claim.section}]" if claim.section else ""
+        interval = "" if claim.interval in ("-", "exact") else f" ({claim.interval})"
+        basis = "" if claim.basis == "not fitted" else f", {claim.basis}"
         yield (
-            f"{claim.id}  {claim.verdict}: {claim.text}{section}; "
-            f"claimed {claim.expected}, simulated {claim.simulated}"
+            f"{claim.id}  {claim.verdict}{basis}: {claim.text}{section}; "
+            f"claimed {claim.expected}, simulated {claim.simulated}{interval}"
         )
+        if claim.explanation:
+            yield f"{claim.id}    why not confirmed: {claim.explanation}"
         if claim.note:
             yield f"{claim.id}    {claim.note}"
+        if claim.fitted_to:
+            yield f"{claim.id}    fitted: {', '.join(claim.fitted_to)}"
         yield f"{claim.id}    $ {claim.command}"
 
 
@@ -152,7 +159,8 @@ def _tallies(validation: Validation) -> Iterator[str]:
             f"{tally.passed} of {tally.total} pass"
         )
     words = Counter(claim.verdict for claim in validation.claims)
-    defined = Counter(claim.verdict for claim in validation.claims if claim.by_definition)
     for word, count in sorted(words.items()):
-        more = f", {defined[word]} of them by definition" if defined[word] else ""
-        yield f"claims {word}: {count} of {len(validation.claims)}{more}"
+        bases = Counter(claim.basis for claim in validation.claims if claim.verdict == word)
+        more = [f"{bases[basis]} {basis}" for basis in ("fitted", "by definition") if bases[basis]]
+        said = f", of them {' and '.join(more)}" if more else ""
+        yield f"claims {word}: {count} of {len(validation.claims)}{said}"

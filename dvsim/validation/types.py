@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 RowVerdict = Literal["pass", "fail", "info"]
-ClaimWord = Literal["confirmed", "refuted", "not reproduced"]
+ClaimWord = Literal["confirmed", "refuted", "not reproduced", "not testable"]
+Basis = Literal["not fitted", "fitted", "by definition"]
 Reading = Literal["as printed", "as messages"]
 Split = Literal["fitted", "held out"]
 
@@ -111,10 +112,28 @@ class ClaimVerdict:
         What the verdict rests on, and the other reading where there is one.
     command
         What to type to get the value.
-    value
-        The simulated value as a number; 1 or 0 where it is true or false; None if there is none.
-    by_definition
-        It follows from the structure or the workload alone, so that the verdict says little.
+    source
+        Who makes the claim.
+    campaign
+        What `dvsim validate` takes to decide it, with all of the source.
+    scenarios
+        The runs that decide it.
+    value, low, high
+        The simulated value as a number, 1 or 0 where it is true or false, and its 95 % interval
+        over replications; None where there is none.
+    interval
+        The same for people; of what is true or false, in how many replications alone it is true;
+        ``exact`` where it follows from the structure.
+    edge
+        The interval reaches over an edge of the claimed range, so that chance may have decided.
+    basis
+        What the value owes to this claim: a parameter, or a published column that it speaks of,
+        was chosen to agree (``fitted``); it follows from the structure, the workload or a number
+        that the source states, whatever the model does (``by definition``); or neither.
+    fitted_to
+        The parameters or columns of ``fitted``.
+    explanation
+        One sentence why it is not confirmed; empty if it is.
     """
 
     id: str
@@ -126,8 +145,22 @@ class ClaimVerdict:
     verdict: ClaimWord
     note: str
     command: str
+    source: str = ""
+    campaign: str = ""
+    scenarios: tuple[str, ...] = ()
     value: float | None = None
-    by_definition: bool = False
+    low: float | None = None
+    high: float | None = None
+    interval: str = "-"
+    edge: bool = False
+    basis: Basis = "not fitted"
+    fitted_to: tuple[str, ...] = ()
+    explanation: str = ""
+
+    @property
+    def by_definition(self) -> bool:
+        """Whether the verdict says little."""
+        return self.basis == "by definition"
 
 
 @dataclass(frozen=True)

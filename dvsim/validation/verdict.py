@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log
 
+import pandas as pd
+
 from dvsim.results.run import Run
 from dvsim.scenario.types import Scenario, Tolerance
 from dvsim.validation.reference import (
@@ -74,7 +76,11 @@ def readings(scenario: Scenario) -> dict[Reading, str]:
 
 def estimates_by_key(run: Run) -> Estimates:
     """Return value, low and high of every estimate by (column, reading, statistic)."""
-    table = run.estimates()
+    return by_key(run.estimates())
+
+
+def by_key(table: pd.DataFrame) -> Estimates:
+    """Return value, low and high of a table of estimates by (column, reading, statistic)."""
     keys = zip(table["column"], table["reading"], table["statistic"], strict=True)
     values = zip(table["value"], table["low"], table["high"], strict=True)
     return {

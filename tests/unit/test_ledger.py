@@ -1,0 +1,238 @@
+"""Is the ledger counted and written as its words say?"""
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+from run_builder import bursty_vortex, run_of, samples, tcp_scenario, vortex_scenario
+
+from dvsim.cli.main import cli
+from dvsim.ledger.moves import _changed, _same, served
+from dvsim.ledger.page import COMMAND, page, write_page
+from dvsim.ledger.types import Fitted, Ledger
+from dvsim.scenario.load import load
+from dvsim.validation.assess import REGISTRIES, validate
+from dvsim.validation.claims import read_claims
+from dvsim.validation.decide import named_claims
+from dvsim.validation.goals import Goals
+from dvsim.validation.types import ClaimVerdict, Validation
+from dvsim.validation.zeromq_claims import ZEROMQ
+
+
+def claim(id_, verdict="confirmed", **more):
+    given = {
+        "section": "3.1", "text": "It is so", "condition": "8 B | small", "expected": "yes",
+        "simulated": "yes", "note": "a note", "command": "dvsim run h3/dv-8", "campaign": "h3",
+        "value": 1.0, "source": "A paper",
+    }  # fmt: skip
+    return ClaimVerdict(id_, verdict=verdict, **(given | more))
+
+
+CLAIMS = (
+    claim("H3-01", basis="fitted", fitted_to=("column r1 of h3/dv-8",)),
+    claim("H3-02", interval="1 to 2 x", edge=True),
+    claim("H3-03", "refuted", explanation="the value is 3.0% above the claimed range."),
+    claim("H3-24", "not testable", value=None, simulated="-"),
+    claim("ZMQ-1", campaign="zeromq", basis="fitted", fitted_to=("link latency",)),
+    claim("ZMQ-17", campaign="zeromq", basis="fitted", fitted_to=("client decode",)),
+    claim("DV-7", campaign="switch", basis="by definition", interval="exact"),
+)
+FITTED = (
+    Fitted(("link",), ("latency",), "12 us", ("ZMQ-1",), ("ZMQ-1", "ZMQ-2")),
+    Fitted(("client",), ("decode",), "1 us", ("ZMQ-17",), ("ZMQ-17",)),
+)
+LEDGER = Ledger(Validation((), CLAIMS, ()), FITTED, Goals((), (), ()))
+
+
+def test_the_first_line_of_the_page_is_the_tally():
+    first = page(LEDGER).splitlines()[0]
+    assert first == "# 5 of 7 claims confirmed, 1 refuted, 1 not testable"
+
+
+def test_a_claim_with_a_parameter_of_its_own_is_not_counted():
+    assert LEDGER.tally.own == ("ZMQ-17",)
+    assert LEDGER.tally.counted == 4
+    text = page(LEDGER)
+    assert "ZMQ-17 has a parameter that serves no other claim; 4 are without." in text
+    assert "Of those confirmed, 1 by definition, 3 fitted, 1 not fitted." in text
+    assert "The interval of H3-02 reaches over an edge of the claimed range." in text
+
+
+def test_every_claim_has_a_row_a_verdict_and_a_command():
+    text = page(LEDGER)
+    for one in CLAIMS:
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| [{one.id}](")]
+        assert f"**{one.verdict}**" in row
+        assert row.count(" | ") == 7  # what is in a cell does not end it
+        assert f"### {one.id}\n" in text
+    assert text.count("- Run: `dvsim run h3/dv-8`") == len(CLAIMS)
+    assert "- Why not confirmed: the value is 3.0% above the claimed range." in text
+    assert "- Fitted: client decode." in text
+
+
+def test_what_is_not_confirmed_stands_at_the_top_with_its_reason():
+    top = page(LEDGER).partition("\n## ")[0]
+    assert "- [H3-03](#h3-03), It is so: refuted; the value is 3.0% above the claimed range." in top
+    assert "[H3-01]" not in top
+
+
+def test_a_scaled_ledger_says_so():
+    assert "scaled by 0.1: not the published" in page(replace(LEDGER, scale=0.1))
+
+
+def test_a_page_that_cannot_be_written_is_an_error(tmp_path):
+    from dvsim.errors import OutputError
+
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot write"):
+        write_page(LEDGER, tmp_path / "file" / "claims.md")
+
+
+@pytest.fixture
+def gathered(monkeypatch):
+    """What was asked of `gather`, which answers with LEDGER."""
+    asked = []
+    monkeypatch.setattr("dvsim.ledger.gather", lambda **how: asked.append(how) or LEDGER)
+    return asked
+
+
+def test_all_writes_text_and_page(gathered, tmp_path):
+    to = tmp_path / "docs" / "claims.md"
+    result = CliRunner().invoke(cli, ["validate", "--all", "--ledger", str(to), "--seed", "7"])
+    assert result.exit_code == 0, result.output
+    assert to.read_text(encoding="utf-8") == page(LEDGER)
+    assert gathered[0]["seed"] == 7
+    lines = result.stdout.splitlines()
+    assert "ZMQ-1  confirmed, fitted: It is so [section 3.1]; claimed yes, simulated yes" in lines
+    assert "5 of 7 claims confirmed, 1 refuted, 1 not testable." in lines
+    assert "decode of client: fitted to ZMQ-17, moves ZMQ-17" in lines
+
+
+def test_all_as_json_has_everything(gathered):
+    content = json.loads(CliRunner().invoke(cli, ["validate", "--all", "--json"]).stdout)
+    assert [one["id"] for one in content["claims"]] == [one.id for one in CLAIMS]
+    assert (content["counted"], content["words"]["refuted"]) == (4, 1)
+    assert content["fitted"][1]["only"] == "ZMQ-17"
+
+
+def test_strict_wants_enough(gathered, monkeypatch):
+    assert CliRunner().invoke(cli, ["validate", "--all", "--strict"]).exit_code == 3
+    monkeypatch.setattr("dvsim.ledger.ENOUGH", 4)
+    assert CliRunner().invoke(cli, ["validate", "--all", "--strict"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--all", "h3"], "takes no CAMPAIGN"),
+        (["--all", "--set", "a=1"], "takes no --set"),
+        (["--all", "--report", "x.html"], "takes no --report"),
+        (["h3", "--ledger", "x.md"], "--ledger is for --all"),
+    ],
+)
+def test_options_about_one_source_are_refused(gathered, given, said):
+    result = CliRunner().invoke(cli, ["validate", *given])
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert gathered == []
+
+
+def test_every_row_of_the_file_is_decided_by_some_registry():
+    assert {id_ for registry in REGISTRIES for id_ in registry} == set(read_claims())
+    assert len(read_claims()) == 63
+
+
+def test_the_page_in_the_documentation_says_how_it_was_made():
+    assert COMMAND == "dvsim validate --all --ledger docs/claims.md"
+
+
+# --- intervals and bases ---------------------------------------------------------------------
+
+
+def repeated(scenario, *rates):
+    """A TCP run in which each replication has one rate."""
+    table = samples(
+        {(r, i, 0): [rate] * 4 for r, rate in enumerate(rates, start=1) for i in (1, 2)}
+    )
+    return run_of(scenario, table)
+
+
+def test_the_interval_of_a_mean_is_that_of_student():
+    run = repeated(tcp_scenario(256), 126_000, 130_000, 134_000)
+    (one,) = [found for found in validate([run]).claims if found.id == "H3-03"]
+    # t(0.975, 2) = 4.3027, s / sqrt(3) = 2309.4
+    assert (one.low, one.high) == (pytest.approx(120_063, abs=1), pytest.approx(139_937, abs=1))
+    assert (one.interval, one.edge) == ("120,063 to 139,937 msg/s", False)
+
+
+def test_an_interval_over_an_edge_is_marked():
+    run = repeated(tcp_scenario(256), 120_000, 130_000, 142_000)
+    (one,) = [found for found in validate([run]).claims if found.id == "H3-03"]
+    assert one.edge
+
+
+def test_one_replication_has_no_interval():
+    run = repeated(tcp_scenario(256), 130_000)
+    (one,) = [found for found in validate([run]).claims if found.id == "H3-03"]
+    assert (one.low, one.high, one.interval) == (None, None, "-")
+
+
+def test_a_truth_is_counted_over_replications():
+    run = bursty_vortex(vortex_scenario(8192), 10)
+    rows = [
+        run_of(run.scenario, run.samples, {("receiver.1", "extra_polls"): extra}).counters.assign(
+            replication=number
+        )
+        for number, extra in enumerate((5, 0, 2), start=1)
+    ]
+    import pandas as pd
+
+    counted = pd.concat(rows).astype({"replication": "int16"})
+    again = replace(run, replications=3, counters=counted)
+    (one,) = [found for found in validate([again]).claims if found.id == "H3-22"]
+    assert (one.interval, one.edge) == ("in 2 of 3", True)
+
+
+def test_what_was_fitted_says_to_what():
+    run = repeated(tcp_scenario(8), 150_000, 151_000)
+    fitted = replace(run.scenario, reference=replace(run.scenario.reference, fitted=("r1",)))
+    found = {one.id: one for one in validate([replace(run, scenario=fitted)]).claims}
+    assert (found["H3-17"].basis, found["H3-17"].fitted_to) == (
+        "fitted",
+        ("column r1 of h3/fdr-8",),
+    )
+    assert {one.id: one for one in validate([run]).claims}["H3-17"].basis == "not fitted"
+
+
+def test_claims_that_cards_name_are_claims():
+    cards = [card for name in ("zeromq/throughput", "amps/queues") for _, card in load(name).cards]
+    texts = [one.fitted for card in cards for one in card.parameters.values() if one.fitted]
+    named = {id_ for text in texts for id_ in named_claims(text)}
+    assert {"ZMQ-12", "AMPS-2"} <= named <= set(read_claims())
+
+
+def test_a_number_that_moves_one_claim_alone_exists_for_it():
+    found = served(ZEROMQ, [load("zeromq/amqp", ["workload.messages=20_000"])], seed=1, workers=1)
+    by_claim = {one.claims: one for one in found}
+    engine = by_claim["ZMQ-17",]
+    assert (engine.names, engine.moves, engine.only) == (("decode",), ("ZMQ-17",), "ZMQ-17")
+    contention = by_claim["ZMQ-14",]
+    assert contention.moves == ()  # of one stream there is none
+
+
+def test_one_number_on_several_cards_is_made_larger_on_all():
+    scenario = load("amps/queues")
+    (same,) = {
+        _same(card, one)
+        for _, card in scenario.cards
+        for one in card.parameters.values()
+        if named_claims(one.fitted or "") == ("AMPS-2", "AMPS-3")
+    }
+    before, changed = (
+        next(card for _, card in one.cards if card.name == "amps-5")
+        for one in (scenario, _changed(scenario, same))
+    )
+    assert changed["accept"].fixed_ps == changed["deliver"].fixed_ps
+    assert changed["accept"].fixed_ps == pytest.approx(1.1 * before["accept"].fixed_ps)
+    assert changed["settle"] == before["settle"]
