@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Scenario
@@ -16,6 +18,51 @@ if TYPE_CHECKING:
 QUIET_S = 5.0  # between two lines when stderr is not a terminal
 BUSY_S = 0.1  # between two updates of the line of a terminal
 IDLE_S = 1.0  # after which the line of a terminal is updated even if no iteration has ended
+
+
+class Shown(NamedTuple):
+    """How far it is: what is done, tasks done and in all, what they are called, rates, seconds.
+
+    `done` counts the share of the task under way; `left_s` is None before anything is done.
+    """
+
+    what: str
+    done: float
+    tasks: int
+    unit: str
+    rates: list[str]
+    elapsed_s: float
+    left_s: float | None
+
+    def line(self) -> str:
+        """Return it as one line."""
+        head = f"{self.what}: {int(self.done)}/{self.tasks} {self.unit}, "
+        if self.left_s is None:
+            return f"{head}{', '.join([*self.rates, f'running for {self.elapsed_s:,.0f} s'])}"
+        return f"{head}{', '.join([*self.rates, f'{self.left_s:,.0f} s left'])}"
+
+
+class Painter(Protocol):
+    """What shows progress on a terminal, and other things beside it."""
+
+    def paint(self, shown: Shown) -> None:
+        """Show how far it is."""
+
+    def note(self, text: str) -> None:
+        """Say something that stays."""
+
+    def close(self) -> None:
+        """Take away what shows how far it is."""
+
+
+painter: Callable[[], Painter] | None = None
+"""Makes the painter of a terminal; the command line sets it. Without one it is a plain line."""
+
+
+def is_terminal() -> bool:
+    """Return whether stderr is a terminal on which a line can be written anew."""
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    return sys.stderr is not None and sys.stderr.isatty() and not dumb
 
 
 class Progress:
@@ -37,7 +84,8 @@ class Progress:
     def __init__(self, tasks: int, *, visible: bool, what: str = "iterations") -> None:
         self._unit = what
         self._tasks, self._visible = tasks, visible and sys.stderr is not None
-        self._terminal = self._visible and sys.stderr.isatty()
+        self._terminal = self._visible and is_terminal()
+        self._painter = painter() if painter is not None and self._terminal else None
         self._done = 0
         self._what = "starting"
         self._amounts: dict[str, float] = {}  # by the words that stand behind the rate
@@ -62,10 +110,12 @@ class Progress:
         self._over.set()
         if self._watch.is_alive():
             self._watch.join()
-        if self._terminal:
+        if self._painter is not None:
+            self._try(self._painter.close)
+        elif self._terminal:
             self._print("\r\033[K", end="")
         elif kind is None:
-            self._print(self.line("done"))
+            self._print(self.shown("done").line())
 
     def task_done(self, scenario: Scenario, iteration: Iteration) -> None:
         """Count one finished iteration and show it if it is time."""
@@ -92,7 +142,10 @@ class Progress:
     def note(self, text: str) -> None:
         """Say something that stays."""
         with self._lock:
-            self._print(f"\r\033[K{text}" if self._terminal else text)
+            if self._painter is not None:
+                self._try(partial(self._painter.note, text))
+            else:
+                self._print(f"\r\033[K{text}" if self._terminal else text)
 
     def _add(self, name: str, tasks: int, amounts: Mapping[str, float]) -> None:
         with self._lock:
@@ -103,19 +156,17 @@ class Progress:
                 self._amounts[unit] = self._amounts.get(unit, 0) + amount
             self._show(BUSY_S if self._terminal else QUIET_S)
 
-    def line(self, what: str) -> str:
-        """Return the line to show."""
+    def shown(self, what: str) -> Shown:
+        """Return what is to be shown now."""
         elapsed = max(time.monotonic() - self._started, 1e-9)
-        head = f"{what}: {self._done}/{self._tasks} {self._unit}, "
         done = self._done + self._share
-        now = [f"{self._rate:,.0f} messages/s"] if self._rate else []
-        if not done:
-            return f"{head}{', '.join([*now, f'running for {elapsed:,.0f} s'])}"
-        left = (time.monotonic() - self._began) / done * (self._tasks - done)
-        rates = now + [
-            f"{amount / elapsed:,.0f} {unit}" for unit, amount in self._amounts.items() if amount
-        ]
-        return f"{head}{', '.join([*rates, f'{left:,.0f} s left'])}"
+        rates = [f"{self._rate:,.0f} messages/s"] if self._rate else []
+        left = None
+        if done:
+            left = (time.monotonic() - self._began) / done * (self._tasks - done)
+            amounts = self._amounts.items()
+            rates += [f"{amount / elapsed:,.0f} {unit}" for unit, amount in amounts if amount]
+        return Shown(what, done, self._tasks, self._unit, rates, elapsed, left)
 
     def _idle(self) -> None:
         """Show the line now and then until all is over."""
@@ -129,13 +180,19 @@ class Progress:
         now = time.monotonic()
         if now - self._shown >= period:
             self._shown = now
+            if self._painter is not None:
+                self._try(partial(self._painter.paint, self.shown(self._what)))
+                return
             ending = "\033[K\r" if self._terminal else "\n"
-            self._print(self.line(self._what), end=ending)
+            self._print(self.shown(self._what).line(), end=ending)
 
     def _print(self, text: str, end: str = "\n") -> None:
+        self._try(partial(print, text, end=end, file=sys.stderr, flush=True))
+
+    def _try(self, write: Callable[[], None]) -> None:
         if not self._visible:
             return
         try:
-            print(text, end=end, file=sys.stderr, flush=True)
+            write()
         except (OSError, ValueError):  # a full disk, a closed stream
             self._visible = False

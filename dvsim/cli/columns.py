@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dvsim.cli.tables import Table
+
 if TYPE_CHECKING:
     from dvsim.results.run import Run
 
@@ -12,8 +14,8 @@ INDENT = "  "
 NAME, VALUE, SPREAD = 20, 15, 12  # widths
 
 
-def column_lines(run: Run) -> Iterator[str]:
-    """Yield the table of one run.
+def column_table(run: Run) -> Table:
+    """Return the table of one run.
 
     Each column has the mean over replications, half of its 95 % interval (a dash if there is only
     one replication), and the published value where there is one.
@@ -30,25 +32,29 @@ def column_lines(run: Run) -> Iterator[str]:
     paper = {
         label: published(run.scenario, label) if run.scenario.reference else {} for label in labels
     }
-    head = "".join(
-        f"{label:>{VALUE}}{'±':>{SPREAD}}" + (f"{'published':>{VALUE}}" if paper[label] else "")
-        for label in labels
-    )
-    yield f"{INDENT}{'':<{NAME}}{head}"
-    rows = [(statistic, reading, statistic) for statistic in STATISTICS]
+    head, widths, groups = [""], [NAME], []
+    for label in labels:
+        beside = ["published"] if paper[label] else []
+        head += [label, "±", *beside]
+        widths += [VALUE, SPREAD, *[VALUE for _ in beside]]
+        groups.append(2 + len(beside))
+    statistics = [(statistic, reading, statistic) for statistic in STATISTICS]
     if reading == "pieces":
-        rows.append(("mean, in messages", "messages", "mean"))
-    for name, counted, statistic in rows:
+        statistics.append(("mean, in messages", "messages", "mean"))
+    rows = []
+    for name, counted, statistic in statistics:
         places = 4 if statistic == "empty" else 1
-        text = ""
+        row = [name]
         for label in labels:
             value, high = cells.get((label, counted, statistic), (float("nan"), float("nan")))
             spread = f"{high - value:,.{places}f}" if run.replications > 1 else "-"
-            text += f"{value:>{VALUE},.{places}f}{spread:>{SPREAD}}"
+            row += [f"{value:,.{places}f}", spread]
             if paper[label]:
                 printed = paper[label].get(name)
-                text += f"{'' if printed is None else format(printed, ',.1f'):>{VALUE}}"
-        yield f"{INDENT}{name:<{NAME}}{text}".rstrip()
+                row.append("" if printed is None else f"{printed:,.1f}")
+        rows.append(row)
+    right = range(1, len(head))
+    return Table(head, rows, right, groups=groups, widths=widths)
 
 
 def stage_lines(run: Run) -> Iterator[str]:

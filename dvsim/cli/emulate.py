@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.become import become
+from dvsim.cli.names import complete_cards
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,13 @@ PARAMETERS = (
 @click.command("emulate", context_settings={"allow_interspersed_args": False})
 @click.option("-n", "cards", metavar="N", help="Number of cards.")
 @click.option("--mode", metavar="MODE", help="functional (default) or timed.")
-@click.option("--card", default="data-vortex-8", show_default=True, help="Card of kind vortex.")
+@click.option(
+    "--card",
+    default="data-vortex-8",
+    show_default=True,
+    shell_complete=complete_cards("vortex"),
+    help="Card of kind vortex.",
+)
 @click.option("--seed", metavar="S", help="Seed of all chances.")
 @click.option("--reorder", metavar="SEED", help="Packets arrive in any order.")
 @click.option("--fault", "faults", multiple=True, metavar="SPEC", help="See below. Repeatable.")
@@ -51,6 +58,8 @@ PARAMETERS = (
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
 @click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
+@click.option("--trace-limit", metavar="BYTES", help="Size of it at most: then it is sampled.")
+@click.option("--watch", is_flag=True, help="Show the cards on stderr while they work.")
 @click.option("--spread", is_flag=True, help="Timed mode: run on all cores, not on one.")
 @click.option("--prefix", is_flag=True, help="Each line of output begins with its card.")
 @click.option("--cflags", is_flag=True, help="Print the compiler's flags for vic.h.")
@@ -76,6 +85,8 @@ def emulate(
     check: bool,
     stats: bool,
     trace: str | None,
+    trace_limit: str | None,
+    watch: bool,
     spread: bool,
     prefix: bool,
     cflags: bool,
@@ -110,12 +121,21 @@ def emulate(
         raise click.UsageError("say what to run: dvsim emulate -n 4 -- PROGRAM [ARGUMENT]...")
     options = {"-n": cards, "--mode": mode, "--seed": seed, "--reorder": reorder, "--trace": trace}
     options |= {"--if-killed": if_killed, "--serve": serve, "--join": join, "--card": place}
+    options |= {"--trace-limit": trace_limit}
     command = [str(root / "bin" / "vicrun")]
     command += [text for name, value in options.items() if value for text in (name, value)]
     command += [text for fault in faults for text in ("--fault", fault)]
     flags = {"--check": check, "--stats": stats, "--spread": spread, "--prefix": prefix}
     command += [name for name, given in flags.items() if given]
     parameters = [] if join else _parameters(card)  # the job has its own
+    if trace is not None and trace.endswith(".gz"):
+        raise click.UsageError("--trace: vicrun does not compress; name it FILE.json, then gzip it")
+    if watch and join:
+        raise click.UsageError("--watch is of the job, not of a program that joins it")
+    if watch:
+        from dvsim.cli.watched import watch as run_watched
+
+        click.get_current_context().exit(run_watched([*command, *parameters], program))
     become([*command, *parameters, "--", *program])
 
 

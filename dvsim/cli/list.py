@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 import click
 
 from dvsim.cli.options import json_option
-from dvsim.cli.terminal import say
+from dvsim.cli.tables import Table
+from dvsim.cli.terminal import say, tell
 from dvsim.scenario.find import Entry, list_cards, list_scenarios
 
 
@@ -26,18 +26,14 @@ def list_entries(what: str | None, as_json: bool) -> None:
         tables = {group: [_plain(entry) for entry in entries] for group, entries in found.items()}
         click.echo(json.dumps(tables, indent=2, ensure_ascii=False))
         return
-    blocks = [_block(group, entries) for group, entries in found.items()]
-    say("\n\n".join(blocks))
+    for number, (group, entries) in enumerate(found.items()):
+        if number:
+            say("")
+        say(group)
+        rows = [(entry.name, entry.kind, entry.title) for entry in entries]
+        tell([Table((), rows) if rows else "  (none)"], indent=2)
 
 
 def _plain(entry: Entry) -> dict[str, str]:
     fields = {"name": entry.name, "kind": entry.kind, "title": entry.title}
     return fields | {"path": str(entry.path)}
-
-
-def _block(group: str, entries: Sequence[Entry]) -> str:
-    """Return a group as lines of equal columns."""
-    name = max((len(entry.name) for entry in entries), default=0)
-    kind = max((len(entry.kind) for entry in entries), default=0)
-    rows = [f"  {entry.name:{name}}  {entry.kind:{kind}}  {entry.title}" for entry in entries]
-    return "\n".join([group, *(rows or ["  (none)"])])

@@ -17,18 +17,21 @@ from typing import Any
 
 import click
 
+from dvsim import progress
 from dvsim._version import __version__
-from dvsim.cli.terminal import complain, discard, open_streams
+from dvsim.cli.terminal import complain, discard, open_streams, painter
 from dvsim.errors import DvsimError
 
 VERBS = {
     "run": "Simulate or emulate scenarios and print their columns or points.",
+    "sweep": "Run a scenario at many points; sensitivity of results.",
+    "merge": "Put the parts of a sweep together.",
     "validate": "Compare the model with published data, claim by claim.",
     "consistency": "Say what data tell by themselves, with evidence.",
     "calibrate": "Make cards of this machine's software from emulated runs.",
     "compare": "Put kept runs side by side, simulated or emulated.",
     "limit": "Find how far a switch or network can go until a criterion fails.",
-    "report": "Write one HTML page about run folders.",
+    "report": "Write a page, text, table or figures about run folders.",
     "topology": "Write a switch or network as a graph, or draw it.",
     "emulate": "Run a C or Python program on emulated cards.",
     "broker": "Start private RabbitMQ nodes, look at them, end them.",
@@ -36,6 +39,7 @@ VERBS = {
     "list": "List scenarios, campaigns and cards.",
     "show": "Show a scenario or card, value by value, with sources.",
     "check": "Check scenario and card files; tell every fault.",
+    "completion": "Print the completion script of bash, zsh or fish.",
 }
 """The verbs with their line in the help; each is the command of ``dvsim.cli.<verb>``."""
 
@@ -99,7 +103,8 @@ def cli(ctx: click.Context) -> None:
     """Simulate the Data Vortex network, and messaging middleware that rides on it.
 
     Results go to stdout, progress and errors to stderr. Exit codes: 0 good, 1 the run failed,
-    2 a scenario or option is wrong, 3 a criterion does not hold, 128 + n ended by signal n.
+    2 a scenario or option is wrong, 3 a criterion does not hold, 4 some points failed,
+    128 + n ended by signal n.
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
@@ -108,6 +113,7 @@ def cli(ctx: click.Context) -> None:
 def main() -> None:
     """Run the command line of this process."""
     open_streams()
+    progress.painter = painter
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP: so it shall stay
             signal.signal(number, _end)

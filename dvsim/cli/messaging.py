@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dvsim.cli.tables import Table
+
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
 
@@ -28,20 +30,19 @@ COLUMNS = {
 SPREAD = ("rate_out", "latency")  # whose half interval is shown too
 
 
-def messaging_lines(study: PointsStudy) -> Iterator[str]:
+def messaging_lines(study: PointsStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and the table of its points."""
-    from dvsim.validation.text import aligned
-
     yield f"{study.scenario.name}: {study.scenario.title}"
     many = study.replications > 1
     meaning = f"{study.replications} replications; ± is half of the 95 % interval over replications"
     if not many:
         meaning = "1 replication, which says nothing about the spread between runs"
     yield f"{INDENT}seed {study.seed}, {meaning}"
-    table = [*_rows(study)]
-    keys = len(table[0]) - len([name for name in table[0] if name in _headings()]) - 1
-    for line in aligned(table, right=range(keys, len(table[0]) - 1)):
-        yield INDENT + line
+    head, *rows = _rows(study)
+    keys = len(head) - len([name for name in head if name in _headings()]) - 1
+    spread = [2 if follower == "±" else 1 for follower in head[keys + 1 :]]
+    groups = [size for size, name in zip(spread, head[keys:], strict=False) if name != "±"]
+    yield Table(head, rows, range(keys, len(head) - 1), keys=keys, groups=groups)
     if study.folder is not None:
         yield f"{INDENT}kept in {study.folder}"
 

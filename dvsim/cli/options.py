@@ -84,7 +84,7 @@ class RunOptions:
             seed=self.seed,
             replications=self.replications,
             out=self.out,
-            force=self.force,
+            force=self.force or is_seen(backend),
             scale=self.scale,
             workers=self.workers,
             backend=backend,
@@ -95,10 +95,16 @@ class RunOptions:
 
     def write_report(
         self, runs: Sequence[Run | PointsStudy], validation: Validation | None
-    ) -> None:
-        """Write the page about all runs, if one was asked for."""
-        if self.report is not None:
-            write_page(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))
+    ) -> list[Path]:
+        """Write the report about all runs, if one was asked for; return its files."""
+        if self.report is None:
+            return []
+        return write_page(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))
+
+
+def is_seen(backend: str | Emulation) -> bool:
+    """Return whether somebody looks on while programs run: then they have to."""
+    return not isinstance(backend, str) and bool(backend.traces or backend.on_cards)
 
 
 def one_kind(scenarios: Iterable[AnyScenario]) -> None:
@@ -124,20 +130,20 @@ def one_kind(scenarios: Iterable[AnyScenario]) -> None:
 
 
 def write_page(
-    path: Path, results: Sequence[Run | PointsStudy], validation: Validation | None, command: str
-) -> None:
-    """Write the page about runs or about studies."""
-    from dvsim.report import write_report, write_study_report
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
+    path: Path,
+    results: Sequence[Run | PointsStudy],
+    validation: Validation | None,
+    command: str,
+    form: str | None = None,
+    sensitivity: Path | None = None,
+) -> list[Path]:
+    """Write the report about runs or about studies; return the files."""
+    from dvsim.report import write_results
+    from dvsim.report.sensitivity import sensitivity_drawings
 
     one_kind(result.scenario for result in results)
-    studies = [result for result in results if isinstance(result, PointsStudy)]
-    if studies:
-        write_study_report(path, studies, validation, command)
-    else:
-        runs = [result for result in results if isinstance(result, Run)]
-        write_report(path, runs, validation, command)
+    more = [] if sensitivity is None else sensitivity_drawings(sensitivity)
+    return write_results(path, results, validation, command, form, more)
 
 
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -175,7 +181,11 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]"
             ),
-            click.option("--report", type=Page(), help="One report.html for all runs."),
+            click.option(
+                "--report",
+                type=Page(),
+                help="One report for all runs: FILE.html, .md, .csv, .parquet or .svg.",
+            ),
             json_option,
         )
     ):

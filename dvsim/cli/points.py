@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sized
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from dvsim.cli.tables import Table
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
@@ -22,11 +25,10 @@ COLUMNS = {
 PS_PER_NS = 1000
 
 
-def study_lines(study: Study) -> Iterator[str]:
+def study_lines(study: Study) -> Iterator[str | Table]:
     """Yield a study: what was asked, the table of its points, and what is to be said of some."""
     from dvsim.results.study import flow_text
     from dvsim.scenario.switch_types import point_text
-    from dvsim.validation.text import aligned
 
     scenario = study.scenario
     yield f"{scenario.name}: {scenario.title}"
@@ -38,9 +40,8 @@ def study_lines(study: Study) -> Iterator[str]:
     shown = f"{slots[0]:,}" + (f" to {slots[-1]:,}" if len(slots) > 1 else "")
     yield f"{INDENT}{shown} slots, seed {study.seed}, {meaning}"
     keys = shown_keys(study)
-    table = [*_rows(study, keys)]
-    for line in aligned(table, right=range(len(keys), len(table[0]))):
-        yield INDENT + line
+    head, *rows = _rows(study, keys)
+    yield Table(head, rows, range(len(keys), len(head)), keys=len(keys), groups=_groups(head, keys))
     for number, note in study.notes().items():
         point = {key: scenario.points[number][key] for key in keys}
         named = f"{point_text(point)}: " if point else ""
@@ -50,6 +51,13 @@ def study_lines(study: Study) -> Iterator[str]:
         yield f"{INDENT}{flow_text(errors, len(scenario.points))}"
     if study.folder is not None:
         yield f"{INDENT}kept in {study.folder}"
+
+
+def _groups(head: list[str], keys: list[str]) -> list[int]:
+    """Return how many columns stay together: a metric, its ±, and the theory beside."""
+    metrics = {heading for heading, _, _ in COLUMNS.values()} | {"p99", "latency ns", "lost"}
+    first = [place for place in range(len(keys), len(head)) if head[place] in metrics]
+    return [end - begin for begin, end in pairwise([*first, len(head)])]
 
 
 def study_json(study: PointsStudy) -> dict[str, Any]:

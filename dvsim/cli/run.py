@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.emulation import emulation_options
+from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import RunOptions, run_options
-from dvsim.cli.terminal import say
+from dvsim.cli.terminal import say, tell
+from dvsim.cli.tracing import Trace, run_traced, trace_options
+from dvsim.cli.whatif import answers_json, told
 
 if TYPE_CHECKING:
     from dvsim.emu.asked import Emulation
@@ -19,11 +22,21 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("scenarios", nargs=-1, required=True, metavar="SCENARIO...")
+@click.argument(
+    "scenarios",
+    nargs=-1,
+    required=True,
+    metavar="SCENARIO...",
+    shell_complete=complete_scenarios,
+)
 @run_options
 @emulation_options
+@trace_options
 def run(
-    scenarios: tuple[str, ...], options: RunOptions, emulation: Callable[[], str | Emulation]
+    scenarios: tuple[str, ...],
+    options: RunOptions,
+    emulation: Callable[[], str | Emulation],
+    trace: Trace | None,
 ) -> None:
     """Run scenarios and print what comes out: columns of a system, points of a switch.
 
@@ -33,21 +46,23 @@ def run(
     With --backend emu real programs send the messages across emulated cards, or over TCP, into a
     real RabbitMQ on this machine: a measurement, kept and reported as a simulated run is.
     """
-    runs = options.run(options.load(scenarios), emulation())
+    loaded, how = options.load(scenarios), emulation()
+    runs = options.run(loaded, how) if trace is None else [run_traced(options, loaded, how, trace)]
+    written = []
     if options.report is not None:
         from dvsim.validation import validate
 
         judged = [one for one in runs if _has_reference(one)]
         compared = validate(judged) if judged else None
-        options.write_report(runs, compared)
+        written = options.write_report(runs, compared)
     if options.as_json:
-        content = {"runs": [_as_json(one) for one in runs]}
+        content = {"runs": [_as_json(one) for one in runs]} | answers_json(runs)
         click.echo(json.dumps(content, allow_nan=False))
         return
-    for one in runs:
+    for one in told(runs):
         _print(one)
-    if options.report is not None:
-        say(f"report: {options.report}")
+    for path in written:
+        say(f"report: {path}")
 
 
 def _has_reference(one: Run | PointsStudy) -> bool:
@@ -59,34 +74,33 @@ def _has_reference(one: Run | PointsStudy) -> bool:
 
 def _print(one: Run | PointsStudy) -> None:
     """Print one run: what was asked, its columns, what limited it, and where it is kept."""
-    from dvsim.cli.columns import column_lines, emulated_text, stage_lines
+    from dvsim.cli.columns import column_table, emulated_text, stage_lines
     from dvsim.cli.messaging import messaging_lines
     from dvsim.cli.points import study_lines
     from dvsim.results.points import PointsStudy
     from dvsim.results.study import Study
 
     if isinstance(one, PointsStudy):
-        for line in study_lines(one) if isinstance(one, Study) else messaging_lines(one):
-            say(line)
+        tell(study_lines(one) if isinstance(one, Study) else messaging_lines(one), indent=2)
         say("")
         return
     scenario, work = one.scenario, one.scenario.workload
     say(f"{scenario.name}: {scenario.title}")
-    if one.backend == "emu":
-        say(f"  {emulated_text(one)}")
+    about = [f"  {emulated_text(one)}"] if one.backend == "emu" else []
     if one.replications > 1:
         meaning = f"{one.replications} replications; ± is the 95 % interval over replications"
     else:
         meaning = "1 replication, which says nothing about the spread between runs"
-    say(
+    about.append(
         f"  {work.messages:,} messages of {work.message_bytes:,} B in each of "
         f"{work.iterations} iterations, seed {one.seed}, {meaning}"
     )
     pieces = scenario.system.transport == "data-vortex"
     if pieces:
-        say("  rates count pieces, as the paper printed them; 'in messages' counts messages")
-    for line in (*column_lines(one), *stage_lines(one)):
-        say(line)
+        about.append(
+            "  rates count pieces, as the paper printed them; 'in messages' counts messages"
+        )
+    tell([*about, column_table(one), *stage_lines(one)], indent=2)
     if one.folder is not None:
         say(f"  kept in {one.folder}")
     say("")

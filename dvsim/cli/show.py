@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dvsim.cli.names import complete_shown
 from dvsim.cli.options import json_option, set_option
 from dvsim.cli.terminal import say
 
@@ -25,7 +26,7 @@ _UNITS |= {"slots": "slots", "warmup": "slots", "link": "slots", "burst": "slots
 
 
 @click.command("show")
-@click.argument("name", required=False, metavar="NAME|FILE|CARD")
+@click.argument("name", required=False, metavar="NAME|FILE|CARD", shell_complete=complete_shown)
 @set_option
 @json_option
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of scenario files.")

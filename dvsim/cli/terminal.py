@@ -5,9 +5,17 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import sys
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO
 
 import click
+
+if TYPE_CHECKING:
+    from dvsim.cli.tables import Table
+    from dvsim.progress import Painter
 
 # control characters but the line feed, and those that turn the direction of the text around them
 _CONTROL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -27,6 +35,48 @@ def plain(text: str) -> str:
 def say(text: object) -> None:
     """Print a text to stdout."""
     click.echo(plain(str(text)))
+
+
+def tell(lines: Iterable[str | Table], indent: int) -> None:
+    """Print lines to stdout, and the tables among them, these indented."""
+    for line in lines:
+        if not isinstance(line, str):
+            say_table(line, indent)
+        elif is_fancy(sys.stdout):
+            say(_wrapped(line))
+        else:
+            say(line)
+
+
+def _wrapped(line: str) -> str:
+    """Return a line that begins with blanks as lines that fit the terminal and begin so, too."""
+    blanks = len(line) - len(line.lstrip())
+    room = shutil.get_terminal_size().columns
+    more = " " * (blanks + 2)
+    return textwrap.fill(line, room, subsequent_indent=more, break_long_words=False) or line
+
+
+def say_table(table: Table, indent: int = 0) -> None:
+    """Print a table to stdout: plain lines, or on a terminal one that fits it."""
+    if is_fancy(sys.stdout):
+        from dvsim.cli.screen import print_table
+
+        print_table(table, indent)
+        return
+    for line in table.lines():
+        say(" " * indent + line)
+
+
+def is_fancy(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that can do more than print."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def painter() -> Painter:
+    """Return what shows progress on this terminal."""
+    from dvsim.cli.screen import the_screen
+
+    return the_screen()
 
 
 def complain(text: object) -> None:

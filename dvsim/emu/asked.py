@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from dvsim.errors import Fault, ScenarioError
@@ -19,6 +19,13 @@ BYTES = 256_000_000  # of an iteration, likewise: the queues of both receivers h
 BATCHES = 20  # of an iteration at least: the rate of a batch is a sample
 CLUSTERS, NODES = 2, 3  # as in the paper
 FEW_NODES_BELOW = 6 << 30  # bytes of memory of the machine: six idle nodes take 0.8 GiB
+
+
+class Traces(NamedTuple):
+    """Where the programs of the first iteration write what they did: a folder, and bytes of it."""
+
+    folder: Path
+    limit: int
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,11 @@ class Emulation:
         ``VICBRIDGE_PASSWORD`` of the environment count, and without those guest.
     at_least_once
         Publisher confirms; without them, as in the paper's test, nobody tells the senders.
+    traces
+        Where to leave traces, if they are wanted.
+    on_cards
+        Called with each line of ``vicrun --stats-fd`` while cards work. Both cost the programs a
+        little time, and make it another question.
     """
 
     clusters: int = CLUSTERS
@@ -44,6 +56,8 @@ class Emulation:
     urls: tuple[str, ...] = ()
     credentials: Path | None = None
     at_least_once: bool = False
+    traces: Traces | None = field(default=None, compare=False)
+    on_cards: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def promise(self) -> str:
@@ -65,7 +79,9 @@ class Emulation:
             if self.urls
             else {"clusters": self.clusters, "nodes": self.nodes}
         )
-        return {**where, "promise": self.promise}
+        seen = {"traced": self.traces, "watched": self.on_cards}
+        extra = {name: True for name, given in seen.items() if given is not None}
+        return {**where, "promise": self.promise, **extra}
 
     def faults(self) -> Iterator[Fault]:
         """Yield what is wrong with it, by option."""
@@ -159,6 +175,13 @@ def unsuited(scenario: AnyScenario) -> Iterator[Fault]:
         yield Fault(scenario.name, None, "workload.messages", message)
 
 
+def _unseen(scenarios: list[AnyScenario], emulation: Emulation) -> Iterator[Fault]:
+    """Yield a fault for each scenario over TCP whose cards shall be watched."""
+    for scenario in scenarios if emulation.on_cards is not None else ():
+        if isinstance(scenario, Scenario) and scenario.system.transport != "data-vortex":
+            yield Fault("--watch", None, scenario.name, "has no cards to watch")
+
+
 def _idle(scenarios: Iterable[AnyScenario], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
     receivers = [one.system.receivers for one in scenarios if isinstance(one, Scenario)]
@@ -191,6 +214,7 @@ def check_emulation(
     faults = [fault for scenario in scenarios for fault in unsuited(scenario)]
     faults += emulation.faults()
     faults += _idle(scenarios, emulation)
+    faults += _unseen(scenarios, emulation)
     for option, value in others.items():
         if value is not None:
             message = "is for backend sim; an emulated run has its own processes"

@@ -17,8 +17,11 @@ from typing import Any
 
 from dvsim.broker.private import PrivateFolder
 from dvsim.emu.amqp import Queue
+from dvsim.emu.asked import Emulation
 from dvsim.emu.child import Child
 from dvsim.emu.drain import Sent
+from dvsim.emu.left import leave_bridges, trace_options
+from dvsim.emu.lines import CardLines
 from dvsim.emu.sending import Sending
 from dvsim.emu.site import Watch
 from dvsim.emu.stats import Stats
@@ -34,7 +37,7 @@ GIVE_UP_S = 20  # without a connection, after which a bridge ends
 
 
 def send(
-    scenario: Scenario, queues: list[Queue], seed: int, *, confirms: bool, watch: Watch
+    scenario: Scenario, queues: list[Queue], seed: int, emulation: Emulation, watch: Watch
 ) -> Sending:
     """Send the messages of an iteration and record what each bridge counted.
 
@@ -43,24 +46,31 @@ def send(
     RunFailed
         If a program or a broker fails.
     """
-    with closing(PrivateFolder(prefix=PREFIX)) as private:
+    traces, confirms = emulation.traces, emulation.at_least_once
+    with closing(PrivateFolder(prefix=PREFIX)) as private, CardLines(emulation.on_cards) as lines:
         folder = private.path
-        command = _job(scenario, queues, seed, confirms, folder)
+        seen = [*_words(trace_options(traces)), *_words(lines.options)]
+        command = _job(scenario, queues, seed, confirms, folder, seen)
         target = queues[0].target
         job = Child(
             "the job of emulated cards",
             command,
             environment={"VICBRIDGE_USER": target.user, "VICBRIDGE_PASSWORD": target.password},
+            keeps=lines.keeps,
         )
+        lines.started()
         try:
             while job.ended() is None:
                 watch.look()
+                lines.read()
                 time.sleep(STEP_S)
+            lines.read()
             if job.ended() != 0:
                 raise job.failed()
             stats = [Stats(_stats(folder, queue)) for queue in queues]
             reports = [_read(_report(folder, queue), job) for queue in queues]
             bridges_s = sum(_cpu_s(_prometheus(folder, queue), job) for queue in queues)
+            leave_bridges(traces, {queue.receiver: _stats(folder, queue) for queue in queues})
         finally:
             job.end(at_once=True)  # a bridge would wait for what nobody needs any more
     zero_ns = min(one.begin_ns() for one in stats)
@@ -91,7 +101,12 @@ def _told(command: list[str]) -> list[str]:
 
 
 def _job(
-    scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, folder: Path
+    scenario: Scenario,
+    queues: list[Queue],
+    seed: int,
+    confirms: bool,
+    folder: Path,
+    seen: list[str],
 ) -> list[str]:
     """Return the command of the job: senders, one behind the other, and then bridges."""
     from dvsim.broker.bridge import vicbridge
@@ -101,7 +116,7 @@ def _job(
         *(_sender(prefix, scenario, queues, queue, seed, confirms, folder) for queue in queues),
         *(_bridge(bridge, scenario, len(queues), queue, confirms, folder) for queue in queues),
     ]
-    command = [str(prefix / "bin" / "vicrun"), "-n", "1", *programs[0]]
+    command = [str(prefix / "bin" / "vicrun"), *seen, "-n", "1", *programs[0]]
     for program in programs[1:]:
         command += [":", "-n", "1", *program]
     return command

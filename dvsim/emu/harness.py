@@ -64,7 +64,7 @@ def run_iteration(
         before, spent = machine(), where.cpu_s()
         watch = Watch(where, queues, messages, shown)
         path = data_vortex if scenario.system.transport == "data-vortex" else tcp
-        sending = path.send(scenario, queues, seed, confirms=emulation.at_least_once, watch=watch)
+        sending = path.send(scenario, queues, seed, emulation, watch)
         after = machine()
         counters = [*sending.counters, *_broker_counters(where, spent, messages)]
         counters.append(Counter("machine", "busy", busy_share(before, after), "1"))

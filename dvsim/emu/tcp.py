@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from dvsim.emu.amqp import Queue
+from dvsim.emu.asked import Emulation
 from dvsim.emu.child import Child
 from dvsim.emu.drain import Sent
+from dvsim.emu.left import leave_batches
 from dvsim.emu.sending import Sending
 from dvsim.emu.site import Watch
 from dvsim.errors import RunFailed
@@ -34,7 +36,7 @@ START_S = 120.0  # for a publisher to be ready
 
 
 def send(
-    scenario: Scenario, queues: list[Queue], seed: int, *, confirms: bool, watch: Watch
+    scenario: Scenario, queues: list[Queue], seed: int, emulation: Emulation, watch: Watch
 ) -> Sending:
     """Send the messages of an iteration and record each batch.
 
@@ -55,7 +57,8 @@ def send(
             children.append(child)
         crew = _Crew(children, watch)
         for number, child in enumerate(children, start=1):
-            child.say(_asked(scenario, queues, seed, confirms, f"publisher {number}"))
+            asked = (scenario, queues, seed, emulation.at_least_once, f"publisher {number}")
+            child.say(_asked(*asked))
         crew.gather(START_S)
         started = time.perf_counter()
         record, behind_s = _batches(scenario, crew)
@@ -63,6 +66,7 @@ def send(
         for child in children:
             child.say("report")
         reports = [json.loads(line) for line in crew.gather(None)]
+    leave_batches(emulation.traces, record)
     return Sending(
         records={0: record},
         sent=_sent(reports, scenario, len(queues)),

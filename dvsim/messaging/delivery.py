@@ -92,6 +92,10 @@ class Queue:
                 self.held[chosen] += messages
                 self.waiting -= messages
                 work = round(self._cost(Batch(messages * self._frame, messages)))
+                if clock.observer is not None:
+                    clock.observer.worked(self, self.kind, clock.ps, clock.ps + work, messages)
+                    waiting = self.waiting
+                    clock.observer.level(self, self.kind, "messages waiting", clock.ps, waiting)
                 yield clock.timeout(work)
             self.busy_ps += work
             self.messages += messages

@@ -155,6 +155,10 @@ class Hop:
         batch = Batch(took, (self._taken + took) // self.frame - self._taken // self.frame)
         self._taken += took
         work = round(self._cost(batch))
+        if self.clock.observer is not None:
+            now = self.clock.ps
+            self.clock.observer.worked(self, self.kind, now, now + work, batch.messages)
+            self.clock.observer.level(self, self.kind, "bytes waiting", now, self.waiting)
         yield self.clock.timeout(work)
         self.busy_ps += work
         self.messages += batch.messages

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import simpy
@@ -17,6 +17,9 @@ from dvsim.scenario.messaging_types import Setting
 from dvsim.system.schedule import share
 from dvsim.system.stage import Clock, Process
 from dvsim.system.streams import Streams
+
+if TYPE_CHECKING:
+    from dvsim.system.observer import Observer
 
 SKIPPED = 0.2  # share of a flow that is not counted: the system fills up
 WINDOW_GRAINS = 32
@@ -42,15 +45,17 @@ class Outcome(NamedTuple):
     events: int
 
 
-def run_point(setting: Setting, seed: int, replication: int) -> Outcome:
-    """Simulate one replication of one point.
+def run_point(
+    setting: Setting, seed: int, replication: int, observer: Observer | None = None
+) -> Outcome:
+    """Simulate one replication of one point; an observer changes nothing.
 
     Raises
     ------
     RunFailed
         If messages are lost or invented on the way.
     """
-    clock, flow, engine = Clock(), setting.flow, setting.cards["client"]
+    clock, flow, engine = Clock(observer), setting.flow, setting.cards["client"]
     frame = flow.message_bytes + engine["frame_overhead"]
     traffic = Traffic(frame, grain(setting), setting.system.buffer)
     draws = Streams(seed, replication, 0)

@@ -91,6 +91,9 @@ class SyncedLog:
             yield self._clock.timeout(self._interval_ps)
             safe, self._waiting = self._waiting, []
             work = self._fixed + round(self._bytes * self._byte)
+            if self._clock.observer is not None:
+                now, messages = self._clock.ps, self._bytes // self._frame
+                self._clock.observer.worked(self, LOG, now, now + work, messages)
             self._bytes = 0
             yield self._clock.timeout(work)
             self.busy_ps += work

@@ -176,7 +176,7 @@ int join_job(const struct options *options)
     if (memory < 0) {
         return 1;
     }
-    struct launch launch = {.options = options, .memory = memory, .joins = true, .core = -1};
+    struct launch launch = {.options = options, .memory = memory, .joins = true, .core = -1, .stats_fd = -1};
     launch.job = job_attach(memory, answer.nonce, &why);
     launch.child = launch.job != NULL ? calloc(launch.job->config.cards, sizeof *launch.child) : NULL;
     if (launch.child == NULL || answer.card >= launch.job->config.cards) {

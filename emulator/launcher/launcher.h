@@ -47,6 +47,8 @@ struct launch {
     uint64_t kills;   /* done, as bits */
     struct coordinator *coordinator; /* timed mode, else NULL */
     int core;         /* timed mode: where all run, -1: anywhere */
+    int stats_fd;     /* -1: nobody reads */
+    uint64_t stats_ns; /* when the next are due, job_clock_ns */
 };
 
 /* memory.c. -1 if a job of this size fits into the machine; else says with how many bytes it does not, 2. */
@@ -111,6 +113,11 @@ bool timed_start(struct launch *launch);
 void timed_pin(const struct launch *launch);
 void timed_preload(const struct launch *launch);
 void timed_finish(struct launch *launch);
+
+/* snapshot.c: --stats-fd. Write what the cards have done so far; how many milliseconds until it is due again,
+ * after doing it if it is; -1: never. */
+void stats_show(struct launch *launch);
+int stats_due(struct launch *launch);
 
 /* stats.c and perfetto.c: what is written when all is over. perfetto_write: 0, or an errno. */
 void stats_print(const struct launch *launch);

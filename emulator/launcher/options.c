@@ -1,14 +1,17 @@
 #define _GNU_SOURCE
 #include "options.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "join.h"
 #include "vic.h"
 
 enum { TRACE_BYTES = 64 << 20, TRACE_LEAST = 1 << 10, TRACE_MOST = 1 << 16 };
+enum { TRACE_LINE = 300, TRACE_FEW = 16 }; /* bytes of a record in the file, at most; records of a card, at least */
 
 enum {
     MODE = 256,
@@ -23,7 +26,9 @@ enum {
     CARD,
     CHECK,
     STATS_,
+    STATS_FD,
     TRACE,
+    TRACE_LIMIT,
     SPREAD,
     PREFIX,
     VERSION,
@@ -38,7 +43,8 @@ static const struct option known[] = {
     {"stats", no_argument, NULL, STATS_},          {"trace", required_argument, NULL, TRACE},
     {"prefix", no_argument, NULL, PREFIX},         {"if-killed", required_argument, NULL, IF_KILLED},
     {"serve", required_argument, NULL, SERVE},     {"join", required_argument, NULL, JOIN},
-    {"card", required_argument, NULL, CARD},
+    {"card", required_argument, NULL, CARD},       {"stats-fd", required_argument, NULL, STATS_FD},
+    {"trace-limit", required_argument, NULL, TRACE_LIMIT},
     {"version", no_argument, NULL, VERSION},       {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -99,6 +105,23 @@ static int read_if_killed(const char *text, struct options *options)
     return 2;
 }
 
+/* A descriptor of our own: the programs must not keep the other end waiting. */
+static int read_stats_fd(const char *text, struct options *options)
+{
+    uint64_t value;
+    int fd = read_whole(text, 0, INT32_MAX, &value) ? fcntl((int)value, F_DUPFD_CLOEXEC, 3) : -1;
+    if (fd < 0) {
+        fprintf(stderr, "vicrun: --stats-fd: '%s' is not an open file descriptor\n", text);
+        return 2;
+    }
+    if (value > 2) {
+        close((int)value);
+    }
+    options->stats_fd = fd;
+    options->job.stats = 1;
+    return -1;
+}
+
 static int read_one(int option, const char *text, struct options *options)
 {
     struct job_config *job = &options->job;
@@ -131,7 +154,17 @@ static int read_one(int option, const char *text, struct options *options)
         break;
     case IF_KILLED: return read_if_killed(text, options);
     case CHECK: job->check = 1; break;
-    case STATS_: job->stats = 1; break;
+    case STATS_:
+        job->stats = 1;
+        options->report = true;
+        break;
+    case STATS_FD: return read_stats_fd(text, options);
+    case TRACE_LIMIT:
+        if (!read_whole(text, 1, INT64_MAX, &options->trace_limit)) {
+            fprintf(stderr, "vicrun: --trace-limit: '%s' is not a number of bytes\n", text);
+            return 2;
+        }
+        break;
     case TRACE: options->trace = text; break;
     case SPREAD: job->model.spread = 1; break;
     case PREFIX: options->prefix = true; break;
@@ -183,7 +216,7 @@ static int check_join(int argc, char **argv, uint64_t given, struct options *opt
 
 int options_read(int argc, char **argv, struct options *options)
 {
-    *options = (struct options){.job = job_usual, .card = JOIN_ANY};
+    *options = (struct options){.job = job_usual, .card = JOIN_ANY, .stats_fd = -1};
     uint64_t given = 0; /* of our numbers from MODE on */
     options->job.cards = 0;
     opterr = 0;
@@ -223,7 +256,14 @@ int options_read(int argc, char **argv, struct options *options)
     if (options->trace != NULL) {
         uint64_t records = TRACE_BYTES / sizeof(struct trace_record) / options->job.cards;
         records = records < TRACE_LEAST ? TRACE_LEAST : records > TRACE_MOST ? TRACE_MOST : records;
+        if (options->trace_limit != 0) {
+            uint64_t fit = options->trace_limit / TRACE_LINE / options->job.cards;
+            records = fit < records ? fit : records;
+            records = records < TRACE_FEW ? TRACE_FEW : records;
+        }
         options->job.trace_records = (uint32_t)records;
+    } else if (options->trace_limit != 0) {
+        return refuse("--trace-limit", "goes with --trace");
     }
     return check(options);
 }

@@ -16,6 +16,9 @@ struct program {
 struct options {
     struct job_config job;
     const char *trace; /* a file to write, or NULL */
+    uint64_t trace_limit; /* its bytes at most, 0: as it comes */
+    bool report;          /* --stats: print them at the end */
+    int stats_fd;         /* where they are written while the job runs, -1: nowhere */
     bool prefix;
     const char *serve, *join; /* a socket to make, or to find; or NULL */
     uint32_t card;            /* that is joined, JOIN_ANY: any */

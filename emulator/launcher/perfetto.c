@@ -77,8 +77,13 @@ int perfetto_write(const struct job *job, const char *path)
         for (uint32_t i = 0; i < job->config.cards; i++) {
             write_card(file, job, i, &stride);
         }
-        fprintf(file, "\n],\"metadata\":{\"libvic\":\"%s\",\"cards\":%u,\"every_nth_event\":%u}}\n", VIC_VERSION,
+        fprintf(file, "\n],\"metadata\":{\"libvic\":\"%s\",\"cards\":%u,\"every_nth_event\":%u,", VIC_VERSION,
                 job->config.cards, stride);
+        if (job->config.mode == 1) {
+            fputs("\"clock\":\"model time\"}}\n", file);
+        } else {
+            fprintf(file, "\"clock\":\"this machine's\",\"start_monotonic_ns\":%" PRIu64 "}}\n", job->start_ns);
+        }
         bool full = ferror(file) != 0;
         full = fclose(file) != 0 || full;
         error = full ? (errno ? errno : EIO) : rename(made, path) != 0 ? errno : 0;

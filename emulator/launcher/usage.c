@@ -32,7 +32,9 @@ const char vicrun_usage[] =
     "                    ends; its output and exit code are those of this vicrun\n"
     "  --check           report packets that reach a counter before it was preset\n"
     "  --stats           what each card did, on stderr at the end\n"
+    "  --stats-fd FD     the same twice a second while the job runs: a line of JSON for each card\n"
     "  --trace FILE      calls, packets, counters and FIFOs, for ui.perfetto.dev\n"
+    "  --trace-limit BYTES  of that file at most: of more events every 2nd, 4th … is kept, evenly\n"
     "  --spread          timed mode: run on all cores, for programs that compute much; else all run on one\n"
     "  --prefix          each line of output begins with its card\n"
     "  --version, --help\n";

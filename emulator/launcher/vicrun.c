@@ -90,7 +90,8 @@ static void finish(struct launch *launch)
     if (lost != 0) {
         fprintf(stderr, "vicrun: --fault fifo-drop: %llu FIFO words were lost\n", (unsigned long long)lost);
     }
-    if (options->job.stats) {
+    stats_show(launch);
+    if (options->report) {
         stats_print(launch);
     }
     int error = options->trace != NULL ? perfetto_write(launch->job, options->trace) : 0;
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
         free(options.program);
         return code;
     }
-    struct launch launch = {.options = &options, .socket = -1};
+    struct launch launch = {.options = &options, .socket = -1, .stats_fd = options.stats_fd};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     allow_descriptors(options.job.cards);
     int signals = take_signals();

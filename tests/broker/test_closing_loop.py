@@ -1,7 +1,7 @@
 """Does a simulation with cards measured here go the way that measurements of other sizes go?
 
 Small runs on a machine that others may use as well: asserted is the direction, not the distance,
-which `bench/closing_loop.py` prints.
+which `bench/closing_loop.py` prints. docs/calibration.md shows the same at full length.
 """
 
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Does `dvsim compare` put kept runs side by side, say what differs, and refuse what cannot be?"""
+"""Does `dvsim compare` put kept runs side by side, say what differs, and refuse what cannot be?
+
+It is what docs/emulated-runs.md shows.
+"""
 
 import json
 import subprocess

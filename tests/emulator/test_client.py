@@ -1,4 +1,7 @@
-"""Do clients lose nothing, whatever becomes of bridges, packets and peers? Does vicload say so?"""
+"""Do clients lose nothing, whatever becomes of bridges, packets and peers? Does vicload say so?
+
+docs/client.md tells what it does.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,170 @@
+"""What only a terminal shows: tables with a heading, a bar that moves, cards at work.
+
+The only module that knows rich, and imported only when a terminal is written to. Everything here
+has a plain counterpart for files and pipes. ``NO_COLOR`` and the width of the terminal are heeded.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table as Grid
+from rich.text import Text
+
+from dvsim.cli.tables import GAP, Table
+from dvsim.cli.terminal import plain
+
+if TYPE_CHECKING:
+    from dvsim.progress import Shown
+
+BAR = 30  # characters of a bar, at most
+FEWEST = 20  # characters of the narrowest terminal that a bar is drawn on
+
+
+def print_table(table: Table, indent: int) -> None:
+    """Print a table to stdout, in parts if it is wider than the terminal."""
+    console = Console(highlight=False)
+    room = max(console.width - indent, FEWEST)
+    parts = list(table.parts(room))
+    for number, columns in enumerate(parts):
+        if number:
+            console.print()
+        console.print(_grid(table, columns, indent, fits=len(parts) > 1))
+
+
+def _grid(table: Table, columns: Sequence[int], indent: int, *, fits: bool) -> Grid:
+    grid = Grid(
+        box=None,
+        pad_edge=False,
+        padding=(0, GAP, 0, 0),
+        header_style="bold",
+        show_header=bool(table.head),
+    )
+    for place in columns:
+        right, name = place in table.right, table.head[place] if table.head else ""
+        style = "dim" if name == "±" else ""
+        grid.add_column(
+            Text(plain(name)),
+            justify="right" if right else "left",
+            style=style,
+            no_wrap=right or fits,
+            overflow="fold",
+        )
+    for row in table.rows:
+        grid.add_row(*(Text(plain(row[place])) for place in columns))
+    if not indent:
+        return grid
+    shifted = Grid.grid(padding=(0, 0, 0, 0))
+    shifted.add_column(width=indent)
+    shifted.add_column()
+    shifted.add_row("", grid)
+    return shifted
+
+
+class Screen:
+    """The lower end of a terminal: a bar, and below it a table, drawn over and over in place.
+
+    It is there from the first thing that is drawn until it is closed.
+    """
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._live: Live | None = None
+        self._bar: RenderableType | None = None
+        self._table: RenderableType | None = None
+        self._lock = threading.RLock()  # progress has a thread of its own
+
+    def paint(self, shown: Shown) -> None:
+        """Draw the bar of `dvsim.progress`."""
+        with self._lock:
+            self._bar = _bar(shown, self._console.width)
+            self._draw()
+
+    def show(self, table: Table, title: str) -> None:
+        """Draw a table, as far as the terminal has room for it."""
+        most = max(1, self._console.height - 6)
+        rows = list(table.rows[:most])
+        left = len(table.rows) - len(rows)
+        shown = Table(table.head, rows, table.right, table.keys)
+        columns = next(shown.parts(self._console.width))
+        more = [Text(f"and {left:,} more", style="dim")] if left else []
+        head = Text(plain(title), style="bold", no_wrap=True, overflow="ellipsis")
+        with self._lock:
+            self._table = Group(head, _grid(shown, columns, 0, fits=True), *more)
+            self._draw()
+
+    def note(self, text: str) -> None:
+        """Print something that stays, above."""
+        self._console.print(Text(plain(text)), soft_wrap=True)
+
+    def close(self) -> None:
+        """Take the bar away; the last table stays, and the cursor is below it."""
+        with self._lock:
+            table, self._bar, self._table = self._table, None, None
+            if self._live is not None:
+                live, self._live = self._live, None
+                live.transient = table is None
+                live.update(table or Text())
+                live.stop()
+
+    def _draw(self) -> None:
+        shown = [one for one in (self._bar, self._table) if one is not None]
+        if self._live is None:
+            self._live = Live(
+                console=self._console,
+                auto_refresh=False,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start()
+        self._live.update(Group(*shown), refresh=True)
+
+
+def _bar(shown: Shown, width: int) -> RenderableType:
+    """Return a bar with what is done, and below it how fast."""
+    done = f"{int(shown.done)}/{shown.tasks} {shown.unit}"
+    elapsed = f"running for {clock(shown.elapsed_s)}"
+    time = elapsed if shown.left_s is None else f"{clock(shown.left_s)} left"
+    line = Text(no_wrap=True, overflow="ellipsis")
+    line.append(plain(shown.what), style="bold")
+    line.append(f"  {done}  {time}")
+    length = min(BAR, width - len(line) - GAP)
+    rates = Text(", ".join(shown.rates), style="dim", no_wrap=True, overflow="ellipsis")
+    if length < BAR // 3:
+        return Group(line, rates) if shown.rates else line
+    grid = Grid.grid(padding=(0, GAP, 0, 0))
+    bar = ProgressBar(total=shown.tasks, completed=shown.done, width=length)
+    grid.add_row(line, bar)
+    return Group(grid, rates) if shown.rates else grid
+
+
+def clock(seconds: float) -> str:
+    """Return a time as a person reads it.
+
+    Examples
+    --------
+    >>> clock(7.4), clock(75), clock(7300)
+    ('7 s', '1:15', '2:01:40')
+    """
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
+_screen: Screen | None = None
+
+
+def the_screen() -> Screen:
+    """Return the screen of this process: there is one terminal."""
+    global _screen  # noqa: PLW0603 - one for all
+    if _screen is None:
+        _screen = Screen()
+    return _screen

@@ -1,0 +1,137 @@
+"""``dvsim run --trace``: a timeline of the first replication, beside the results."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from dvsim.cli.options import Output
+from dvsim.cli.terminal import complain
+
+if TYPE_CHECKING:
+    from dvsim.cli.options import RunOptions
+    from dvsim.emu.asked import Emulation
+    from dvsim.results.points import PointsStudy
+    from dvsim.results.run import Run
+    from dvsim.scenario.load import AnyScenario
+
+LIMIT = "50 MB"
+FEW = 3  # thinned rows that are named
+LEAST = 20_000  # bytes of a file that shows anything
+
+
+class Trace(NamedTuple):
+    """The file that is asked for, and its size at most."""
+
+    path: Path
+    limit: int
+
+
+def trace_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--trace`` and ``--trace-limit`` to a verb, which gets them in one as ``trace``."""
+
+    @functools.wraps(command)
+    def packed(trace: Path | None, trace_limit: str | None, **given: Any) -> None:  # noqa: ANN401 - as in click
+        asked = None if trace is None else Trace(trace, _size(trace_limit or LIMIT))
+        if asked is None and trace_limit is not None:
+            raise click.UsageError("--trace-limit goes with --trace")
+        command(trace=asked, **given)
+
+    decorated: Callable[..., None] = packed
+    for option in (
+        click.option(
+            "--trace-limit",
+            metavar="SIZE",
+            help="Size of it, uncompressed; of more events every 2nd, 4th … is kept.  "
+            f"[default: {LIMIT}]",
+        ),
+        click.option(
+            "--trace",
+            type=Output("file", dir_okay=False),
+            metavar="FILE.json[.gz]",
+            help="A timeline of the first replication, for ui.perfetto.dev.",
+        ),
+    ):
+        decorated = option(decorated)
+    return decorated
+
+
+def _size(text: str) -> int:
+    """Read the limit of a file."""
+    from dvsim.scenario.units import parse
+
+    try:
+        size = parse(text, "size")
+    except ValueError as error:
+        raise click.UsageError(f"--trace-limit: {error}") from error
+    if size < LEAST:
+        raise click.UsageError(f"--trace-limit: {text} show nothing; at least {LEAST // 1000} kB")
+    return size
+
+
+def run_traced(
+    options: RunOptions, scenarios: Sequence[AnyScenario], how: str | Emulation, trace: Trace
+) -> Run | PointsStudy:
+    """Run a scenario and write its timeline; an emulated one is run anew, to have one.
+
+    Raises
+    ------
+    ScenarioError
+        If there are several scenarios, or one that has no timeline.
+    """
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.trace.simulated import check_traceable
+
+    if len(scenarios) > 1:
+        named = ", ".join(scenario.name for scenario in scenarios[:3])
+        message = f"is of one scenario; {len(scenarios)} were named: {named} …"
+        raise ScenarioError([Fault("--trace", None, "", message)])
+    check_traceable(scenarios[0])
+    with _traces(how, trace.limit) as backend:
+        (one,) = options.run(scenarios, backend)
+        _write(trace, one, backend)
+    return one
+
+
+@contextmanager
+def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
+    """Let an emulated run leave its traces in a folder, as long as this lasts."""
+    if isinstance(how, str):
+        yield how
+        return
+    from dvsim.emu.asked import Traces
+
+    with tempfile.TemporaryDirectory(prefix="dvsim-trace-") as folder:
+        yield replace(how, traces=Traces(Path(folder), limit))
+
+
+def _write(trace: Trace, one: Run | PointsStudy, how: str | Emulation) -> None:
+    """Write the timeline of a result, and say on stderr what is in it."""
+    from dvsim.scenario.types import Scenario
+    from dvsim.trace import write_trace
+    from dvsim.trace.chrome import room_for
+    from dvsim.trace.emulated import emulated_timeline
+    from dvsim.trace.simulated import simulated_timeline
+
+    sampled: list[str] = []
+    room = room_for(trace.limit)
+    if isinstance(how, str) or how.traces is None or not isinstance(one.scenario, Scenario):
+        timeline, facts = simulated_timeline(one.scenario, one.seed, room)
+    else:
+        timeline, facts, sampled = emulated_timeline(one.scenario, how.traces.folder, room)
+    about = {"version": one.manifest["version"], **facts}
+    written = write_trace(trace.path, timeline, about, trace.limit, sampled)
+    first = f"{facts['point']}; replication 1" if "point" in facts else "replication 1"
+    first += ", iteration 1" if "iteration" in facts else ""
+    complain(f"trace: {trace.path}: {written.events:,} events of {first}; for ui.perfetto.dev")
+    few = len(written.sampled) <= FEW
+    rows = written.sampled if few else [f"{len(written.sampled)} rows, which the file names"]
+    if rows:
+        complain(f"trace: not every event fits into --trace-limit; kept: {'; '.join(rows)}")

@@ -1,0 +1,106 @@
+"""Timelines of emulated runs, from what the programs of the first iteration have left.
+
+Cards: the calls of each thread and the depths that vicrun traced, and from the statistics of the
+bridges what was in flight, and rates. Over TCP: the batches. All in the time of this machine since
+the job began.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dvsim.emu.left import BATCHES, BRIDGE, CARDS
+from dvsim.emu.stats import Stats
+from dvsim.errors import RunFailed
+from dvsim.scenario.types import Scenario
+from dvsim.trace.timeline import Event, Timeline, ordinal
+
+NS_PER_US, NS_PER_S, PS_PER_NS = 1000, 10**9, 1000
+ARRIVALS = "arrivals"
+RATES = {"messages": "messages off the card", "published": "published", "confirmed": "confirmed"}
+"""Column of a bridge's statistics -> what it is per second."""
+
+
+def emulated_timeline(
+    scenario: Scenario, folder: Path, room: int
+) -> tuple[Timeline, dict[str, Any], list[str]]:
+    """Return the timeline of what was left in a folder, facts about it, and how it was sampled.
+
+    Raises
+    ------
+    RunFailed
+        If nothing was left, or not what a program of this version writes.
+    """
+    timeline = Timeline(room)
+    facts: dict[str, Any] = {
+        "scenario": scenario.name,
+        "replication": 1,
+        "iteration": 1,
+        "clock": "this machine's",
+    }
+    if (folder / BATCHES).exists():
+        _add_batches(timeline, pd.read_csv(folder / BATCHES))
+        return timeline, facts, []
+    try:
+        traced = json.loads((folder / CARDS).read_text("ascii"))
+    except (OSError, ValueError) as error:
+        raise RunFailed(f"--trace: the cards have left no trace: {error}") from error
+    receivers = scenario.system.receivers
+    _add_cards(timeline, traced["traceEvents"], receivers)
+    zero_ns = int(traced["metadata"]["start_monotonic_ns"])
+    for receiver in range(1, receivers + 1):
+        left = folder / BRIDGE.format(receiver=receiver)
+        _add_bridge(timeline, _card(receivers + receiver - 1, receivers), Stats(left), zero_ns)
+    stride = int(traced["metadata"]["every_nth_event"])
+    said = [f"calls and packets: every {ordinal(stride)} of the busiest card"] if stride > 1 else []
+    return timeline, facts, said
+
+
+def _card(number: int, receivers: int) -> str:
+    """Return what a card of the job does."""
+    whose = "sender" if number < receivers else "bridge"
+    return f"{whose}.{number % receivers + 1} (card {number})"
+
+
+def _add_cards(timeline: Timeline, events: list[dict[str, Any]], receivers: int) -> None:
+    """Add what vicrun traced; a card is a component, and each of its threads a row."""
+    for one in sorted((one for one in events if "ts" in one), key=lambda one: float(one["ts"])):
+        component, args = _card(one["pid"], receivers), one["args"]
+        begin = round(one["ts"] * NS_PER_US)
+        if one["ph"] == "X":
+            end = begin + round(one["dur"] * NS_PER_US)
+            row = f"thread {one['tid']}"
+            timeline.add(component, row, "work", Event(begin, end, one["name"], args))
+        elif one["ph"] == "C":
+            event = Event(begin, begin, one["name"], args)
+            timeline.add(component, one["name"], "level", event)
+        else:
+            timeline.add(component, ARRIVALS, "moment", Event(begin, begin, one["name"], args))
+
+
+def _add_bridge(timeline: Timeline, component: str, stats: Stats, zero_ns: int) -> None:
+    """Add the intervals of a bridge as levels."""
+    for row in stats.traffic.to_dict(orient="records"):
+        at = max(0, stats.first_ns + int(row["start_ns"]) - zero_ns)
+        for name, value in _levels(row):
+            timeline.add(component, name, "level", Event(at, at, name, {"value": value}))
+
+
+def _levels(row: dict[Any, Any]) -> Iterator[tuple[str, float]]:
+    yield "messages in flight to the broker", int(row["in_flight"])
+    yield "connections that the broker blocks", int(row["blocked"])
+    for column, name in RATES.items():
+        yield f"{name} per s", round(int(row[column]) * NS_PER_S / max(1, int(row["duration_ns"])))
+
+
+def _add_batches(timeline: Timeline, batches: pd.DataFrame) -> None:
+    for row in batches.to_dict(orient="records"):
+        begin, took = int(row["start_ps"]) // PS_PER_NS, int(row["duration_ps"]) // PS_PER_NS
+        messages = int(row["messages"])
+        event = Event(begin, begin + took, "batch", {"messages": messages})
+        timeline.add("publishers", "batch", "span", event)

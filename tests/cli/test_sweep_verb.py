@@ -1,0 +1,215 @@
+"""Does `dvsim sweep` answer, go on after an interruption, and give the same bytes on a cluster?"""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dvsim.errors import RunFailed, ScenarioError
+from dvsim.sweeps.executors import executor
+
+DVSIM = [sys.executable, "-m", "dvsim"]
+BIN = str(Path(sys.executable).parent)
+VARY = ["--vary", "workload.message_bytes=8..512*8", "--vary", "system.publisher.processes=1..3+1"]
+HOW = ["--replications", "2", "--workers", "1"]
+
+
+@pytest.fixture
+def sweep(desk):
+    """Run `dvsim sweep` on a small scenario in a folder of the user."""
+
+    def command(*options, cwd="a"):
+        where = desk / cwd
+        where.mkdir(exist_ok=True)
+        return [*DVSIM, "sweep", str(desk / "tcp.toml"), *options], where
+
+    def run(*options, cwd="a"):
+        words, where = command(*options, cwd=cwd)
+        return subprocess.run(
+            words, cwd=where, capture_output=True, text=True, check=False, timeout=300
+        )
+
+    run.command = command
+    return run
+
+
+def tables(where):
+    (folder,) = [path.parent for path in where.glob("sweeps/tcp-*/points.csv")]
+    return {name: (folder / name).read_bytes() for name in ("points.csv", "points.parquet")}
+
+
+def rows(where):
+    return list(csv.DictReader(tables(where)["points.csv"].decode().splitlines()))
+
+
+def test_prints_the_points_and_keeps_a_table(sweep, desk):
+    done = sweep(*VARY, *HOW, "--report", "--where", "processes < 3 or message_bytes == 8")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("tcp: 7 points, seed 1, 2 replications; ± is half of the 95 %")
+    assert lines[1].split()[:3] == ["message_bytes", "processes", "delivered_rate"]
+    assert [line.split()[:3] for line in lines[2:5]] == [
+        ["8", "B", "1"], ["8", "B", "2"], ["8", "B", "3"],
+    ]  # fmt: skip
+    assert "points" in done.stderr
+    table = rows(desk / "a")
+    assert len(table) == 7
+    assert table[0]["workload.message_bytes [B]"] == "8"
+    assert float(table[0]["delivered_rate_low [1/s]"]) < float(table[0]["delivered_rate [1/s]"])
+    assert (desk / "a/runs" / table[0]["run"] / "samples.parquet").is_file()
+    (page,) = (desk / "a").glob("sweeps/*/report.html")
+    assert "delivered_rate is largest" in page.read_text("utf-8")
+
+
+def test_some_failed_points_end_in_exit_code_4(sweep, desk):  # as docs/sweep.md says
+    done = sweep("--vary", "system.broker.memory=0 B,1 GB", *HOW)
+    assert done.returncode == 4
+    assert "failed: point 0 (memory 0 B): --set: system.broker.memory" in done.stdout
+    assert done.stderr.splitlines()[-1] == "1 of 2 points failed"
+    assert [bool(row["error"]) for row in rows(desk / "a")] == [True, False]
+
+
+def test_a_key_that_there_is_not_ends_in_exit_code_2_before_anything_runs(sweep, desk):
+    done = sweep("--vary", "system.broker.memry=1 GB,2 GB", *HOW)
+    assert done.returncode == 2
+    assert "system.broker.memry: unknown key; did you mean 'memory'?" in done.stderr
+    assert list((desk / "a").iterdir()) == []
+
+
+def test_a_dry_run_lists_the_points_and_what_is_kept(sweep, desk):
+    sweep("--vary", "workload.messages=500", *HOW)
+    done = sweep("--vary", "workload.messages=500,600,0", *HOW, "--dry-run")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[1] == ["0", "500", "kept"] and lines[2] == ["1", "600", "to", "run"]
+    assert lines[3][:3] == ["2", "0", "refused:"]
+    assert "3 points, 1 kept, 1 to run, 1 refused" in done.stdout
+    told = sweep("--vary", "workload.messages=500,600", *HOW, "--dry-run", "--json")
+    assert [point["kept"] for point in json.loads(told.stdout)["points"]] == [True, False]
+
+
+def test_after_ctrl_c_the_same_command_goes_on(sweep, desk):
+    options = ["--vary", "workload.messages=30000..53000+1000", *HOW[:2], "--workers", "2"]
+    words, where = sweep.command(*options)
+    child = subprocess.Popen(words, cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wait_for(lambda: len(list(where.rglob("summary.parquet"))) >= 2 or child.poll() is not None)
+    child.send_signal(signal.SIGINT)
+    said = child.communicate(timeout=60)[1].decode()
+    assert child.returncode == 130, said
+    assert "the same command goes on from there" in said
+    kept = {path: path.stat().st_mtime_ns for path in where.rglob("manifest.json")}
+    assert 2 <= len(kept) < 24
+    assert [path for path in where.rglob("*") if path.name.startswith(".")] == []
+    assert sweep(*options).returncode == 0
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert sweep(*options, cwd="b").returncode == 0
+    assert tables(desk / "a") == tables(desk / "b")
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.05)
+
+
+def test_a_slurm_script_runs_all_parts_and_merges_them(sweep, desk):
+    script = desk / "job.sh"
+    script.write_text(sweep(*VARY, *HOW, "--slurm", "3").stdout, "utf-8")
+    subprocess.run(["bash", "-n", str(script)], check=True)
+    assert "#SBATCH --array=1-3" in script.read_text("utf-8")
+    fake = desk / "bin"
+    fake.mkdir()
+    (fake / "sbatch").write_text('#!/bin/sh\nprintf "%s\\n" "$@" >> "$SUBMITTED"\n', "utf-8")
+    (fake / "sbatch").chmod(0o755)
+    common = os.environ | {"PATH": f"{fake}:{BIN}:{os.environ['PATH']}"}
+    common |= {"SUBMITTED": str(desk / "submitted"), "SLURM_ARRAY_JOB_ID": "77"}
+    common |= {"SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "3"}
+    for task in ("3", "1", "2"):
+        done = subprocess.run(
+            ["bash", str(script)], cwd=desk / "a", env=common | {"SLURM_ARRAY_TASK_ID": task},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    submitted = (desk / "submitted").read_text("utf-8").splitlines()
+    assert "--dependency=afterany:77" in submitted
+    (merge,) = [line.removeprefix("--wrap=") for line in submitted if line.startswith("--wrap=")]
+    subprocess.run(["bash", "-c", merge], cwd=desk / "a", env=common, check=True)
+    sweep(*VARY, *HOW, cwd="b")
+    assert tables(desk / "a") == tables(desk / "b")
+
+
+def test_a_sensitivity_ranks_the_keys_and_is_kept(sweep, desk):
+    options = ["--vary", "system.publisher.publish=20 us..80 us"]
+    options += ["--vary", "system.broker.memory=50 GB..100 GB", "--samples", "8"]
+    done = sweep("--sensitivity", *options, "--workers", "1",
+                 "--set", "workload.messages_per_second=1e9")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "2 keys, 8 samples: 32 points, 1 replication" in done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[3].split()[0] == "publisher.publish" and "█" in lines[3]
+    assert lines[4].split()[0] == "broker.memory" and "█" not in lines[4]
+    (kept,) = (desk / "a").glob("sweeps/*/sensitivity.csv")
+    assert kept.read_text("utf-8").startswith("result,key,range,first,first_low")
+    wrong = sweep("--sensitivity", *options, "--workers", "1", "--result", "delivered_rat")
+    assert wrong.returncode == 2
+    assert "did you mean 'delivered_rate'?" in wrong.stderr
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """Start a dask scheduler and three workers as processes; give its file and the workers."""
+    pytest.importorskip("distributed")
+    file, started = tmp_path / "scheduler.json", []
+
+    def start(*words):
+        with (tmp_path / f"dask-{len(started)}.log").open("wb") as log:
+            command = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(file)]
+            started.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=tmp_path))
+
+    start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    for _ in range(3):
+        start("worker", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+    yield file, started[1:]
+    for process in reversed(started):
+        process.kill()
+        process.wait()
+
+
+def test_a_killed_worker_of_a_cluster_changes_nothing(sweep, desk, cluster):
+    file, workers = cluster
+    options = ["--vary", "workload.messages=30000..53000+1000", "--replications", "2"]
+    words, where = sweep.command(*options, "--scheduler", str(file))
+    wait_for(file.is_file)
+    child = subprocess.Popen(
+        words, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(lambda: len(list(where.rglob("summary.parquet"))) >= 2 or child.poll() is not None)
+    workers[0].send_signal(signal.SIGKILL)
+    assert child.poll() is None, "it was over before the worker was killed"
+    said = child.communicate(timeout=200)
+    assert child.returncode == 0, said
+    assert len(rows(desk / "a")) == 24
+    assert all(row["error"] == "" and row["run"] for row in rows(desk / "a"))
+    assert sweep(*options, "--workers", "2", cwd="b").returncode == 0
+    assert tables(desk / "a") == tables(desk / "b")
+
+
+def test_without_distributed_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(ScenarioError, match=r"--scheduler: .*pip install 'dvsim\[cluster\]'"),
+        executor(1, "tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+def test_a_scheduler_file_that_is_not_there_is_told():
+    pytest.importorskip("distributed")
+    with pytest.raises((ScenarioError, RunFailed), match="no such file"), executor(1, "no.json"):
+        pass

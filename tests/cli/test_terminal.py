@@ -1,0 +1,140 @@
+"""Does a terminal get tables that fit it and a bar that moves, and everybody else plain text?"""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pseudo_terminal
+import pytest
+from pseudo_terminal import COLOUR, CONTROL, lines, standing
+
+from dvsim.cli.tables import Table
+
+DVSIM = [sys.executable, "-m", "dvsim"]
+SYSTEM = ["run", "h3/dv-8", "--scale", "0.005", "--replications", "2", "--workers", "1"]
+STUDY = ["run", "switch/load-latency", "--scale", "0.02", "--replications", "2", "--workers", "1"]
+SLOW = ["run", "h3/dv-8", "--scale", "0.02", "--replications", "4", "--workers", "1"]
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Runs that are answered from their folder, so that there is no progress to show."""
+    out = str(tmp_path_factory.mktemp("runs"))
+    plain = {}
+    for asked in (SYSTEM, STUDY):
+        command = [*DVSIM, *asked, "--out", out]
+        subprocess.run(command, capture_output=True, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        plain[asked[1]] = done.stdout
+    return out, plain
+
+
+def on_terminal(arguments, columns, **how):
+    code, text = pseudo_terminal.run([*DVSIM, *arguments], columns, **how)
+    assert code == 0, text
+    return text
+
+
+def words(text):
+    return sorted(" ".join(lines(text)).split())
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize("asked", [SYSTEM, STUDY])
+def test_a_table_fits_the_terminal_and_loses_nothing(kept, asked, columns):
+    out, plain = kept
+    text = on_terminal([*asked, "--out", out], columns)
+    table = [line for line in lines(text) if line.startswith("  ") and "kept in" not in line]
+    assert max(map(len, table)) <= columns
+    assert set(words(plain[asked[1]])) == set(words(text))  # of a table in parts, keys come again
+    heads = [line for line in lines(text) if "±  " in line or line.endswith("±")]
+    assert len(heads) == 1 if columns == 200 else len(heads) > 1
+    if columns == 200:
+        assert words(plain[asked[1]]) == words(text)
+
+
+def test_each_part_of_a_split_table_repeats_what_names_the_row(kept):
+    out, _ = kept
+    shown = lines(on_terminal([*STUDY, "--out", out], 80))
+    heads = [line for line in shown if line.strip().startswith("height")]
+    assert len(heads) > 1 and all("load" in head for head in heads)
+
+
+def test_a_dumb_terminal_gets_what_a_file_gets(kept):
+    out, plain = kept
+    text = on_terminal([*SYSTEM, "--out", out], 80, env={"TERM": "dumb"})
+    assert text.replace("\r\n", "\n") == plain["h3/dv-8"]
+
+
+def test_no_color_is_heeded(kept, tmp_path):
+    out, _ = kept
+    for asked in ([*SYSTEM, "--out", out], [*SLOW, "--out", str(tmp_path)]):
+        assert not COLOUR.search(on_terminal(asked, 100, env={"NO_COLOR": "1"}))
+
+
+def test_json_on_a_terminal_is_json(kept):
+    out, _ = kept
+    text = on_terminal([*SYSTEM, "--out", out, "--json"], 80)
+    assert not CONTROL.search(text)
+    assert json.loads(text)["runs"][0]["scenario"] == "h3/dv-8"
+
+
+@pytest.mark.parametrize("columns", [30, 80, 200])
+def test_the_bar_moves_fits_and_goes_away(tmp_path, columns):
+    text = on_terminal([*SLOW, "--out", str(tmp_path)], columns)
+    drawn = text[text.index(HIDE) : text.index(SHOW)]
+    assert "8 iterations" in drawn or columns < 80
+    bar = [line for line in lines(drawn.replace("\x1b[1A", "\n")) if line.strip()]
+    assert max(map(len, bar)) <= columns
+    assert ("━" in drawn) == (columns >= 80)
+    if columns >= 80:
+        assert "left" in drawn and "events/s" in drawn and "simulated s per s" in drawn
+    assert text.count(HIDE) == text.count(SHOW) == 1
+    assert standing(text)[0] == "h3/dv-8: H3, Data Vortex, 8 B messages"  # and no bar above it
+
+
+def test_only_the_stream_that_is_a_terminal_is_drawn_on(tmp_path):
+    with (tmp_path / "out").open("wb") as out:
+        text = on_terminal([*SLOW, "--out", str(tmp_path / "runs"), "--json"], 80, stdout=out)
+    assert "events/s" in text
+    assert json.loads((tmp_path / "out").read_text("utf-8"))["runs"]
+
+
+def test_ctrl_c_gives_the_cursor_back(tmp_path):
+    asked = [*SLOW, "--out", str(tmp_path)]
+    asked[asked.index("0.02")] = "5"
+    code, text = pseudo_terminal.run([*DVSIM, *asked], 80, until=(HIDE, signal.SIGINT))
+    assert code == 130
+    assert text.rindex(SHOW) > text.rindex(HIDE)
+    assert lines(text)[-2] == "interrupted"
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_rich_is_only_loaded_for_a_terminal(kept):
+    out, _ = kept
+    code = (
+        "import sys; from dvsim.cli.main import main; sys.argv[1:] = {!r}\n"
+        "try: main()\nexcept SystemExit: pass\nsys.stderr.write(str('rich' in sys.modules))"
+    ).format([*SYSTEM, "--out", out])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.endswith("False")
+
+
+def test_a_wide_table_is_cut_between_groups():
+    table = Table(["name", *"abcd"], [["x", *["1" * 8] * 4]], right=range(1, 5), groups=[2, 2])
+    assert list(table.parts(100)) == [[0, 1, 2, 3, 4]]
+    assert list(table.parts(27)) == [[0, 1, 2], [0, 3, 4]]
+    assert list(table.parts(5)) == [[0, 1, 2], [0, 3, 4]]  # it cannot be narrower
+
+
+def test_titles_with_control_characters_are_spelled_out(tmp_path):
+    """A table of rich is no way around `plain`."""
+    text = tmp_path / "evil.py"
+    text.write_text(
+        "from dvsim.cli.tables import Table\nfrom dvsim.cli.terminal import say_table\n"
+        "say_table(Table(['[red]a'], [['\\x1b]0;title\\x07[bold]b']]))\n"
+    )
+    _, shown = pseudo_terminal.run([sys.executable, str(text)], 80)
+    assert "\\x1b]0;title\\x07[bold]b" in shown and "[red]a" in shown
