@@ -7,7 +7,7 @@ NATIVE := $(wildcard models/*/*.[ch] models/*/*.inc) dvsim/core/build.py $(shell
 SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/cards scenarios -type f -not -name '*.pyc' -not -name '_core.*' -not -path '*/_emulator/*' 2>/dev/null)
 DEMO   := build/demo
 
-.PHONY: help demo test lint bench install clean
+.PHONY: help demo test lint bench docs man install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -17,14 +17,14 @@ demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, 
 
 test: $(VENV)/editable lint ## linters, types and all tests
 	tests/install-packages
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in tests/model
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(VENV)/editable ## how fast: campaign, command line, switch, networks, emulated cards, messages; as ratios
+bench: $(VENV)/editable ## how fast: campaign, command line, switch, networks, cards, messages, sweeps, reports; as ratios
 	$(BIN)/python bench/table1.py
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/switch.py
@@ -33,6 +33,16 @@ bench: $(VENV)/editable ## how fast: campaign, command line, switch, networks, e
 	$(BIN)/python bench/message.py
 	$(BIN)/python bench/bridge.py
 	$(BIN)/python bench/closing_loop.py
+	$(BIN)/python bench/sweep.py
+	$(BIN)/python bench/report.py
+
+docs: $(VENV)/editable ## these pages as a site, and the notebooks: build/site, build/analysis
+	$(BIN)/python analysis/run.py
+	$(BIN)/python -m mkdocs build --strict
+
+man: $(VENV)/editable ## manual pages: build/man
+	$(BIN)/python -m dvsim.cli.manual build/man
+	cp emulator/bridge/vicbridge.1 build/man
 
 install: $(VENV)/installed ## dvsim in .venv
 

@@ -186,3 +186,27 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     (built,) = out.glob("*.whl")
     return built
+
+
+LONGEST_FIRST = ("emulator", "broker", "model/test_claims_page.py", "docs", "analysis", "browser")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let several workers share the tests: a file stays together, and so do folders of one build.
+
+    Programs of `emulator` and nodes of `broker` are made once for a worker, so each of these
+    folders is for one of them. What takes longest begins first.
+    """
+
+    def place(item: pytest.Item) -> tuple[int, str]:
+        try:
+            path = item.path.relative_to(ROOT / "tests").as_posix()
+        except ValueError:  # a doctest of dvsim
+            path = item.path.as_posix()
+        folder = path.partition("/")[0]
+        first = [n for n, name in enumerate(LONGEST_FIRST) if path.startswith(name)]
+        return (*first, len(LONGEST_FIRST))[0], folder if folder in {"emulator", "broker"} else path
+
+    items.sort(key=lambda item: place(item)[0])
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(place(item)[1]))

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dvsim.results.interval import half_width
+from dvsim.results.notebook import block, table
 from dvsim.scenario.messaging_types import MessagingScenario
 from dvsim.scenario.switch_types import SwitchScenario
 from dvsim.scenario.varied import plain
@@ -110,3 +111,9 @@ class PointsStudy:
         notes = self.notes()
         table["notes"] = [notes.get(point, "") for point in range(len(table))]
         return table
+
+    def _repr_html_(self) -> str:
+        """Show one row per point in a notebook."""
+        asked = f"seed {self.seed}, {self.replications} replications; ± is half the 95 % interval"
+        title = f"{self.scenario.name}: {self.scenario.title}"
+        return block(title, [self.scenario.question, asked], table(self.table()))

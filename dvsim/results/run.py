@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from dvsim.results.summary import estimates, summarise
+from dvsim.results.notebook import block, number, table
+from dvsim.results.summary import as_table, estimates, summary_columns
 from dvsim.scenario.types import Scenario
 
 
@@ -47,8 +48,28 @@ class Run:
         return estimates(self._summary)
 
     @cached_property
+    def summary_columns(self) -> dict[str, list[Any]]:
+        """The columns of `summary` as plain lists, which must not be changed."""
+        return summary_columns(self.samples, self.counters, self.scenario)
+
+    @cached_property
     def _summary(self) -> pd.DataFrame:
-        return summarise(self.samples, self.counters, self.scenario)
+        return as_table(self.summary_columns)
+
+    def _repr_html_(self) -> str:
+        """Show the statistics in a notebook, a column for each record of the run."""
+        rows = self.estimates()
+        half = (rows["high"] - rows["value"]).map(number)
+        rows["text"] = rows["value"].map(number) + (" ± " + half if self.replications > 1 else "")
+        rows["record"] = rows["column"] + ", " + rows["reading"]
+        wide = rows.pivot(index="statistic", columns="record", values="text")
+        wide = wide.reindex(index=rows["statistic"].unique(), columns=rows["record"].unique())
+        asked = f"seed {self.seed}, {self.replications} replications, backend {self.backend}"
+        notes = [self.scenario.question, f"{asked}; rates in 1/s, ± is the 95 % interval"]
+        shown = wide.fillna("").rename_axis(index=None, columns=None)
+        return block(
+            f"{self.scenario.name}: {self.scenario.title}", notes, table(shown, index=True)
+        )
 
     def __repr__(self) -> str:
         """Name the run by what was asked, not by its millions of rows."""
