@@ -56,7 +56,7 @@ def fault_of(name, *overrides):
         ("fdr-8", f"workload.messages={10**12 + 1}", f"must be at most {10**12}, is {10**12 + 1}"),
         ("dv-8", "workload.iterations=10_001", "must be at most 10000, is 10001"),
         ("dv-8", f"workload.message_bytes={2**41}", f"must be at most {2**40}, is {2**41}"),
-        ("fdr-8", "system.receivers=1001", "must be at most 1000, is 1001"),
+        ("fdr-8", "system.receivers=1025", "must be at most 1024, is 1025"),
     ],
 )
 def test_a_number_out_of_bounds_is_told_with_its_limit(name, override, fault):

@@ -8,13 +8,13 @@ import pytest
 from calibration_runs import emulated
 
 from dvsim.calibration import Calibration
-from dvsim.calibration.law import seconds
 from dvsim.calibration.measured import cards_of
 from dvsim.calibration.points import points_of
 from dvsim.calibration.runs import Given
 from dvsim.calibration.simulated import simulated_s
 from dvsim.calibration.writing import write_cards
 from dvsim.errors import ScenarioError
+from dvsim.results.law import seconds
 from dvsim.scenario.load import load, load_card
 
 SIZES = (8, 2048, 131072)
