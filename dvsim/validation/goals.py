@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log
 
-from dvsim.scenario.types import Scenario
+from dvsim.scenario.types import Parameter, Scenario
 from dvsim.scenario.units import Law
 from dvsim.validation.types import ColumnVerdict, Row, Validation
 
@@ -21,6 +21,8 @@ MEAN_NEAR = 0.10
 EMPTY_NEAR = 0.03  # of the share of empty intervals, from the range that the quantiles allow
 FREE = {"data-vortex": 8, "fdr-ipoib": 6}  # parameters that may have been fitted
 PATHS = {"data-vortex": "Data Vortex", "fdr-ipoib": "InfiniBand"}
+OWN = {"data-vortex": ("card", "bridge"), "fdr-ipoib": ("card", "publisher", "broker")}
+"""Whose cards were fitted to the columns of a path: both use one broker, fitted to InfiniBand."""
 
 
 @dataclass(frozen=True)
@@ -95,21 +97,28 @@ def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
 def free_parameters(scenarios: Iterable[Scenario]) -> dict[str, tuple[str, ...]]:
     """Return the fitted numbers of all cards by transport: ``h3-bridge push, ns/B``.
 
-    A law has two. A number that several scenarios share is one.
+    A law has two, unless one is 0. A number that several scenarios share is one.
     """
     found: dict[str, dict[str, None]] = {}
     for one in scenarios:
         if one.reference is None:
             continue
         names = found.setdefault(one.reference.transport, {})
-        for card in one.system.cards.values():
-            for name, parameter in card.parameters.items():
-                if parameter.confidence != "calibrated":
-                    continue
-                text = f"{card.name} {name}"
-                law = isinstance(parameter.value, Law)
-                names.update(dict.fromkeys((text, f"{text}, per byte") if law else (text,)))
+        for role in OWN.get(one.reference.transport, ()):
+            card = one.system.cards[role]
+            for parameter in card.parameters.values():
+                if parameter.confidence == "calibrated":
+                    names.update(dict.fromkeys(_numbers(card.name, parameter)))
     return {path: tuple(names) for path, names in found.items()}
+
+
+def _numbers(card: str, parameter: Parameter) -> Iterator[str]:
+    """Yield the numbers of a parameter by name."""
+    name, value = f"{card} {parameter.name}", parameter.value
+    if not isinstance(value, Law) or value.fixed_ps or not value.per_byte_fs:
+        yield name
+    if isinstance(value, Law) and value.per_byte_fs:
+        yield f"{name}, per byte"
 
 
 def lines(found: Goals) -> Iterator[str]:
