@@ -84,7 +84,9 @@ def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
     for path, name in PATHS.items():
         part = [row for row in held if row.transport == path]
         if part:
-            table += [_near(name, part, other), _means(name, part, other)]
+            table.append(_near(name, part, other))
+        if any(row.statistic == "mean" for row in part):
+            table.append(_means(name, part, other))
     empty = [one for one in validation.columns if one.split == "held out" and one.empty_bounds]
     if empty:
         table.append(_empty(empty))
