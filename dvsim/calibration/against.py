@@ -73,7 +73,7 @@ class Errors:
     Attributes
     ----------
     before, after
-        Of means and quantiles.
+        Of means, standard deviations and quantiles.
     means_before, means_after, means_naive
         Of the means alone, which are all that the rival, latency and bytes over a rate, predicts.
     columns
@@ -166,7 +166,8 @@ def fit_card(
 
     look, named = (search_tpe, "Optuna's TPE") if how.optuna else (search, "local search")
     found = look(loss, *logs(knobs), starts=how.starts, budget=how.budget, seed=how.seed)
-    source = f"log errors of mean and quantiles, {named} from {how.starts} starts; {command}"
+    judged = "log errors of mean, std and quantiles"
+    source = f"{judged}, {named} from {how.starts} starts; {command}"
     values = list(np.exp(found.best.at))
     fitted = with_values(card, knobs, values, f"{fit} of {data}", source)
     fitted = replace(fitted, name=f"{name}-{card.kind}", title=f"{card.title}; fitted again")

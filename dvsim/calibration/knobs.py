@@ -38,7 +38,7 @@ class Knob(NamedTuple):
 
     @property
     def name(self) -> str:
-        """``push.per_byte``, ``release``."""
+        """``push.per_byte``, ``threads``."""
         return f"{self.parameter}.{self.part}" if self.part else self.parameter
 
     def text(self, card: Card, value: float) -> str:

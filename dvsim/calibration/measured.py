@@ -164,10 +164,17 @@ def _bridge(points: Sequence[Point]) -> _Draft:
             lambda point: point.cpu("bridge"),
             "CPU time of the whole bridge per message, the pushing included: a bound from above",
         )
-    bursts = [pace.burst for point in points for pace in point.paces if pace.burst]
+    draft.put("push_off_heap", 0, "is in push, which was measured with it")
+    bursts = [
+        pace.burst * point.scenario.system.card["vic_to_dram"].ps(point.size)
+        for point in points
+        for pace in point.paces
+        if pace.burst
+    ]
     if bursts:
-        burst = max(1, round(float(np.exp(np.log(bursts).mean()))))
-        draft.put("release", burst, "messages between two empty intervals, geometric mean")
+        burst_ps = max(1, round(float(np.exp(np.log(bursts).mean()))))
+        source = "messages between two empty intervals times vic_to_dram, geometric mean"
+        draft.put("release", burst_ps, source)
     _spread(draft, points)
     draft.put("poll_interval", POLL, "short: it is woken and does not poll; waiting is in push")
     draft.put("reaction", 0, "a sender waits for credit, which is in push")

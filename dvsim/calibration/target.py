@@ -17,7 +17,7 @@ from dvsim.validation.reference import published
 from dvsim.validation.types import Row
 from dvsim.validation.verdict import compare
 
-JUDGED = ("mean", "25%", "50%", "75%", "90%", "95%", "99%")
+JUDGED = ("mean", "std", "25%", "50%", "75%", "90%", "95%", "99%")
 ZERO = 1.0  # log error where one of two numbers is zero
 REST = "rest"
 
@@ -84,7 +84,7 @@ def target_of(card: str, data: str, fit: str, hold_out: str) -> Target:
 
 
 def rows_of(runs: Iterable[Run], keys: frozenset[Key]) -> list[Row]:
-    """Return the mean and quantiles of columns, as printed, beside the simulated ones."""
+    """Return mean, spread and quantiles of columns, as printed, beside the simulated ones."""
     return [
         row
         for run in runs

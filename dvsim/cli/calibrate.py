@@ -97,7 +97,7 @@ def calibrate(
     errors of the fitted and of the held-out columns beside those of a latency and a rate.
 
     Example: dvsim calibrate h3-bridge --against h3_message_rates.csv --fit r1:8,2048,131072
-    --hold-out rest --parameter push --parameter release --name mine
+    --hold-out rest --parameter push --parameter push_off_heap --name mine
     """
     from dvsim.errors import Fault, ScenarioError
 

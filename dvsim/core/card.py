@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dvsim.scenario.types import Card
 
 FS_PER_S = 10**15
+SLOWEST = 10**9  # times; a message then takes what no run has time for
 
 
 def words_of(message_bytes: int) -> int:
@@ -53,6 +54,11 @@ def native_card_params(card: Card) -> Any:  # noqa: ANN401 - a C struct
     pcie.look_ps, pcie.pop_ps = card["poll_mirror"], card["fifo_pop"]
     pcie.setup_ps = card["dma_setup"]
     return params
+
+
+def pace_ppm(factor: float) -> int:
+    """Return a pace as the C core has it."""
+    return round(1e6 * min(factor, SLOWEST))
 
 
 class VortexCard:
@@ -106,6 +112,26 @@ class VortexCard:
     def port_busy_ps(self) -> int:
         """Time in which words came in from the fabric, in picoseconds."""
         return int(self._card.port_busy_ps)
+
+    def set_pace(self, factor: float) -> None:
+        """Set how long the software takes for a message from the next burst on.
+
+        Parameters
+        ----------
+        factor
+            Of the fixed part of ``vic_to_dram``; what a byte costs stays.
+
+        Raises
+        ------
+        ValueError
+            If it is below zero.
+        """
+        if lib.dvsim_card_pace(self._card, pace_ppm(factor)):
+            raise ValueError(f"a message cannot take {factor:g} times vic_to_dram")
+
+    def moved_in(self, ps: int) -> int:
+        """Return how many messages, at least one, get from SRAM to node memory in so many ps."""
+        return int(lib.dvsim_card_moved_in(self._card, ps))
 
     def move_ps(self, messages: int) -> int:
         """Return how long `messages` take from SRAM to node memory, in picoseconds."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from dvsim.core._core import ffi, lib
 from dvsim.core.arrays import Ints
-from dvsim.core.card import Arrival, Burst, VortexCard, native_card_params
+from dvsim.core.card import Arrival, Burst, VortexCard, native_card_params, pace_ppm
 from dvsim.core.host import DramRing, Window
 
 if TYPE_CHECKING:
@@ -109,6 +109,11 @@ class WordCard(VortexCard):
     def ring_peak_words(self) -> int:
         """Most words that a buffer of the ring held so far."""
         return int(lib.dvsim_receiver_ring(self._receiver).peak)
+
+    def set_pace(self, factor: float) -> None:
+        """See `VortexCard.set_pace`; word by word, too."""
+        super().set_pace(factor)
+        lib.dvsim_receiver_pace(self._receiver, pace_ppm(factor))
 
     def take(self, arrival: WordArrival, messages: int, window: Window) -> tuple[Burst, Ints]:
         """Let a burst that comes out of the fabric go into a buffer of the ring.

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dvsim.scenario.types import Scenario
 
 TIME = 10**18  # ps; the clock counts to 2^63 ps, which is 106 days
-SHORTEST = 10**6  # ps between two polls, samples or stalls, each of which costs work
+SHORTEST = 10**6  # ps between two polls or samples, each of which costs work
 SIZE = 2**50  # bytes
 RATE = 10**15  # bytes/s; at least 1
 SLOPE = 10**18  # fs/B
@@ -72,8 +72,9 @@ def extent(scenario: Scenario) -> Iterator[tuple[tuple[str, ...], str]]:
     if too_many:
         yield ("workload", "messages"), too_many
         return
+    stalls = work.messages / system.receivers / system.broker["stall_every"]
     steps: list[tuple[tuple[str, ...], str, float]] = [
-        (("system", "broker", "stall_every"), "stalls", took / system.broker["stall_every"])
+        (("system", "broker", "stall_every"), "stalls", stalls)
     ]
     if probe.batch:
         steps.append((("probe", "batch"), "batches", work.messages / probe.batch))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from dvsim.system.stage import Clock, Stage
 from dvsim.system.streams import Streams
 
+HEAP_BINARY = 64  # bytes; Erlang keeps a larger binary outside of the heap of a process
+
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card
 
@@ -25,7 +27,11 @@ class BridgeThreads(Stage):
 
 
 class AmqpSocket(Stage):
-    """The loopback socket into the local broker; a thread that pushes holds it."""
+    """The loopback socket into the local broker; a thread that pushes holds it.
+
+    A message takes ``push(n)``, and ``push_off_heap`` more if its body is too long for the heap of
+    the broker's processes, so that they share it by reference and count who does.
+    """
 
     def __init__(
         self, clock: Clock, name: str, card: Card, message_bytes: int, streams: Streams
@@ -34,6 +40,8 @@ class AmqpSocket(Stage):
         spread = card["run_spread"] * next(streams.normal(f"{name}/run"))
         sockets: int = min(card["sockets"], card["threads"])
         cost: int = card["push"].ps(message_bytes)
+        if message_bytes > HEAP_BINARY:
+            cost += card["push_off_heap"]
         self.per_message_ps = cost * math.exp(spread) / sockets
         self._scatter: float = card["push_scatter"]
         self._draws = streams.normal(f"{name}/scatter")

@@ -17,9 +17,10 @@ class Broker(Stage):
 
     The median time of a message of n bytes is
     ``service(n) + read_cost * min(1, (n + frame_overhead) / mtu)``: small messages share a packet
-    and therefore a read of the socket. A batch scatters log-normally around it, and now and then
-    the node stalls. A queue that reaches the memory high-watermark blocks its publishers while it
-    pages messages to disk, down to ``paging_ratio`` of the watermark.
+    and therefore a read of the socket. A batch scatters log-normally around it, and after every
+    ``stall_every`` messages, on the mean, the node stalls. A queue that reaches the memory
+    high-watermark blocks its publishers while it pages messages to disk, down to ``paging_ratio``
+    of the watermark.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Broker(Stage):
         self._stall_draws = streams.exponential(f"{name}/stall")
         self._stall_every: int = card["stall_every"]
         self._stall: int = card["stall"]
-        self._until_stall: float = self._stall_every * next(self._stall_draws)
+        self._until_stall: float = self._stall_every * next(self._stall_draws)  # messages
         self._queued_bytes: int = message_bytes + card["message_overhead"]
         self._memory: int = card["memory"]
         self._disk_rate: float = card["disk_rate"]
@@ -61,7 +62,7 @@ class Broker(Stage):
     def work_ps(self, messages: int) -> int:
         """Return the time to route and queue a batch, stalls and paging included."""
         work = messages * self.median_ps * math.exp(self._scatter * next(self._scatter_draws))
-        self._until_stall -= work
+        self._until_stall -= messages
         while self._until_stall < 0:
             work += self._stall * next(self._stall_draws)
             self._until_stall += self._stall_every * next(self._stall_draws)

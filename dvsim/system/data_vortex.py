@@ -1,9 +1,10 @@
 """The Data Vortex path: sender, fabric, card, ring, poll thread, bridge, broker, probe.
 
 One sender feeds one receiving node. The poll thread wakes every poll interval; when a buffer of the
-DRAM ring is free it puts a credit into the sender's surprise FIFO. The sender reacts, releases a
-burst, and the burst flows through the card into the buffer. A burst that does not fit overruns the
-buffer and the sender is held back. The bridge pushes the messages of one buffer into the broker
+DRAM ring is free it puts a credit into the sender's surprise FIFO. The sender reacts and releases
+what the receiver's software can take over in a certain time, at a pace that differs from burst to
+burst; the burst flows through the card into the buffer. One that does not fit overruns the buffer
+and the sender is held back. The bridge pushes the messages of one buffer into the broker
 while the other fills, so that in the long run the AMQP socket sets the pace::
 
     Sender --burst--> Fabric --> VortexCard --> DramRing --> BridgeThreads + AmqpSocket --> Broker
@@ -86,13 +87,13 @@ class ReceivingNode:
         offered = scenario.workload.messages_per_second
         self._schedule = Schedule(offered / system.receivers if offered else None)
         self.poll_ps = bridge["poll_interval"]
-        self.release: int = bridge["release"]
+        self._release_ps: int = bridge["release"]
+        self.usual_burst = self.card.moved_in(self._release_ps)
         self._reaction_ps = bridge["reaction"]
-        # a geometric length is an exponential one, rounded down: mean `release`, at least one
-        self._release_scale = -1 / math.log1p(-1 / self.release) if self.release > 1 else 0
+        self._pace_scatter: float = system.card["vic_scatter"]
         self._stop_scatter = bridge["stop_scatter"]
         self._reaction_draws = streams.uniform(f"sender.{number}/reaction")
-        self._release_draws = streams.exponential(f"sender.{number}/release")
+        self._pace_draws = streams.normal(f"card.{number}/pace")
         self._stop_draws = streams.normal(f"ring.{number}/stop")
         self._credit = simpy.Store(clock)
         self._free = simpy.Store(clock)
@@ -127,8 +128,8 @@ class ReceivingNode:
             yield self.clock.timeout(round(self._reaction_ps * next(self._reaction_draws)))
             yield self.clock.timeout(self._schedule.wait_ps(self.sent, self.clock.ps))
             due = self._schedule.due(self.clock.ps, self._messages)
-            released = 1 + int(self._release_scale * next(self._release_draws))
-            offered = min(released, due - self.sent)
+            self.card.set_pace(math.exp(self._pace_scatter * next(self._pace_draws)))
+            offered = min(self.card.moved_in(self._release_ps), due - self.sent)
             taken = self._fill(offered)
             held = taken < offered
             self.sent += taken

@@ -115,7 +115,7 @@ def _data_vortex(scenario: Scenario, streams: Streams, clock: Clock) -> Iteratio
         in_flight=sum(node.ring.held for node in nodes),
     )
     counters.append(_behind(max(node.behind_ps for node in nodes)))
-    error = flow_error(system.card, work.message_bytes, nodes[0].release)
+    error = flow_error(system.card, work.message_bytes, nodes[0].usual_burst)
     if error is not None:
         counters.append(Counter("card", "flow_error", error, "1"))
     if system.senders is not None:

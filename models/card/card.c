@@ -8,9 +8,11 @@ static int64_t ceil_div(int64_t a, int64_t b)
 }
 
 /* Sizes, counts and costs beyond these limits would overflow somewhere in a product. */
+static const int64_t long_ps = INT64_C(1000000000000000000), most_messages = INT64_C(1) << 40;
+
 static int reasonable(const dvsim_card_params *p, int64_t message_bytes)
 {
-    const int64_t large = INT64_C(1) << 50, long_ps = INT64_C(1000000000000000000);
+    const int64_t large = INT64_C(1) << 50;
     return message_bytes <= INT64_C(1) << 40 && p->sram_bytes <= large && p->group_counters <= large &&
            p->fifo_words <= large && p->dma_entries <= large && p->piece_words <= large &&
            p->pcie.setup_ps <= long_ps && p->pcie.engine_fs <= long_ps && p->vic_to_dram.fixed_ps <= long_ps &&
@@ -25,7 +27,7 @@ int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t m
         params->vic_to_dram.fixed_ps < 0 || params->vic_to_dram.per_byte_fs < 0 ||
         !reasonable(params, message_bytes))
         return DVSIM_EINVAL;
-    *card = (dvsim_card){.params = *params, .message_bytes = message_bytes};
+    *card = (dvsim_card){.params = *params, .message_bytes = message_bytes, .software = params->vic_to_dram};
     return DVSIM_OK;
 }
 
@@ -60,10 +62,31 @@ void dvsim_card_counted_many(const dvsim_card *card, int64_t *moved, int64_t n)
         moved[i] = dvsim_card_counted(card, moved[i]);
 }
 
+int dvsim_card_pace(dvsim_card *card, int64_t ppm)
+{
+    if (card == NULL || ppm < 0)
+        return DVSIM_EINVAL;
+    const double fixed_ps = (double)card->params.vic_to_dram.fixed_ps * (double)ppm / 1e6 + 0.5;
+    card->software.fixed_ps = fixed_ps < (double)long_ps ? (int64_t)fixed_ps : long_ps;
+    return DVSIM_OK;
+}
+
+int64_t dvsim_card_moved_in(const dvsim_card *card, int64_t ps)
+{
+    const dvsim_card_params *p = &card->params;
+    const double measured = (double)dvsim_law_ps(card->software, card->message_bytes);
+    const double pcie = (double)dvsim_pcie_engine_ps(&p->pcie, dvsim_card_words(card), 1);
+    const double loading = (double)p->pcie.setup_ps * (double)dvsim_card_pieces(card) / (double)p->dma_entries;
+    const double one = (measured > pcie ? measured : pcie) + loading;
+    if (one * (double)most_messages < (double)ps)
+        return most_messages;
+    return (double)ps > one ? (int64_t)((double)ps / one) : 1;
+}
+
 int64_t dvsim_card_move_ps(const dvsim_card *card, int64_t messages)
 {
     const dvsim_card_params *p = &card->params;
-    int64_t measured = dvsim_law_total_ps(p->vic_to_dram, card->message_bytes, messages);
+    int64_t measured = dvsim_law_total_ps(card->software, card->message_bytes, messages);
     int64_t pcie = dvsim_pcie_engine_ps(&p->pcie, dvsim_card_words(card), messages);
     int64_t loadings = ceil_div(messages * dvsim_card_pieces(card), p->dma_entries);
     return (measured > pcie ? measured : pcie) + loadings * p->pcie.setup_ps;
@@ -77,7 +100,7 @@ static int64_t moved_meanwhile(int64_t arrived, int64_t port, int64_t move)
 
 int dvsim_card_receive(dvsim_card *card, dvsim_arrival_flow flow, int64_t messages, dvsim_burst *burst)
 {
-    if (card == NULL || burst == NULL || messages < 1 || messages > INT64_C(1) << 40 || flow.sent_ps < 0 ||
+    if (card == NULL || burst == NULL || messages < 1 || messages > most_messages || flow.sent_ps < 0 ||
         flow.first_ps < flow.sent_ps || flow.last_ps < flow.first_ps)
         return DVSIM_EINVAL;
     int64_t bytes = dvsim_card_words(card) * DVSIM_WORD_BYTES;

@@ -29,6 +29,7 @@ typedef struct {
 typedef struct {
     dvsim_card_params params;
     int64_t message_bytes;
+    dvsim_law software;      /* vic_to_dram at the pace of the present burst */
     int64_t fifo_used;       /* words waiting in the surprise FIFO */
     int64_t sram_peak_bytes; /* most that the SRAM ever held */
     int64_t messages;        /* moved into node memory since init */
@@ -69,7 +70,14 @@ int64_t dvsim_card_counted(const dvsim_card *card, int64_t moved);
 /* The same for an array of n, in place. */
 void dvsim_card_counted_many(const dvsim_card *card, int64_t *moved, int64_t n);
 
-/* Time for `messages` from SRAM to node memory: the measured law or PCIe, whichever is slower, and the
+/* From the next burst on the software's fixed cost of a message is so many millionths of that of vic_to_dram; what
+ * a byte costs stays, and none is above 10^18 ps. The initial pace is 1,000,000. DVSIM_EINVAL: NULL, below zero. */
+int dvsim_card_pace(dvsim_card *card, int64_t ppm);
+
+/* Messages, at least 1, that go from SRAM to node memory in a time at the present pace. */
+int64_t dvsim_card_moved_in(const dvsim_card *card, int64_t ps);
+
+/* Time for `messages` from SRAM to node memory: the measured law at the present pace or PCIe, whichever is slower, and the
  * loadings of the DMA table. */
 int64_t dvsim_card_move_ps(const dvsim_card *card, int64_t messages);
 

@@ -181,7 +181,7 @@ static int64_t share_ps(dvsim_receiver *r, int64_t piece)
     const int64_t message = piece / r->message_pieces, within = piece - message * r->message_pieces;
     if (within == 0) {
         r->law_ps = r->law_next_ps;
-        r->law_next_ps = dvsim_law_total_ps(r->params.vic_to_dram, r->flow.message_bytes, message + 1);
+        r->law_next_ps = dvsim_law_total_ps(r->flow.software, r->flow.message_bytes, message + 1);
     }
     const int64_t all = r->law_next_ps - r->law_ps, each = all / r->message_pieces;
     return within + 1 < r->message_pieces ? each : all - within * each;

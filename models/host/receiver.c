@@ -129,6 +129,11 @@ int dvsim_receiver_take(dvsim_receiver *r, const dvsim_arrival_words *arrival, i
     return code;
 }
 
+int dvsim_receiver_pace(dvsim_receiver *r, int64_t ppm)
+{
+    return dvsim_card_pace(&r->flow, ppm);
+}
+
 int64_t dvsim_receiver_release(dvsim_receiver *r)
 {
     const int64_t words = dvsim_ring_release(r->ring);

@@ -54,6 +54,9 @@ typedef struct {
 dvsim_receiver *dvsim_receiver_create(const dvsim_card_params *params, int64_t message_bytes, int64_t buffers);
 void dvsim_receiver_free(dvsim_receiver *receiver);
 
+/* The pace of the software from the next burst on, as dvsim_card_pace. */
+int dvsim_receiver_pace(dvsim_receiver *receiver, int64_t ppm);
+
 /* A burst comes out of the fabric and goes to a buffer of the ring that is opened for it. pieces_ps[k] is when
  * the last word of piece k is in the ring, ascending. burst->first_ps: the software takes up the first piece;
  * last_ps: it is done with the last one, and all words are in the ring; held_ps is that by a full SRAM.

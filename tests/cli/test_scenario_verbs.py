@@ -225,7 +225,7 @@ def test_show_gives_confidence_origin_and_source_of_each_parameter(desk):
     text = call("show", desk / "mine.toml", "--set", "system.card.sram=3 MiB").stdout
     assert "system.card = small-vortex (vortex): a small vortex\n" in text
     assert words(text, "sram") == "3 MiB assumed --set set on the command line"
-    assert words(text, "ring") == "64 KiB assumed small-vortex.toml:49 a test"
+    assert words(text, "ring") == "64 KiB assumed small-vortex.toml:53 a test"
 
 
 def test_show_of_a_card(desk):

@@ -128,6 +128,31 @@ static void the_dma_table_is_loaded_as_often_as_it_must(void)
     CHECK(eleven - ten == 270000 + 8 * 1530 + 7);
 }
 
+static void the_pace_is_that_of_the_fixed_cost_alone(void)
+{
+    dvsim_card_params p = params();
+    p.pcie.setup_ps = 0;
+    dvsim_card card;
+    CHECK(dvsim_card_init(&card, &p, 1000) == DVSIM_OK);
+    CHECK(dvsim_card_move_ps(&card, 100) == 100 * (270000 + 1530000));
+    CHECK(dvsim_card_moved_in(&card, 100 * 1800000) == 100);
+    CHECK(dvsim_card_pace(&card, 2000000) == DVSIM_OK);
+    CHECK(dvsim_card_move_ps(&card, 100) == 100 * (540000 + 1530000));
+    CHECK(dvsim_card_moved_in(&card, 99) == 1);
+    CHECK(dvsim_card_pace(&card, 0) == DVSIM_OK);
+    CHECK(dvsim_card_move_ps(&card, 100) == 100 * 1530000);
+    CHECK(dvsim_card_pace(&card, -1) == DVSIM_EINVAL);
+    CHECK(dvsim_card_pace(NULL, 1) == DVSIM_EINVAL);
+    CHECK(dvsim_card_pace(&card, INT64_MAX) == DVSIM_OK);
+    CHECK(dvsim_card_moved_in(&card, INT64_MAX) >= 1);
+    CHECK(dvsim_card_pace(&card, 1000000) == DVSIM_OK);
+    CHECK(dvsim_card_move_ps(&card, 100) == 100 * (270000 + 1530000));
+    p.vic_to_dram = (dvsim_law){0, 0};
+    p.pcie.engine_fs = 0;
+    CHECK(dvsim_card_init(&card, &p, 8) == DVSIM_OK);
+    CHECK(dvsim_card_moved_in(&card, 1) == INT64_C(1) << 40);
+}
+
 static void the_fifo_refuses_what_it_cannot_hold(void)
 {
     dvsim_card_params p = params();
@@ -235,6 +260,7 @@ int main(void)
     the_slower_of_port_and_dma_sets_the_end_of_a_burst();
     a_full_sram_holds_the_sender_back_and_loses_nothing();
     the_dma_table_is_loaded_as_often_as_it_must();
+    the_pace_is_that_of_the_fixed_cost_alone();
     the_fifo_refuses_what_it_cannot_hold();
     bad_arguments_are_refused_and_change_nothing();
     the_ring_counts_overruns_and_keeps_its_books();

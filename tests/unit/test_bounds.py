@@ -47,9 +47,10 @@ def fault_of(name, *overrides):
         ("dv-8", f"system.card.piece_words={2**31}", f"must be at most {2**30}, is {2**31}"),
         ("dv-8", f"system.card.fifo_words={2**31}", f"must be at most {2**30}, is {2**31}"),
         ("dv-8", f"system.card.dma_entries={2**31}", f"must be at most {2**30}, is {2**31}"),
-        ("dv-8", f"system.bridge.release={2**31}", f"must be at most {2**30}, is {2**31}"),
+        ("dv-8", "system.bridge.release=1000001 s", "must be at most 1000000 s, is 1000001 s"),
+        ("dv-8", "system.card.vic_scatter=5.1", "must be at most 5.0, is 5.1"),
         ("dv-8", "system.bridge.poll_interval=999 ns", "must be at least 1 us, is 999 ns"),
-        ("dv-8", "system.broker.stall_every=999 ns", "must be at least 1 us, is 999 ns"),
+        ("dv-8", "system.broker.stall_every=0", "must be at least 1, is 0"),
         ("dv-8", "probe.interval=999 ns", "must be at least 1 us, is 999 ns"),
         ("dv-8", "probe.interval=1000001 s", "must be at most 1000000 s, is 1000001 s"),
         ("fdr-8", f"probe.batch={10**12 + 1}", f"must be at most {10**12}, is {10**12 + 1}"),
@@ -94,20 +95,20 @@ def test_an_offered_load_out_of_bounds(load_, fault):
         ),
         (
             "dv-8",
-            ["probe.interval=1 us"],
-            "probe.interval: is too small; an iteration has at least 4.47e+08 samples, and may "
+            ["probe.interval=1 us", "system.bridge.push=40 us"],
+            "probe.interval: is too small; an iteration has at least 4e+08 samples, and may "
             "have 100000000",
         ),
         (
             "dv-8",
-            ["system.bridge.poll_interval=1 us"],
-            "system.bridge.poll_interval: is too small; an iteration has at least 4.47e+08 polls, "
+            ["system.bridge.poll_interval=1 us", "system.bridge.push=40 us"],
+            "system.bridge.poll_interval: is too small; an iteration has at least 4e+08 polls, "
             "and may have 100000000",
         ),
         (
             "dv-8",
-            ["system.broker.stall_every=1 us"],
-            "system.broker.stall_every: is too small; an iteration has at least 4.47e+08 stalls, "
+            ["system.broker.stall_every=1", "workload.messages=1_000_000_000"],
+            "system.broker.stall_every: is too small; an iteration has at least 5e+08 stalls, "
             "and may have 100000000",
         ),
     ],

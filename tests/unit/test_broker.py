@@ -50,10 +50,10 @@ def test_batches_wait_for_each_other():
 def test_stalls_come_about_as_often_as_the_card_says():
     clock, node = broker(
         8192, scatter=0.0, run_spread=0.0, service=Law(10**6, 0), read_cost=0,
-        stall_every=10**9, stall=10**8,
+        stall_every=1000, stall=10**8,
     )  # fmt: skip
     for _ in range(2000):
-        serve(clock, node, 1000)  # 1 ms of work each: about 2000 stalls of 0.1 ms
+        serve(clock, node, 1000)  # 1 ms of work each, and about 2000 stalls of 0.1 ms
     assert clock.ps == pytest.approx(2000 * 1.1e9, rel=0.01)
 
 
