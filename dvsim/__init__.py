@@ -17,15 +17,18 @@ from typing import TYPE_CHECKING, Any
 from dvsim._version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from dvsim.emu.asked import Emulation
     from dvsim.network import Network
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
+    from dvsim.results.swept import Swept
     from dvsim.scenario.load import AnyScenario
     from dvsim.switch import Switch
     from dvsim.validation.types import Validation
 
-__all__ = ["Network", "Run", "Switch", "__version__", "load", "run", "validate"]
+__all__ = ["Network", "Run", "Switch", "__version__", "load", "run", "sweep", "validate"]
 
 
 def load(scenario: str | os.PathLike[str], **overrides: object) -> AnyScenario:
@@ -46,11 +49,7 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> AnyScenario:
     """
     from dvsim.scenario.load import load as load_scenario
 
-    workload = ("messages", "message_bytes", "iterations")
-    keys = {
-        key: f"workload.{key}" if key in workload else key.replace("__", ".") for key in overrides
-    }
-    return load_scenario(scenario, [f"{keys[key]}={value}" for key, value in overrides.items()])
+    return load_scenario(scenario, [f"{_key(key)}={value}" for key, value in overrides.items()])
 
 
 def run(
@@ -121,6 +120,85 @@ def run(
         command=f"dvsim.run({shown}, {arguments})",
     )
     return finished
+
+
+def sweep(
+    scenario: str | os.PathLike[str],
+    vary: Mapping[str, str | Iterable[object]],
+    *,
+    together: Sequence[str] = (),
+    where: str | None = None,
+    sample: str | None = None,
+    seed: int = 1,
+    replications: int | None = None,
+    scale: float | None = None,
+    workers: int = 1,
+    scheduler: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    **overrides: object,
+) -> Swept:
+    """Run a scenario at many points and return their table, ``.table``, with units in ``.units``.
+
+    Parameters
+    ----------
+    scenario
+        A name or a path.
+    vary
+        By key, ``workload.message_bytes`` or short as in `load`: a list of values, or a range
+        such as ``"8..131072*4"``, see docs/sweep.md. All values are crossed.
+    together
+        Keys whose values go together instead: ``["workload.message_bytes,workload.messages"]``.
+    where
+        A condition that points must meet: ``"sram < 64 MiB"``.
+    sample
+        ``"sobol:64"``: as many points spread evenly, instead of all.
+    seed, replications, scale, **overrides
+        As in `run`.
+    workers
+        Processes; more than 1 need a guarded script, see `run`.
+    scheduler
+        Address or file of a dask scheduler.
+    out
+        Where run folders are kept and found again; None keeps nothing.
+
+    Raises
+    ------
+    ScenarioError
+        If an argument is wrong, or no point is valid. Points that fail stay in the table.
+    RunFailed
+        If a worker dies.
+
+    Examples
+    --------
+    >>> swept = sweep("h3/fdr-8", {"message_bytes": [8, 1024]}, replications=1, messages=20_000)
+    >>> bool(swept.table["delivered_rate"].is_monotonic_decreasing)
+    True
+    """
+    from pathlib import Path
+
+    from dvsim.sweeps.plan import plan
+    from dvsim.sweeps.run import prepare
+    from dvsim.sweeps.run import run as run_sweep
+
+    texts = [
+        f"{_key(key)}={values if isinstance(values, str) else ','.join(map(str, values))}"
+        for key, values in vary.items()
+    ]
+    points = plan(texts, together=together, where=where, sample=sample, seed=seed)
+    fixed = [f"{_key(key)}={value}" for key, value in overrides.items()]
+    ready = prepare(
+        scenario, points, overrides=fixed, seed=seed, replications=replications, scale=scale
+    )
+    kept = None if out is None else Path(out)
+    command = f"dvsim.sweep({os.fspath(scenario)!r}, {texts})"
+    how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "command": command}
+    return run_sweep(ready, out=kept, sweeps=None, **how)
+
+
+def _key(short: str) -> str:
+    """Return the key that a keyword stands for: ``messages``, ``system__card__sram``."""
+    workload = ("messages", "message_bytes", "iterations")
+    return f"workload.{short}" if short in workload else short.replace("__", ".")
 
 
 def validate(*runs: Run | PointsStudy) -> Validation:

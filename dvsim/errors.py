@@ -6,7 +6,8 @@
     ├── ScenarioError     exit 2   a scenario, card or option is wrong; carries all its faults
     ├── RunFailed         exit 1   the run itself could not finish
     ├── OutputError       exit 1   a result could not be written
-    └── CriterionFailed   exit 3   the run is good, a declared criterion does not hold
+    ├── CriterionFailed   exit 3   the run is good, a declared criterion does not hold
+    └── PointsFailed      exit 4   some points of a sweep failed, the others are good
 
 The message texts are an interface: tests pin them. The command line turns a `DvsimError` into
 text on stderr and its `exit_code`; anything else is a defect of dvsim and keeps its traceback.
@@ -88,3 +89,9 @@ class CriterionFailed(DvsimError):  # noqa: N818
     """The run is good, but a criterion that was declared before it does not hold."""
 
     exit_code = 3
+
+
+class PointsFailed(DvsimError):  # noqa: N818
+    """Some points of a sweep failed; the others are done, and all are in its table."""
+
+    exit_code = 4

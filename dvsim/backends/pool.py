@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TypeVar
 
@@ -71,6 +72,17 @@ class Workers:
         """
         if self._workers <= 1:
             return map(work, tasks)
+        with self._starting() as pool:
+            return _results(deque(pool.submit(work, task) for task in tasks))
+
+    def begin(self, work: Callable[[Task], Done], task: Task) -> Future[Done]:
+        """Begin one task in another process and return its result to come; otherwise as `do`."""
+        with self._starting() as pool:
+            return pool.submit(work, task)
+
+    @contextmanager
+    def _starting(self) -> Iterator[ProcessPoolExecutor]:
+        """Give the pool to begin tasks in."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
                 self._workers,
@@ -78,11 +90,11 @@ class Workers:
                 initializer=_start_worker,
                 initargs=(os.getpid(),),
             )
-        # the first task starts the processes, which inherit this mask: Ctrl-C is the parent's
+        # the first tasks start the processes, which inherit this mask: Ctrl-C is the parent's
         # alone from their first instruction on, and is delivered here as soon as they are started
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            return _results(deque(self._pool.submit(work, task) for task in tasks))
+            yield self._pool
         except BrokenProcessPool as error:
             raise RunFailed(DIED) from error
         finally:

@@ -39,7 +39,15 @@ from dvsim.scenario.load import load
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.types import Scenario
 
-__all__ = ["clear_room", "find_run", "load_run", "make_room", "run_folder", "write_run"]
+__all__ = [
+    "clear_room",
+    "find_run",
+    "load_run",
+    "make_room",
+    "run_contents",
+    "run_folder",
+    "write_run",
+]
 
 SAMPLES, SUMMARY = "samples.parquet", "summary.parquet"
 
@@ -95,13 +103,7 @@ def write_run(run: Run, folder: Path, report: Callable[[Run, Path], object] | No
     RunFailed
         If the tables of the run are not what a backend must return.
     """
-    check_samples(run.samples)
-    check_counters(run.counters)
-    contents = {
-        SAMPLES: to_parquet(run.samples, SAMPLE_COLUMNS),
-        SUMMARY: to_parquet(run.summary(), SUMMARY_COLUMNS),
-        SCENARIO: to_toml(run.scenario).encode(),
-    }
+    contents = run_contents(run)
 
     def kept(manifest: dict[str, Any]) -> Run:
         return replace(run, folder=folder, manifest=manifest)
@@ -111,6 +113,23 @@ def write_run(run: Run, folder: Path, report: Callable[[Run, Path], object] | No
             report(kept(manifest), path)
 
     return kept(keep(folder, contents, run.manifest, page if report else None))
+
+
+def run_contents(run: Run) -> dict[str, bytes]:
+    """Return the files of a run that count, by name; the same bytes for the same run.
+
+    Raises
+    ------
+    RunFailed
+        If the tables of the run are not what a backend must return.
+    """
+    check_samples(run.samples)
+    check_counters(run.counters)
+    return {
+        SAMPLES: to_parquet(run.samples, SAMPLE_COLUMNS),
+        SUMMARY: to_parquet(run.summary_columns, SUMMARY_COLUMNS),
+        SCENARIO: to_toml(run.scenario).encode(),
+    }
 
 
 def load_run(folder: Path) -> Run:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.errors import OutputError, RunFailed
-from dvsim.results.atomic import whole_folder, write_bytes
+from dvsim.results.atomic import whole_folder, whole_folders, write_bytes
 from dvsim.results.manifest import FORMAT
 from dvsim.scenario.load import AnyScenario
 from dvsim.scenario.render import to_toml
@@ -121,22 +121,57 @@ def keep(
     OutputError
         If anything could not be written. Nothing of the new result remains then.
     """
-    files = {
-        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in contents.items()
-    }
-    kept = {**manifest, "files": files}
+    kept = with_hashes(manifest, contents)
     try:
         with whole_folder(folder) as partial:
             for name, data in contents.items():
                 write_bytes(partial / name, data)
             if report is not None:
                 report(kept, partial / REPORT)
-            text = json.dumps(kept, indent=2, sort_keys=True, allow_nan=False)
-            write_bytes(partial / MANIFEST, text.encode() + b"\n")
+            write_bytes(partial / MANIFEST, manifest_bytes(kept))
     except OSError as error:
         raise _unwritable(folder, error) from error
     return kept
+
+
+def keep_many(results: Mapping[Path, tuple[Mapping[str, bytes], Mapping[str, Any]]]) -> None:
+    """Write many small folders of results, without pages; each is there whole or not at all.
+
+    The disk is waited for once and not file by file, which would take longer than a small run.
+
+    Parameters
+    ----------
+    results
+        By folder: the files that count, and the manifest without hashes; as in `keep`.
+
+    Raises
+    ------
+    OutputError
+        If anything could not be written. Some of the folders may be there then.
+    """
+    try:
+        with whole_folders(list(results)) as partials:
+            for partial, (contents, manifest) in zip(partials, results.values(), strict=True):
+                text = manifest_bytes(with_hashes(manifest, contents))
+                for name, data in {**contents, MANIFEST: text}.items():
+                    (partial / name).write_bytes(data)
+    except OSError as error:
+        place = error.filename or next(iter(results)).parent
+        raise _unwritable(Path(str(place)), error) from error
+
+
+def with_hashes(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return a manifest with size and hash of each file."""
+    files = {
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for name, data in contents.items()
+    }
+    return {**manifest, "files": files}
+
+
+def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    """Return a manifest as it is written."""
+    return json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False).encode() + b"\n"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

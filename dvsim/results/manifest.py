@@ -11,6 +11,7 @@ import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,7 @@ def _common(
     return {
         "format": FORMAT,
         "version": version,
-        "git": git_state(Path(__file__).resolve().parents[2]),
+        "git": _own_git(),
         "scenario": name,
         "seed": seed,
         "replications": replications,
@@ -143,6 +144,11 @@ def card_hash(card: Card) -> str:
     }
     text = json.dumps([card.name, card.kind, content], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+@cache  # the code that runs is what was imported, whatever is edited meanwhile
+def _own_git() -> dict[str, Any] | None:
+    return git_state(Path(__file__).resolve().parents[2])
 
 
 def git_state(root: Path) -> dict[str, Any] | None:
@@ -185,6 +191,7 @@ def _reference_files(scenario: Scenario) -> list[dict[str, str]]:
     return [{"name": scenario.reference.file, "blake2b": digest}]
 
 
+@cache  # nor does the machine
 def _host() -> dict[str, Any]:
     return {
         "cpu": _cpu_model(),
@@ -213,5 +220,7 @@ def _versions(names: Iterable[str]) -> Iterable[tuple[str, str]]:
 
 
 def _total(counters: pd.DataFrame, metric: str) -> float:
-    rows = counters[(counters["component"] == "run") & (counters["metric"] == metric)]
-    return float(rows["value"].sum())
+    rows = zip(*(counters[name].tolist() for name in ("component", "metric", "value")), strict=True)
+    return float(
+        sum(value for component, name, value in rows if (component, name) == ("run", metric))
+    )

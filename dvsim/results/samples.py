@@ -90,8 +90,8 @@ def _check_columns(table: pd.DataFrame, columns: Mapping[str, str], what: str) -
     if names != list(columns):
         message = f"{what}: columns are {', '.join(names)}; expected {', '.join(columns)}"
         raise RunFailed(message)
-    for name, kind in columns.items():
-        found = table[name].dtype
+    types = table.dtypes.tolist()  # one by one takes longer than a small run
+    for (name, kind), found in zip(columns.items(), types, strict=True):
         if not (_is_text(table[name]) if kind == "str" else found == np.dtype(kind)):
             message = f"{what}: column {name} has type {found}; expected {kind}"
             raise RunFailed(message)

@@ -9,6 +9,7 @@ import pandas as pd
 # in the order in which a message meets them
 STAGES = {
     "publisher": "publisher",
+    "source": "sender's port",
     "fabric": "fabric port",
     "link": "link",
     "card": "card DMA",

@@ -94,11 +94,7 @@ def write_study(
     OutputError
         If anything could not be written. Nothing of the new result remains then.
     """
-    contents = {
-        f"{name}.parquet": to_parquet(getattr(study, name), columns)
-        for name, columns in KINDS[study.manifest["backend"]].tables.items()
-    }
-    contents[SCENARIO] = to_toml(study.scenario).encode()
+    contents = study_contents(study)
 
     def kept(manifest: dict[str, Any]) -> PointsStudy:
         return replace(study, folder=folder, manifest=manifest)
@@ -108,6 +104,16 @@ def write_study(
             report(kept(manifest), path)
 
     return kept(keep(folder, contents, study.manifest, page if report else None))
+
+
+def study_contents(study: PointsStudy) -> dict[str, bytes]:
+    """Return the files of a study that count, by name; the same bytes for the same study."""
+    contents = {
+        f"{name}.parquet": to_parquet(getattr(study, name), columns)
+        for name, columns in KINDS[study.manifest["backend"]].tables.items()
+    }
+    contents[SCENARIO] = to_toml(study.scenario).encode()
+    return contents
 
 
 def load_study(folder: Path) -> PointsStudy:

@@ -10,8 +10,9 @@ Replications are never pooled: each has its own statistics, and an estimate is t
 pooled samples). Samples within a run are correlated, so an interval over them would be too narrow.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,7 @@ SUMMARY_COLUMNS = {
 }
 
 _PS_PER_S = 1e12
+_KEYS = ("replication", "iteration", "receiver", "index")
 
 Rates = npt.NDArray[np.float64]
 Row = tuple[int, int, str, str, str, float, str]
@@ -55,32 +57,41 @@ def summarise(samples: pd.DataFrame, counters: pd.DataFrame, scenario: Scenario)
         Columns of `SUMMARY_COLUMNS`. Rates and their spread are in 1/s. A statistic that the
         samples do not define (the spread of one sample, anything of none) has no row.
     """
+    return as_table(summary_columns(samples, counters, scenario))
+
+
+def as_table(columns: Mapping[str, list[Any]]) -> pd.DataFrame:
+    """Return the columns of a summary as a table."""
+    return pd.DataFrame(
+        {name: pd.Series(columns[name], dtype=kind) for name, kind in SUMMARY_COLUMNS.items()}
+    )
+
+
+def summary_columns(
+    samples: pd.DataFrame, counters: pd.DataFrame, scenario: Scenario
+) -> dict[str, list[Any]]:
+    """Return the columns of `summarise` as plain lists; of small runs, tables take longer."""
     rows: list[Row] = []
     tcp = scenario.system.transport == "tcp"
     readings = ("messages",) if tcp else ("pieces", "messages")
+    arrays = {name: samples[name].to_numpy() for name in (*_KEYS, *readings, "duration_ps")}
     for label, column in scenario.probe.columns.items():
-        chosen = _choose(samples, column)
-        for replication, part in _by_replication(chosen):
+        for replication, places in _places(arrays, column):
+            duration = arrays["duration_ps"][places].astype(np.float64)
             for reading in readings:
-                values = column_rates(part, reading)
+                values = arrays[reading][places].astype(np.float64) * _PS_PER_S / duration
                 rows += [
                     (replication, 0, label, reading, statistic, value, unit)
                     for statistic, value, unit in _describe(values)
                 ]
-    table = pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS))
-    counted = pd.DataFrame(
-        {
-            "replication": counters["replication"],
-            "iteration": counters["iteration"],
-            "column": counters["component"],
-            "reading": "counter",
-            "statistic": counters["metric"],
-            "value": counters["value"],
-            "unit": counters["unit"],
-        }
-    )
-    parts = [part for part in (table, counted) if len(part)] or [table]
-    return pd.concat(parts, ignore_index=True).astype(SUMMARY_COLUMNS)
+    counted = {name: counters[name].tolist() for name in counters.columns}
+    counted |= {"reading": ["counter"] * len(counters)}
+    names = {"column": "component", "statistic": "metric"}
+    columns = zip(*rows, strict=True) if rows else [()] * len(SUMMARY_COLUMNS)
+    return {
+        name: [*values, *counted[names.get(name, name)]]
+        for name, values in zip(SUMMARY_COLUMNS, columns, strict=True)
+    }
 
 
 def counters_of(summary: pd.DataFrame) -> pd.DataFrame:
@@ -137,26 +148,31 @@ def column_rates(samples: pd.DataFrame, reading: str) -> Rates:
 
 def column_samples(samples: pd.DataFrame, column: Column) -> Iterator[tuple[int, pd.DataFrame]]:
     """Yield each replication's number and the rows of `column` in it, in order of time."""
-    yield from _by_replication(_choose(samples, column))
+    arrays = {name: samples[name].to_numpy() for name in _KEYS}
+    for replication, places in _places(arrays, column):
+        yield replication, samples.iloc[places]
 
 
-def _choose(samples: pd.DataFrame, column: Column) -> pd.DataFrame:
-    receiver = samples["receiver"].to_numpy() == column.receiver
-    iteration = np.isin(samples["iteration"].to_numpy(), column.iterations)
-    chosen: pd.DataFrame = samples[receiver & iteration]
-    return chosen
+def _places(
+    arrays: Mapping[str, npt.NDArray[Any]], column: Column
+) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
+    """Yield each replication's number and where the rows of `column` in it are, in order of time.
 
-
-def _by_replication(rows: pd.DataFrame) -> Iterator[tuple[int, pd.DataFrame]]:
-    keys = [rows[name].to_numpy() for name in ("index", "iteration", "replication")]
+    It works on arrays: where many small runs are made, tables cut into tables take longer than
+    the runs.
+    """
+    chosen = arrays["receiver"] == column.receiver
+    chosen &= np.isin(arrays["iteration"], column.iterations)
+    places = np.flatnonzero(chosen)
+    keys = [arrays[name][places] for name in ("index", "iteration", "replication")]
     if not _in_order(keys[::-1]):
-        rows = rows.iloc[np.lexsort(keys)]
-    if rows.empty:
+        places = places[np.lexsort(keys)]
+    if not places.size:
         return
-    replications = rows["replication"].to_numpy()
+    replications = arrays["replication"][places]
     starts = np.flatnonzero(np.diff(replications, prepend=0))  # numbered from 1, and in order
-    for start, end in pairwise([*starts.tolist(), len(rows)]):
-        yield int(replications[start]), rows.iloc[start:end]
+    for start, end in pairwise([*starts.tolist(), len(places)]):
+        yield int(replications[start]), places[start:end]
 
 
 def _in_order(keys: list[npt.NDArray[np.int64]]) -> bool:

@@ -5,7 +5,8 @@ and on the pyarrow version only. The bytes are made in memory and written by the
 hash is known before anything touches the disk, and a full disk shows as a plain `OSError`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -20,20 +21,19 @@ _ARROW = {
 }
 
 
-def to_parquet(table: pd.DataFrame, columns: Mapping[str, str]) -> bytes:
+def to_parquet(
+    table: pd.DataFrame | Mapping[str, Sequence[Any]], columns: Mapping[str, str]
+) -> bytes:
     """Return the columns of `table` as one zstd-compressed Parquet file.
 
     Parameters
     ----------
     table
-        Any table that has these columns.
+        Any table that has these columns, or the columns by name.
     columns
         Name and type of each column, in the order of the file.
     """
-    arrays = [
-        pa.array(table[name].tolist() if kind == "str" else table[name].to_numpy(), _ARROW[kind])
-        for name, kind in columns.items()
-    ]
+    arrays = [pa.array(_plain(table[name], kind), _ARROW[kind]) for name, kind in columns.items()]
     # start times and indices grow evenly: their differences take a tenth of the room
     whole = [name for name, kind in columns.items() if kind.startswith("int")]
     sink = pa.BufferOutputStream()
@@ -47,6 +47,12 @@ def to_parquet(table: pd.DataFrame, columns: Mapping[str, str]) -> bytes:
     )
     data: bytes = sink.getvalue().to_pybytes()
     return data
+
+
+def _plain(values: Any, kind: str) -> Any:  # noqa: ANN401 - a column, a list or an array
+    if not isinstance(values, pd.Series):
+        return values
+    return values.tolist() if kind == "str" else values.to_numpy()
 
 
 def from_parquet(data: bytes, columns: Mapping[str, str]) -> pd.DataFrame:

@@ -1,0 +1,47 @@
+"""``dvsim merge``: the shards of a sweep to one table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dvsim.cli.options import json_option
+from dvsim.cli.terminal import say
+
+
+@click.command("merge")
+@click.argument(
+    "folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path)
+)
+@click.option(
+    "--result",
+    "results",
+    multiple=True,
+    metavar="NAME",
+    help="What to print. Repeatable.  [default: the rates]",
+)
+@click.option("--report", is_flag=True, help="Write a page with curves beside the table.")
+@json_option
+def merge(folders: tuple[Path, ...], results: tuple[str, ...], report: bool, as_json: bool) -> None:
+    """Put the shards of a sweep together: the same table as of a sweep that was never cut.
+
+    FOLDER is the folder of a sweep, with its shards beside it in FOLDER.parts, or each shard by
+    itself. All shards must be there.
+
+    Example: dvsim merge sweeps/h3/dv-2048-3f9c21ab04de
+    """
+    from dvsim.cli.swept import chosen, swept_json, swept_lines
+    from dvsim.errors import PointsFailed
+    from dvsim.sweeps.merge import merge_folders
+
+    swept = merge_folders(folders, report=report)
+    shown = chosen(swept, results)
+    if as_json:
+        click.echo(json.dumps(swept_json(swept), allow_nan=False))
+    else:
+        for line in swept_lines(swept, shown):
+            say(line)
+    if len(swept.failed):
+        raise PointsFailed(f"{len(swept.failed):,} of {len(swept.table):,} points failed")

@@ -1,0 +1,114 @@
+"""``dvsim sweep --sensitivity``: which keys a result depends on, as a table with bars."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dvsim.cli.terminal import complain, say
+
+if TYPE_CHECKING:
+    from dvsim.results.swept import Swept
+    from dvsim.scenario.load import Template
+    from dvsim.sweeps.sensitivity import Index
+
+INDENT = "  "
+BAR = 20  # characters of an index of 1
+MOST = 12  # keys that are printed of a result
+
+
+def explain(
+    base: Template, given: Mapping[str, Any], command: Sequence[str], *, as_json: bool
+) -> None:
+    """Run the points of a design and print the indices.
+
+    Raises
+    ------
+    ScenarioError
+        If an option has no meaning here.
+    """
+    from dvsim.cli.swept import chosen, swept_json
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.sweeps.ranges import ranges
+    from dvsim.sweeps.run import prepare, run
+    from dvsim.sweeps.sensitivity import CSV, indices, points_for, to_csv
+
+    for name, option in (("together", "--zip"), ("where", "--where"), ("sample", "--sample"),
+                         ("shard", "--shard"), ("slurm", "--slurm")):  # fmt: skip
+        if given[name]:
+            message = "has no meaning with --sensitivity"
+            raise ScenarioError([Fault(option, None, "", message)])
+    seed, samples = given["seed"], given["samples"]
+    found = ranges(base.resolved(given["overrides"]).scenario, given["vary"], given["spread"])
+    points = points_for(found, samples, seed)
+    times = given["replications"] or 1
+    say_first = f"{len(found)} keys, {samples} samples: {len(points):,} points, {times} replication"
+    complain(say_first + "s each" * (times > 1))
+    asked = {name: given[name] for name in ("overrides", "seed", "scale")}
+    ready = prepare(base, points, replications=times, **asked)
+    if given["dry_run"]:
+        for one in found:
+            say(f"{INDENT}{one.key}  {one.text}")
+        return
+    answers: list[Index] = []
+
+    def judge(swept: Swept) -> dict[str, bytes]:
+        names = chosen(swept, given["results"])[: None if given["results"] else 1]
+        answers.extend(indices(swept, found, samples, names, seed))
+        return {CSV: to_csv(answers)}
+
+    how = {
+        name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force", "report")
+    }
+    try:
+        swept = run(ready, progress=True, command=command, explain=judge, **how)
+    except KeyboardInterrupt:
+        complain("what is finished is kept; the same command goes on from there")
+        raise
+    if as_json:
+        plain = swept_json(swept) | {"sensitivity": [vars(one) for one in answers]}
+        click_json(plain)
+        return
+    for line in index_lines(swept, answers):
+        say(line)
+    say(f"  $ {shlex.join(command)}")
+
+
+def click_json(content: Mapping[str, Any]) -> None:
+    """Print one JSON object."""
+    import click
+
+    click.echo(json.dumps(content, allow_nan=False))
+
+
+def index_lines(swept: Swept, answers: Sequence[Index]) -> Iterator[str]:
+    """Yield the indices of each result, the most important key first, with bars."""
+    from dvsim.validation.text import aligned
+
+    asked = swept.manifest["asked"]
+    yield (
+        f"{swept.name}: {asked['points']:,} points, seed {asked['seed']}; shares of the variance, "
+        "in brackets their 95 % interval"
+    )
+    for name in dict.fromkeys(one.result for one in answers):
+        own = [one for one in answers if one.result == name]
+        values = swept.table[name]
+        unit = swept.units.get(name, "")
+        span = f"{values.min():,.4g} to {values.max():,.4g} {unit}".removesuffix(" 1")
+        yield f"{INDENT}{name}: {span}"
+        rows = [["key", "range", "alone", "", "in all", "", ""]]
+        for one in own[:MOST]:
+            bar = "█" * round(BAR * min(max(one.total, 0.0), 1.0))
+            first = f"[{one.first_low:.2f}, {one.first_high:.2f}]"
+            total = f"[{one.total_low:.2f}, {one.total_high:.2f}]"
+            key = one.key.removeprefix("system.")
+            rows.append([key, one.range, f"{one.first:.2f}", first, f"{one.total:.2f}", total, bar])
+        for line in aligned(rows, right=(2, 4)):
+            yield f"{INDENT * 2}{line.rstrip()}"
+        if len(own) > MOST:
+            rest = max(one.total for one in own[MOST:])
+            yield f"{INDENT * 2}… {len(own) - MOST} more, none above {rest:.2f}"
+    if swept.folder is not None:
+        yield f"{INDENT}kept in {swept.folder}"

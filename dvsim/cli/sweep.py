@@ -1,0 +1,192 @@
+"""``dvsim sweep``: one scenario at many points, each a kept run, and one table."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dvsim.cli.names import complete_scenarios
+from dvsim.cli.options import Output, json_option, set_option
+from dvsim.cli.terminal import complain, say
+
+if TYPE_CHECKING:
+    from dvsim.sweeps.run import Sweep
+
+
+@click.command("sweep")
+@click.argument("scenario", shell_complete=complete_scenarios)
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="KEY=VALUES",
+    help="Values of a key: a,b,c or lo..hi*factor, lo..hi+step, lo..hi/n. Repeatable.",
+)
+@click.option(
+    "--zip",
+    "together",
+    multiple=True,
+    metavar="KEY,KEY",
+    help="Varied keys whose values go together, the first with the first.",
+)
+@click.option("--where", metavar="CONDITION", help="Such as 'sram < 64 MiB and sockets > 1'.")
+@click.option("--sample", metavar="sobol:N", help="N points spread evenly over all.")
+@click.option(
+    "--sensitivity",
+    is_flag=True,
+    help="Sobol indices of a result to each key; --vary KEY=lo..hi gives the ranges.",
+)
+@click.option(
+    "--result",
+    "results",
+    multiple=True,
+    metavar="NAME",
+    help="What to print, or to explain. Repeatable.  [default: the rates]",
+)
+@click.option(
+    "--samples",
+    type=int,
+    default=64,
+    show_default=True,
+    help="Of a sensitivity: a power of two, times the keys and two more.",
+)
+@click.option(
+    "--spread",
+    type=click.FloatRange(0.001, 0.9),
+    default=0.2,
+    show_default=True,
+    help="Of a sensitivity without --vary: ± this share of each weak parameter.",
+)
+@set_option
+@click.option(
+    "--replications",
+    type=int,
+    help="Independent runs of a point.  [default: 10; 1 of a sensitivity]",
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of all streams, and of samples.")
+@click.option("--scale", type=float, help="Multiply the number of messages or slots.")
+@click.option("--dry-run", is_flag=True, help="List the points and what is kept of them.")
+@click.option("--shard", metavar="K/N", help="Run part K of N only; see dvsim merge.")
+@click.option(
+    "--slurm",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Print a script of sbatch that runs N parts and merges them.",
+)
+@click.option(
+    "--scheduler",
+    metavar="FILE|ADDRESS",
+    help="A dask scheduler that has the workers (pip install 'dvsim[cluster]').",
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@click.option(
+    "--out",
+    type=Output("folder", file_okay=False),
+    default=Path("runs"),
+    show_default=True,
+    help="Where run folders go.",
+)
+@click.option(
+    "--sweeps",
+    type=Output("folder", file_okay=False),
+    default=Path("sweeps"),
+    show_default=True,
+    help="Where the table goes.",
+)
+@click.option("--force", is_flag=True, help="Run again, even if the answers are kept.")
+@click.option("--report", is_flag=True, help="Write a page with curves beside the table.")
+@json_option
+def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - as in click
+    """Run a scenario at many points and print one table.
+
+    The values of all keys are crossed unless --zip, --where or --sample say otherwise. Each point
+    is a run like any other and is kept: after an interruption the same command goes on from there.
+    Points that fail stay in the table with their error, the others go on, and the exit code is 4.
+
+    Example: dvsim sweep h3/dv-2048 --vary system.bridge.sockets=1..8*2
+    --vary workload.message_bytes=8..131072*4 --scale 0.01
+    """
+    from dvsim.scenario.load import template
+    from dvsim.sweeps.plan import plan
+    from dvsim.sweeps.run import prepare
+
+    base = template(scenario)
+    asked = {name: given[name] for name in ("overrides", "seed", "replications", "scale")}
+    if given["sensitivity"]:
+        from dvsim.cli.sensitivity import explain
+
+        explain(base, given, command(), as_json=as_json)
+        return
+    points = plan(
+        given["vary"],
+        together=given["together"],
+        where=given["where"],
+        sample=given["sample"],
+        seed=given["seed"],
+    )
+    ready = prepare(base, points, **asked)
+    if given["dry_run"]:
+        _dry_run(ready, given["out"], as_json=as_json)
+    elif given["slurm"] is not None:
+        from dvsim.sweeps.slurm import script
+
+        click.echo(script(ready, command(), given["slurm"], given["sweeps"]), nl=False)
+    else:
+        _run(ready, given, as_json=as_json)
+
+
+def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
+    """List the points."""
+    from dvsim.cli.swept import plan_lines
+    from dvsim.sweeps.asked import Asked, cached
+
+    asked = [one for one in ready.asked if isinstance(one, Asked)]
+    kept = set(cached(out, asked, ready.how)[0])
+    if as_json:
+        points = [
+            dict(point.values)
+            | {"point": one.number, "kept": one.number in kept}
+            | ({"run": one.folder} if isinstance(one, Asked) else {"error": one.error})
+            for point, one in zip(ready.points, ready.asked, strict=True)
+        ]
+        click.echo(json.dumps({"scenario": ready.name, "points": points}, allow_nan=False))
+        return
+    for line in plan_lines(ready, kept):
+        say(line)
+
+
+def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
+    """Run the points and print the table."""
+    from dvsim.cli.swept import chosen, swept_json, swept_lines
+    from dvsim.errors import PointsFailed
+    from dvsim.sweeps.run import run
+    from dvsim.sweeps.shard import parse_shard
+
+    shard = None if given["shard"] is None else parse_shard(given["shard"])
+    how = {
+        name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force", "report")
+    }
+    try:
+        swept = run(ready, shard=shard, progress=True, command=command(), **how)
+    except KeyboardInterrupt:
+        complain("what is finished is kept; the same command goes on from there")
+        raise
+    shown = chosen(swept, given["results"])
+    if as_json:
+        click.echo(json.dumps(swept_json(swept), allow_nan=False))
+    else:
+        for line in swept_lines(swept, shown):
+            say(line)
+        say(f"  $ {shlex.join(command())}")
+    if len(swept.failed):
+        points = len(swept.table)
+        raise PointsFailed(f"{len(swept.failed):,} of {points:,} points failed")
+
+
+def command() -> list[str]:
+    """Return what was typed."""
+    return ["dvsim", *sys.argv[1:]]

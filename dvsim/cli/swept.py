@@ -1,0 +1,148 @@
+"""A sweep as text: its points with the results that are asked for, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dvsim.results.swept import Swept
+    from dvsim.sweeps.run import Sweep
+
+INDENT = "  "
+MOST = 40  # points that are printed
+SHOWN = ("delivered_rate", "payload_rate", "throughput", "mean_latency", "rate_out", "latency")
+FAILED = 5  # whose errors are told
+
+
+def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
+    """Return the results to show.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none of that name; with all that there are.
+    """
+    from dvsim.errors import Fault, ScenarioError
+    from dvsim.scenario.find import nearest
+
+    for name in wanted:
+        if name not in swept.results:
+            known = ", ".join(swept.results) or "none, all points failed"
+            fault = Fault("--result", None, name, f"no such result; there are {known}",
+                          nearest(name, swept.results))  # fmt: skip
+            raise ScenarioError([fault])
+    return list(wanted) or [name for name in SHOWN if name in swept.results]
+
+
+def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
+    """Yield the table of a sweep, then what failed and where everything is."""
+    from dvsim.report.metrics import estimate_texts
+    from dvsim.validation.text import aligned
+
+    asked = swept.manifest["asked"]
+    shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
+    times = asked["replications"]
+    meaning = "s; ± is half of the 95 % interval" if times > 1 else ", which gives no interval"
+    yield (
+        f"{swept.name}: {asked['points']:,} points{shard}, seed {asked['seed']}, "
+        f"{times} replication{meaning}"
+    )
+    units = [unit if (unit := swept.units.get(name)) not in ("1", None) else "" for name in results]
+    head = [*map(short, swept.keys)]
+    for name, unit in zip(results, units, strict=True):
+        head += [f"{name} {unit}".strip(), "±"]
+    rows = [[*head, "bottleneck" if swept.table["bottleneck"].any() else ""]]
+    for record in swept.table.head(MOST).to_dict(orient="records"):
+        row = [value_text(record[key], swept.units.get(key, "")) for key in swept.keys]
+        for name in results:
+            value, high = record[name], record[f"{name}_high"]
+            row += (
+                []
+                if record["error"]
+                else [text or "-" for text in estimate_texts(value, high - value)]
+            )
+        row += ["failed", *[""] * (2 * len(results) - 1)] if record["error"] else []
+        rows.append([*row, record["bottleneck"]])
+    for line in aligned(rows, right=range(len(swept.keys), len(rows[0]) - 1)):
+        yield f"{INDENT}{line.rstrip()}"
+    if len(swept.table) > MOST:
+        yield f"{INDENT}… {len(swept.table) - MOST:,} more"
+    yield from failed_lines(swept)
+    if swept.folder is not None:
+        yield f"{INDENT}kept in {swept.folder}"
+
+
+def failed_lines(swept: Swept) -> Iterator[str]:
+    """Yield the first errors, each with its point."""
+    failed = swept.failed
+    for record in failed.head(FAILED).to_dict(orient="records"):
+        named = ", ".join(
+            f"{short(key)} {value_text(record[key], swept.units.get(key, ''))}"
+            for key in swept.keys
+        )
+        yield f"{INDENT}failed: point {record['point']} ({named}): {record['error']}"
+    if len(failed) > FAILED:
+        yield f"{INDENT}… {len(failed) - FAILED:,} more failed, see the table"
+
+
+def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
+    """Yield the points of a sweep and what would become of each."""
+    from dvsim.sweeps.asked import Refused
+    from dvsim.validation.text import aligned
+
+    keys = [key for key, _ in sweep.points[0].values]
+    rows = [["point", *map(short, keys), ""]]
+    for point, one in zip(sweep.points, sweep.asked, strict=True):
+        state = "kept" if one.number in kept else "to run"
+        state = f"refused: {one.error}" if isinstance(one, Refused) else state
+        values = [value for _, value in point.values]
+        rows.append([str(one.number), *values, state])
+    for line in aligned(rows, right=range(len(keys) + 1)):
+        yield f"{INDENT}{line.rstrip()}"
+    refused = sum(isinstance(one, Refused) for one in sweep.asked)
+    todo = len(sweep.points) - len(kept) - refused
+    yield (
+        f"{sweep.name}: {len(sweep.points):,} points, {len(kept):,} kept, {todo:,} to run"
+        + (f", {refused:,} refused" if refused else "")
+        + f"; {sweep.how.replications} replications each"
+    )
+
+
+def swept_json(swept: Swept) -> dict[str, Any]:
+    """Return a sweep as JSON types: null for what is not a number."""
+    rows = [
+        {str(key): None if value != value else value for key, value in record.items()}  # noqa: PLR0124
+        for record in swept.table.to_dict(orient="records")
+    ]
+    return {
+        "scenario": swept.name,
+        "keys": list(swept.keys),
+        "results": list(swept.results),
+        "units": dict(swept.units),
+        "folder": None if swept.folder is None else str(swept.folder),
+        "manifest": swept.manifest,
+        "points": rows,
+    }
+
+
+def short(key: str) -> str:
+    """Return the part of a key that tells it: ``system.card.sram`` is ``sram`` to people."""
+    return key.rpartition(".")[2]
+
+
+def value_text(value: object, unit: str) -> str:
+    """Write a value of a key as people type it."""
+    from dvsim.scenario.units import format_value
+
+    if not isinstance(value, float):
+        return str(value)
+    if value != value:  # noqa: PLR0124 - a point that failed
+        return ""
+    if unit == "B":
+        return format_value(round(value), "size")
+    if unit == "s":
+        return format_value(round(value * 1e12), "time")
+    if unit == "B/s":
+        return format_value(value, "rate")
+    return f"{int(value):,}" if value.is_integer() else f"{value:g}"

@@ -1,0 +1,243 @@
+"""The table of a sweep, and the folder that keeps it.
+
+::
+
+    sweeps/h3/dv-2048-3f9c21ab04de/    name = what was asked
+        points.parquet                 one row per point; the same bytes for the same sweep
+        points.csv                     the same, with units in the heading; the same bytes too
+        manifest.json                  what was asked, where it came from, hashes of the others
+        report.html                    if asked for
+
+The part of a shard is such a folder too, ``dv-2048-3f9c21ab04de.parts/2-of-8``. A row has the
+number of the point, the varied keys, what the scenario itself varies, each result with the ends of
+its interval, the busiest stage if it limits, the folder of the run below the root of runs, and
+what went wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dvsim.errors import RunFailed
+from dvsim.results.kept import MANIFEST, broken, keep, read_checked, read_manifest
+from dvsim.results.keyed import Estimate, in_order
+from dvsim.results.table import from_parquet, to_parquet
+
+POINTS, CSV = "points.parquet", "points.csv"
+KIND = "sweep"  # in the place of a backend
+_LAST = ("bottleneck", "run", "error")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table."""
+
+    point: int
+    keys: Mapping[str, float | str]
+    results: Mapping[str, Estimate]
+    bottleneck: str
+    run: str
+    error: str
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """A sweep, or a shard of one, with what came out.
+
+    Attributes
+    ----------
+    name
+        Of the scenario.
+    keys
+        What was varied, by the options first, then by the scenario itself.
+    results
+        Names of the results, each a column of `table`; ``NAME_low`` and ``NAME_high`` are the ends
+        of its 95 % interval over replications.
+    units
+        Of keys and results; ``1`` for a plain number, empty for a text.
+    table
+        One row per point.
+    manifest
+        What was asked, and where it came from.
+    folder
+        Where it is kept, None in memory.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    results: tuple[str, ...]
+    units: Mapping[str, str]
+    table: pd.DataFrame
+    manifest: dict[str, Any]
+    folder: Path | None = None
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """The points that failed, with their errors."""
+        return self.table[self.table["error"] != ""]
+
+    @property
+    def good(self) -> pd.DataFrame:
+        """The points that have results."""
+        return self.table[self.table["error"] == ""]
+
+    def __repr__(self) -> str:
+        """Say what it is and how it went."""
+        return f"Swept({self.name!r}, points={len(self.table)}, failed={len(self.failed)})"
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        shown = [*self.keys, *self.results[:2], "run", "error"]
+        html: str = self.table[shown].to_html(index=False, max_rows=40)
+        return html
+
+
+def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return rows as a table, and the names of its results; equal for any order of the rows.
+
+    Parameters
+    ----------
+    rows
+        Of all points.
+    keys
+        Varied by the options; those that a scenario varies itself follow.
+    """
+    ordered = sorted(enumerate(rows), key=lambda item: (item[1].point, item[0]))
+    chosen = [row for _, row in ordered]
+    names = in_order([name for row in chosen for name in row.results])
+    every = list(dict.fromkeys([*keys, *(key for row in chosen for key in row.keys)]))
+    columns: dict[str, list[Any]] = {"point": [row.point for row in chosen]}
+    for key in every:
+        values = [row.keys.get(key) for row in chosen]  # a point that failed may lack some
+        numeric = all(value is None or isinstance(value, float) for value in values)
+        missing: float | str = math.nan if numeric else ""
+        columns[key] = [missing if value is None else value for value in values]
+    nothing = Estimate(math.nan, math.nan, math.nan)
+    for name in names:
+        found = [row.results.get(name, nothing) for row in chosen]
+        columns[name] = [one.value for one in found]
+        columns[f"{name}_low"] = [one.low for one in found]
+        columns[f"{name}_high"] = [one.high for one in found]
+    for name in _LAST:
+        columns[name] = [getattr(row, name) for row in chosen]
+    return pd.DataFrame(columns).astype({"point": "int32"}), names
+
+
+def write_swept(
+    swept: Swept,
+    folder: Path,
+    report: Callable[[Swept, Path], object] | None = None,
+    more: Mapping[str, bytes] | None = None,
+) -> Swept:
+    """Keep a sweep, and return it as it is kept; an earlier one is replaced.
+
+    `more` has other files that count, by name.
+
+    Raises
+    ------
+    OutputError
+        If anything could not be written. Nothing of the new one remains then.
+    """
+    columns = _columns(swept.table)
+    contents = {POINTS: to_parquet(swept.table, columns), CSV: _csv(swept), **(more or {})}
+    about = {"keys": list(swept.keys), "results": list(swept.results), "units": dict(swept.units)}
+    about |= {"types": {key: columns[key] for key in swept.keys}}
+
+    def kept(manifest: dict[str, Any]) -> Swept:
+        return replace(swept, folder=folder, manifest=manifest)
+
+    def page(manifest: dict[str, Any], path: Path) -> None:
+        if report is not None:
+            report(kept(manifest), path)
+
+    return kept(keep(folder, contents, swept.manifest | about, page if report else None))
+
+
+def load_swept(folder: Path) -> Swept:
+    """Return the sweep that is kept in a folder.
+
+    Raises
+    ------
+    RunFailed
+        If it is none, or a file is missing, truncated or changed.
+    """
+    manifest = read_manifest(folder)
+    if manifest.get("backend") != KIND:
+        raise RunFailed(f"{folder} is no sweep, but of backend {manifest.get('backend')!r}")
+    data = read_checked(folder, POINTS, manifest)
+    try:
+        keys, results = tuple(manifest["keys"]), tuple(manifest["results"])
+        columns = {"point": "int32", **{key: manifest["types"][key] for key in keys}}
+        for name in results:
+            columns |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), "float64")
+        columns |= dict.fromkeys(_LAST, "str")
+        table = from_parquet(data, columns)
+        units = dict(manifest["units"])
+        return Swept(str(manifest["scenario"]), keys, results, units, table, manifest, folder)
+    except ValueError as error:
+        raise broken(folder, str(error)) from error
+    except (KeyError, TypeError) as error:
+        raise broken(folder, f"{MANIFEST} lacks a valid {error}") from error
+
+
+def rows_of(swept: Swept) -> list[Row]:
+    """Return the rows of a table again, to be put together with others."""
+    rows = []
+    for record in swept.table.to_dict(orient="records"):
+        results = {
+            name: Estimate(record[name], record[f"{name}_low"], record[f"{name}_high"])
+            for name in swept.results
+        }
+        rows.append(
+            Row(
+                point=int(record["point"]),
+                keys={key: record[key] for key in swept.keys if record[key] == record[key]},
+                results=results if not record["error"] else {},
+                **{name: str(record[name]) for name in _LAST},
+            )
+        )
+    return rows
+
+
+def _columns(table: pd.DataFrame) -> dict[str, str]:
+    kinds = {"i": "int32", "f": "float64"}
+    return {str(name): kinds.get(table[name].dtype.kind, "str") for name in table.columns}
+
+
+def _csv(swept: Swept) -> bytes:
+    """Return the table as CSV, numbers with all their digits; what is not a number is empty."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([_heading(str(name), swept.units) for name in swept.table.columns])
+    for row in swept.table.itertuples(index=False, name=None):
+        writer.writerow([_cell(value) for value in row])
+    return buffer.getvalue().encode()
+
+
+def _heading(name: str, units: Mapping[str, str]) -> str:
+    unit = units.get(name.removesuffix("_low").removesuffix("_high"), "")
+    return name if unit in ("", "1") else f"{name} [{unit}]"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(int(value) if _whole(value) else float(value))
+    return str(value)
+
+
+def _whole(value: float) -> bool:
+    return value.is_integer() and abs(value) < 2**53
+
+
+def asked_text(manifest: Mapping[str, Any]) -> str:
+    """Return what was asked as one text: two parts belong together if it is the same."""
+    return json.dumps(manifest.get("asked"), sort_keys=True)

@@ -1,0 +1,15 @@
+"""Many points of one question: what is varied, who runs it, and the table that comes out.
+
+values.py       numbers with units, in both directions
+axis.py         ``--vary KEY=…``: lists and ranges
+where.py        ``--where …``: which points are left out
+plan.py         the points: crossed, zipped, filtered, sampled
+asked.py        each point as a checked scenario, its folder, and what is kept of it already
+work.py         what a worker does with some points
+executors.py    this process, processes of this machine, or a dask cluster
+run.py          all of it: plan, reuse, run, keep, table
+slurm.py        the script of an array job
+sensitivity.py  Sobol indices of a result
+
+A point is a run like any other: the same folder, the same bytes, whoever computed it.
+"""

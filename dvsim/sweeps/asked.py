@@ -1,0 +1,195 @@
+"""Each point as a checked scenario: what is run, where it is kept, and what is there already."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dvsim.asked import check_extent, scaled
+from dvsim.errors import RunFailed, ScenarioError
+from dvsim.making import How
+from dvsim.results.folder import SAMPLES, SUMMARY
+from dvsim.results.kept import SCENARIO, another, broken, is_there, read_checked, read_manifest
+from dvsim.results.keyed import Keyed, keyed, lists_of
+from dvsim.results.messaging import POINT_COLUMNS as MESSAGING
+from dvsim.results.study import POINT_COLUMNS as SWITCH
+from dvsim.results.summary import SUMMARY_COLUMNS
+from dvsim.results.table import from_parquet
+from dvsim.scenario.load import AnyScenario, Template
+from dvsim.scenario.render import to_toml
+from dvsim.scenario.switch_types import SwitchScenario
+from dvsim.scenario.types import Scenario
+from dvsim.sweeps.plan import Point
+from dvsim.sweeps.values import PLAIN, number_of
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A point that can be run.
+
+    Attributes
+    ----------
+    number
+        Of the point, from 0.
+    scenario
+        Resolved and scaled.
+    folder
+        Of the run, below the root of runs, with ``/``.
+    """
+
+    number: int
+    scenario: AnyScenario
+    folder: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A point that is no valid scenario."""
+
+    number: int
+    error: str
+
+
+def ask(
+    template: Template,
+    points: Sequence[Point],
+    overrides: Sequence[str],
+    how: How,
+    scale: float | None = None,
+) -> list[Asked | Refused]:
+    """Check every point.
+
+    Parameters
+    ----------
+    template
+        The scenario as its files have it.
+    points
+        What is varied.
+    overrides
+        What is set in all points.
+    how, scale
+        As in `dvsim.session.run_scenarios`.
+
+    Raises
+    ------
+    ScenarioError
+        If no point is valid: with the faults of the first, which no doubt are those of a key.
+    """
+    asked: list[Asked | Refused] = []
+    first: ScenarioError | None = None
+    for number, point in enumerate(points):
+        try:
+            found = template.resolved([*overrides, *point.overrides]).scenario
+            scenario = scaled(_fixed(found, point), 1.0 if scale is None else scale)
+            check_extent([scenario], how.replications)
+        except ScenarioError as error:
+            first = first or error
+            asked.append(Refused(number, _faults(error)))
+            continue
+        asked.append(Asked(number, scenario, how.folder(Path(), scenario).as_posix()))
+    if first is not None and all(isinstance(one, Refused) for one in asked):
+        raise first
+    return asked
+
+
+def _fixed(scenario: AnyScenario, point: Point) -> AnyScenario:
+    """Take keys that the scenario itself varies out of its own tables, if the sweep varies them."""
+    if isinstance(scenario, Scenario):
+        return scenario
+    for key, _ in point.values:
+        short = key.rpartition(".")[2]
+        if short in scenario.keys:
+            scenario = scenario.fixed(short, scenario.setting.get(short))
+    return scenario
+
+
+def keys_of(points: Sequence[Point]) -> tuple[list[dict[str, float | str]], dict[str, str]]:
+    """Return the varied values of each point as a table holds them, and the unit of each key.
+
+    The values of a key are numbers if all of them are, in one unit; else they are the texts.
+    """
+    columns: dict[str, list[float | str]] = {}
+    units: dict[str, str] = {}
+    for place, (key, _) in enumerate(points[0].values):
+        texts = [point.values[place][1] for point in points]
+        found = {text: number_of(text) for text in dict.fromkeys(texts)}
+        kinds = {None if number is None else number.unit for number in found.values()}
+        if key.endswith("_bytes") and kinds <= {PLAIN, "B"}:
+            kinds = {"B"}  # a plain number is bytes there
+        units[key] = kinds.pop() or "" if len(kinds) == 1 else ""
+        numeric = units[key] != ""
+        value = {
+            text: float(number.value) if numeric and number is not None else text.strip("\"'")
+            for text, number in found.items()
+        }
+        columns[key] = [value[text] for text in texts]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return rows, units
+
+
+def known(root: Path, asked: Asked, how: How) -> list[Keyed] | None:
+    """Return the numbers of a run that is kept, None if there is none.
+
+    The scenario is compared by its bytes, which is as good as reading it and much quicker.
+
+    Raises
+    ------
+    RunFailed
+        If the folder is there, but is not a good answer.
+    """
+    folder, scenario = root / asked.folder, asked.scenario
+    if not is_there(folder):
+        return None
+    manifest = read_manifest(folder)
+    question = to_toml(scenario).encode()
+    same = manifest["files"].get(SCENARIO, {}).get("sha256") == hashlib.sha256(question).hexdigest()
+    found = (manifest.get("version"), manifest.get("seed"), manifest.get("replications"))
+    if not same or found != (how.version, how.seed, how.replications):
+        raise another(folder)
+    system = isinstance(scenario, Scenario)
+    for name in (SCENARIO, SAMPLES) if system else (SCENARIO,):
+        if not (folder / name).is_file():
+            raise broken(folder, f"{name} is missing")
+    name = SUMMARY if system else "points.parquet"
+    data = read_checked(folder, name, manifest)
+    try:
+        return keyed(scenario, lists_of(from_parquet(data, _columns(scenario))))
+    except (ValueError, KeyError) as error:
+        raise broken(folder, f"{name}: {error}") from error
+
+
+def _columns(scenario: AnyScenario) -> Mapping[str, str]:
+    if isinstance(scenario, Scenario):
+        return SUMMARY_COLUMNS
+    return SWITCH if isinstance(scenario, SwitchScenario) else MESSAGING
+
+
+def cached(
+    root: Path | None, asked: Sequence[Asked], how: How
+) -> tuple[dict[int, list[Keyed]], dict[int, str]]:
+    """Return what is kept already by the number of the point, and what is wrong with some of it."""
+    found: dict[int, list[Keyed]] = {}
+    wrong: dict[int, str] = {}
+    for one in asked if root is not None else ():
+        assert root is not None
+        try:
+            kept = known(root, one, how)
+        except RunFailed as error:
+            wrong[one.number] = one_line(error)
+        else:
+            if kept is not None:
+                found[one.number] = kept
+    return found, wrong
+
+
+def one_line(error: Exception) -> str:
+    """Return an error as a table holds it."""
+    return "; ".join(str(error).splitlines())
+
+
+def _faults(error: ScenarioError) -> str:
+    """Return faults without the folders of their files: a table is the same on every machine."""
+    short = (replace(fault, file=Path(fault.file).name) for fault in error.faults)
+    return "; ".join(map(str, short))

@@ -1,0 +1,109 @@
+"""Shards put together: the same bytes as of a sweep that was never cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dvsim.errors import RunFailed
+from dvsim.results.kept import MANIFEST
+from dvsim.results.swept import Row, Swept, load_swept, rows_of, tabulate, write_swept
+from dvsim.sweeps.run import page, parts_of
+
+
+def shards_in(folder: Path) -> list[Path]:
+    """Return the shards that a folder has, or that are beside it, or the folder itself."""
+    for place in (folder, parts_of(folder)):
+        inside = sorted(path.parent for path in place.glob(f"*-of-*/{MANIFEST}"))
+        if inside:
+            return inside
+    return [folder]
+
+
+def merge_folders(folders: Sequence[Path], *, report: bool = False) -> Swept:
+    """Put shards together and keep the table where the sweep would have it.
+
+    Shards that were collected elsewhere give a folder beside them.
+
+    Parameters
+    ----------
+    folders
+        Of shards, or of sweeps whose shards are all there.
+    report
+        Write a page too.
+
+    Raises
+    ------
+    RunFailed
+        If they do not belong together, or not all are there.
+    OutputError
+        If the table cannot be written.
+    """
+    parts = load_parts(folders)
+    first = parts[0]
+    assert first.folder is not None  # it was read from there
+    around = first.folder.parent
+    if first.manifest["asked"]["shard"] is None:
+        target = first.folder
+    elif around == parts_of(around.with_suffix("")):
+        target = around.with_suffix("")
+    else:
+        target = around / f"{first.name.rpartition('/')[2]}-{first.manifest['asked']['digest']}"
+    return write_swept(merged(parts), target, page(report))
+
+
+def load_parts(folders: Sequence[Path]) -> list[Swept]:
+    """Read shards.
+
+    Parameters
+    ----------
+    folders
+        Of shards, or of sweeps whose shards are all there.
+
+    Raises
+    ------
+    RunFailed
+        If one of them is none.
+    """
+    found = dict.fromkeys(part for folder in folders for part in shards_in(folder))
+    return [load_swept(folder) for folder in found]
+
+
+def merged(parts: Sequence[Swept]) -> Swept:
+    """Put the shards of one sweep together, to the table that it has unsharded.
+
+    Raises
+    ------
+    RunFailed
+        If they are of several sweeps, or some points are missing.
+    """
+    asked = [dict(part.manifest.get("asked") or {}) for part in parts]
+    shards = [one.pop("shard", None) for one in asked]
+    for part, other in zip(parts, asked, strict=True):
+        if other != asked[0]:
+            message = f"{part.folder} is of another sweep, version or seed than {parts[0].folder}"
+            raise RunFailed(message)
+    rows: dict[int, dict[tuple[tuple[str, float | str], ...], Row]] = {}
+    for part in parts:
+        for row in rows_of(part):
+            rows.setdefault(row.point, {})[tuple(row.keys.items())] = row
+    total = int(asked[0]["points"])
+    missing = [number for number in range(total) if number not in rows]
+    if missing:
+        counts = {shard[1] for shard in shards if shard}
+        lost = [
+            f"{number}/{count}"
+            for count in sorted(counts)
+            for number in range(1, count + 1)
+            if [number, count] not in shards
+        ]
+        what = f"shard {', '.join(lost)} is missing" if lost else "shards are missing"
+        raise RunFailed(f"{len(missing):,} of {total:,} points are not there: {what}")
+    keys = max((part.keys for part in parts), key=len)
+    every = [row for number in sorted(rows) for row in rows[number].values()]
+    table, names = tabulate(every, list(keys))
+    units = {key: unit for part in parts for key, unit in part.units.items()}
+    manifest = parts[0].manifest | {"asked": asked[0] | {"shard": None}}
+    manifest |= {"wall_s": round(sum(part.manifest["wall_s"] for part in parts), 3)}
+    manifest |= {"failed": int((table["error"] != "").sum())}
+    return Swept(parts[0].name, keys, tuple(names), units, table, manifest)

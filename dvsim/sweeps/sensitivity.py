@@ -1,0 +1,155 @@
+"""Sobol indices: how much of the spread of a result comes from which of the keys that are varied.
+
+The first-order index of a key is the share of the variance that it explains alone, the total index
+the share that it has a part in; where the two differ, keys act together. Estimators: Saltelli et
+al., Computer Physics Communications 181 (2010) 259, as ``scipy.stats.sobol_indices`` has them.
+Intervals: bootstrap over the samples, percentiles.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.results.interval import CONFIDENCE
+from dvsim.results.swept import Swept
+from dvsim.sweeps.plan import Point, power_of_two
+from dvsim.sweeps.ranges import Range
+
+CSV = "sensitivity.csv"
+RESAMPLES = 500  # of the bootstrap
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Index:
+    """The indices of one key for one result, each with the ends of its 95 % interval."""
+
+    result: str
+    key: str
+    range: str
+    first: float
+    first_low: float
+    first_high: float
+    total: float
+    total_low: float
+    total_high: float
+
+
+def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
+    """Return the points of a design: two samples A and B, then A with each column of B in turn.
+
+    Parameters
+    ----------
+    ranges
+        Of d keys.
+    samples
+        n, a power of two; there are ``n (d + 2)`` points.
+    seed
+        Of the scrambled Sobol sequence of 2 d columns.
+
+    Raises
+    ------
+    ScenarioError
+        If `samples` is no power of two.
+    """
+    from scipy.stats import qmc
+
+    power_of_two("--samples", "", samples)
+    count = len(ranges)
+    shares = qmc.Sobol(2 * count, scramble=True, rng=seed).random(samples)
+    one, other = shares[:, :count], shares[:, count:]
+    parts = [one, other]
+    for number in range(count):
+        mixed = one.copy()
+        mixed[:, number] = other[:, number]
+        parts.append(mixed)
+    return [
+        Point(tuple((r.key, r.along.at(share)) for r, share in zip(ranges, row, strict=True)))
+        for row in np.concatenate(parts).tolist()
+    ]
+
+
+def indices(
+    swept: Swept, ranges: Sequence[Range], samples: int, results: Sequence[str], seed: int
+) -> list[Index]:
+    """Return the indices of some results, the most important key of each first.
+
+    Parameters
+    ----------
+    swept
+        The points of `points_for`.
+    ranges, samples, seed
+        As there.
+    results
+        Names.
+
+    Raises
+    ------
+    RunFailed
+        If a point failed, or a result is not a number somewhere: no index could be trusted then.
+    ScenarioError
+        If a point has several rows because the scenario itself varies something.
+    """
+    points = samples * (len(ranges) + 2)
+    if len(swept.table) > points:
+        message = f"the scenario itself varies {', '.join(swept.keys[len(ranges) :])}"
+        raise ScenarioError([Fault("--sensitivity", None, "", f"{message}; vary them too")])
+    failed = swept.failed
+    if len(failed):
+        first = failed.iloc[0]
+        message = f"{len(failed):,} of {points:,} points failed, and an index needs them all"
+        raise RunFailed(f"{message}; point {first['point']}: {first['error']}")
+    found = []
+    for name in results:
+        values = swept.table[name].to_numpy(dtype=np.float64).reshape(-1, samples)
+        if not np.isfinite(values).all():
+            raise RunFailed(f"{name} is not a number at some points, and an index needs them all")
+        found += sorted(
+            _of_result(name, values, ranges, seed), key=lambda one: one.total, reverse=True
+        )
+    return found
+
+
+def _of_result(name: str, values: Floats, ranges: Sequence[Range], seed: int) -> list[Index]:
+    """Return the indices of one result; `values` has the rows A, B and one for each key."""
+    samples = values.shape[1]
+    first, total = _sobol(values)
+    draws = np.random.default_rng(seed).integers(samples, size=(RESAMPLES, samples))
+    again = np.array([_sobol(values[:, chosen]) for chosen in draws])  # resample, order, key
+    edge = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(again, [edge, 1 - edge], axis=0)
+    return [
+        Index(
+            name, one.key, one.text,
+            float(first[place]), float(low[0, place]), float(high[0, place]),
+            float(total[place]), float(low[1, place]), float(high[1, place]),
+        )
+        for place, one in enumerate(ranges)
+    ]  # fmt: skip
+
+
+def _sobol(values: Floats) -> tuple[Floats, Floats]:
+    from scipy.stats import sobol_indices
+
+    func = {"f_A": values[:1], "f_B": values[1:2], "f_AB": values[2:, np.newaxis]}
+    if np.ptp(values[:2]) == 0:  # nothing varies, and nothing is explained
+        return np.zeros(len(values) - 2), np.zeros(len(values) - 2)
+    found = sobol_indices(func=func, n=values.shape[1])
+    return found.first_order, found.total_order
+
+
+def to_csv(found: Sequence[Index]) -> bytes:
+    """Return indices as a table."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(Index.__dataclass_fields__)
+    writer.writerows(vars(one).values() for one in found)
+    return buffer.getvalue().encode()

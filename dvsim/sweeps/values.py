@@ -1,0 +1,96 @@
+"""Values as they are typed, as numbers that can be compared and drawn, and back.
+
+A size becomes bytes, a time seconds, a rate bytes per second; a number without a unit stays what it
+is. Everything else, such as the name of a card, is a text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dvsim.scenario.quantity import NUMBER, UNITS, UnitError, read
+from dvsim.scenario.units import Dimension, format_value
+
+BASES: dict[str, tuple[str, int]] = {"size": ("B", 1), "time": ("s", 10**12), "rate": ("B/s", 1)}
+"""By dimension: the unit of the number, and how many of dvsim's own base unit it has."""
+
+PLAIN = "1"
+_PLAIN = re.compile(rf"\s*{NUMBER}\s*")
+_DIGITS = 6  # of a value that nobody typed
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in the unit of its dimension.
+
+    Attributes
+    ----------
+    value
+        Exact.
+    dimension
+        ``size``, ``time``, ``rate``, or empty for a plain number.
+    """
+
+    value: Fraction
+    dimension: str = ""
+
+    @property
+    def unit(self) -> str:
+        """``B``, ``s``, ``B/s``, or ``1`` for a plain number."""
+        return BASES[self.dimension][0] if self.dimension else PLAIN
+
+
+def number_of(text: str) -> Number | None:
+    """Return what a text says, None where it is no single number with or without a unit.
+
+    Examples
+    --------
+    >>> number_of("16 MiB")
+    Number(value=Fraction(16777216, 1), dimension='size')
+    >>> number_of("0.5")
+    Number(value=Fraction(1, 2), dimension='')
+    >>> number_of("46 us + 3 ns/B") is None
+    True
+    """
+    stripped = text.strip().strip("\"'")
+    if _PLAIN.fullmatch(stripped.replace("_", "")):
+        return Number(Fraction(stripped.replace("_", "").strip()))
+    for dimension, (_, size) in BASES.items():
+        unit = re.sub(rf"^\s*{NUMBER}\s*", "", stripped)
+        if unit in UNITS[dimension]:
+            try:
+                return Number(read(stripped, dimension) / size, dimension)
+            except UnitError:
+                return None
+    return None
+
+
+def text_of(number: Number, *, whole: bool) -> str:
+    """Write a number so that it can be set.
+
+    Parameters
+    ----------
+    number
+        Its value is rounded: a size to whole bytes, a time to whole picoseconds, anything else
+        to six digits.
+    whole
+        Round a plain number to a whole one.
+
+    Examples
+    --------
+    >>> text_of(Number(Fraction(1 << 24), "size"), whole=False)
+    '16 MiB'
+    >>> text_of(Number(Fraction(1, 3)), whole=False), text_of(Number(Fraction(7, 3)), whole=True)
+    ('0.333333', '2')
+    """
+    if number.dimension in ("size", "time"):
+        base = round(number.value * BASES[number.dimension][1])
+        dimension: Dimension = "size" if number.dimension == "size" else "time"
+        return format_value(base, dimension)
+    if number.dimension == "rate":
+        return format_value(float(f"{float(number.value):.{_DIGITS}g}"), "rate")
+    if whole or number.value.denominator == 1:
+        return str(round(number.value))
+    return f"{float(number.value):.{_DIGITS}g}"
