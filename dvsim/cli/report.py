@@ -1,4 +1,4 @@
-"""``dvsim report``: one HTML page from the folders of one run or many."""
+"""``dvsim report``: one page, text, table or set of figures from the folders of runs."""
 
 from __future__ import annotations
 
@@ -23,16 +23,30 @@ from dvsim.cli.terminal import say
     "-o",
     "--output",
     type=Page(),
-    default=Path("report.html"),
-    show_default=True,
-    help="The page to write.",
+    help="The file to write; its ending says the form.  [default: report.FORMAT]",
 )
-def report(folders: tuple[Path, ...], output: Path) -> None:
-    """Write one offline HTML page about one run or several.
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("html", "md", "csv", "parquet", "svg")),
+    help="html: one offline page; md: text with tables; csv, parquet: one tidy table of all "
+    "results; svg: the figures, each in a file.  [default: by the ending of the output, or html]",
+)
+@click.option(
+    "--sensitivity",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Show what `dvsim sweep --sensitivity` found, too.",
+)
+def report(
+    folders: tuple[Path, ...], output: Path | None, form: str | None, sensitivity: Path | None
+) -> None:
+    """Write one offline HTML page about one run or several, or the same in another form.
 
     Runs with messages of the same size share a figure. Runs that have published data are compared
     with them. Studies of a switch or network have a page of their own kind. The page needs no
-    network and no other file.
+    network and no other file. Figures for papers are drawn by matplotlib (dvsim[figures]), into
+    files beside the output that have the name of the figure added.
 
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* -o report.html
     """
@@ -40,8 +54,12 @@ def report(folders: tuple[Path, ...], output: Path) -> None:
     from dvsim.validation import validate
 
     runs = [load_result(folder) for folder in folders]
-    command = shlex.join(["dvsim", "report", *map(str, folders), "-o", str(output)])
+    said = ["dvsim", "report", *map(str, folders)]
+    asked = {"-o": output, "--format": form, "--sensitivity": sensitivity}
+    said += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
+    output = output or Path(f"report.{form or 'html'}")
     # what is measured on this machine is shown, and not judged
     judged = [run for run in runs if run.manifest.get("backend") != "emu"]
-    write_page(output, runs, validate(judged) if judged else None, command)
-    say(output)
+    compared = validate(judged) if judged else None
+    for path in write_page(output, runs, compared, shlex.join(said), form, sensitivity):
+        say(path)

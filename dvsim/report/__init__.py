@@ -1,15 +1,18 @@
-"""Reports: one offline HTML page for runs, for runs side by side, or for studies of the switch.
+"""Reports: one offline HTML page for runs, for runs side by side, or for studies.
 
 `write_report` (to a file) and `render_report` (to text) for runs, `write_comparison` and
 `render_comparison` for runs side by side (beside.py, compare.html.jinja), `write_study_report` and
-`render_study_report` for studies are the whole public surface. Inside, in the order in which data
-flows, for runs::
+`render_study_report` for studies, and `write_results` for runs or studies in any of `FORMATS`, are
+the whole public surface. Inside, in the order in which data flows, for runs::
 
     prepare              runs sorted by message size, labelled, coloured, estimated
     series, axes         samples as lines on a screen
-    figures, quantiles   the figures, as `drawing` holds them
+    figures, quantiles   the figures, as `drawing` holds them; figure.js draws them when looked at
+    qq, scaling          the same against what was published, and over the size of a message
+    lanes, pipeline      the way of a message, and the picture of where it waits
     rates, compare       tables of what came out, as `table` holds them
-    stages, evidence     tables of why, and of what it rests on
+    stages, evidence     tables of why, and of what it rests on;
+    parameters           first the numbers that nobody measured
     verdict              what the numbers show, in words
     write                all of it on one page (page.html.jinja)
 
@@ -23,18 +26,23 @@ and for studies::
     answers              what the numbers show, in words
     studies              all of it on one page (studies.html.jinja)
 
-Both share `page` (frame.html.jinja, parts.html.jinja, style.css), `table` and `evidence`.
+Both share `page` (frame.html.jinja, parts.html.jinja, style.css), `table` and `evidence`. The other
+forms are made of the same parts: `markdown`, `paper` (SVG of the figures), `tidy` (one table of all
+results); `formats` chooses.
 """
 
 from dvsim.report.beside import render_comparison, write_comparison
+from dvsim.report.formats import FORMATS, write_results
 from dvsim.report.studies import render_study_report, write_study_report
 from dvsim.report.write import render_report, write_report
 
 __all__ = [
+    "FORMATS",
     "render_comparison",
     "render_report",
     "render_study_report",
     "write_comparison",
     "write_report",
+    "write_results",
     "write_study_report",
 ]

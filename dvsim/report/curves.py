@@ -10,6 +10,7 @@ from dvsim.report.axes import GREY, layout, log_axis, tall
 from dvsim.report.drawing import Drawing, draw
 from dvsim.report.flow_metrics import FLOW_UNITS, READING
 from dvsim.report.metrics import LINES, NAMES, UNITS, metric_text, shown
+from dvsim.report.prepare import size_text
 from dvsim.report.sweep import Group, Mark, Sweep, Theory, value_text
 from dvsim.report.table import number_text
 
@@ -17,6 +18,7 @@ KEYS = {"load": "offered load (packets per slot and input)"}  # others are calle
 SPREAD = 8  # largest by smallest latency from which on their axis is logarithmic
 FLOOR = 0.5  # a rate that never falls below this share of its largest needs no zero on its axis
 MOST_LETTERS = 40  # of names that stand in one line
+MOST_DOUBLINGS = 6  # that have a name on an axis half a screen wide
 BESIDE = 0.6  # of the room of a value, for marks that stand side by side
 
 
@@ -190,10 +192,18 @@ def x_axis(sweep: Sweep) -> dict[str, Any]:
             "tickangle": -40 if sum(map(len, texts)) > MOST_LETTERS else 0,
         }
     if sweep.doubling:
-        return axis | {"type": "log", "tickvals": list(sweep.values), "ticktext": texts}
+        return axis | {"type": "log", **doubling_ticks(sweep)}
     if key != "load" and len(texts) <= 12:
         return axis | {"tickvals": list(sweep.values), "ticktext": texts}
     return axis | {"rangemode": "tozero"}
+
+
+def doubling_ticks(sweep: Sweep) -> dict[str, Any]:
+    """Give names to doublings, to every so many of them where there is no room for all."""
+    values = [int(value) for value in sweep.values]
+    shown = values[:: -(-len(values) // MOST_DOUBLINGS)]
+    text = size_text if sweep.key == "message_bytes" else value_text
+    return {"tickvals": shown, "ticktext": [text(value) for value in shown], "tickangle": 0}
 
 
 def y_axis(metric: str, values: Sequence[float]) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ CONFIG = {
     "displaylogo": False,
     "plotlyServerURL": "",
 }
+START = '<script type="application/json" class="traces">'
 BUTTONS = ("zoom2d", "pan2d", "resetScale2d", "toImage")
 
 
@@ -35,6 +38,8 @@ class Drawing:
         What it shows, for those who cannot see it.
     reading : str
         Two sentences on how to read it.
+    data : str
+        Address of its numbers as CSV; empty where the page makes them from the figure itself.
     """
 
     name: str
@@ -42,6 +47,7 @@ class Drawing:
     html: str
     label: str
     reading: str
+    data: str = ""
 
 
 def draw(
@@ -50,23 +56,27 @@ def draw(
     looks: Mapping[str, Any],
     buttons: Sequence[str] = BUTTONS,
 ) -> str:
-    """Write a figure as an element with its script; the library itself is on the page once.
+    """Write a figure as an element that holds its data; figure.js draws it when it is looked at.
 
     Plotly escapes the angle brackets of every text in it, so no title can end the script.
     """
-    import plotly.io
+    from plotly.io.json import to_json_plotly
 
-    html: str = plotly.io.to_html(
-        {"data": list(traces), "layout": dict(looks)},
-        include_plotlyjs=False,
-        full_html=False,
-        div_id=name,
-        # named one by one: the default bar also offers to upload the figure to a service
-        config=CONFIG | {"modeBarButtons": [list(buttons)]},
-        validate=False,
-        default_height=f"{looks['height']}px",
+    # named one by one: the default bar also offers to upload the figure to a service
+    config = CONFIG | {"modeBarButtons": [list(buttons)]}
+    figure = {"data": list(traces), "layout": dict(looks), "config": config}
+    data: str = to_json_plotly(figure, engine="json")
+    return (
+        f'<div class="figure" id="{escape(name)}" style="height:{looks["height"]}px">'
+        f"{START}{data}</script></div>"
     )
-    return html
+
+
+def spec_of(drawing: Drawing) -> dict[str, Any]:
+    """Read the data and the layout of a figure that `draw` wrote."""
+    text = drawing.html.partition(START)[2].partition("</script>")[0]
+    spec: dict[str, Any] = json.loads(text)
+    return spec
 
 
 def coordinates(x: Floats, y: Floats) -> dict[str, Any]:

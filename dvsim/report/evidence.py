@@ -6,41 +6,51 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dvsim.report.parameters import users_text
 from dvsim.report.prepare import Group, size_text
 from dvsim.report.table import MISSING, Cell, Table, number
-from dvsim.scenario.types import Scenario
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.scenario.types import Card, Parameter
     from dvsim.validation.types import Validation
 
-# from the weakest; what is published or measured is not listed
-WEAK = ("assumed", "unverified", "calibrated")
 ORIGIN = ("dvsim", "commit", "started", "work (s)", "simulated (s)", "CPU", "system", "Python")
+NOT_RUN = "not run"  # so begins the note of a claim about runs that are not there
 CLAIM_MARKS = {
     "confirmed": ("✓ confirmed", "pass"),
     "refuted": ("✗ refuted", "fail"),
     "not reproduced": ("– not reproduced", "info"),
+    "not testable": ("– not testable", "info"),
 }
 
 
+def claims_untold(validation: Validation | None) -> list[str]:
+    """Name the claims that these runs cannot decide, since what they speak about was not run."""
+    claims = () if validation is None else validation.claims
+    return [claim.id for claim in claims if claim.note.startswith(NOT_RUN)]
+
+
 def claims_table(validation: Validation) -> Table:
-    """Tabulate every claim with what was claimed, what came out, and how to see it again."""
+    """Tabulate every claim that was decided: what came out, and how to see it again."""
     rows = []
+    untold = set(claims_untold(validation))
     for claim in validation.claims:
+        if claim.id in untold:
+            continue
         text, status = CLAIM_MARKS.get(claim.verdict, (claim.verdict, "info"))
         rows.append(
             [
                 Cell(claim.id),
                 Cell(claim.section),
-                Cell(claim.text),
+                Cell(claim.text, "prose"),
                 Cell(claim.condition),
                 Cell(claim.expected),
                 Cell(claim.simulated),
+                Cell(claim.interval),
                 Cell(text, status=status, raw=claim.verdict),
-                Cell(claim.note),
+                Cell(claim.basis if claim.value is not None else MISSING),
+                Cell(" ".join(part for part in (claim.explanation, claim.note) if part), "prose"),
                 Cell(claim.command, "code"),
             ]
         )
@@ -54,67 +64,14 @@ def claims_table(validation: Validation) -> Table:
             "condition",
             "expected",
             "simulated",
+            "95 % interval",
             "verdict",
+            "fitted to it?",
             "note",
             "to see it again",
         ],
         rows=rows,
     )
-
-
-def used_cards(one: Run | PointsStudy) -> list[Card]:
-    """Return the cards that a run or study uses; a switch alone has none."""
-    scenario = one.scenario
-    if isinstance(scenario, Scenario):
-        return list(scenario.system.cards.values())
-    return [card for _, card in getattr(scenario, "cards", [])]
-
-
-def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:
-    """Tabulate the parameters that nobody published or measured, weakest first.
-
-    A parameter that several runs share is one row; one that a run overrides is a row of its own.
-    """
-    used: dict[tuple[str, str, str, str], tuple[Parameter, list[str]]] = {}
-    for run in runs:
-        for card in used_cards(run):
-            for parameter in card.parameters.values():
-                if parameter.confidence in WEAK:
-                    key = (card.name, parameter.name, parameter.text, parameter.confidence)
-                    used.setdefault(key, (parameter, []))[1].append(run.scenario.name)
-    rows = [
-        [
-            Cell(f"{card}.{name}", "code"),
-            Cell(text),
-            Cell(confidence, status="info"),
-            Cell(source_text(parameter)),
-            Cell(parameter.origin, "code"),
-            Cell(users_text(names, len(runs)), raw=" ".join(dict.fromkeys(names))),
-        ]
-        for (card, name, text, confidence), (parameter, names) in sorted(
-            used.items(), key=lambda item: (WEAK.index(item[0][3]), *item[0])
-        )
-    ]
-    return Table(
-        name="parameters",
-        caption="Parameters that are assumed, unverified or calibrated.",
-        head=["parameter", "value", "confidence", "source", "set in", "used by"],
-        rows=rows,
-    )
-
-
-def source_text(parameter: Parameter) -> str:
-    """Give the source of a value; a calibrated one says what it was fitted to."""
-    if parameter.fitted is None:
-        return parameter.source
-    return f"{parameter.source}. Fitted to: {parameter.fitted}"
-
-
-def users_text(names: Sequence[str], total: int) -> str:
-    """Say which runs use a value."""
-    if len(names) == total:
-        return "every run" if total > 1 else names[0]
-    return ", ".join(names) if len(names) <= 2 else f"{len(names)} of {total} runs"
 
 
 def manifest_table(groups: Sequence[Group]) -> Table:

@@ -10,6 +10,9 @@ from dvsim._version import __version__
 from dvsim.errors import OutputError
 from dvsim.results.atomic import write_file
 
+MARK = "<!-- figures -->"  # in the frame; no text of a user can hold it, they are escaped
+FIGURE = '<div class="figure"'
+
 
 def render(template: str, **parts: object) -> str:
     """Fill a template of this package, as a page that needs nothing else.
@@ -24,10 +27,9 @@ def render(template: str, **parts: object) -> str:
     Returns
     -------
     str
-        HTML, with the figure library inside: about 5 MB.
+        HTML, with the figure library inside if there is a figure: about 5 MB.
     """
     import jinja2
-    import plotly.offline
     from markupsafe import Markup
 
     environment = jinja2.Environment(
@@ -38,17 +40,30 @@ def render(template: str, **parts: object) -> str:
         loader=jinja2.FunctionLoader(resource),
     )
     environment.filters["glue"] = glue
-    return environment.get_template(template).render(
+    page = environment.get_template(template).render(
         **parts,
         version=__version__,
-        # both are ours, not a user's: they must not be escaped
-        style=Markup(resource("style.css")),
-        library=Markup(plotly.offline.get_plotlyjs()),
+        # ours, not a user's: it must not be escaped
+        style=Markup(resource("pipeline.css") + resource("style.css")),
     )
+    return page.replace(MARK, figure_scripts() if FIGURE in page else "", 1)
+
+
+def figure_scripts() -> str:
+    """Give the figure library and what draws with it; after all text, which need not wait."""
+    import plotly.offline
+
+    library = plotly.offline.get_plotlyjs()
+    return f"<script>\n{library}\n</script>\n<script>\n{resource('figure.js')}</script>"
 
 
 def write(path: Path, page: str) -> None:
-    """Write a page to a file, see `dvsim.results.atomic.write_file`.
+    """Write a page to a file, see `write_bytes`."""
+    write_bytes(path, page.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file, see `dvsim.results.atomic.write_file`.
 
     Raises
     ------
@@ -56,7 +71,7 @@ def write(path: Path, page: str) -> None:
         If the file cannot be written. What was there before is still there then.
     """
     try:
-        write_file(path, page.encode())
+        write_file(path, data)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 

@@ -124,8 +124,12 @@ def lookup(estimates: DataFrame) -> dict[tuple[str, str, str], Estimate]:
 
 
 def unique_labels(runs: Sequence[Run]) -> list[str]:
-    """Label runs of one size by transport, then by scenario name, then by number."""
-    labels = [transport_text(run) for run in runs]
+    """Label runs of one size by what is varied, by transport, by scenario name, then by number."""
+    varied = [run.scenario.whatif for run in runs]
+    labels = [
+        transport_text(run) if place is None else place.says
+        for run, place in zip(runs, varied, strict=True)
+    ]
     if len(set(labels)) < len(labels):
         labels = [f"{run.scenario.name}{', emulated' * (run.backend == 'emu')}" for run in runs]
     seen: dict[str, int] = {}

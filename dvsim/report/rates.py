@@ -126,7 +126,7 @@ def rates_table(groups: Sequence[Group]) -> Table:
         name="mean-rates",
         caption=(
             "Mean rates. As printed: average over the published columns, on the Data "
-            "Vortex in pieces per receiver. Whole messages: all receivers together."
+            "Vortex in pieces per receiver. Whole messages: all receivers that have a column."
         ),
         head=[
             "message",

@@ -9,6 +9,7 @@ from dvsim.report.table import Cell, Table, number
 from dvsim.results.fabric import fabric_text
 from dvsim.results.stages import STAGES, bottleneck_text, stages_of
 
+MOST_INSTANCES = 64  # of a kind; a thousand receivers would be megabytes
 EVENTS = {"overruns": "overruns", "extra_polls": "extra polls", "paged_bytes": "bytes paged"}
 
 
@@ -44,7 +45,8 @@ def stages_table(groups: Sequence[Group]) -> Table:
         name="stages",
         caption=(
             "Share of the time for which each stage was busy (its busiest instance), and events "
-            "per iteration over all instances; means over iterations and replications."
+            "per iteration over all instances; means over iterations and replications. The "
+            f"download has the first {MOST_INSTANCES} components of a kind."
         ),
         head=[
             "message",
@@ -59,9 +61,21 @@ def stages_table(groups: Sequence[Group]) -> Table:
             [entry.run.scenario.name, component, metric, value.value, value.low, value.high]
             for _, entry in entries
             for (component, reading, metric), value in entry.estimates.items()
-            if reading == "counter"
+            if reading == "counter" and within(component)
         ],
     )
+
+
+def within(component: str) -> bool:
+    """Say whether the download has the counters of a component; all are in the run's folder.
+
+    Examples
+    --------
+    >>> within("card.2"), within("card.1024"), within("conservation")
+    (True, False, True)
+    """
+    number = component.rpartition(".")[2]
+    return not number.isdecimal() or int(number) <= MOST_INSTANCES
 
 
 def fabric_lines(groups: Sequence[Group]) -> list[str]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import DvsimError
 from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
-from dvsim.report.evidence import claims_table, commands_of, parameters_table, used_cards
+from dvsim.report.evidence import claims_table, claims_untold, commands_of
+from dvsim.report.lanes import lanes_of_study
 from dvsim.report.page import render, resource, write
+from dvsim.report.parameters import parameters_table, used_cards
+from dvsim.report.pipeline import pipeline_drawing
 from dvsim.report.recorded import Recording, Shape, recording
 from dvsim.report.spread import spread_drawings
 from dvsim.report.stage_curves import linear_drawing, stage_drawings
@@ -40,8 +43,8 @@ class Part:
         Of its scenario.
     sentences : sequence of str
         Its answer, most important first.
-    curves, spreads : sequence of Drawing
-        Metrics over what was varied, and what lies behind their means.
+    pipelines, curves, spreads : sequence of Drawing
+        The way of a message, metrics over what was varied, and what lies behind their means.
     points : Table
         Every point.
     recording : Recording or None
@@ -52,6 +55,7 @@ class Part:
     title: str
     question: str
     sentences: Sequence[str]
+    pipelines: Sequence[Drawing]
     curves: Sequence[Drawing]
     spreads: Sequence[Drawing]
     points: Table
@@ -59,7 +63,10 @@ class Part:
 
 
 def render_study_report(
-    studies: Sequence[PointsStudy], validation: Validation | None = None, command: str | None = None
+    studies: Sequence[PointsStudy],
+    validation: Validation | None = None,
+    command: str | None = None,
+    more: Sequence[Drawing] = (),
 ) -> str:
     """Make the report of one study or many, as one HTML page that needs nothing else.
 
@@ -73,6 +80,8 @@ def render_study_report(
         The claims that these studies decide.
     command : str, optional
         The command that makes the page; those that made the studies are known from their manifests.
+    more : sequence of Drawing
+        Further figures, about what the results depend on, see `dvsim.report.sensitivity`.
 
     Returns
     -------
@@ -88,22 +97,29 @@ def render_study_report(
 
     if not studies:
         raise DvsimError("a report needs at least one study")
-    parts = [part_of(study, f"study-{number}") for number, study in enumerate(studies)]
+    parts = study_parts(studies, validation, command)
+    played = any(part.recording for part in parts["parts"])
+    script = Markup(resource("player.js")) if played else ""
+    return render("studies.html.jinja", **parts, intro="", script=script, more=more)
+
+
+def study_parts(
+    studies: Sequence[PointsStudy], validation: Validation | None, command: str | None
+) -> dict[str, Any]:
+    """Make what a report of studies holds, in whatever form it is written."""
     claims = validation is not None and bool(validation.claims)
-    return render(
-        "studies.html.jinja",
-        title=studies[0].scenario.title if len(studies) == 1 else f"{len(studies)} studies",
-        intro="",
-        verdicts=claims_sentences(validation),
-        parts=parts,
-        claims=claims_table(validation) if validation and claims else None,
-        settings=settings_table(studies),
-        parameters=parameters_table(studies) if any(map(used_cards, studies)) else None,
-        origin=origin_table(studies),
-        sources=list(dict.fromkeys(s.scenario.source for s in studies if s.scenario.source)),
-        commands=commands_of(studies, command),
-        script=Markup(resource("player.js")) if any(part.recording for part in parts) else "",
-    )
+    return {
+        "title": studies[0].scenario.title if len(studies) == 1 else f"{len(studies)} studies",
+        "verdicts": claims_sentences(validation),
+        "parts": [part_of(study, f"study-{number}") for number, study in enumerate(studies)],
+        "claims": claims_table(validation) if validation and claims else None,
+        "untold": claims_untold(validation),
+        "settings": settings_table(studies),
+        "parameters": parameters_table(studies) if any(map(used_cards, studies)) else None,
+        "origin": origin_table(studies),
+        "sources": list(dict.fromkeys(s.scenario.source for s in studies if s.scenario.source)),
+        "commands": commands_of(studies, command),
+    }
 
 
 def part_of(study: PointsStudy, name: str) -> Part:
@@ -115,11 +131,20 @@ def part_of(study: PointsStudy, name: str) -> Part:
         title=scenario.title,
         question=scenario.question,
         sentences=answer(sweep),
+        pipelines=pipelines(sweep, name),
         curves=[*curve_drawings(sweep, name), *linear_drawing(sweep, name)],
         spreads=behind(sweep, name),
         points=points_table(sweep, f"{name}-points"),
         recording=recorded(study, f"{name}-recorded"),
     )
+
+
+def pipelines(sweep: Sweep, name: str) -> list[Drawing]:
+    """Draw the way of a message, where there are messages."""
+    if not isinstance(sweep.study, MessagingStudy) or sweep.study.stages.empty:
+        return []
+    lanes = lanes_of_study(sweep, sweep.study)
+    return [pipeline_drawing(lanes, f"{name}-pipeline", "What limits it, at the end of each line")]
 
 
 def behind(sweep: Sweep, name: str) -> list[Drawing]:

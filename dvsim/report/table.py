@@ -7,7 +7,11 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from dvsim.results.paired import Change
 
 MARKS = {"pass": "✓", "fail": "✗", "info": "–"}  # a mark and a word: never colour alone
 MISSING = "–"
@@ -21,8 +25,8 @@ class Cell:
     ----------
     text : str
         What is shown; the page escapes it.
-    kind : {"text", "number", "code"}
-        How it is set.
+    kind : {"text", "prose", "number", "code"}
+        How it is set; prose has lines, of a width that can be read.
     status : {"", "pass", "fail", "info", "fitted", "held-out", "strong"}
         Its meaning, from which the page takes colour and mark.
     raw : str, float or None
@@ -141,6 +145,13 @@ def times(value: float | None, status: str = "") -> Cell:
     """Make a cell of a ratio; the CSV keeps all its digits."""
     raw = "" if value is None or not math.isfinite(value) else value
     return Cell(ratio_text(value), "number", status, raw)
+
+
+def changed(change: Change | None, unit: float = 1.0) -> Cell:
+    """Make a cell of what became of a value; the CSV has the change alone, with all its digits."""
+    if change is None:
+        return Cell(MISSING, "number", raw="")
+    return Cell(change.text(unit), "number", raw=change.value)
 
 
 def mark(passed: bool | None, kind: str = "text") -> Cell:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dvsim.report.evidence import claims_untold
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.rates import Contest, contests, rates_of
 from dvsim.report.table import number_text, ratio_text
+from dvsim.report.whatif import all_answer, answer_sentences
 from dvsim.results.emulated import made_text
 from dvsim.results.stages import SATURATED, busiest
 
 if TYPE_CHECKING:
     from dvsim.validation.types import Validation
 
+MOST_SIZES = 6  # of which each has its ratio in a sentence; the table has all
 INTERCONNECT = ("fabric", "card", "link")
 
 
@@ -32,9 +35,13 @@ def sentences(groups: Sequence[Group], validation: Validation | None) -> list[st
     list of str
         The first one is the verdict; none is empty.
     """
+    told = answer_sentences(groups)
+    if told and all_answer(groups):
+        return told
     found = contests(groups)
     compared = validation is not None and bool(validation.columns)
     return [
+        *told,
         *verdict_sentences(validation),
         *claims_sentences(validation),
         *(contest_sentences(found, groups) if found else single_sentences(groups)),
@@ -67,20 +74,26 @@ def claims_sentences(validation: Validation | None) -> list[str]:
     """Count the claims by verdict."""
     if validation is None or not validation.claims:
         return []
-    verdicts = [claim.verdict for claim in validation.claims]
+    untold = set(claims_untold(validation))
+    verdicts = [claim.verdict for claim in validation.claims if claim.id not in untold]
+    rest = f" {len(untold)} more speak about what was not run here." if untold else ""
+    if not verdicts:
+        return [f"None of the {len(untold)} claims of the source speaks about these runs."]
     tally = {word: verdicts.count(word) for word in ("confirmed", "refuted", "not reproduced")}
+    if "not testable" in verdicts:
+        tally["not testable"] = verdicts.count("not testable")
     listed = join([f"{count} {word}" for word, count in tally.items()])
     defined = sum(
         claim.by_definition and claim.verdict == "confirmed" for claim in validation.claims
     )
     more = f" {defined} of those confirmed {'is' if defined == 1 else 'are'} so by definition."
-    return [f"Of {len(verdicts)} claims of the source, {listed}.{more if defined else ''}"]
+    return [f"Of {len(verdicts)} claims of the source, {listed}.{more if defined else ''}{rest}"]
 
 
 def contest_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list[str]:
     """Set Data Vortex against TCP, as printed and then counted alike."""
-    printed = join([f"{ratio_text(item.printed)} at {size(item)}" for item in found])
-    messages = join([f"{ratio_text(item.messages)} at {size(item)}" for item in found])
+    printed = ratios_text([(item.printed, item) for item in found])
+    messages = ratios_text([(item.messages, item) for item in found])
     ends = [found[0]] if len(found) == 1 else [found[0], found[-1]]
     examples = join(
         [
@@ -102,6 +115,16 @@ def contest_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list
         f"Counted alike, in whole messages over all receivers, it is {messages} ({counted}): "
         f"{side_text(found)}.",
     ]
+
+
+def ratios_text(found: Sequence[tuple[float | None, Contest]]) -> str:
+    """Write a ratio for each size, or the least and the most where there are many."""
+    known = [(value, item) for value, item in found if value is not None]
+    if len(found) <= MOST_SIZES or not known:
+        return join([f"{ratio_text(value)} at {size(item)}" for value, item in found])
+    ends = (min(known, key=lambda one: one[0]), max(known, key=lambda one: one[0]))
+    low, high = (f"{ratio_text(value)} at {size(item)}" for value, item in ends)
+    return f"{low} at least and {high} at most"
 
 
 def side_text(found: Sequence[Contest]) -> str:

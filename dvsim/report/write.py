@@ -8,21 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import DvsimError
 from dvsim.report.compare import columns_table, published_values, rows_as_printed, statistics_table
+from dvsim.report.drawing import Drawing
 from dvsim.report.emulated import emulated_table
 from dvsim.report.evidence import (
     cards_table,
     claims_table,
+    claims_untold,
     commands_of,
     manifest_table,
-    parameters_table,
 )
 from dvsim.report.figures import points_per_trace, rate_drawing
+from dvsim.report.lanes import lanes_of
 from dvsim.report.page import render, write
+from dvsim.report.parameters import parameters_table
+from dvsim.report.pipeline import pipeline_drawing
 from dvsim.report.prepare import Group, prepare, size_text
+from dvsim.report.qq import qq_drawings
 from dvsim.report.quantiles import quantile_drawing
 from dvsim.report.rates import rates_table
+from dvsim.report.scaling import scaling_drawings
 from dvsim.report.stages import fabric_lines, stages_table
-from dvsim.report.verdict import join, sentences
+from dvsim.report.verdict import MOST_SIZES, join, sentences
+from dvsim.report.whatif import all_answer, answer_drawings, answer_tables, answers_of
 
 if TYPE_CHECKING:
     from dvsim.results.run import Run
@@ -30,7 +37,10 @@ if TYPE_CHECKING:
 
 
 def render_report(
-    runs: Sequence[Run], validation: Validation | None = None, command: str | None = None
+    runs: Sequence[Run],
+    validation: Validation | None = None,
+    command: str | None = None,
+    more: Sequence[Drawing] = (),
 ) -> str:
     """Make the report of one run or many, as one HTML page that needs nothing else.
 
@@ -44,6 +54,8 @@ def render_report(
         The comparison of these runs with what was published.
     command : str, optional
         The command that makes the page; those that made the runs are known from their manifests.
+    more : sequence of Drawing
+        Further figures, about what the results depend on, see `dvsim.report.sensitivity`.
 
     Returns
     -------
@@ -57,11 +69,15 @@ def render_report(
     """
     if not runs:
         raise DvsimError("a report needs at least one run")
-    return render(
-        "page.html.jinja",
-        **page_parts(prepare(runs), runs, validation),
-        commands=commands_of(runs, command),
-    )
+    return render("page.html.jinja", **run_parts(runs, validation, command), more=more)
+
+
+def run_parts(
+    runs: Sequence[Run], validation: Validation | None, command: str | None
+) -> dict[str, Any]:
+    """Make what a report of runs holds, in whatever form it is written."""
+    parts = page_parts(prepare(runs), runs, validation)
+    return parts | {"commands": commands_of(runs, command)}
 
 
 def page_parts(
@@ -73,18 +89,25 @@ def page_parts(
     limit = points_per_trace(groups)
     entries = [entry for group in groups for entry in group.entries]
     judged = validation is not None and bool(validation.columns)
+    alike = len(runs) == 1 or all_answer(groups)
+    questions = list(dict.fromkeys(run.scenario.question for run in runs)) if alike else []
     return {
         "title": title_of(groups),
-        "intro": runs[0].scenario.question if len(runs) == 1 else "",
+        "intro": questions[0] if len(questions) == 1 else "",
         "sources": list(dict.fromkeys(run.scenario.source for run in runs if run.scenario.source)),
         "sentences": sentences(groups, validation),
         "loops": join(sorted({run.scenario.loop for run in runs})),
+        "answers": answer_tables(groups),
+        "answer_figures": answer_drawings(groups),
         "rates": rates_table(groups),
         "columns": columns_table(groups, validation, rows) if validation and judged else None,
         "statistics": [
             (size_text(group.message_bytes), statistics_table(group, validation, rows))
             for group in groups
         ],
+        "scaling_figures": scaling_drawings(groups, published),
+        "pipelines": pipeline_drawings(groups),
+        "qq_figures": qq_drawings(groups, validation, rows),
         "rate_figures": [rate_drawing(group, limit) for group in groups],
         "quantile_figures": [
             quantile_drawing(entry, published, f"quantiles-{number}")
@@ -94,10 +117,24 @@ def page_parts(
         "emulated": emulated_table(groups),
         "fabrics": fabric_lines(groups),
         "claims": claims_table(validation) if validation and validation.claims else None,
+        "untold": claims_untold(validation),
         "parameters": parameters_table([run for run in runs if run.backend != "emu"]),
         "manifest": manifest_table(groups),
         "cards": cards_table(runs),
     }
+
+
+def pipeline_drawings(groups: Sequence[Group]) -> list[Drawing]:
+    """Draw the way of a message, a picture for each transport."""
+    drawings = []
+    for vortex, name in ((True, "Data Vortex"), (False, "TCP")):
+        lanes = lanes_of(groups, vortex=vortex)
+        if lanes:
+            identifier = f"pipeline-{'dv' if vortex else 'tcp'}"
+            drawings.append(
+                pipeline_drawing(lanes, identifier, f"{name}: where time and bytes wait")
+            )
+    return drawings
 
 
 def title_of(groups: Sequence[Group]) -> str:
@@ -105,9 +142,13 @@ def title_of(groups: Sequence[Group]) -> str:
     entries = [entry for group in groups for entry in group.entries]
     if len(entries) == 1:
         return entries[0].run.scenario.title + ", emulated" * (entries[0].made == "emulated")
+    told = answers_of(groups)
+    if len(told) == 1 and all_answer(groups):
+        return told[0].whatif.title
     transports = ["Data Vortex"] * any(entry.is_vortex for entry in entries)
     transports += ["TCP"] * any(not entry.is_vortex for entry in entries)
-    sizes = join([size_text(group.message_bytes) for group in groups])
+    texts = [size_text(group.message_bytes) for group in groups]
+    sizes = join(texts) if len(texts) <= MOST_SIZES else f"{texts[0]} to {texts[-1]}"
     made = " and ".join(dict.fromkeys(entry.made for entry in entries))
     runs = "runs" if made == "simulated" else f"{made} runs"
     return f"{len(entries)} {runs}: {join(transports)}, messages of {sizes}"

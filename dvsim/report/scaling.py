@@ -1,0 +1,218 @@
+"""Rates against the size of a message: as printed beside what was published, and counted alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from dvsim.report.axes import GREY, layout, log_axis, tall
+from dvsim.report.curves import rgb
+from dvsim.report.drawing import Drawing, draw
+from dvsim.report.prepare import Entry, Group, size_text, transport_text
+from dvsim.report.quantiles import Published
+from dvsim.report.sweep import SYMBOLS
+from dvsim.report.table import number_text
+from dvsim.results.beside import whole_messages
+from dvsim.results.sides import Value
+
+MEGA = 1e6
+MOST_TICKS = 8  # of sizes on an axis half a screen wide
+
+Course = list[tuple[int, Value]]
+"""Message sizes with the value there, in order."""
+
+
+def scaling_drawings(groups: Sequence[Group], published: Published) -> list[Drawing]:
+    """Draw how rates change with the size of a message; nothing where there is one size."""
+    if len(groups) < 2:
+        return []
+    lines = lines_of(groups)
+    if not lines:
+        return []
+    colours = {label: entries[0][1].colour for label, entries in lines.items()}
+    whole = {
+        label: [(size, found) for size, entry in entries if (found := whole_messages(entry.run))]
+        for label, entries in lines.items()
+    }
+    carried = {
+        label: [(size, Value(*(part * size / MEGA for part in found))) for size, found in course]
+        for label, course in whole.items()
+    }
+    return [
+        printed_drawing(groups, lines, published),
+        course_drawing(
+            groups,
+            whole,
+            "scaling-messages",
+            "Whole messages, all receivers",
+            "messages/s",
+            "Every line counts whole messages over all receivers, so heights compare",
+            colours,
+        ),
+        course_drawing(
+            groups,
+            carried,
+            "scaling-bytes",
+            "Bytes of messages, all receivers",
+            "MB/s",
+            "The same rates times the size of a message: where a line rises in step with the size, "
+            "the cost is per message, and where it is flat, per byte",
+            colours,
+        ),
+    ]
+
+
+def lines_of(groups: Sequence[Group]) -> dict[str, list[tuple[int, Entry]]]:
+    """Give runs that differ in the size of a message only, by what they have in common.
+
+    That is what was varied or their transport, with the start of their names where several share
+    it.
+    """
+    found: dict[tuple[str, str], dict[int, Entry]] = {}
+    for group in groups:
+        for entry in group.entries:
+            start = entry.run.scenario.name.removesuffix(f"-{group.message_bytes}")
+            varied = entry.run.scenario.whatif
+            called = transport_text(entry.run) if varied is None else varied.says
+            line = found.setdefault((called, start), {})
+            line[group.message_bytes] = entry  # of runs of one scenario the last, as on the page
+    found = {key: line for key, line in found.items() if len(line) > 1}
+    every = [called for called, _ in found]
+    return {
+        called if every.count(called) == 1 else f"{called}, {start}": list(line.items())
+        for (called, start), line in found.items()
+    }
+
+
+def printed_drawing(
+    groups: Sequence[Group], lines: dict[str, list[tuple[int, Entry]]], published: Published
+) -> Drawing:
+    """Draw the means of the columns as the paper prints them, with the published ones."""
+    courses: dict[str, Course] = {}
+    colours: dict[str, str] = {}
+    known: list[tuple[int, float, str]] = []
+    for label, entries in lines.items():
+        for size, entry in entries:
+            for column in entry.columns:
+                found = entry.estimates.get((column, entry.reading, "mean"))
+                key = (entry.run.scenario.name, column, "mean")
+                if entry.judged and key in published:
+                    known.append((size, published[key], f"{label} {column}"))
+                if found is not None:
+                    colours.setdefault(f"{label} {column}", entries[0][1].colour)
+                    value = Value(found.value, found.low, found.high)
+                    courses.setdefault(f"{label} {column}", []).append((size, value))
+    traces = [
+        hollow_trace(courses_of, label)
+        for label in courses
+        if (courses_of := [(size, value) for size, value, owner in known if owner == label])
+    ]
+    return course_drawing(
+        groups,
+        courses,
+        "scaling-printed",
+        "Mean rates as printed",
+        "pieces/s or messages/s",
+        "Each line is a column as the paper counts: pieces at one receiver on the Data Vortex, "
+        "messages of the whole system on TCP",
+        colours,
+        traces,
+    )
+
+
+def course_drawing(
+    groups: Sequence[Group],
+    courses: dict[str, Course],
+    name: str,
+    title: str,
+    unit: str,
+    reading: str,
+    colours: Mapping[str, str],
+    beside: Sequence[dict[str, Any]] = (),
+) -> Drawing:
+    """Draw lines over the size of a message, with their intervals as bars."""
+    values = [value.value for course in courses.values() for _, value in course if value.value > 0]
+    values += [float(y) for trace in beside for y in trace["y"] if y > 0]
+    low, high = min(values, default=1.0), max(values, default=10.0)
+    traces = [*beside]
+    for number, (label, course) in enumerate(courses.items()):
+        traces.append(line_trace(label, course, colours[label], number, unit))
+    said = "; ".join(
+        f"{label}: "
+        + " to ".join(
+            f"{number_text(value.value)} at {size_text(size)}"
+            for size, value in (course[0], course[-1])
+        )
+        for label, course in courses.items()
+        if course
+    )
+    second = (
+        "grey hollow marks were published; bars are 95 % intervals over replications"
+        if beside
+        else "bars are 95 % intervals over replications"
+    )
+    return Drawing(
+        name=name,
+        title=title,
+        html=draw(
+            name,
+            traces,
+            layout(
+                tall(len(courses) + bool(beside)) + 20,
+                size_axis([group.message_bytes for group in groups]),
+                log_axis(low / 1.4, high * 1.4) | {"title": unit},
+            ),
+        ),
+        label=f"{title} against the size of a message, {unit}. {said}.",
+        reading=f"{reading}. Both axes are logarithmic; {second}.",
+    )
+
+
+def size_axis(sizes: Sequence[int]) -> dict[str, Any]:
+    """Give the axis of message sizes, with a name at every size or at every so many."""
+    step = -(-len(sizes) // MOST_TICKS)
+    shown = [size for place, size in enumerate(sizes) if place % step == 0]
+    return {
+        "type": "log",
+        "title": "size of a message",
+        "tickvals": shown,
+        "ticktext": [size_text(size) for size in shown],
+        "tickangle": 0 if len(shown) < 6 else -40,
+    }
+
+
+def line_trace(label: str, course: Course, colour: str, number: int, unit: str) -> dict[str, Any]:
+    """Give the line of a course, with its intervals."""
+    name = escape(label)
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": [size for size, _ in course],
+        "y": [value.value for _, value in course],
+        "error_y": {
+            "type": "data",
+            "array": [value.high - value.value for _, value in course],
+            "width": 3,
+            "color": f"rgba({', '.join(map(str, rgb(colour)))}, 0.6)",
+        },
+        "line": {"color": colour, "width": 2, "dash": ("solid", "dash", "dot")[number % 3]},
+        "marker": {"color": colour, "size": 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
+        "hovertemplate": f"%{{x:,}} B: %{{y:,.4g}} {unit}<extra>{name}</extra>",
+    }
+
+
+def hollow_trace(points: Sequence[tuple[int, float]], label: str) -> dict[str, Any]:
+    """Give grey hollow marks for what was published of a column."""
+    name = escape(f"{label} published")
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [size for size, _ in points],
+        "y": [value for _, value in points],
+        "marker": {"color": GREY, "size": 14, "symbol": "circle-open", "line": {"width": 1.5}},
+        "hovertemplate": f"%{{x:,}} B: %{{y:,.4g}}<extra>{name}</extra>",
+        "showlegend": False,
+    }

@@ -1,0 +1,124 @@
+"""Which parameters a result depends on: Sobol indices that a sweep has kept, as a picture."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.report.axes import layout
+from dvsim.report.drawing import Drawing, draw
+from dvsim.report.prepare import BLUE, VERMILION
+
+FILE = "sensitivity.csv"
+ORDERS = {
+    "total": ("total", VERMILION, "circle", 0.12),
+    "first": ("alone", BLUE, "diamond-open", -0.12),
+}
+"""Column -> what it is called, colour, mark, and its place beside the line of a key."""
+ENDS = ("", "_low", "_high")  # of the names of columns: an index and its interval
+MOST_KEYS = 15  # that are drawn; the data have all
+
+Row = Mapping[str, str]
+
+
+def sensitivity_drawings(folder: Path) -> list[Drawing]:
+    """Draw the indices that ``dvsim sweep --sensitivity`` has kept in a folder.
+
+    Returns
+    -------
+    list of Drawing
+        One for each result, in the order of the file.
+
+    Raises
+    ------
+    ScenarioError
+        If there are none, or the file has other columns.
+    """
+    path = folder / FILE
+    try:
+        text = path.read_text("utf-8")
+    except OSError:
+        message = f"holds no {FILE}; 'dvsim sweep SCENARIO --sensitivity' makes one"
+        raise ScenarioError([Fault(str(folder), None, "", message)]) from None
+    rows = list(csv.DictReader(text.splitlines()))
+    wanted = {"result", "key", *(f"{order}{end}" for order in ORDERS for end in ENDS)}
+    missing = sorted(wanted - set(rows[0] if rows else ()))
+    if missing:
+        message = f"lacks the columns {', '.join(missing)}"
+        raise ScenarioError([Fault(str(path), None, "", message)])
+    results = list(dict.fromkeys(row["result"] for row in rows))
+    data = f"data:text/csv;charset=utf-8,{quote(text)}"
+    return [
+        result_drawing(result, [row for row in rows if row["result"] == result], number, data)
+        for number, result in enumerate(results)
+    ]
+
+
+def result_drawing(result: str, rows: Sequence[Row], number: int, data: str) -> Drawing:
+    """Draw the indices of one result, the most important key at the top."""
+    drawn = sorted(rows, key=lambda row: float(row["total"]), reverse=True)[:MOST_KEYS]
+    keys = [row["key"] for row in drawn]
+    name = f"sensitivity-{number}"
+    traces = [index_trace(drawn, order) for order in ORDERS]
+    y = {
+        "tickvals": list(range(len(keys))),
+        "ticktext": [escape(key) for key in keys],
+        "range": [len(keys) - 0.5, -0.5],
+        "showgrid": False,
+    }
+    x = {"title": "share of the variance", "range": [-0.05, 1.1], "showgrid": True}
+    said = ", ".join(f"{row['key']} {float(row['total']):.2f}" for row in drawn[:3])
+    left = f" {len(rows) - len(drawn)} weaker keys are not drawn." * (len(rows) > len(drawn))
+    return Drawing(
+        name=name,
+        title=f"What {result} depends on",
+        html=draw(name, traces, layout(150 + 28 * len(keys), x, y)),
+        label=f"Sobol indices of {result}: total {said}.",
+        reading=(
+            "Filled marks are the share of the variance in which a key has a part, hollow ones "
+            "what it explains alone; where they differ keys act together, and a key near 0 could "
+            "have any value in its range. Bars are 95 % intervals of the bootstrap over samples."
+            f"{left}"
+        ),
+        data=data,
+    )
+
+
+def index_trace(rows: Sequence[Row], order: str) -> dict[str, Any]:
+    """Give the indices of one order with their intervals."""
+    text, colour, symbol, shift = ORDERS[order]
+    value, low, high = ([number_of(row[order + end]) for row in rows] for end in ENDS)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": text,
+        "x": value,
+        "y": [place - shift for place in range(len(rows))],
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [max(top - one, 0.0) for one, top in zip(value, high, strict=True)],
+            "arrayminus": [max(one - bottom, 0.0) for one, bottom in zip(value, low, strict=True)],
+            "thickness": 1.5,
+            "width": 3,
+        },
+        "marker": {
+            "color": colour,
+            "size": 9,
+            "symbol": symbol,
+            "line": {"width": 1.5, "color": colour},
+        },
+        "hovertemplate": f"%{{x:.3f}} {text}<extra></extra>",
+    }
+
+
+def number_of(text: str) -> float:
+    """Read an index; what is not a number explains nothing."""
+    value = float(text)
+    return 0.0 if math.isnan(value) else value

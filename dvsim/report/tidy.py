@@ -1,0 +1,95 @@
+"""All results as one tidy table: a row for each number, for CSV and Parquet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from dvsim.report.compare import PRINTED
+from dvsim.results.points import PointsStudy
+from dvsim.results.run import Run
+
+if TYPE_CHECKING:
+    from dvsim.validation.types import Row, Validation
+
+KEYS = ["scenario", "backend", "seed", "replications", "version"]
+JUDGED = ["published", "tolerance", "verdict", "split"]
+
+
+def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) -> pd.DataFrame:
+    """Put the estimates of all results under each other.
+
+    Returns
+    -------
+    DataFrame
+        `KEYS`, then for runs of a system transport, message_bytes, column, reading and statistic,
+        for studies point, the varied keys and metric; then value, low, high (95 % interval over
+        replications) and unit; where columns were published also `JUDGED`. A run is judged if it
+        is the last of its scenario, as on the page.
+    """
+    judged = {one.scenario.name: one for one in results}
+    parts = []
+    for one in results:
+        table = run_table(one) if isinstance(one, Run) else one.estimates()
+        version = str(one.manifest.get("version", ""))
+        backend = str(one.manifest.get("backend", getattr(one, "backend", "")))
+        values = [one.scenario.name, backend, one.seed, one.replications, version]
+        for place, (name, value) in enumerate(zip(KEYS, values, strict=True)):
+            table.insert(place, name, [value] * len(table))
+        if isinstance(one, Run) and validation is not None and validation.rows:
+            judge = judged[one.scenario.name] is one and one.backend != "emu"
+            table = with_verdicts(table, validation if judge else None)
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True)
+
+
+def run_table(run: Run) -> pd.DataFrame:
+    """Return the estimates of a run with its transport and message size."""
+    table = run.estimates()
+    table.insert(0, "transport", run.scenario.system.transport)
+    table.insert(1, "message_bytes", run.scenario.workload.message_bytes)
+    return table
+
+
+def with_verdicts(table: pd.DataFrame, validation: Validation | None) -> pd.DataFrame:
+    """Set published values and verdicts beside the estimates that they are about."""
+    rows = () if validation is None else validation.rows
+    said: dict[tuple[str, ...], Row] = {
+        (row.scenario, row.column, row.reading, row.statistic): row for row in rows
+    }
+    own = "pieces" if table["transport"].iloc[0] == "data-vortex" else "messages"
+    readings = [PRINTED if reading == own else "as messages" for reading in table["reading"]]
+    keys = zip(table["scenario"], table["column"], readings, table["statistic"], strict=True)
+    found = [said.get(key) for key in keys]
+    return table.assign(
+        published=[math.nan if row is None else row.published for row in found],
+        tolerance=[
+            math.nan if row is None or row.tolerance is None else row.tolerance for row in found
+        ],
+        verdict=["" if row is None else row.verdict for row in found],
+        split=["" if row is None else row.split for row in found],
+    )
+
+
+def to_csv(table: pd.DataFrame) -> bytes:
+    """Write the table as CSV, with all digits."""
+    text: str = table.to_csv(index=False, lineterminator="\n")
+    return text.encode()
+
+
+def to_parquet(table: pd.DataFrame) -> bytes:
+    """Write the table as Parquet without metadata, so that equal tables give equal bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    plain = table.copy()
+    for name in filter(lambda name: pd.api.types.is_object_dtype(plain[name]), plain.columns):
+        plain[name] = plain[name].map(lambda value: None if value is None else str(value))
+    sink = pa.BufferOutputStream()
+    arrow = pa.Table.from_pandas(plain, preserve_index=False).replace_schema_metadata(None)
+    pq.write_table(arrow, sink, compression="zstd", version="2.6")
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
