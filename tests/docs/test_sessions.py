@@ -58,3 +58,8 @@ def test_no_command_is_shown_without_its_dollar():
         for number, line in enumerate(page.read_text("utf-8").splitlines(), start=1):
             bare = line.startswith(("    dvsim ", "    make ", "    vicrun "))
             assert not bare, f"{name(page)}:{number}: {line}"
+
+
+def test_the_readme_has_the_tally_of_the_ledger():
+    tally = (ROOT / "docs" / "claims.md").read_text("utf-8").splitlines()[0].removeprefix("# ")
+    assert f"[{tally}](docs/claims.md)" in (ROOT / "README.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Is docs/claims.md what `dvsim validate --all` writes, byte for byte?
+"""Is docs/claims.md what `dvsim validate --all` writes, byte for byte? README.md quotes its goals.
 
 The longest test there is: it runs every published experiment in full. What it says of the claims
 is what the README and the documentation may say.
