@@ -1,4 +1,7 @@
-"""The examples of bridges and shovels: is every message there at the end, by id and MD5?"""
+"""The examples of bridges and shovels: is every message there at the end, by id and MD5?
+
+They are those of docs/asynchronous.md.
+"""
 
 import signal
 import types

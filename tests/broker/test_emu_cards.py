@@ -1,4 +1,7 @@
-"""Does an emulated run over cards send all through the bridges, and record what they count?"""
+"""Does an emulated run over cards send all through the bridges, and record what they count?
+
+README.md begins with such a run.
+"""
 
 import math
 import os

@@ -31,7 +31,9 @@ HOW = ("numbers vary", "quick", "part", "table", "tested by", "not run")
 ANY_TEXT = "…"
 NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:e[-+]?\d+)?(?: ?(?:ns|us|ms|s|KiB|MiB|GiB|[KMG]?B/s)\b)?")
 HASH = re.compile(r"\b(?:emu-)?[0-9a-f]{12}\b")
-PROGRESS = re.compile(r"\d+ s left|events/s|running for \d+ s|^waiting for |^\s*$")
+PROGRESS = re.compile(
+    r"\d+ s left|events/s|running for \d+ s|^waiting for |^\w+ [\d.]+: (?:holds|fails)|^\s*$"
+)
 
 
 @dataclass

@@ -1,4 +1,5 @@
-"""Is docs/claims.md what `dvsim validate --all` writes, byte for byte? README.md quotes its goals.
+"""Is docs/claims.md what `dvsim validate --all` writes, byte for byte? README.md and
+h3-model.md quote its goals, messaging-models.md its claims.
 
 The longest test there is: it runs every published experiment in full. What it says of the claims
 is what the README and the documentation may say.

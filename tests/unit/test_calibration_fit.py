@@ -1,4 +1,7 @@
-"""Does a fit find what data were made with, and judge itself by what it has not seen?"""
+"""Does a fit find what data were made with, and judge itself by what it has not seen?
+
+At full length that is in docs/calibration.md.
+"""
 
 import csv
 import math
