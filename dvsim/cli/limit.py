@@ -7,32 +7,43 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import json_option, set_option
-from dvsim.cli.terminal import complain, say
+from dvsim.cli.tables import Table
+from dvsim.cli.terminal import complain, say, tell
 
 if TYPE_CHECKING:
     from dvsim.limit import Limit, Probe
     from dvsim.limit.criterion import Criterion
-    from dvsim.scenario.switch_types import SwitchScenario
 
 
 @click.command()
-@click.argument("scenario")
+@click.argument("scenario", shell_complete=complete_scenarios)
 @click.option("--until", required=True, metavar="CRITERION", help="Such as 'acceptance > 0.99'.")
-@click.option("--vary", "key", default="load", show_default=True, help="The key that is searched.")
+@click.option(
+    "--vary",
+    "key",
+    help="The key that is searched.  [default: load of a switch or network, rate of messaging, "
+    "messages_per_second of a system]",
+)
 @click.option(
     "--between",
     nargs=2,
     type=float,
     metavar="LOW HIGH",
-    help="Where to search.  [default: load 0 1, angles 1 16, height 2 1024]",
+    help="Where to search.  [default: load 0 1, angles 1 16, height 2 1024, rate 1e3 1e7, "
+    "messages_per_second 1e3 1e6]",
 )
-@click.option("--tolerance", default=0.001, show_default=True, help="Of a load.")
+@click.option(
+    "--tolerance",
+    type=float,
+    help="How near it ends.  [default: 0.001 of a load, a hundredth of a rate]",
+)
 @click.option("--smallest", is_flag=True, help="The smallest value that holds, not the largest.")
 @click.option(
     "--replications",
@@ -42,42 +53,49 @@ if TYPE_CHECKING:
     help="Of a probe; doubled, up to 80, where they leave it open.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of all streams.")
+@click.option("--scale", type=float, help="Multiplies the messages, or the slots that count.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
 @set_option
 @json_option
 def limit(
     scenario: str,
     until: str,
-    key: str,
+    key: str | None,
     between: tuple[float, float] | None,
-    tolerance: float,
+    tolerance: float | None,
     smallest: bool,
     replications: int,
     seed: int,
+    scale: float | None,
     workers: int | None,
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Find the largest value of a key at which a criterion holds, by bisection with confidence.
 
-    SCENARIO is one of a switch or network alone. The criterion compares metrics of `dvsim run`
-    with numbers, joined by 'and': 'acceptance > 0.99 and p99 < 40'. A probe is certain when the
+    SCENARIO is of a switch or network, of messaging over hosts, or of a system, whose offered
+    load is searched. The criterion compares metrics of `dvsim run` with numbers, joined by 'and':
+    'acceptance > 0.99 and p99 < 40', 'p99 < 1 ms', 'behind < 10 ms'. A probe is certain when the
     interval of the metric lies on one side of the number: 95 % over all looks at it together.
     Other keys that the scenario varies give a limit each. It is taken for granted that the
     criterion changes once.
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """
-    from dvsim.asked import check_asked
+    from dvsim.asked import check_asked, scaled
     from dvsim.limit import find_limits
     from dvsim.limit.axis import axis_of
     from dvsim.limit.criterion import parse_criterion
+    from dvsim.limit.kinds import kind_of, searched
     from dvsim.limit.search import confidence_of
+    from dvsim.scenario.load import load
 
-    check_asked(seed=seed, workers=workers)
-    loaded = _load(scenario, overrides)
-    criterion = parse_criterion(until)
-    axis = axis_of(key, between or None, tolerance)
+    check_asked(seed=seed, scale=scale, workers=workers)
+    loaded = searched(scaled(load(scenario, overrides), 1.0 if scale is None else scale))
+    kind = kind_of(loaded)
+    criterion = parse_criterion(until, kind.metrics)
+    key = key or next(iter(kind.keys))
+    axis = axis_of(key, between or None, tolerance, kind.keys)
     limits = list(
         find_limits(
             loaded,
@@ -103,45 +121,28 @@ def limit(
     share = confidence_of(replications)
     say(f"  ± is half of the {100 * share:g} % interval, 95 % over all looks at a probe together")
     for one in limits:
-        for line in _lines(one, key, criterion):
-            say(line)
+        tell(_lines(one, key, criterion), indent=4)
     say(f"  $ {command}")
 
 
-def _load(name: str, overrides: Sequence[str]) -> SwitchScenario:
-    """Read a scenario of a switch or network."""
-    from dvsim.errors import Fault, ScenarioError
-    from dvsim.scenario.find import list_scenarios
-    from dvsim.scenario.load import load
-    from dvsim.scenario.switch_types import SwitchScenario
-
-    scenario = load(name, overrides)
-    if not isinstance(scenario, SwitchScenario):
-        known = ", ".join(entry.name for entry in list_scenarios() if entry.kind == "switch")
-        message = f"is of a system; a limit is searched for a switch or network alone: {known}"
-        raise ScenarioError([Fault(name, None, "", message)])
-    return scenario
-
-
-def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str]:
+def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str | Table]:
     """Yield the answer at one point, then its probes."""
     from dvsim.scenario.switch_types import point_text
-    from dvsim.validation.text import aligned
 
     if one.point:
         yield f"  {point_text(one.point)}"
     yield f"  {answer(one, key)}"
-    table = [[key, "replications", *(word for name in criterion.metrics for word in (name, "±"))]]
-    table[0].append("")
+    head = [key, "replications", *(word for name in criterion.metrics for word in (name, "±")), ""]
+    rows = []
     for probe in one.probes:
         row = [f"{probe.value:g}", str(probe.replications)]
         for name in criterion.metrics:
             found = probe.estimates[name]
             nothing = math.isnan(found.value)
             row += ["-", "-"] if nothing else [f"{found.value:.4g}", f"{found.half:.2g}"]
-        table.append([*row, probe.verdict + (" *" if probe.notes else "")])
-    for line in aligned(table, right=range(len(table[0]) - 1)):
-        yield f"    {line}"
+        rows.append([*row, probe.verdict + (" *" if probe.notes else "")])
+    groups = [1, *[2 for _ in criterion.metrics]]
+    yield Table(head, rows, right=range(len(head) - 1), groups=groups)
     if any(probe.fidelity == "flow" for probe in one.probes):
         yield f"    {flow_text(criterion)}"
     noted = [probe for probe in one.probes if probe.notes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -77,10 +77,9 @@ def study_json(study: PointsStudy) -> dict[str, Any]:
 
 def shown_keys(study: PointsStudy) -> list[str]:
     """Return the varied keys, without those that only say how long a point is run."""
-    keys = study.scenario.keys
-    telling = [key for key in keys if key not in ("slots", "warmup", "messages")]
-    distinct: Sized = study.keys()[telling].drop_duplicates() if telling else []
-    return telling if len(distinct) == len(study.scenario.points) else list(keys)
+    from dvsim.results.beside_studies import matching_keys
+
+    return matching_keys([study])
 
 
 def _rows(study: Study, shown: list[str]) -> Iterator[list[str]]:

@@ -3,23 +3,62 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.bounds import COUNT
+from dvsim.scenario import bounds
 from dvsim.scenario.find import nearest
+from dvsim.scenario.messaging_schema import MOST_CLIENTS, MOST_MESSAGES
 
-SHARES = ("load", "duty")
-WHOLES = ("angles", "height", "injecting", "burst", "planes", "link", "slots", "warmup")
 FINEST = 1e-9  # tolerance; many roundings of a number above 0 and at most 1
-BETWEEN: dict[str, tuple[float, float]] = {
-    "load": (0, 1),
-    "duty": (0, 1),
-    "angles": (1, 16),
-    "height": (2, 1024),
+TOLERANCE = {"share": 0.001, "scaled": 0.01}  # absolute, and relative
+
+
+class Order(NamedTuple):
+    """The order of the values of a key.
+
+    Attributes
+    ----------
+    kind
+        ``share``: numbers from 0 to 1; ``scaled``: numbers above 0, as near as their ratio says;
+        ``whole``; ``powers`` of two.
+    least, most
+        What it may be.
+    between
+        Where to look when nothing else is said; None if that must be said.
+    """
+
+    kind: Literal["share", "scaled", "whole", "powers"]
+    least: float
+    most: float
+    between: tuple[float, float] | None = None
+
+
+Keys = Mapping[str, Order]
+"""The keys of a kind of scenario that have an order."""
+
+_COUNT = Order("whole", -bounds.COUNT, bounds.COUNT)  # what is none is refused by the switch
+_CLIENTS = Order("whole", 1, MOST_CLIENTS, (1, MOST_CLIENTS))
+_HELD = Order("whole", 1, MOST_MESSAGES)
+
+SWITCH_KEYS: Keys = {
+    "load": Order("share", 0, 1, (0, 1)),
+    "duty": Order("share", 0, 1, (0, 1)),
+    "angles": _COUNT._replace(between=(1, 16)),
+    "height": Order("powers", 2, bounds.COUNT, (2, 1024)),
+    **dict.fromkeys(("injecting", "burst", "planes", "link", "slots", "warmup"), _COUNT),
 }
-"""Where to look when nothing else is said."""
+MESSAGING_KEYS: Keys = {
+    "rate": Order("scaled", *bounds.LOAD, (1e3, 1e7)),
+    "message_bytes": Order("whole", 1, bounds.MESSAGE),
+    **dict.fromkeys(("streams", "publishers", "consumers"), _CLIENTS),
+    **dict.fromkeys(("window", "prefetch", "acknowledge"), _HELD),
+    "brokers": Order("whole", 1, 16, (1, 16)),
+    "slowdown": Order("scaled", 1, 1000, (1, 1000)),
+}
+SYSTEM_KEYS: Keys = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
 
 class Axis(Protocol):
@@ -51,6 +90,20 @@ class Continuous:
 
 
 @dataclass(frozen=True)
+class Scaled:
+    """All numbers above 0; two are as near as can be if their ratio is within the tolerance."""
+
+    low: float
+    high: float
+    tolerance: float
+
+    def middle(self, low: float, high: float) -> float | None:
+        """Return the geometric mean of two numbers, in four digits: people read it."""
+        middle = float(f"{math.sqrt(low * high):.4g}")
+        return middle if high > low * (1 + self.tolerance) and low < middle < high else None
+
+
+@dataclass(frozen=True)
 class Whole:
     """Whole numbers, or the powers of two among them."""
 
@@ -68,53 +121,68 @@ class Whole:
         return middle if first < middle else None
 
 
-def axis_of(key: str, between: tuple[float, float] | None, tolerance: float) -> Axis:
+def axis_of(
+    key: str,
+    between: tuple[float, float] | None,
+    tolerance: float | None,
+    keys: Keys = SWITCH_KEYS,
+) -> Axis:
     """Return the axis of a key.
 
     Parameters
     ----------
     key
-        Short name of a key of a scenario of a switch or network.
+        Short name of a key of a scenario.
     between
-        Bounds; None for those of `BETWEEN`.
+        Bounds; None for those of the key.
     tolerance
-        Of a key that is no whole number.
+        Of a key that is no whole number: absolute of a share, relative of anything else. None
+        takes that of `TOLERANCE`.
+    keys
+        Those that have an order.
 
     Raises
     ------
     ScenarioError
         If there is no such key, or the bounds are none.
     """
-    known = (*SHARES, *WHOLES)
-    if key not in known:
-        message = f"'{key}' has no order to search in; one of {', '.join(known)}"
-        raise ScenarioError([Fault("--vary", None, "", message, nearest(key, known))])
-    bounds = between or BETWEEN.get(key)
-    if bounds is None:
+    if key not in keys:
+        message = f"'{key}' has no order to search in; one of {', '.join(keys)}"
+        raise ScenarioError([Fault("--vary", None, "", message, nearest(key, keys))])
+    order = keys[key]
+    ends = between or order.between
+    if ends is None:
         message = f"missing; '{key}' needs a range to search in"
         raise ScenarioError([Fault("--between", None, "", message)])
-    low, high = bounds
-    faults = []
-    if not low < high:
-        faults.append(Fault("--between", None, "", f"{low:g} is not below {high:g}"))
-    if key in SHARES:
-        if not (low >= 0 and high <= 1):
-            message = f"a {key} is from 0 to 1, not from {low:g} to {high:g}"
-            faults.append(Fault("--between", None, "", message))
-        if not FINEST <= tolerance < 1:
-            message = f"{tolerance:g} is not from {FINEST:g} on and below 1"
-            faults.append(Fault("--tolerance", None, "", message))
-    for bound in bounds if key in WHOLES else ():
-        if not math.isfinite(bound) or bound != int(bound):
-            faults.append(Fault("--between", None, "", f"'{key}' is a whole number, not {bound:g}"))
-        elif abs(bound) > COUNT:
-            message = f"'{key}' must be at most {COUNT}, not {bound:g}"
-            faults.append(Fault("--between", None, "", message))
-        elif key == "height" and (bound < 2 or int(bound) & (int(bound) - 1)):
-            message = f"a height is a power of two from 2 on, not {bound:g}"
-            faults.append(Fault("--between", None, "", message))
+    near = TOLERANCE.get(order.kind, 1.0) if tolerance is None else tolerance
+    faults = [Fault("--between", None, "", said) for said in _wrong(key, order, *ends)]
+    if order.kind in TOLERANCE and not FINEST <= near < 1:
+        message = f"{near:g} is not from {FINEST:g} on and below 1"
+        faults.append(Fault("--tolerance", None, "", message))
     if faults:
         raise ScenarioError(faults)
-    if key in SHARES:
-        return Continuous(low, high, tolerance)
-    return Whole(int(low), int(high), powers=key == "height")
+    low, high = ends
+    if order.kind == "share":
+        return Continuous(low, high, near)
+    if order.kind == "scaled":
+        return Scaled(low, high, near)
+    return Whole(int(low), int(high), powers=order.kind == "powers")
+
+
+def _wrong(key: str, order: Order, low: float, high: float) -> Iterator[str]:
+    """Yield what is wrong with the bounds of a key."""
+    if not low < high:
+        yield f"{low:g} is not below {high:g}"
+    if order.kind in ("share", "scaled"):
+        if not (low >= order.least and high <= order.most):
+            yield f"a {key} is from {order.least:g} to {order.most:g}, not from {low:g} to {high:g}"
+        return
+    for bound in (low, high):
+        if not math.isfinite(bound) or bound != int(bound):
+            yield f"'{key}' is a whole number, not {bound:g}"
+        elif abs(bound) > order.most:
+            yield f"'{key}' must be at most {order.most}, not {bound:g}"
+        elif order.kind == "powers" and (bound < 2 or int(bound) & (int(bound) - 1)):
+            yield f"a height is a power of two from 2 on, not {bound:g}"
+        elif bound < order.least:
+            yield f"'{key}' must be at least {order.least}, not {bound:g}"

@@ -14,10 +14,21 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.results.interval import CONFIDENCE, half_width
 from dvsim.results.study import METRICS
 from dvsim.scenario.find import nearest
+from dvsim.scenario.quantity import UnitError
+from dvsim.scenario.units import parse
 
 Verdict = Literal["holds", "fails", "undecided"]
 
-_TERM = re.compile(r"\s*(\w+)\s*(<=|>=|<|>)\s*(\S+)\s*")
+_TERM = re.compile(r"\s*(\w+)\s*(<=|>=|<|>)\s*(\S.*?)\s*")
+_UNITS: Mapping[str, tuple[Literal["time", "rate"], float]] = {
+    "ns": ("time", 1e3),
+    "us": ("time", 1e6),
+    "s": ("time", 1e12),
+    "B/s": ("rate", 1),
+    "MB/s": ("rate", 1e6),
+    "Mb/s": ("rate", 1e6 / 8),
+}
+"""Of metrics with units that a number may have too: the dimension, and what one of it is."""
 EXAMPLE = "write for example 'acceptance > 0.99'"
 
 
@@ -31,11 +42,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Term:
-    """One comparison of a metric with a number."""
+    """One comparison of a metric with a number in its unit; `unit` is empty where it has none."""
 
     metric: str
     sign: str
     bound: float
+    unit: str = ""
 
     def verdict(self, found: Estimate) -> Verdict:
         """Return what an interval says: it must lie on one side of the bound.
@@ -58,7 +70,7 @@ class Term:
         return "undecided"
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.sign} {self.bound:g}"
+        return f"{self.metric} {self.sign} {self.bound:g} {self.unit}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -83,8 +95,15 @@ class Criterion:
         return " and ".join(map(str, self.terms))
 
 
-def parse_criterion(text: str) -> Criterion:
+def parse_criterion(text: str, metrics: Mapping[str, str] = METRICS) -> Criterion:
     """Read a criterion: a metric, one of ``< <= > >=`` and a number; several joined by ``and``.
+
+    Parameters
+    ----------
+    text
+        A number may have a unit where its metric has one; without it it is in that of the metric.
+    metrics
+        Those that there are, with their units. ``latency_p99`` is ``p99`` and so on.
 
     Raises
     ------
@@ -95,6 +114,8 @@ def parse_criterion(text: str) -> Criterion:
     --------
     >>> print(parse_criterion("acceptance>0.99 and p99 <= 40"))
     acceptance > 0.99 and p99 <= 40
+    >>> print(parse_criterion("latency_p99 < 1 ms", {"p99": "us"}))
+    p99 < 1000 us
     """
     terms, faults = [], []
     for part in re.split(r"\band\b", text):
@@ -103,14 +124,19 @@ def parse_criterion(text: str) -> Criterion:
             faults.append(_fault(f"'{part.strip()}' is no comparison; {EXAMPLE}"))
             continue
         metric, sign, number = match.groups()
-        if metric not in METRICS:
-            known = ", ".join(METRICS)
-            faults.append(_fault(f"no metric '{metric}' in {known}", nearest(metric, METRICS)))
-        bound = _number(number)
+        if metric not in metrics and metric.removeprefix("latency_") in metrics:
+            metric = metric.removeprefix("latency_")
+        unit = metrics.get(metric, "")
+        if metric not in metrics:
+            known = ", ".join(metrics)
+            faults.append(_fault(f"no metric '{metric}' in {known}", nearest(metric, metrics)))
+        units = [unit] if metric in metrics else _UNITS  # it may be that of the metric meant
+        bound = next((one for u in units if (one := _number(number, u)) is not None), None)
         if bound is None:
-            faults.append(_fault(f"'{number}' is no number; {EXAMPLE}"))
+            also = f" in {unit}" if unit in _UNITS else ""
+            faults.append(_fault(f"'{number}' is no number{also}; {EXAMPLE}"))
         else:
-            terms.append(Term(metric, sign, bound))
+            terms.append(Term(metric, sign, bound, unit if unit in _UNITS else ""))
     if faults:
         raise ScenarioError(faults)
     return Criterion(tuple(terms))
@@ -127,11 +153,18 @@ def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
     return Estimate(float(known.mean()), float(half))
 
 
-def _number(text: str) -> float | None:
+def _number(text: str, unit: str) -> float | None:
+    """Return what a text says, in the unit of its metric; None if it says nothing."""
     try:
         number = float(text)
     except ValueError:
-        return None
+        if unit not in _UNITS:
+            return None
+        dimension, size = _UNITS[unit]
+        try:
+            number = parse(text, dimension) / size
+        except UnitError:
+            return None
     return number if math.isfinite(number) else None
 
 

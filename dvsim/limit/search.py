@@ -12,20 +12,19 @@ known.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from dvsim.backends.pool import Workers
-from dvsim.backends.switch import QUICK, Measured, measure
-from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.errors import Fault, ScenarioError
 from dvsim.limit.axis import Axis, Whole
 from dvsim.limit.criterion import Criterion, Estimate, Verdict, estimate
+from dvsim.limit.kinds import Kind, Reading, Searched, kind_of
 from dvsim.results.interval import CONFIDENCE
-from dvsim.scenario.document import dotted
-from dvsim.scenario.switch_build import extent
-from dvsim.scenario.switch_points import nodes_of, refused
-from dvsim.scenario.switch_types import Point, Setting, SwitchScenario
+from dvsim.scenario.switch_types import SwitchScenario
+from dvsim.scenario.varied import Point
 
 MOST = 80  # replications of a probe
 FLOW_ERRORS = {
@@ -81,7 +80,7 @@ class Limit:
 
 
 def find_limits(
-    scenario: SwitchScenario,
+    scenario: Searched,
     key: str,
     axis: Axis,
     criterion: Criterion,
@@ -97,7 +96,8 @@ def find_limits(
     Parameters
     ----------
     scenario
-        Of a switch or network; the key is not varied any more, and its own value does not count.
+        See `dvsim.limit.kinds.searched`; the key is not varied any more, and its own value does
+        not count.
     key, axis
         What is searched, and where.
     criterion
@@ -114,20 +114,22 @@ def find_limits(
     Raises
     ------
     ScenarioError
-        If a value of the key is none for this scenario.
+        If a value of the key is none for this scenario, or a run has nothing of what is asked.
     RunFailed
-        If a switch does not fit in memory, or a worker dies.
+        If a switch does not fit in memory, messages are lost, or a worker dies.
     """
-    if not scenario.setting.has(key):
+    kind = kind_of(scenario)
+    if isinstance(scenario, SwitchScenario) and not scenario.setting.has(key):
         message = f"'{key}' is no key of {scenario.name}"
         raise ScenarioError([Fault("--vary", None, "", message)])
     others = scenario.fixed(key, int(axis.low) if isinstance(axis, Whole) else axis.low)
     for number in range(len(others.points)):
         for bound in (axis.low, axis.high):  # before anything is run
-            _check(scenario.name, key, _at(others.at(number), key, axis, bound))
+            _check(kind, scenario.name, key, _at(others.at(number), key, axis, bound))
     with Workers(workers) as pool:
         for number, point in enumerate(others.points):
             search = _Search(
+                kind=kind,
                 setting=others.at(number),
                 name=scenario.name,
                 key=key,
@@ -146,7 +148,8 @@ def find_limits(
 class _Search:
     """The search at one point, and the probes so far."""
 
-    setting: Setting
+    kind: Kind
+    setting: Any
     name: str
     key: str
     axis: Axis
@@ -188,12 +191,13 @@ class _Search:
         if value in self.probes:
             return self.probes[value]
         setting = _at(self.setting, self.key, self.axis, value)
-        _check(self.name, self.key, setting)
-        runs: list[Measured] = []
+        _check(self.kind, self.name, self.key, setting)
+        runs: list[Reading] = []
         wanted = self.replications
         while True:
             runs += self._measure(setting, range(len(runs) + 1, wanted + 1))
             found = {metric: self._estimate(metric, runs) for metric in self.criterion.metrics}
+            self._asked(value, found)
             verdict = self.criterion.verdict(found) if len(runs) > 1 else "undecided"
             if verdict != "undecided" or wanted >= MOST:
                 break
@@ -205,7 +209,14 @@ class _Search:
             self.on_probe(probe)
         return probe
 
-    def _estimate(self, metric: str, runs: Sequence[Measured]) -> Estimate:
+    def _asked(self, value: float, found: Mapping[str, Estimate]) -> None:
+        """Refuse a criterion about what these runs do not have: it would hold everywhere."""
+        absent = [metric for metric, one in found.items() if math.isnan(one.value)]
+        if self.kind.always and absent:
+            message = f"{self.name} has no {', '.join(absent)} at {self.key} {value:g}"
+            raise ScenarioError([Fault("--until", None, "", message)])
+
+    def _estimate(self, metric: str, runs: Sequence[Reading]) -> Estimate:
         """Estimate a metric, with the error of the flow level where it is known."""
         found = estimate([run.metrics[metric] for run in runs], confidence_of(self.replications))
         if runs[0].fidelity == "cycle" or metric not in FLOW_ERRORS:
@@ -213,10 +224,9 @@ class _Search:
         error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs)
         return replace(found, half=found.half + error * abs(found.value))
 
-    def _measure(self, setting: Setting, numbers: range) -> list[Measured]:
-        slots = setting.traffic.slots + setting.traffic.warmup
-        quick = nodes_of(setting) * slots * len(numbers) < QUICK // 10
-        tasks = [(setting, self.seed, number) for number in numbers]
+    def _measure(self, setting: Any, numbers: range) -> list[Reading]:  # noqa: ANN401
+        tasks = [(self.kind.run, setting, self.seed, number) for number in numbers]
+        quick = self.kind.quick(setting, len(numbers))
         return list(map(_run, tasks) if quick else self.pool.do(_run, tasks))
 
     def _middle(self, one: float, other: float) -> float | None:
@@ -242,13 +252,10 @@ class _Search:
         return Limit(point, outcome, holds, fails, probes)
 
 
-def _run(task: tuple[Setting, int, int]) -> Measured:
+def _run(task: tuple[Callable[[Any, int, int], Reading], Any, int, int]) -> Reading:
     """Run one replication; what a worker process does."""
-    setting, seed, replication = task
-    try:
-        return measure(setting, seed, 0, replication)
-    except MemoryError as error:
-        raise RunFailed(str(error)) from error
+    run, setting, seed, replication = task
+    return run(setting, seed, replication)
 
 
 def confidence_of(replications: int) -> float:
@@ -265,14 +272,12 @@ def confidence_of(replications: int) -> float:
     return 1 - (1 - CONFIDENCE) / looks
 
 
-def _at(setting: Setting, key: str, axis: Axis, value: float) -> Setting:
+def _at(setting: Any, key: str, axis: Axis, value: float) -> Any:  # noqa: ANN401 - of its kind
     return setting.put(key, int(value) if isinstance(axis, Whole) else value)
 
 
-def _check(name: str, key: str, setting: Setting) -> None:
-    """Refuse a value that the switch refuses, or that is too much."""
-    faults = [Fault(name, None, where or key, message) for where, message in refused(setting)]
-    if not faults:
-        faults = [Fault(name, None, dotted(path), message) for path, message in extent(setting)]
+def _check(kind: Kind, name: str, key: str, setting: Any) -> None:  # noqa: ANN401 - of its kind
+    """Refuse a value that the switch or the scenario refuses, or that is too much."""
+    faults = [Fault(name, None, where or key, message) for where, message in kind.refused(setting)]
     if faults:
         raise ScenarioError(faults)

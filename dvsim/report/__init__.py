@@ -1,9 +1,10 @@
 """Reports: one offline HTML page for runs, for runs side by side, or for studies.
 
 `write_report` (to a file) and `render_report` (to text) for runs, `write_comparison` and
-`render_comparison` for runs side by side (beside.py, compare.html.jinja), `write_study_report` and
-`render_study_report` for studies, and `write_results` for runs or studies in any of `FORMATS`, are
-the whole public surface. Inside, in the order in which data flows, for runs::
+`render_comparison` for runs or studies side by side (beside.py, beside_studies.py, forest.py,
+compare.html.jinja), `write_study_report` and `render_study_report` for studies, and `write_results`
+for runs or studies in any of `FORMATS`, are the whole public surface. Inside, in the order in which
+data flows, for runs::
 
     prepare              runs sorted by message size, labelled, coloured, estimated
     series, axes         samples as lines on a screen

@@ -13,6 +13,7 @@ from dvsim.report.sweep import COLOURS, SYMBOLS, Group, Sweep
 from dvsim.report.table import number_text
 from dvsim.results.messaging import MessagingStudy
 
+DASHES = ("solid", "dash", "dot")  # when the colours begin again
 MOST_GROUPS = 6  # of which the stages are drawn, each in a figure
 
 
@@ -71,7 +72,11 @@ def stage_drawing(sweep: Sweep, study: MessagingStudy, group: Group, name: str) 
                 "name": escape(str(stage)),
                 "x": [sweep.place(point) for point in points],
                 "y": [values[point] for point in points],
-                "line": {"color": colour, "width": 2},
+                "line": {
+                    "color": colour,
+                    "width": 2,
+                    "dash": DASHES[number // len(COLOURS) % len(DASHES)],
+                },
                 "marker": {"color": colour, "size": 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
                 "hovertemplate": f"%{{y:.3f}}<extra>{escape(str(stage))}</extra>",
             }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dvsim.validation.types import Validation
 
 MOST_SIZES = 6  # of which each has its ratio in a sentence; the table has all
+SHORT = 0.5  # share of the published samples below which that is said
 INTERCONNECT = ("fabric", "card", "link")
 
 
@@ -66,7 +67,25 @@ def verdict_sentences(validation: Validation | None) -> list[str]:
     return [
         f"{passed} of {len(columns)} published columns are reproduced within the tolerances "
         f"declared beforehand: {' and '.join(parts)}."
-        + (fit if any(item.split == "fitted" for item in columns) else "")
+        + (fit if any(item.split == "fitted" for item in columns) else ""),
+        *shortened_sentences(validation),
+    ]
+
+
+def shortened_sentences(validation: Validation) -> list[str]:
+    """Say so if the runs are much shorter than what they are compared with."""
+    counts = [
+        row.simulated / row.published
+        for row in validation.rows
+        if row.statistic == "count" and row.reading == "as printed" and row.published
+    ]
+    share = max(counts, default=1.0)
+    if share >= SHORT:
+        return []
+    part = "less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+    return [
+        f"These runs are short: they have {part} of the published samples, so maxima and tails "
+        "come out smaller, and chance has more room."
     ]
 
 

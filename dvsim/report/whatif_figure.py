@@ -12,19 +12,19 @@ from dvsim.report.sweep import COLOURS, SYMBOLS
 from dvsim.results.whatif import Answer, Part, limit_text, times_text
 
 WIDE = 26  # characters of a label beside the figure: on a phone it must leave room
+FARTHEST = 3.0  # times a mark or a part of it: bars of few replications may have no end
 ROW = 46  # pixels for a variant
 
 
 def answer_drawing(answer: Answer) -> Drawing | None:
     """Draw the ratios of all variants, a mark for each scenario; None where there is no ratio."""
     traces = [_trace(part, place) for place, part in enumerate(answer.parts)]
-    values = [value for trace in traces for value in trace["x"]]
-    if not values:
+    if not any(trace["x"] for trace in traces):
         return None
     labels = list(dict.fromkeys(label for trace in traces for label in trace["y"]))
     looks = layout(
         150 + ROW * len(labels),
-        log_axis(min(0.9, *values) / 1.1, max(1.1, *values)) | {"title": "times the baseline"},
+        log_axis(*extent(traces)) | {"title": "times the baseline"},
         {"categoryorder": "array", "categoryarray": labels[::-1], "type": "category"},
     )
     looks["shapes"] = [
@@ -52,6 +52,24 @@ def answer_drawing(answer: Answer) -> Drawing | None:
         "the 95 % interval over pairs of replications with the same seed. What lies on the line "
         "changes nothing; the scale is logarithmic.",
     )
+
+
+def extent(traces: list[dict[str, Any]]) -> tuple[float, float]:
+    """Return the ends of the axis: all marks, and their bars as far as `FARTHEST` of the marks.
+
+    Examples
+    --------
+    >>> extent([{"x": [2.0, 3.0], "error_x": {"array": [0.5, 2.0]}}])[1]
+    5.0
+    >>> extent([{"x": [2.0], "error_x": {"array": [50.0]}}])[1]
+    6.0
+    """
+    pairs = [
+        pair for trace in traces for pair in zip(trace["x"], trace["error_x"]["array"], strict=True)
+    ]
+    low = min(max(value - half, value / FARTHEST) for value, half in pairs)
+    high = max(min(value + half, value * FARTHEST) for value, half in pairs)
+    return min(0.9, low) / 1.1, max(1.1, high)
 
 
 def _trace(part: Part, place: int) -> dict[str, Any]:

@@ -8,30 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
-import pandas as pd
+from typing import Any
 
 from dvsim.results.emulated import known_of
-from dvsim.results.interval import half_width
+from dvsim.results.paired import Each
 from dvsim.results.run import Run
+from dvsim.results.sides import Difference, Sides, Value, in_common, sides, unlike, value_of
 from dvsim.results.summary import STATISTICS
 
 ALL = "all"
 """The column that every run has: whole messages of all receivers together."""
 
-
-class Value(NamedTuple):
-    """Mean over replications of a statistic, and its 95 % interval (the value itself of one)."""
-
-    value: float
-    low: float
-    high: float
+Key = tuple[str, str, str]
+"""Column, reading, statistic."""
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Sides):
     """One statistic of all runs.
 
     Attributes
@@ -40,32 +33,12 @@ class Row:
         What; `column` is `ALL` for all receivers together.
     unit
         Of the values: ``1/s``, ``B/s`` or ``1``.
-    values
-        A value for each run; None where it has none.
     """
 
     column: str
     reading: str
     statistic: str
     unit: str
-    values: tuple[Value | None, ...]
-
-    @property
-    def ratios(self) -> tuple[float | None, ...]:
-        """Each value over that of the first run; None where either is missing or the first is 0."""
-        base = self.values[0]
-        return tuple(
-            None if one is None or base is None or base.value == 0 else one.value / base.value
-            for one in self.values
-        )
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Something that was asked or done differently, in words for each run."""
-
-    what: str
-    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -97,37 +70,54 @@ def compare(runs: Sequence[Run]) -> Comparison:
 
 
 def whole_messages(run: Run) -> Value | None:
-    """Return the mean rate of whole messages over all receivers, None if there is no sample.
+    """Return the mean rate of whole messages over all receivers, None if there is no sample."""
+    found = whole_by_replication(run)
+    return value_of(found) if found else None
+
+
+def whole_by_replication(run: Run) -> Each:
+    """Return the rate of whole messages over all receivers in each replication."""
+    return _whole(run, _statistics(run))
+
+
+def _whole(run: Run, statistics: Mapping[Key, Each]) -> Each:
+    """Return the rate of whole messages in each replication.
 
     The columns of a receiver are averaged, and receivers are added up.
     """
-    table = run.summary()
-    table = table[(table["reading"] == "messages") & (table["statistic"] == "mean")]
-    if table.empty:
-        return None
-    receivers = {label: column.receiver for label, column in run.scenario.probe.columns.items()}
-    by = [table["replication"], table["column"].map(receivers)]
-    sums = table["value"].groupby(by).mean().groupby(level="replication").sum()
-    half = float(half_width(len(sums), sums.std()))
-    return Value(float(sums.mean()), float(sums.mean()) - half, float(sums.mean()) + half)
+    receivers: dict[int, dict[int, list[float]]] = {}  # by replication
+    for label, column in run.scenario.probe.columns.items():
+        for replication, rate in statistics.get((label, "messages", "mean"), {}).items():
+            found = receivers.setdefault(replication, {})
+            found.setdefault(column.receiver, []).append(rate)
+    return {
+        replication: sum(sum(rates) / len(rates) for rates in found.values())
+        for replication, found in receivers.items()
+    }
 
 
 def _rows(runs: Sequence[Run]) -> Iterator[Row]:
-    whole = [whole_messages(run) for run in runs]
-    yield Row(ALL, "messages", "mean", "1/s", tuple(whole))
+    common, tables = in_common(runs), [_statistics(run) for run in runs]
+    whole = [_whole(run, table) for run, table in zip(runs, tables, strict=True)]
+    yield _row((ALL, "messages", "mean"), "1/s", whole, common)
     sizes = [run.scenario.workload.message_bytes for run in runs]
-    payload = (
-        None if one is None else Value(*(part * size for part in one))
+    payload = [
+        {number: rate * size for number, rate in one.items()}
         for one, size in zip(whole, sizes, strict=True)
-    )
-    yield Row(ALL, "bytes", "mean", "B/s", tuple(payload))
-    tables = [_lookup(run.estimates()) for run in runs]
+    ]
+    yield _row((ALL, "bytes", "mean"), "B/s", payload, common)
     for column, reading, statistics in _common(runs):
         for statistic in statistics:
-            found = tuple(table.get((column, reading, statistic)) for table in tables)
-            if any(value is not None for value in found):
+            key = (column, reading, statistic)
+            found = [table.get(key, {}) for table in tables]
+            if any(found):
                 unit = "1" if statistic in ("count", "empty") else "1/s"
-                yield Row(column, reading, statistic, unit, found)
+                yield _row(key, unit, found, common)
+
+
+def _row(key: Key, unit: str, each: Sequence[Each], common: Sequence[bool]) -> Row:
+    found = sides(each, common, share=key[2] == "empty")
+    return Row(found.values, found.changes, *key, unit)
 
 
 def _common(runs: Sequence[Run]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -146,20 +136,21 @@ def _common(runs: Sequence[Run]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
             yield label, "messages", STATISTICS
 
 
-def _lookup(estimates: pd.DataFrame) -> Mapping[tuple[str, str, str], Value]:
-    keys = zip(estimates["column"], estimates["reading"], estimates["statistic"], strict=True)
-    values = estimates[["value", "low", "high"]].to_numpy(dtype=np.float64).tolist()
-    return {key: Value(*value) for key, value in zip(keys, values, strict=True)}
+def _statistics(run: Run) -> Mapping[Key, Each]:
+    """Return every statistic of every column in each replication."""
+    found: dict[Key, dict[int, float]] = {}
+    names = ("column", "reading", "statistic", "replication", "value")
+    columns = (run.summary_columns[name] for name in names)
+    for column, reading, statistic, replication, value in zip(*columns, strict=True):
+        if reading != "counter":
+            found.setdefault((column, reading, statistic), {})[replication] = value
+    return found
 
 
 def _differences(runs: Sequence[Run]) -> Iterator[Difference]:
     """Yield what is not the same in all runs, the most important first."""
     mixed = len({run.backend for run in runs}) > 1
-    told = [_told(run, mixed=mixed) for run in runs]
-    for what in dict.fromkeys(key for one in told for key in one):
-        values = tuple(one.get(what, "–") for one in told)
-        if len(set(values)) > 1:
-            yield Difference(what, values)
+    yield from unlike([_told(run, mixed=mixed) for run in runs])
     yield from _parameters(runs)
 
 

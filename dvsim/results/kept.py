@@ -185,7 +185,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     if not path.is_file():
         what = "it has no manifest.json" if folder.is_dir() else "there is no such folder"
-        message = f"{folder} is not a run: {what}"
+        inside = (next(folder.glob(f"{deep}/{MANIFEST}"), None) for deep in ("*", "*/*", "*/*/*"))
+        first = next((path for path in inside if path is not None), None)
+        more = f"; there are in it: {first.parent.parent}/*" if first else ""
+        message = f"{folder} is not a run: {what}{more}"
         raise RunFailed(message)
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))

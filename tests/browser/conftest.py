@@ -15,6 +15,7 @@ from dvsim.lab.opened import read_lab
 from dvsim.report import write_comparison, write_results
 from dvsim.report.lab import write_lab_report
 from dvsim.results.beside import compare
+from dvsim.results.beside_studies import compare_studies
 from dvsim.scenario.load import load_campaign
 from dvsim.session import run_scenarios
 from dvsim.validation import validate
@@ -50,10 +51,14 @@ def pages(tmp_path_factory):
     data = read_lab("h3_message_rates.csv")
     made["lab"] = folder / "lab.html"
     write_lab_report(made["lab"], system, judge(system, data), data, "dvsim validate --against")
-    write("switch", run("switch/record", "switch/load-latency", scale=0.05))
+    switch = run("switch/record", "switch/load-latency", scale=0.05)
+    write("switch", switch)
     write("messaging", run("zeromq/latency", scale=0.05))
     made["comparison"] = folder / "comparison.html"
     write_comparison(made["comparison"], compare([system[0], system[2]]), "dvsim compare")
+    made["studies-compared"] = folder / "studies-compared.html"
+    again = replace(switch[1], seed=2)
+    write_comparison(made["studies-compared"], compare_studies([switch[1], again]), "dvsim compare")
     named = replace(system[0].scenario, title=EVIL, name=EVIL, question=EVIL, source=EVIL)
     write("evil", [replace(system[0], scenario=named)] * 2)
     made["topology"] = folder / "topology.html"

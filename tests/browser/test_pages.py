@@ -9,7 +9,7 @@ import json
 import pytest
 from chromium import KEPT
 
-NAMES = ("runs", "lab", "switch", "messaging", "comparison", "topology", "evil")
+NAMES = ("runs", "lab", "switch", "messaging", "comparison", "studies-compared", "topology", "evil")
 
 DRAWN = """[...document.querySelectorAll(".figure")].map((figure) =>
   figure.querySelectorAll("svg.main-svg").length > 0
@@ -61,7 +61,7 @@ def test_the_console_is_silent_and_nothing_is_fetched(drawn, name):
     assert page.requests == []
 
 
-@pytest.mark.parametrize("name", ["runs", "switch", "messaging", "comparison"])
+@pytest.mark.parametrize("name", ["runs", "switch", "messaging", "comparison", "studies-compared"])
 def test_a_phone_need_not_scroll_sideways(drawn, name):
     page = drawn(name, "phone")
     assert page.run("innerWidth") == 390

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from dvsim.report.beside import distribution, series, sides_of
+from dvsim.report.beside import sides_of
+from dvsim.report.overlaid import distribution, series
 from dvsim.results.beside import compare
 from dvsim.results.folder import run_folder, write_run
 from dvsim.results.manifest import build_manifest
@@ -75,6 +76,8 @@ def test_the_newest_run_of_each_backend_stands_beside_the_other(kept):
         assert words[4] == "-"  # one replication has no interval
         ratio = mean_of(emulated, column) / mean_of(first, column)
         assert float(words[5]) == pytest.approx(ratio, rel=5e-3)
+        assert words[6:] == ["±", "-"]
+    assert "2/1: no interval, 2 and 1 replications" in lines
 
 
 def test_other_message_sizes_are_said_and_compared_by_bytes_too(kept):
@@ -84,8 +87,10 @@ def test_other_message_sizes_are_said_and_compared_by_bytes_too(kept):
     assert ["message", "size", "8", "B", "256", "B"] in map(str.split, done.stdout.splitlines())
     (line,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["MB/s"]]
     (other,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["messages/s"]]
-    messages, payload = float(other.split()[-1]), float(line.split()[-1])
-    assert payload == pytest.approx(32 * messages, rel=0.01)
+    (messages, spread), (payload, same) = (words.split()[-3::2] for words in (other, line))
+    assert float(payload) == pytest.approx(32 * float(messages), rel=0.01)
+    assert spread == same and spread.endswith("%")
+    assert "2/1: paired over replications: seed 1 drew the same numbers for both" in done.stdout
 
 
 def test_json_has_every_value_with_its_interval(kept):
@@ -99,7 +104,14 @@ def test_json_has_every_value_with_its_interval(kept):
     low, value, high = (mean["values"][0][key] for key in ("low", "value", "high"))
     assert low < value < high
     assert mean["values"][2]["low"] == mean["values"][2]["high"]
-    assert mean["ratios"][0] == 1
+    first_to_first, ratio, no_interval = mean["changes"]
+    assert first_to_first is None and ratio["paired"] is True
+    assert ratio["low"] < ratio["ratio"] < ratio["high"]
+    assert (no_interval["low"], no_interval["high"], no_interval["paired"]) == (None, None, None)
+    (empty,) = [
+        row for row in found["rows"] if (row["column"], row["statistic"]) == ("r1", "empty")
+    ]
+    assert "difference" in empty["changes"][1]
     assert [item["what"] for item in found["differences"]][:2] == ["backend", "scenario"]
 
 
@@ -110,7 +122,7 @@ def test_the_page_overlays_distributions_and_series(kept, tmp_path):
     assert done.stdout.splitlines()[-1] == f"report: {page}"
     text = page.read_text(encoding="utf-8")
     assert "2 runs side by side" in text
-    for name in ("distribution-0", "distribution-1", "series-0", "series-1"):
+    for name in ("distribution-0", "distribution-1", "series-0", "series-1", "forest-0"):
         assert f'id="{name}"' in text
     assert text.count("1 h3/fdr-8 sim") > 4 and text.count("2 h3/fdr-8 emu") > 4
 
@@ -141,6 +153,47 @@ def test_what_cannot_be_compared(kept, tmp_path):
     near = dvsim("compare", "h3/fdr-9", "--runs", root)
     assert "did you mean 'h3/fdr-8'?" in near.stderr or "'h3/fdr-256'?" in near.stderr
     assert dvsim("compare", "x", "--runs", tmp_path / "nowhere").returncode == 2
+
+
+def test_two_runs_of_one_scenario(kept, tmp_path):
+    """A name is the newest of each backend; --last takes what was made last, the older first."""
+    _, first, second, _ = kept
+    import shutil
+
+    root = tmp_path / "runs"
+    for run in (first, second):
+        shutil.copytree(run.folder, root / "mine" / run.folder.name)
+    one = dvsim("compare", "mine", "--runs", root)
+    assert one.returncode == 2
+    assert f"also kept: {root / 'mine'}/" in one.stderr
+    assert "--last 2 compares the two that were made last" in one.stderr
+    both = dvsim("compare", "mine", "--runs", root, "--last", "2")
+    assert both.returncode == 0, both.stderr
+    started = [run.manifest["started"] for run in (first, second)]
+    shown = both.stdout.index(first.folder.name) < both.stdout.index(second.folder.name)
+    assert started[0] == started[1] or shown == (started[0] < started[1])
+    many = dvsim("compare", "mine", "--runs", root, "--last", "3")
+    assert many.returncode == 2 and "--last: 2 of mine are kept in" in many.stderr
+
+
+def test_a_run_and_a_study_are_not_compared(kept, tmp_path):
+    root, _, _, _ = kept
+    run_scenarios(
+        [load("switch/zero-load", ["traffic.slots=100"])], out=root, replications=2, report=False
+    )
+    done = dvsim("compare", "h3/fdr-256", "switch/zero-load", "--runs", root)
+    assert done.returncode == 2
+    assert "is of a switch or network alone, and the first is of a system" in done.stderr
+
+
+def test_a_sweep_is_no_side_of_a_comparison(kept, tmp_path):
+    _, first, _, _ = kept
+    (tmp_path / "manifest.json").write_text(
+        json.dumps(first.manifest | {"backend": "sweep"}), "utf-8"
+    )
+    done = dvsim("compare", tmp_path, first.folder)
+    assert done.returncode == 2
+    assert f"{tmp_path}: is a sweep; its points are kept runs" in done.stderr
 
 
 def test_a_damaged_run_is_no_side_of_a_comparison(kept, tmp_path):

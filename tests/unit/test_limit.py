@@ -8,7 +8,7 @@ from switch_desk import edited, small
 
 from dvsim.backends.switch import measure
 from dvsim.errors import ScenarioError
-from dvsim.limit import search
+from dvsim.limit import kinds, search
 from dvsim.limit.axis import Continuous, Whole, axis_of
 from dvsim.limit.criterion import Estimate, Term, estimate, parse_criterion
 from dvsim.limit.search import MOST, confidence_of, find_limits
@@ -28,7 +28,7 @@ def measured(monkeypatch):
 
     def given(noise):
         def run(task):
-            setting, seed, replication = task
+            _, setting, seed, replication = task
             seen.append((setting.traffic.load, seed, replication))
             row = measure(scenario.at(0), 1, 0, 1)
             value = setting.traffic.load + noise(replication)
@@ -121,7 +121,7 @@ def test_each_point_of_the_other_keys_has_its_limit(tmp_path):
 
 
 def test_the_same_question_has_the_same_answer_for_any_number_of_workers(tmp_path, monkeypatch):
-    monkeypatch.setattr(search, "QUICK", 0)
+    monkeypatch.setattr(kinds, "QUICK", 0)
     scenario = load(small(tmp_path))
     found = [
         limits(scenario, "load", Continuous(0.05, 1, 0.1), "acceptance > 0.8", workers=workers)

@@ -1,0 +1,223 @@
+"""Results side by side as text and as JSON: what differs, values, and changes against the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from dvsim.cli.tables import Table
+
+if TYPE_CHECKING:
+    from dvsim.results.beside import Comparison, Row
+    from dvsim.results.beside_studies import StudyComparison, StudyRow
+    from dvsim.results.points import PointsStudy
+    from dvsim.results.run import Run
+    from dvsim.results.sides import Difference, Sides, Value
+
+INDENT = "  "
+NAME, VALUE, SPREAD, CHANGE = 20, 15, 12, 22  # widths
+MOST_UNMATCHED = 6  # points that are named
+
+
+def run_lines(found: Comparison) -> Iterator[str | Table]:
+    """Yield runs as text: what they are, what differs, and a table for each column."""
+    from dvsim.results.beside import ALL
+
+    yield from _head(found.runs, [run.backend for run in found.runs], found.differences)
+    for column, group in groupby(found.rows, key=lambda row: row.column):
+        rows = list(group)
+        printed = rows[0].reading
+        name = "all receivers" if column == ALL else f"{column}, {printed}/s"
+        cells = [[f"{INDENT}{_name(row, printed)}", *_run_cells(row, found)] for row in rows]
+        yield ""
+        yield _run_table(name, cells, len(found.runs))
+
+
+def study_lines(found: StudyComparison) -> Iterator[str | Table]:
+    """Yield studies as text: what they are, what differs, and each metric of each shared point."""
+    studies = found.studies
+    backends = [str(study.manifest.get("backend")) for study in studies]
+    yield from _head(studies, backends, found.differences)
+    for number, points in enumerate(found.unmatched, start=1):
+        if points:
+            yield f"only in some, left out of {number}: {_points_text(points)}"
+    keys = list(found.rows[0].point)
+    head = [*keys, "metric", *_column_heads(len(studies))]
+    rows = [
+        [*map(_plain, row.point.values()), _metric(row), *_study_cells(row, studies)]
+        for row in found.rows
+        if row.metric in studies[0].SHOWN
+    ]
+    left = len(keys) + 1
+    yield ""
+    groups = [2, *[3] * (len(studies) - 1)]
+    yield Table(head, rows, range(left, len(head)), keys=left, groups=groups)
+
+
+def _head(
+    results: Sequence[Run | PointsStudy], backends: Sequence[str], differences: Sequence[Difference]
+) -> Iterator[str]:
+    from dvsim.results.sides import interval_notes
+
+    for number, (one, backend) in enumerate(zip(results, backends, strict=True), start=1):
+        yield f"{number}  {backend}  {one.scenario.name}: {one.scenario.title}"
+        yield f"   {one.folder}"
+    yield ""
+    yield from (line.rstrip() for line in _differences(differences, len(results)))
+    yield ""
+    yield "± is half of the 95 % interval over replications, - where there is none; the change"
+    yield "against the first is a ratio, of shares and where one has 0 a difference, with a sign"
+    yield from interval_notes(results)
+
+
+def _differences(differences: Sequence[Difference], count: int) -> Iterator[str]:
+    if not differences:
+        yield "nothing differs in what was asked"
+        return
+    heads = [str(number) for number in range(1, count + 1)]
+    lines = [("what differs", heads), *((one.what, one.values) for one in differences)]
+    first = max(NAME + len(INDENT), *(len(what) + len(INDENT) for what, _ in lines))
+    widths = [
+        max(len(value) for value in column) for column in zip(*(v for _, v in lines), strict=True)
+    ]
+    for place, (what, values) in enumerate(lines):
+        name = f"{INDENT if place else ''}{what}"
+        cells = (f"  {value:<{width}}" for value, width in zip(values, widths, strict=True))
+        yield f"{name:<{first}}{''.join(cells)}"
+
+
+def _column_heads(count: int) -> list[str]:
+    """Return the heads of the columns: of each result the value, its ±, and the change."""
+    heads = []
+    for number in range(1, count + 1):
+        heads += [str(number), "±", *([f"{number}/1"] if number > 1 else [])]
+    return heads
+
+
+def _name(row: Row, printed: str) -> str:
+    from dvsim.results.beside import ALL
+
+    if row.column != ALL:
+        return row.statistic + f", in {row.reading}" * (row.reading != printed)
+    return "messages/s" if row.reading == "messages" else "MB/s"
+
+
+def _run_table(name: str, rows: list[list[str]], runs: int) -> Table:
+    head = [name, *_column_heads(runs)]
+    widths = [NAME + len(INDENT), VALUE, SPREAD, *[VALUE, SPREAD, CHANGE] * (runs - 1)]
+    groups = [2, *[3] * (runs - 1)]
+    return Table(head, rows, range(1, len(head)), groups=groups, widths=widths)
+
+
+def _run_cells(row: Row, found: Comparison) -> list[str]:
+    places = 4 if row.statistic == "empty" else 1
+    unit = 1e6 if row.unit == "B/s" else 1.0
+
+    def cells(value: Value, several: bool) -> list[str]:
+        half = f"{(value.high - value.value) / unit:,.{places}f}" if several else "-"
+        return [f"{value.value / unit:,.{places}f}", half]
+
+    return _cells(row, [run.replications > 1 for run in found.runs], cells, unit)
+
+
+def _study_cells(row: StudyRow, studies: Sequence[PointsStudy]) -> list[str]:
+    def cells(value: Value, several: bool) -> list[str]:
+        return [_digits(value.value, 4), _digits(value.high - value.value, 2) if several else "-"]
+
+    return _cells(row, [study.replications > 1 for study in studies], cells, 1.0)
+
+
+def _cells(row: Sides, several: Sequence[bool], cells: Any, unit: float) -> list[str]:  # noqa: ANN401
+    """Return the cells of a row: of each result the value, its ±, and what became of the first."""
+    found: list[str] = []
+    for number, (value, change) in enumerate(zip(row.values, row.changes, strict=True)):
+        found += ["", ""] if value is None else cells(value, several[number])
+        if number:
+            found.append("" if change is None else change.text(unit))
+    return found
+
+
+def _digits(value: float, digits: int) -> str:
+    """Write a number with so many digits at least."""
+    places = digits - 1 - math.floor(math.log10(abs(value))) if abs(value) > 1e-12 else 0
+    return f"{value:,.{max(0, places)}f}"
+
+
+def _metric(row: StudyRow) -> str:
+    return row.metric if row.unit == "1" else f"{row.metric}, {row.unit}"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _points_text(points: Sequence[Mapping[str, Any]]) -> str:
+    from dvsim.scenario.varied import point_text
+
+    named = "; ".join(map(point_text, points[:MOST_UNMATCHED]))
+    more = len(points) - MOST_UNMATCHED
+    return f"{named}; and {more} more" if more > 0 else named
+
+
+def as_json(found: Comparison | StudyComparison) -> dict[str, object]:
+    """Return a comparison as JSON types."""
+    from dvsim.results.beside import Comparison
+
+    if isinstance(found, Comparison):
+        return {
+            "runs": [_origin(run) | {"backend": run.backend} for run in found.runs],
+            "differences": _plain_differences(found.differences),
+            "rows": [
+                {
+                    "column": row.column,
+                    "reading": row.reading,
+                    "statistic": row.statistic,
+                    "unit": row.unit,
+                    **_plain_sides(row),
+                }
+                for row in found.rows
+            ],
+        }
+    return {
+        "studies": [_origin(study) for study in found.studies],
+        "differences": _plain_differences(found.differences),
+        "unmatched": [[dict(point) for point in points] for points in found.unmatched],
+        "rows": [
+            {
+                "point": dict(row.point),
+                "metric": row.metric,
+                "unit": row.unit,
+                **_plain_sides(row),
+            }
+            for row in found.rows
+        ],
+    }
+
+
+def _origin(one: Run | PointsStudy) -> dict[str, Any]:
+    return {
+        "scenario": one.scenario.name,
+        "folder": str(one.folder),
+        "seed": one.seed,
+        "replications": one.replications,
+        "manifest": one.manifest,
+    }
+
+
+def _plain_differences(differences: Sequence[Difference]) -> list[dict[str, object]]:
+    return [{"what": item.what, "values": list(item.values)} for item in differences]
+
+
+def _plain_sides(row: Sides) -> dict[str, object]:
+    """Return values and changes; a change is called ratio or difference."""
+    return {
+        "values": [None if one is None else one._asdict() for one in row.values],
+        "changes": [
+            None
+            if one is None
+            else {one.kind: one.value, "low": one.low, "high": one.high, "paired": one.paired}
+            for one in row.changes
+        ],
+    }

@@ -1,0 +1,94 @@
+"""Kept results by name: the newest of each backend, or the last few that were made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.results.kept import MANIFEST, read_manifest
+from dvsim.scenario.find import list_scenarios, nearest
+
+MOST_TOLD = 8  # folders in an error
+
+
+class Kept(NamedTuple):
+    """A kept result: when it was begun, by which backend, and its folder."""
+
+    started: str
+    backend: str
+    folder: Path
+
+
+def folders_of(name: str, root: Path, last: int | None = None) -> list[Path]:
+    """Return the folders of results that a name stands for.
+
+    Parameters
+    ----------
+    name
+        A folder, which stands for itself, or the name of a scenario that was run.
+    root
+        Where kept results are.
+    last
+        The last so many results of the scenario, in the order in which they were made; None for
+        the newest of each backend, sim first.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none, with the nearest name, or fewer than the last so many.
+    """
+    if (Path(name) / MANIFEST).is_file():
+        return [Path(name)]
+    kept = kept_of(name, root)
+    if not kept:
+        raise ScenarioError([_unknown(name, root)])
+    if last is None:
+        newest = {one.backend: one.folder for one in kept}
+        return [newest[backend] for backend in sorted(newest, key=lambda name: name != "sim")]
+    if len(kept) < last:
+        message = f"{len(kept)} of {name} are kept in {root}, not {last}"
+        raise ScenarioError([Fault("--last", None, "", message)])
+    return [one.folder for one in kept[-last:]]
+
+
+def kept_of(name: str, root: Path) -> list[Kept]:
+    """Return all kept results of a scenario, or in a folder of them, the oldest first."""
+    inside = root.joinpath(*(part for part in name.split("/") if part not in {"", ".", ".."}))
+    for place in (inside, Path(name)):
+        found = []
+        for path in sorted(place.glob(f"*/{MANIFEST}")):
+            if path.parent.name.startswith("."):  # of a result that is being written
+                continue
+            manifest = read_manifest(path.parent)
+            about = str(manifest.get("started")), str(manifest.get("backend"))
+            found.append(Kept(*about, path.parent))
+        if found:
+            return sorted(found)
+    return []
+
+
+def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
+    """Return the error that one result alone cannot be compared, with what is kept besides."""
+    message = f"a comparison needs two runs; here is one: {found}"
+    kept = [one.folder for name in names for one in kept_of(name, root)]
+    others = [str(folder) for folder in reversed(kept) if folder != found]
+    if others:
+        more = f" and {len(others) - MOST_TOLD} more" if len(others) > MOST_TOLD else ""
+        message += (
+            f"; also kept: {', '.join(others[:MOST_TOLD])}{more}; --last 2 compares the two that "
+            "were made last"
+        )
+    return ScenarioError([Fault(" ".join(names), None, "", message)])
+
+
+def _unknown(name: str, root: Path) -> Fault:
+    if Path(name).is_dir():
+        return Fault(name, None, "", "is a folder without a run")
+    if any(entry.name == name for entry in list_scenarios()):
+        message = f"no kept run of it in {root}; 'dvsim run {name}' makes one"
+        return Fault(name, None, "", message)
+    known = (path.parents[1].relative_to(root).as_posix() for path in root.rglob(MANIFEST))
+    message = f"no such folder, and no kept run of that name in {root}"
+    return Fault(name, None, "", message, nearest(name, known))

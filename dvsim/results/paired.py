@@ -1,0 +1,166 @@
+"""How much more one run gave than another, with a 95 % interval over replications.
+
+Replication r of a seed has the same random numbers in every simulated run, since streams are named
+by the component that draws them. So two such runs are held against each other pair by pair, and
+what both owe to the draws cancels: Student's interval over the pairs, which holds whether it does
+or not. Runs that share no draws are independent: Welch's interval. Ratios are taken on the log
+scale, where twice and half are equally far from 1, so their intervals are not symmetric.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.results.interval import CONFIDENCE, half_width
+
+Each = Mapping[int, float]
+"""A value by replication."""
+
+Kind = Literal["ratio", "difference"]
+
+NARROWEST = 0.2
+"""Least share of Welch's interval that one of pairs has, unless all pairs are equal.
+
+Where a stage that is always busy pins a ratio, nearly all pairs are alike, and the rare one that
+is not is missing in a few replications: Student's interval of 10 real pairs of h3/dv-2048, two
+sockets against one, covers in 46 of 100 cases, so widened in more than 99 (``bench/pairs.py``).
+"""
+WIDE = 0.25  # half an interval from which on it is told that a ratio reaches further up than down
+Floats = npt.NDArray[np.float64]
+
+TINY = 1e-9  # what rounding leaves of nothing
+
+
+class Change(NamedTuple):
+    """What became of a value.
+
+    Attributes
+    ----------
+    kind
+        ``ratio``: this value over that of the first run; ``difference``: less that of the first.
+    value
+        Of ratios with an interval the geometric mean over replications, else that of the means.
+    low, high
+        The 95 % interval; None where none can be given.
+    paired
+        Whether it is of pairs of replications, not of two independent runs; None without one.
+    """
+
+    kind: Kind
+    value: float
+    low: float | None = None
+    high: float | None = None
+    paired: bool | None = None
+
+    def text(self, unit: float = 1.0) -> str:
+        """Write it for people: a difference has a sign and is divided by a unit.
+
+        Examples
+        --------
+        >>> Change("ratio", 1.0163, 1.0043, 1.0285, True).text()
+        '1.016 ± 1.2%'
+        >>> Change("ratio", 3.0, 1.5, 6.0, False).text(), Change("ratio", 0.406).text()
+        ('3.0 (1.5 to 6.0)', '0.406 ± -')
+        >>> Change("difference", -0.0123, -0.0153, -0.0093, True).text()
+        '-0.0123 ± 0.0030'
+        """
+        if self.kind == "difference":
+            value = self.value / unit
+            if self.high is None:
+                return f"{value:+.3g} ± -"
+            half = self.high / unit - value
+            places = _places(half or abs(value))
+            return f"{value:+,.{places}f} ± {half:,.{places}f}"
+        if self.low is None or self.high is None:
+            return f"{self.value:.3g} ± -"
+        share = self.high / self.value - 1
+        if share <= TINY:
+            return f"{self.value:.4g} ± 0%"
+        if share <= WIDE:
+            places = _places(share * self.value)
+            return f"{self.value:,.{places}f} ± {100 * share:.{_places(100 * share)}f}%"
+        low, high = (f"{end:,.{_places(end)}f}" for end in (self.low, self.high))
+        return f"{self.value:,.{_places(self.value)}f} ({low} to {high})"
+
+
+def change(first: Each, other: Each, kind: Kind, *, common: bool) -> Change | None:
+    """Return how one run differs from the first.
+
+    Parameters
+    ----------
+    first, other
+        The value in each replication of both.
+    kind
+        Ratio or difference.
+    common
+        Whether replication r of both had the same random numbers.
+
+    Returns
+    -------
+    Change or None
+        None where there is nothing to compare, or to divide by. There is no interval of one
+        replication, of other numbers of replications, or of a ratio where a value is not above 0.
+
+    Notes
+    -----
+    Welch, B. L. (1947), Biometrika 34, 28-35, with the degrees of freedom of Satterthwaite.
+
+    Examples
+    --------
+    >>> found = change({1: 10.0, 2: 20.0}, {1: 11.0, 2: 22.0}, "ratio", common=True)
+    >>> f"{found.value:.3f} {found.low:.3f} {found.high:.3f}"
+    '1.100 1.100 1.100'
+    """
+    if not first or not other:
+        return None
+    base, values = _mean(first), _mean(other)
+    if kind == "ratio" and base == 0:
+        return None
+    plain = Change(kind, values / base if kind == "ratio" else values - base)
+    if len(first) < 2 or set(first) != set(other):
+        return plain
+    pairs = np.array([(first[number], other[number]) for number in sorted(first)])
+    if kind == "ratio":
+        if not np.all(pairs > 0):
+            return plain
+        pairs = np.log(pairs)
+    middle = float(np.mean(pairs[:, 1] - pairs[:, 0]))
+    half = _paired(pairs) if common else _welch(pairs)
+    ends = (middle, middle - half, middle + half)
+    value, low, high = map(math.exp, ends) if kind == "ratio" else ends
+    return Change(kind, value, low, high, common)
+
+
+def _places(size: float) -> int:
+    """Return the decimals that a number of this size needs to have two digits; none if it is 0."""
+    return max(0, 1 - math.floor(math.log10(size))) if size > TINY else 0
+
+
+def _mean(each: Each) -> float:
+    return float(np.mean(list(each.values())))
+
+
+def _paired(pairs: Floats) -> float:
+    """Return half of the interval of the mean difference of pairs, shape (n, 2)."""
+    spread = float(np.std(pairs[:, 1] - pairs[:, 0], ddof=1))
+    if spread <= TINY * float(np.abs(pairs).max()):
+        return 0.0
+    return max(float(half_width(len(pairs), spread)), NARROWEST * _welch(pairs))
+
+
+def _welch(values: Floats) -> float:
+    """Return half of Welch's interval of the difference of two means, shape (n, 2)."""
+    from scipy.special import stdtrit
+
+    count = len(values)
+    shares = np.var(values, axis=0, ddof=1) / count
+    together = float(shares.sum())
+    if together == 0:
+        return 0.0
+    freedom = together**2 * (count - 1) / float((shares**2).sum())
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(together)

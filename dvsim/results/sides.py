@@ -1,0 +1,120 @@
+"""What comparisons of runs and of studies have in common: values side by side, and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dvsim.results.interval import half_width
+from dvsim.results.paired import Change, Each, Kind, change
+from dvsim.results.points import PointsStudy
+from dvsim.results.run import Run
+
+Result = Run | PointsStudy
+
+
+class Value(NamedTuple):
+    """Mean over replications of a statistic, and its 95 % interval (the value itself of one)."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A number of each result; a base for rows that say which.
+
+    Attributes
+    ----------
+    values
+        One for each result; None where it has none.
+    changes
+        What became of the value of the first; None of the first, and where there is nothing to
+        compare.
+    """
+
+    values: tuple[Value | None, ...]
+    changes: tuple[Change | None, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that was asked or done differently, in words for each result."""
+
+    what: str
+    values: tuple[str, ...]
+
+
+def value_of(each: Each) -> Value:
+    """Return the mean over replications, at least one, with its interval."""
+    known = np.array(list(each.values()))
+    half = float(half_width(known.size, known.std(ddof=1) if known.size > 1 else 0.0))
+    return Value(float(known.mean()), float(known.mean()) - half, float(known.mean()) + half)
+
+
+def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Sides:
+    """Put the values of results side by side.
+
+    Parameters
+    ----------
+    each
+        Of each result the value in each replication; empty where it has none.
+    common
+        Of each result whether its replications had the random numbers of those of the first.
+    share
+        Shares are subtracted, not divided; so is everything if one of the results has 0.
+    """
+    values = tuple(value_of(one) if one else None for one in each)
+    nothing = any(one is not None and one.value == 0 for one in values)
+    kind: Kind = "difference" if share or nothing else "ratio"
+    changes = [
+        change(each[0], one, kind, common=paired)
+        for one, paired in zip(each[1:], common[1:], strict=True)
+    ]
+    return Sides(values, (None, *changes))
+
+
+def in_common(results: Sequence[Result]) -> list[bool]:
+    """Say of each result whether its replications had the random numbers of those of the first.
+
+    They had if both were simulated with one seed; what an emulated run met on its machine no other
+    run has met.
+    """
+    first = results[0]
+    return [_simulated(first) and _simulated(one) and one.seed == first.seed for one in results]
+
+
+def _simulated(result: Result) -> bool:
+    return isinstance(result, PointsStudy) or result.backend == "sim"
+
+
+def interval_notes(results: Sequence[Result]) -> Iterator[str]:
+    """Say how the interval of each result against the first was made, results alike together."""
+    said: dict[str, list[str]] = {}
+    for number, (one, common) in enumerate(zip(results, in_common(results), strict=True), start=1):
+        if number > 1:
+            said.setdefault(_note(results[0], one, common=common), []).append(f"{number}/1")
+    for note, which in said.items():
+        yield f"{', '.join(which)}: {note}"
+
+
+def _note(first: Result, other: Result, *, common: bool) -> str:
+    if first.replications != other.replications:
+        return f"no interval, {first.replications} and {other.replications} replications"
+    if first.replications < 2:
+        return "no interval, one replication"
+    if common:
+        return f"paired over replications: seed {first.seed} drew the same numbers for both"
+    return "of independent runs, by Welch"
+
+
+def unlike(told: Sequence[Mapping[str, str]]) -> Iterator[Difference]:
+    """Yield what is not the same in all of several descriptions, in their order."""
+    for what in dict.fromkeys(key for one in told for key in one):
+        values = tuple(one.get(what, "–") for one in told)
+        if len(set(values)) > 1:
+            yield Difference(what, values)

@@ -1,0 +1,178 @@
+"""Do intervals of ratios and differences cover, does pairing help, and is none given in doubt?"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dvsim.results import paired
+from dvsim.results.beside import compare, whole_by_replication
+from dvsim.results.paired import Change, change
+from dvsim.results.sides import in_common, interval_notes, sides
+from dvsim.scenario.load import load
+from dvsim.session import run_scenarios
+
+EXPERIMENTS, REPLICATIONS, RATIO = 1000, 8, 1.1
+
+
+def numbered(values):
+    return dict(enumerate(values.tolist(), start=1))
+
+
+def experiments(*, shared, kind="ratio"):
+    """Two runs whose ratio is known; what they share scatters much more than what they do not."""
+    random = np.random.default_rng(1)
+    for _ in range(EXPERIMENTS):
+        own = random.normal(scale=(0.02, 0.05), size=(REPLICATIONS, 2))
+        both = random.normal(scale=0.1, size=(REPLICATIONS, 1)) if shared else 0.0
+        values = own + both + [0.0, math.log(RATIO)]
+        values = np.exp(values) if kind == "ratio" else values
+        yield numbered(values[:, 0]), numbered(values[:, 1])
+
+
+def coverage(pairs, kind, *, common):
+    truth = RATIO if kind == "ratio" else math.log(RATIO)
+    found = [change(first, other, kind, common=common) for first, other in pairs]
+    return np.mean([one.low <= truth <= one.high for one in found])
+
+
+@pytest.mark.parametrize("kind", ["ratio", "difference"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_interval_of_pairs_covers_whether_they_share_draws_or_not(kind, shared):
+    pairs = experiments(shared=shared, kind=kind)
+    assert 0.93 <= coverage(pairs, kind, common=True) <= 0.97
+
+
+@pytest.mark.parametrize("kind", ["ratio", "difference"])
+def test_an_interval_of_independent_runs_covers(kind):
+    assert 0.93 <= coverage(experiments(shared=False, kind=kind), kind, common=False) <= 0.97
+
+
+def test_pairing_narrows_the_interval_of_what_is_shared():
+    narrower = 0
+    for first, other in experiments(shared=True):
+        pairs, apart = (change(first, other, "ratio", common=one) for one in (True, False))
+        assert pairs.value == pytest.approx(apart.value)
+        narrower += pairs.high / pairs.low < apart.high / apart.low
+    assert narrower > 0.99 * EXPERIMENTS
+
+
+def test_rare_pairs_that_differ_do_not_make_it_too_narrow(monkeypatch):
+    """A stage that is always busy pins the ratio, but for one pair in twelve."""
+    random = np.random.default_rng(3)
+    pairs = []
+    for _ in range(EXPERIMENTS):
+        both = random.normal(scale=0.04, size=5)
+        rare = np.where(random.random(5) < 1 / 12, -0.03, 0.0025)  # 0 in the mean
+        rare += math.log(RATIO) + random.normal(scale=0.0005, size=5)
+        pairs.append((numbered(np.exp(both)), numbered(np.exp(both + rare))))
+    truth = RATIO * math.exp(-0.03 / 12 + 0.0025 * 11 / 12)
+    assert truth == pytest.approx(RATIO, rel=3e-4)
+    assert coverage(pairs, "ratio", common=True) >= 0.95
+    monkeypatch.setattr(paired, "NARROWEST", 0.0)
+    assert coverage(pairs, "ratio", common=True) < 0.7
+
+
+def test_welch_is_that_of_scipy():
+    from scipy import stats
+
+    random = np.random.default_rng(2)
+    a, b = random.normal(5, 1, 7), random.normal(6, 3, 7)
+    found = change(numbered(a), numbered(b), "difference", common=False)
+    expected = stats.ttest_ind(b, a, equal_var=False).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert found.paired is False
+
+
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [
+        ({1: 5.0}, {1: 6.0}),
+        ({1: 5.0, 2: 5.1}, {1: 6.0, 2: 6.1, 3: 6.2}),
+        ({1: 5.0, 2: 5.1}, {1: 6.0, 3: 6.1}),
+        ({1: 5.0, 2: 5.1}, {1: 6.0, 2: 0.0}),
+        ({1: 5.0, 2: 5.1}, {1: 6.0, 2: -1.0}),
+    ],
+    ids=["one replication", "unequal numbers", "others", "a zero", "a negative value"],
+)
+@pytest.mark.parametrize("common", [True, False])
+def test_where_there_is_no_interval_none_is_given(first, other, common):
+    found = change(first, other, "ratio", common=common)
+    assert (found.low, found.high, found.paired) == (None, None, None)
+    mean = np.mean(list(other.values())) / np.mean(list(first.values()))
+    assert found.value == pytest.approx(mean)
+    assert found.text().endswith("± -")
+
+
+def test_nothing_is_divided_by_nothing():
+    assert change({1: 0.0, 2: 0.0}, {1: 1.0, 2: 1.0}, "ratio", common=True) is None
+    assert change({}, {1: 1.0}, "ratio", common=True) is None
+    assert change({1: 1.0}, {}, "difference", common=True) is None
+
+
+def test_shares_and_zeros_are_subtracted():
+    ones, none = {1: 1.0, 2: 1.0}, {1: 0.0, 2: 0.0}
+    assert sides([ones, none], [True, True]).changes[1] == Change("difference", -1, -1, -1, True)
+    assert sides([none, none], [True, True]).changes[1].text() == "+0 ± 0"
+    assert sides([ones, ones], [True, True], share=True).changes[1].kind == "difference"
+    assert sides([ones, ones], [True, True]).changes[1].text() == "1 ± 0%"
+    assert sides([ones, {}], [True, True]).values[1] is None
+
+
+@pytest.fixture(scope="module")
+def sockets():
+    """One question with one socket and with two, the same seed."""
+    asked = ["workload.messages=60_000", "probe.interval=5 ms"]
+    pair = [load("h3/dv-2048", [*asked, f"system.bridge.sockets={n}"]) for n in (1, 2)]
+    return run_scenarios(pair, replications=5, workers=1, out=None)
+
+
+def test_real_runs_with_one_seed_are_paired_and_nearer(sockets):
+    one, two = sockets
+    found = compare([one, two])
+    assert in_common([one, two]) == [True, True]
+    assert list(interval_notes([one, two])) == [
+        "2/1: paired over replications: seed 1 drew the same numbers for both"
+    ]
+    apart = compare([one, replace(two, seed=3)])  # as if nothing were known of the draws
+    pairs, welch = (mean_of_pieces(one) for one in (found, apart))
+    assert pairs.paired is True and welch.paired is False
+    assert pairs.value == pytest.approx(welch.value)
+    assert 1.5 < pairs.low < pairs.high < 2.5
+    assert pairs.high / pairs.low - 1 < 0.5 * (welch.high / welch.low - 1)
+
+
+def mean_of_pieces(found):
+    for row in found.rows:
+        if (row.column, row.reading, row.statistic) == ("r1", "pieces", "mean"):
+            return row.changes[1]
+    return None
+
+
+def test_pairing_does_not_lie():
+    """Groups of replications of a real pair, whose ratio a busy stage pins."""
+    pair = [
+        load("h3/dv-2048", ["workload.messages=20_000", f"system.bridge.sockets={sockets}"])
+        for sockets in (1, 2)
+    ]
+    runs = run_scenarios(pair, replications=60, workers=1, out=None, seed=7)
+    first, other = (whole_by_replication(run) for run in runs)
+    truth = change(first, other, "ratio", common=True).value
+    covered = narrower = 0
+    for begin in range(1, 60, 5):
+        both = [{n: each[n] for n in range(begin, begin + 5)} for each in (first, other)]
+        pairs, apart = (change(*both, "ratio", common=common) for common in (True, False))
+        covered += pairs.low <= truth <= pairs.high
+        narrower += pairs.high / pairs.low < apart.high / apart.low
+    assert (covered, narrower) >= (11, 11)
+
+
+def test_an_emulated_run_shares_nothing(sockets):
+    one, two = sockets
+    emulated = replace(two, backend="emu")
+    assert in_common([one, emulated]) == [True, False]
+    assert list(interval_notes([one, emulated])) == ["2/1: of independent runs, by Welch"]
+    assert list(interval_notes([one, replace(two, replications=3)])) == [
+        "2/1: no interval, 5 and 3 replications"
+    ]
