@@ -62,7 +62,9 @@ SEARCH = ("fit", "hold_out", "parameters", *TRIALS)
     is_flag=True,
     help="Search by Optuna's sampler, for many parameters and large budgets. Needs dvsim[optuna].",
 )
-@click.option("--name", required=True, help="What the names of the cards begin with.")
+@click.option(
+    "--name", default="mine", show_default=True, help="What the names of the cards begin with."
+)
 @click.option(
     "--out",
     type=Output("folder", file_okay=False),

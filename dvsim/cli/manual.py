@@ -119,9 +119,13 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write("usage: python -m dvsim.cli.manual FOLDER\n")
         return 2
     folder = Path(arguments[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages():
-        (folder / name).write_text(text, encoding="ascii")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in pages():
+            (folder / name).write_text(text, encoding="ascii")
+    except OSError as error:
+        sys.stderr.write(f"cannot write {folder}: {error.strerror}\n")
+        return 1
     return 0
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from dvsim.validation.types import Validation
 
 
+FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.report, which is not loaded for --help
+
 set_option = click.option(
     "--set",
     "overrides",
@@ -49,6 +51,19 @@ class Page(Output):
 
     def __init__(self) -> None:
         super().__init__("file", dir_okay=False)
+
+
+class ReportFile(Page):
+    """A file to write a report to; its ending says the form, and none is that of a page."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
+        """Return the path."""
+        path = super().convert(value, param, ctx)
+        form = path.suffix.removeprefix(".").lower()
+        if form not in ("", "htm", *FORMS):
+            endings = ", ".join(f".{known}" for known in FORMS)
+            self.fail(f"{path.suffix!r} is no form of a report; there are {endings}", param, ctx)
+        return path
 
 
 @dataclass(frozen=True)
@@ -183,7 +198,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             ),
             click.option(
                 "--report",
-                type=Page(),
+                type=ReportFile(),
                 help="One report for all runs: FILE.html, .md, .csv, .parquet or .svg.",
             ),
             json_option,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dvsim.cli.options import Page, write_page
+from dvsim.cli.options import FORMS, ReportFile, write_page
 from dvsim.cli.terminal import say
 
 
@@ -22,13 +22,13 @@ from dvsim.cli.terminal import say
 @click.option(
     "-o",
     "--output",
-    type=Page(),
+    type=ReportFile(),
     help="The file to write; its ending says the form.  [default: report.FORMAT]",
 )
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("html", "md", "csv", "parquet", "svg")),
+    type=click.Choice(FORMS),
     help="html: one offline page; md: text with tables; csv, parquet: one tidy table of all "
     "results; svg: the figures, each in a file.  [default: by the ending of the output, or html]",
 )

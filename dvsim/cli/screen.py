@@ -27,14 +27,29 @@ FEWEST = 20  # characters of the narrowest terminal that a bar is drawn on
 
 
 def print_table(table: Table, indent: int) -> None:
-    """Print a table to stdout, in parts if it is wider than the terminal."""
+    """Print a table to stdout, in parts if it is wider than the terminal.
+
+    A part that still is has lines that are too long: half a number would be another number.
+    """
     console = Console(highlight=False)
     room = max(console.width - indent, FEWEST)
     parts = list(table.parts(room))
+    least = max(_least(table, columns, fits=len(parts) > 1) for columns in parts)
+    console.width = max(console.width, indent + least)
     for number, columns in enumerate(parts):
         if number:
             console.print()
         console.print(_grid(table, columns, indent, fits=len(parts) > 1))
+
+
+def _least(table: Table, columns: Sequence[int], *, fits: bool) -> int:
+    """Return the characters without which numbers, and names if they must fit, would be cut."""
+    cells = list(zip(*table.all_rows, strict=True))
+    whole = {place: max(map(len, cells[place])) for place in columns}
+    wraps = {place for place in columns if not (place in table.right or fits)}
+    return sum(min(need, FEWEST) if n in wraps else need for n, need in whole.items()) + GAP * len(
+        columns
+    )
 
 
 def _grid(table: Table, columns: Sequence[int], indent: int, *, fits: bool) -> Grid:

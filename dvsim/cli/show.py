@@ -92,7 +92,9 @@ def _locate(name: str) -> tuple[Path, bool]:
         if card is not None:
             return card, True
     known = [entry.name for entry in list_scenarios()] + card_names()
-    raise ScenarioError([Fault(name, None, "", "no such scenario or card", nearest(name, known))])
+    near = nearest(name, known)
+    what = "no such scenario or card" + ("" if near else "; `dvsim list` names them all")
+    raise ScenarioError([Fault(name, None, "", what, near)])
 
 
 def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:

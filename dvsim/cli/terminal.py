@@ -53,7 +53,9 @@ def _wrapped(line: str) -> str:
     blanks = len(line) - len(line.lstrip())
     room = shutil.get_terminal_size().columns
     more = " " * (blanks + 2)
-    return textwrap.fill(line, room, subsequent_indent=more, break_long_words=False) or line
+    filler = textwrap.TextWrapper(room, subsequent_indent=more)
+    filler.break_long_words = filler.break_on_hyphens = False  # a path stays whole
+    return filler.fill(line) or line
 
 
 def say_table(table: Table, indent: int = 0) -> None:

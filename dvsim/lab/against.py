@@ -9,7 +9,7 @@ from typing import Any
 
 from dvsim.lab.baseline import Baseline, baseline
 from dvsim.lab.compare import Compared, Split, compare
-from dvsim.lab.match import Taken, is_reference, match
+from dvsim.lab.match import Matched, Taken, is_reference, match
 from dvsim.lab.relative import Crossover, Ratio, between_series, between_sizes, crossovers
 from dvsim.lab.types import NOT_STATED, About, Case, LabData, Tolerances
 from dvsim.lab.verdict import Criterion, of_case, of_ratios
@@ -119,7 +119,7 @@ def judge(
         ratios=tuple(ratios),
         crossovers=tuple(crossovers(cases, tolerances.ratio)),
         baseline=baseline(cases),
-        limits=tuple(_limits(data, cases)),
+        limits=(*_limits(data, cases), *_named_in_vain(data, found)),
     )
 
 
@@ -182,3 +182,13 @@ def _limits(data: LabData, cases: Sequence[Compared]) -> Iterator[str]:
         yield "the size of a message: taken as that of the scenario"
     if about.origin == "digitised":
         yield "numbers between the marks of a figure: digitised values are as good as the drawing"
+
+
+def _named_in_vain(data: LabData, found: Matched) -> Iterator[str]:
+    """Yield what was called fitted and is no case: a slip there would make a fit a prediction."""
+    cases = [*data.cases, *(pair.case for pair in found.pairs)]
+    known = {(label, case.message_bytes) for case in cases for label in (case.label, "")}
+    for label, size in data.about.fitted or ():
+        if (label, size) not in known:
+            name = f"{label}:{size}" if label else str(size)
+            yield f"{name}, which [lab] calls fitted: what is not called so counts as held out"

@@ -112,11 +112,12 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
     text = os.fspath(name_or_path)
     if text.endswith(".toml") or not isinstance(name_or_path, str):
         return existing(Path(text))
-    names = (entry.name for entry in list_scenarios())
     path = Path(os.path.normpath(scenario_root() / f"{text}.toml"))
     if path.is_relative_to(scenario_root()) and path.is_file():
         return path
-    raise ScenarioError([Fault(text, None, "", "no such scenario", nearest(text, names))])
+    near = nearest(text, (entry.name for entry in list_scenarios()))
+    what = "no such scenario" if near else "no such scenario; `dvsim list` names them all"
+    raise ScenarioError([Fault(text, None, "", what, near)])
 
 
 def existing(path: Path) -> Path:

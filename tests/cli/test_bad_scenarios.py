@@ -1,4 +1,7 @@
-"""Every mistake is told by file, line and key; all mistakes at once; the texts are an interface."""
+"""Every mistake is told by file, line and key; all mistakes at once; the texts are an interface.
+
+Two of them are in README.md.
+"""
 
 # ruff: noqa: E501 - a message stands on one line, as the user sees it
 

@@ -26,6 +26,10 @@ def test_the_command_writes_the_same_pages(tmp_path):
     found = {path.name: path.read_text("ascii") for path in (tmp_path / "man1").iterdir()}
     assert found == PAGES
     assert subprocess.run(command[:3], capture_output=True, check=False).returncode == 2
+    (tmp_path / "file").write_text("")
+    asked = [*command[:3], str(tmp_path / "file")]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, f"cannot write {asked[-1]}: File exists\n")
 
 
 @pytest.mark.parametrize("verb", VERBS)

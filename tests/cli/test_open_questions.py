@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,8 @@ def test_native_amqp_is_faster_the_more_of_the_push_it_saves(answered):
     for size in ("8 B", "8 KiB", "128 KiB"):
         found = outcomes(answer, size)
         rates = [one["rate"]["value"] for one in found.values()]
-        assert rates == sorted(rates)
+        # where credits set the rate, saving more of the push is worth nothing, but for scatter
+        assert all(more > 0.99 * less for less, more in pairwise(rates))
         assert found["a quarter of the push saved"]["ratio"]["value"] > 1.2
         assert found["the loopback socket"]["limit"] == "AMQP socket"
         assert found["all of it"]["limit"] != "AMQP socket"
@@ -94,7 +96,12 @@ def test_native_amqp_is_faster_the_more_of_the_push_it_saves(answered):
 def test_bridge_processes_help_until_something_else_limits(answered):
     answer = answered("bridges")
     for size in ("8 B", "8 KiB", "128 KiB"):
-        assert ratio(answer, size, "two processes") == pytest.approx(2, rel=0.1)
+        limit = outcomes(answer, size)["two processes"]["limit"]
+        if size == "128 KiB":  # a burst of one poll interval at a credit: more than one socket
+            assert "waiting for credits" in limit  # takes, less than two
+            assert 1.1 < ratio(answer, size, "two processes") < 1.6
+        else:
+            assert ratio(answer, size, "two processes") == pytest.approx(2, rel=0.1)
         assert ratio(answer, size, "eight") < 7
         assert outcomes(answer, size)["eight"]["limit"] != "AMQP socket"
 
@@ -105,7 +112,7 @@ def test_memory_alone_carries_no_more_messages(answered):
         assert ratio(answer, size, "64 MiB of SRAM") == pytest.approx(1, rel=0.01)
         assert ratio(answer, size, "rings four times as large") == pytest.approx(1, rel=0.1)
         found = outcomes(answer, size)
-        base = found["32 MiB of SRAM and two rings of 1.99 MB"]
+        base = found["32 MiB of SRAM and two rings as fitted"]
         assert found["rings 16 times as large"]["overruns"] < base["overruns"]
 
 
@@ -130,9 +137,9 @@ def test_order_costs_memory_in_the_ports_and_one_path_costs_rate(answered):
 
 def test_cards_reach_more_subscribers_than_queues(answered):
     answer = answered("publish-subscribe")
-    for size in ("8 B", "8 KiB", "128 KiB"):
+    for size, faster in (("8 B", 10), ("8 KiB", 2), ("128 KiB", 1.2)):
         assert ratio(answer, size, "16 queues of one broker") < 0.6
-        assert ratio(answer, size, "4 cards, no broker") > 1.5
+        assert ratio(answer, size, "4 cards, no broker") > faster
     found = outcomes(answer, "8 KiB")
     assert found["16 cards, no broker"]["port"] > found["4 cards, no broker"]["port"]
 

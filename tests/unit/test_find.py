@@ -79,6 +79,12 @@ def test_a_misspelt_name_gets_the_nearest(roots):
     assert refusal("a/dv-6") == "a/dv-6: no such scenario; did you mean 'a/dv-16'?"
 
 
+def test_a_name_that_is_near_to_none_is_told_where_they_are(roots):
+    assert (
+        refusal("a/quite/other") == "a/quite/other: no such scenario; `dvsim list` names them all"
+    )
+
+
 def test_a_misspelt_path_gets_the_nearest_of_its_folder(roots):
     path = roots / "scenarios/a"
     expected = f"{path}/dv-88.toml: no such file; did you mean '{path}/dv-8.toml'?"

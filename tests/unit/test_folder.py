@@ -411,6 +411,12 @@ def test_a_folder_that_is_not_a_run_is_named(tmp_path):
         load_run(tmp_path)
 
 
+def test_a_folder_of_runs_says_where_they_are(kept):
+    above = kept.folder.parent
+    with pytest.raises(RunFailed, match=re.escape(f"manifest.json; there are in it: {above}/*")):
+        load_run(above)
+
+
 @pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
 def test_a_missing_file_is_named(kept, name):
     (kept.folder / name).unlink()

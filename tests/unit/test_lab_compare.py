@@ -107,6 +107,13 @@ def test_what_was_fitted_is_marked_and_the_naive_law_is_fitted_to_it_alone(tmp_p
     assert result.baseline.naive > 0.2
 
 
+def test_what_is_called_fitted_and_is_not_in_the_data_is_said(tmp_path):
+    means = {8: 1000.0, 64: 900.0}
+    data = read(tmp_path, table(means), META + "fitted = [8, 'r7:8', 46]\n")
+    named = [text for text in judge(runs_with(means), data).limits if "[lab]" in text]
+    assert [text.partition(",")[0] for text in named] == ["r7:8", "46"]
+
+
 def test_a_naive_law_has_nothing_to_say_of_one_size(tmp_path):
     data = read(tmp_path, table({8: 1000}))
     assert baseline(judge(runs_with({8: 1000}), data).cases) is None

@@ -9,6 +9,9 @@ from click.testing import CliRunner
 
 from dvsim.cli.main import cli
 from dvsim.report import render_study_report
+from dvsim.report.drawing import spec_of
+from dvsim.report.stage_curves import stage_drawings
+from dvsim.report.sweep import COLOURS, Sweep
 from dvsim.results.load import load_result
 from dvsim.results.messaging import METRICS, MessagingStudy
 from dvsim.scenario.load import load
@@ -75,6 +78,14 @@ def test_the_page_draws_curves_with_bands_stages_and_what_it_rests_on(kept):
     assert "10gbe-oplin-x4.packet_cost" in page  # a calibrated parameter, with its fit
     assert "settled" not in page.partition("<main")[2].partition("What was asked")[0]
     assert page == render_study_report([kept[1]])
+
+
+def test_no_two_stages_have_the_same_line():
+    asked = [load("amps/delivery")]
+    (study,) = run_scenarios(asked, replications=1, scale=0.01, out=None, workers=1)
+    traces = spec_of(stage_drawings(Sweep(study), "s")[0])["data"]
+    looks = [(one["line"]["color"], one["line"]["dash"]) for one in traces]
+    assert len(set(looks)) == len(looks) > len(COLOURS)
 
 
 def test_run_prints_a_row_for_each_point_with_its_bottleneck(tmp_path):

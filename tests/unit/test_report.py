@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -24,7 +25,7 @@ from dvsim.report.prepare import prepare
 from dvsim.report.series import active, column_series, decimate, smooth
 from dvsim.report.stages import stages_table
 from dvsim.report.table import Cell, Table
-from dvsim.report.verdict import sentences
+from dvsim.report.verdict import sentences, verdict_sentences
 from dvsim.scenario.types import Column
 
 FIGURES = 20  # of ten runs: 5 of rates, 10 of quantiles, 3 over sizes, 2 against the published
@@ -122,6 +123,18 @@ def test_the_verdict_counts_columns_by_what_they_were_used_for():
         "Where a fitted column passes, that is a fit, not a prediction."
     )
     assert said[1] == "Of 4 claims of the source, 2 confirmed, 1 refuted and 1 not reproduced."
+
+
+def test_a_comparison_of_short_runs_says_so():
+    run = vortex_run()
+    validation = validation_of([run])
+    rows = [
+        replace(row, published=row.simulated * 50) if row.statistic == "count" else row
+        for row in validation.rows
+    ]
+    said = verdict_sentences(replace(validation, rows=tuple(rows)))
+    assert len(verdict_sentences(validation)) == 1
+    assert said[1].startswith("These runs are short: they have 2 % of the published samples")
 
 
 def test_the_verdict_gives_the_rates_in_both_readings():

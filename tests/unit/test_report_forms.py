@@ -173,3 +173,18 @@ def test_the_verb_writes_what_it_was_asked_for(tmp_path, monkeypatch):
     done = CliRunner().invoke(report, ["a", "--format", "pdf"])
     assert done.exit_code == 2
     assert "'html', 'md', 'csv', 'parquet', 'svg'" in done.output
+
+
+def test_an_ending_that_is_no_form_is_refused_before_anything_runs(tmp_path, monkeypatch):
+    from dvsim.cli.options import FORMS
+    from dvsim.cli.report import report
+    from dvsim.cli.run import run
+    from dvsim.report.formats import FORMATS
+
+    assert FORMS == FORMATS
+    monkeypatch.chdir(tmp_path)
+    for verb, asked in ((report, ["a", "-o", "x.pdf"]), (run, ["h3/dv-8", "--report", "x.pdf"])):
+        done = CliRunner().invoke(verb, asked)
+        assert done.exit_code == 2
+        assert "'.pdf' is no form of a report; there are .html, .md, .csv" in done.output
+    assert list(tmp_path.iterdir()) == []
