@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dvsim.asked import check_extent, scaled
-from dvsim.errors import RunFailed, ScenarioError
+from dvsim.errors import Fault, RunFailed, ScenarioError
 from dvsim.making import How
 from dvsim.results.folder import SAMPLES, SUMMARY
 from dvsim.results.kept import SCENARIO, another, broken, is_there, read_checked, read_manifest
@@ -75,8 +75,14 @@ def ask(
     Raises
     ------
     ScenarioError
-        If no point is valid: with the faults of the first, which no doubt are those of a key.
+        If no point is valid: with the faults of the first, which no doubt are those of a key. Or
+        if a key is both set and varied.
     """
+    varied = {key for point in points for key, _ in point.values}
+    twice = sorted(varied & {text.partition("=")[0].strip() for text in overrides})
+    if twice:
+        message = "is varied, too; leave out one of the two"
+        raise ScenarioError([Fault("--set", None, key, message) for key in twice])
     asked: list[Asked | Refused] = []
     first: ScenarioError | None = None
     for number, point in enumerate(points):
@@ -84,7 +90,8 @@ def ask(
             found = template.resolved([*overrides, *point.overrides]).scenario
             scenario = scaled(_fixed(found, point), 1.0 if scale is None else scale)
             check_extent([scenario], how.replications)
-        except ScenarioError as error:
+        except ScenarioError as refused:
+            error = _of_vary(refused, varied)
             first = first or error
             asked.append(Refused(number, _faults(error)))
             continue
@@ -92,6 +99,14 @@ def ask(
     if first is not None and all(isinstance(one, Refused) for one in asked):
         raise first
     return asked
+
+
+def _of_vary(error: ScenarioError, varied: Container[str]) -> ScenarioError:
+    """Return faults with the option that the user wrote: a varied value is set under the hood."""
+    return ScenarioError(
+        replace(fault, file="--vary") if fault.file == "--set" and fault.key in varied else fault
+        for fault in error.faults
+    )
 
 
 def _fixed(scenario: AnyScenario, point: Point) -> AnyScenario:

@@ -78,8 +78,14 @@ def test_some_failed_points_end_in_exit_code_4(sweep, desk):  # as docs/sweep.md
 def test_a_key_that_there_is_not_ends_in_exit_code_2_before_anything_runs(sweep, desk):
     done = sweep("--vary", "system.broker.memry=1 GB,2 GB", *HOW)
     assert done.returncode == 2
-    assert "system.broker.memry: unknown key; did you mean 'memory'?" in done.stderr
+    assert "--vary: system.broker.memry: unknown key; did you mean 'memory'?" in done.stderr
     assert list((desk / "a").iterdir()) == []
+
+
+def test_a_key_is_set_or_varied(sweep):
+    done = sweep("--vary", "workload.messages=100,200", "--set", "workload.messages=300")
+    assert done.returncode == 2
+    assert done.stderr == "--set: workload.messages: is varied, too; leave out one of the two\n"
 
 
 def test_a_dry_run_lists_the_points_and_what_is_kept(sweep, desk):
