@@ -193,6 +193,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 LONGEST_FIRST = ("emulator", "broker", "model/test_claims_page.py", "docs", "analysis", "browser")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let several workers share the tests: a file stays together, and so do folders of one build.
 
