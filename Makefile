@@ -17,7 +17,7 @@ demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, 
 
 test: $(VENV)/editable lint ## linters, types and all tests
 	tests/install-packages
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --no-loadscope-reorder
 
 lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in tests/model
 	$(BIN)/ruff check

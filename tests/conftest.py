@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -193,23 +194,29 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 LONGEST_FIRST = ("emulator", "broker", "model/test_claims_page.py", "docs", "analysis", "browser")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let several workers share the tests: a file stays together, and so do folders of one build.
+    """Begin with what takes longest."""
+
+    def rank(item: pytest.Item) -> int:
+        path = item.nodeid.removeprefix("tests/")
+        return next((n for n, name in enumerate(LONGEST_FIRST) if path.startswith(name)), 99)
+
+    items.sort(key=rank)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let several workers share the tests, by files, and by the folders that build something.
 
     Programs of `emulator` and nodes of `broker` are made once for a worker, so each of these
-    folders is for one of them. What takes longest begins first.
+    folders is for one of them.
     """
+    from xdist.scheduler import LoadScopeScheduling
 
-    def place(item: pytest.Item) -> tuple[int, str]:
-        try:
-            path = item.path.relative_to(ROOT / "tests").as_posix()
-        except ValueError:  # a doctest of dvsim
-            path = item.path.as_posix()
-        folder = path.partition("/")[0]
-        first = [n for n, name in enumerate(LONGEST_FIRST) if path.startswith(name)]
-        return (*first, len(LONGEST_FIRST))[0], folder if folder in {"emulator", "broker"} else path
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            path = nodeid.partition("::")[0]
+            whole = path.startswith(("tests/emulator/", "tests/broker/"))
+            return "/".join(path.split("/")[:2]) if whole else path
 
-    items.sort(key=lambda item: place(item)[0])
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(place(item)[1]))
+    return ByFile(config, log)
