@@ -194,7 +194,7 @@ def download(
     group: Group, validation: Validation | None
 ) -> tuple[list[str], list[list[str | float]]]:
     """Give every statistic of a message size in both readings, with all digits, for the CSV."""
-    head = ["scenario", "column", "reading", "statistic", "simulated", "low", "high"]
+    head = ["scenario", "column", "reading", "statistic", "value", "low", "high"]
     compared: dict[tuple[str, str, str, str], Row] = {}
     if validation is not None:
         head += ["published_column", "published", "log_error", "tolerance", "verdict", "split"]

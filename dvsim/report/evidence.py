@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dvsim.results.run import Run
     from dvsim.validation.types import Validation
 
-ORIGIN = ("dvsim", "commit", "started", "work (s)", "simulated (s)", "CPU", "system", "Python")
+ORIGIN = ("dvsim", "commit", "started", "work (s)", "its time (s)", "CPU", "system", "Python")
 NOT_RUN = "not run"  # so begins the note of a claim about runs that are not there
 CLAIM_MARKS = {
     "confirmed": ("✓ confirmed", "pass"),
