@@ -70,7 +70,7 @@ def test_prints_the_points_and_keeps_a_table(sweep, desk):
 def test_some_failed_points_end_in_exit_code_4(sweep, desk):  # as docs/sweep.md says
     done = sweep("--vary", "system.broker.memory=0 B,1 GB", *HOW)
     assert done.returncode == 4
-    assert "failed: point 0 (memory 0 B): --set: system.broker.memory" in done.stdout
+    assert "failed: point 0 (memory 0 B): --vary: system.broker.memory" in done.stdout
     assert done.stderr.splitlines()[-1] == "1 of 2 points failed"
     assert [bool(row["error"]) for row in rows(desk / "a")] == [True, False]
 

@@ -148,7 +148,7 @@ def test_an_interruption_keeps_what_is_done_and_leaves_nothing_half(sweep, tmp_p
 def test_a_point_that_fails_is_named_and_the_others_go_on(sweep, tmp_path):
     swept = run(sweep(["workload.messages=0,500"]), workers=1, **kept(tmp_path, "a"))
     assert swept.table["error"].tolist() == [
-        "--set: workload.messages: must be at least 1, is 0",
+        "--vary: workload.messages: must be at least 1, is 0",
         "",
     ]
     assert np.isnan(swept.table["delivered_rate"][0]) and swept.table["delivered_rate"][1] > 0
@@ -193,7 +193,7 @@ def test_points_that_ask_the_same_are_run_once(sweep, tmp_path):
 
 
 def test_where_no_point_is_valid_the_key_is_named(sweep):
-    with pytest.raises(ScenarioError, match=r"--set: workload.mesages: unknown key; .*'messages'"):
+    with pytest.raises(ScenarioError, match=r"--vary: workload.mesages: unknown key; .*'messages'"):
         sweep(["workload.mesages=1,2"])
 
 
