@@ -14,6 +14,7 @@ from dvsim.cli.watching import CardView
 DVSIM = [sys.executable, "-m", "dvsim"]
 WATCH = [*DVSIM, "emulate", "--watch", "-n", "2", "--"]
 JOB = """
+import os
 import sys
 from dvsim import vic
 with vic.open() as card:
@@ -24,8 +25,8 @@ with vic.open() as card:
         card.put(1 - me, 0, range(100), 4)
         card.counter_wait(4)
         card.barrier()
-    print("out of", me, flush=True)
-    print("err of", me, file=sys.stderr, flush=True)
+    os.write(1, f"out of {me}\\n".encode())  # in one piece, whatever the others write
+    os.write(2, f"err of {me}\\n".encode())
     card.barrier()
     sys.stdin.read()
 """
