@@ -162,7 +162,7 @@ def test_batches_that_overlap_are_shown_as_such(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "limit"),
-    [("flow", 20_000), ("cycle", 10_000), ("messaging", 50_000), ("switch", 100_000)],
+    [("flow", 20_000), ("cycle", 12_000), ("messaging", 50_000), ("switch", 100_000)],
 )
 def test_a_file_keeps_its_size_and_says_what_was_left_out(tmp_path, name, limit):
     whole = written(name, tmp_path / "whole.json")
