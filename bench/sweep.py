@@ -32,7 +32,7 @@ from dvsim.sweeps.plan import Point, plan
 from dvsim.sweeps.run import Sweep, prepare, run
 
 NAME = "h3/fdr-8"
-COMMON = ["workload.messages=1000", "probe.batch=100"]
+COMMON = ["workload.messages=1000", "probe.batch=100"]  # --messages replaces the first
 CHUNK = 16  # of the rival
 
 
@@ -41,7 +41,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=1000)
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--messages", type=int, default=1000, help="of a run: how long it takes")
     asked = parser.parse_args()
+    COMMON[0] = f"workload.messages={asked.messages}"
     points = _points(asked.points)
     scenarios = [one.scenario for one in _sweep(points).asked if isinstance(one, Asked)]
     bare(scenarios[:10])  # imports
@@ -66,7 +68,9 @@ def main() -> None:
                 print(f"  {number + 1}: {name}: {taken[name][-1]:.2f} s", flush=True)
     seconds = {name: statistics.median(found) for name, found in taken.items()}
     cpu_seconds = {name: statistics.median(found) for name, found in worked.items()}
-    print(f"{len(points):,} points of {NAME}, medians of {asked.times}")
+    print(
+        f"{len(points):,} points of {NAME}, {asked.messages:,} messages, medians of {asked.times}"
+    )
     print(f"{'':<24}{'clock':>8}   {'ms/point':>8} {'more':>8}   {'CPU ms/point':>12} {'more':>8}")
     count, base = len(points) / 1000, "bare loop"
     for name, found in seconds.items():

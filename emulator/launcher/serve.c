@@ -71,14 +71,24 @@ int serve_open(struct launch *launch)
     if (fault != NULL) {
         return refuse(path, fault);
     }
+    /* Who sees the socket may join: so it gets its name only when it listens. */
+    struct sockaddr_un hidden = {.sun_family = AF_UNIX};
+    const char *name = strrchr(path, '/');
+    int folder = name == NULL ? 0 : (int)(name + 1 - path);
+    int length = snprintf(hidden.sun_path, sizeof hidden.sun_path, "%.*s.%d", folder, path, (int)getpid());
+    if (length >= (int)sizeof hidden.sun_path) {
+        return refuse(path, "is too long for the name of a socket");
+    }
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mode_t before = umask(S_IXUSR | S_IRWXG | S_IRWXO);
     struct stat made;
-    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 16) == 0 &&
-                lstat(path, &made) == 0;
+    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&hidden, sizeof hidden) == 0 && listen(fd, 16) == 0 &&
+                lstat(hidden.sun_path, &made) == 0 && rename(hidden.sun_path, path) == 0;
     umask(before);
     if (!good) {
-        return refuse(path, strerror(errno));
+        int error = errno;
+        unlink(hidden.sun_path);
+        return refuse(path, strerror(error));
     }
     launch->socket = fd;
     launch->socket_inode = made.st_ino;

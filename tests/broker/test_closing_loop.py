@@ -72,7 +72,7 @@ def test_larger_messages_take_longer_in_both(closed, path):
     measured, simulated, _ = closed[path]
     assert measured[2_048] < measured[131_072]
     if measured[8_192] > CLEAR * measured[8]:  # else the machine has hidden what bytes cost
-        assert simulated[8] < simulated[2_048] < simulated[131_072]
+        assert simulated[8] < CLEAR * simulated[2_048]  # both are near the cost of any message
         assert simulated[131_072] > CLEAR * simulated[2_048]
 
 
