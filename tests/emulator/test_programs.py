@@ -108,17 +108,21 @@ PYTHON = """
 from dvsim import vic
 with vic.open() as card:
     card.barrier()
-    print([card.peer_opens(peer) for peer in range(card.query_attr().cards)])
+    print(f"{[card.peer_opens(peer) for peer in range(card.query_attr().cards)]}\\n", end="")
     card.barrier()
     try:
         card.peer_opens(2)
     except vic.OutOfRange:
-        print("no card 2")
+        print("no card 2\\n", end="")
 """
 
 
 def test_a_job_may_have_programs_in_c_and_in_python(emulator):
-    """They cross two barriers together; the Python one counts openings."""
+    """They cross two barriers together; the Python one counts openings.
+
+    Each line is one write, also where Python is told not to buffer: what two programs write to one pipe
+    is mixed between writes.
+    """
     twice = ["-n", "1", *SMALL, "--", str(emulator.program("opens")), "barrier"]
     environment = {**os.environ, "VIC_PREFIX": str(emulator.prefix)}
     done = vicrun(emulator, *twice, "2", ":", sys.executable, "-c", PYTHON, env=environment)
