@@ -1,68 +1,29 @@
-import errno
+"""Where a run is kept, what is in its folder, and which question it answers."""
+
 import hashlib
 import json
-import os
 import re
-import subprocess
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from run_builder import counters, samples
+from kept_run import ASKED, SCENARIO, keep, make_run
 
 from dvsim._version import __version__
 from dvsim.errors import OutputError, RunFailed
-from dvsim.results import kept as folder_module
-from dvsim.results.atomic import clean, host_name
 from dvsim.results.folder import find_run, load_run, make_room, run_folder, write_run
-from dvsim.results.manifest import build_manifest, card_hash, git_state
-from dvsim.results.run import Run
 from dvsim.results.samples import SAMPLE_COLUMNS
 from dvsim.results.table import from_parquet, to_parquet
 from dvsim.scenario.load import load
 
-SCENARIO = load("h3/fdr-8", ["workload.messages=40"])
-ASKED = (__version__, 1, 1, "sim")
-
-
-def make_run(rate=10):
-    table = samples({(1, 1, 0): [rate, rate + 1], (1, 2, 0): [5, 6]})
-    counted = counters(
-        {("broker.1", "queued"): 20, ("run", "simulated_s"): 2.5, ("run", "events"): 7}
-    )
-    manifest = build_manifest(
-        SCENARIO,
-        version=__version__,
-        seed=1,
-        replications=1,
-        backend="sim",
-        command=["dvsim", "run", "h3/fdr-8"],
-        started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
-        wall_s=0.5,
-        counters=counted,
-    )
-    return Run(SCENARIO, 1, 1, "sim", None, manifest, table, counted)
-
 
 @pytest.fixture
 def kept(tmp_path):
-    return write_run(make_run(), run_folder(tmp_path, SCENARIO, *ASKED))
+    return keep(tmp_path)
 
 
 def everything(root: Path):
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
-
-
-def dead_pid():
-    done = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return int(done.stdout)
 
 
 # --- names -----------------------------------------------------------------------------------
@@ -238,264 +199,3 @@ def test_a_place_that_cannot_be_written_is_known_before_the_run(tmp_path):
         make_room(tmp_path / "file" / "h3" / "run")
     with pytest.raises(OutputError, match="File name too long"):
         make_room(tmp_path / ("x" * 300) / "run")
-
-
-# --- failure ---------------------------------------------------------------------------------
-
-
-def test_a_full_disk_is_named_and_leaves_nothing(tmp_path, monkeypatch):
-    write = folder_module.write_bytes
-
-    def full(path, data):
-        if path.name == "summary.parquet":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        write(path, data)
-
-    monkeypatch.setattr(folder_module, "write_bytes", full)
-    with pytest.raises(OutputError, match=r"cannot write .*/run: No space left on device"):
-        write_run(make_run(), tmp_path / "run")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_full_disk_keeps_the_result_that_was_there(tmp_path, monkeypatch):
-    write_run(make_run(10), tmp_path / "run")
-
-    def full(path, data):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(folder_module, "write_bytes", full)
-    with pytest.raises(OutputError):
-        write_run(make_run(20), tmp_path / "run")
-    assert load_run(tmp_path / "run").samples["pieces"].max() == 11
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-def test_a_place_that_cannot_be_written_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match=r"cannot write .*/file/h3/run: Not a directory"):
-        write_run(make_run(), tmp_path / "file" / "h3" / "run")
-
-
-def test_a_file_in_the_place_of_the_folder_is_not_replaced(tmp_path):
-    (tmp_path / "run").write_text("mine")
-    with pytest.raises(OutputError, match="cannot write"):
-        write_run(make_run(), tmp_path / "run")
-    assert (tmp_path / "run").read_text() == "mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
-    def interrupted(path, data):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(folder_module, "write_bytes", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_run(make_run(), tmp_path / "run")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_result_is_replaced_by_a_newer_one(tmp_path):
-    write_run(make_run(10), tmp_path / "run")
-    write_run(make_run(20), tmp_path / "run")
-    assert load_run(tmp_path / "run").samples["pieces"].max() == 21
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-def test_the_old_result_is_put_back_if_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
-    write_run(make_run(10), tmp_path / "run")
-    rename, refused = Path.rename, []
-
-    def failing(self, target):
-        if self.name.startswith(".partial") and not Path(target).exists():
-            refused.append(self.name)
-            raise OSError(errno.EIO, "Input/output error")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(OutputError, match="Input/output error"):
-        write_run(make_run(20), tmp_path / "run")
-    monkeypatch.undo()
-    assert len(refused) == 1
-    assert load_run(tmp_path / "run").samples["pieces"].max() == 11
-
-
-def test_an_interrupt_between_the_two_renames_puts_the_old_result_back(tmp_path, monkeypatch):
-    write_run(make_run(10), tmp_path / "run")
-    rename = Path.rename
-
-    def interrupted(self, target):
-        if self.name.startswith(".partial") and not Path(target).exists():
-            raise KeyboardInterrupt
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_run(make_run(20), tmp_path / "run")
-    monkeypatch.undo()
-    assert load_run(tmp_path / "run").samples["pieces"].max() == 11
-
-
-def test_of_two_processes_with_the_same_run_none_is_in_the_way_of_the_other(tmp_path, monkeypatch):
-    rename, others = Path.rename, []
-
-    def overtaken(self, target):
-        if self.name.startswith(".partial") and not others:
-            others.append("other")
-            write_run(make_run(30), tmp_path / "run")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", overtaken)
-    write_run(make_run(20), tmp_path / "run")
-    assert load_run(tmp_path / "run").samples["pieces"].max() == 21
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-def test_leftovers_of_a_dead_process_are_removed(tmp_path):
-    dead = tmp_path / f".partial-{host_name()}-{dead_pid()}-run-abc"
-    dead.mkdir()
-    (dead / "samples.parquet").write_text("half")
-    write_run(make_run(), tmp_path / "run")
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-@pytest.mark.parametrize("owner", [f"{host_name()}-{os.getppid()}", "elsewhere-1"])
-def test_the_work_of_a_living_process_or_another_host_is_left_alone(tmp_path, owner):
-    alive = tmp_path / f".partial-{owner}-run-abc"
-    alive.mkdir()
-    write_run(make_run(), tmp_path / "run")
-    assert alive.is_dir()
-
-
-def test_a_result_that_a_dead_process_was_replacing_is_put_back(tmp_path):
-    write_run(make_run(10), tmp_path / "run")
-    hidden = tmp_path / f".previous-{host_name()}-{dead_pid()}-run-abc"
-    (tmp_path / "run").rename(hidden)
-    clean(tmp_path)
-    assert load_run(tmp_path / "run").samples["pieces"].max() == 11
-
-
-def test_a_killed_process_leaves_no_result(tmp_path):
-    script = (
-        "import os, sys; from pathlib import Path\n"
-        "from test_folder import make_run, folder_module, write_run\n"
-        "write = folder_module.write_bytes\n"
-        "def killed(path, data):\n"
-        "    write(path, data)\n"
-        "    if path.name == 'manifest.json': os._exit(9)\n"
-        "folder_module.write_bytes = killed\n"
-        "write_run(make_run(), Path(sys.argv[1]))\n"
-    )
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "run")],
-        env={**os.environ, "PYTHONPATH": path},
-        check=False,
-    )
-    assert done.returncode == 9
-    assert not (tmp_path / "run").exists()
-    assert [path.name[:8] for path in tmp_path.iterdir()] == [".partial"]
-    write_run(make_run(), tmp_path / "run")
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-# --- reading what is not a run ---------------------------------------------------------------
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(RunFailed, match="none is not a run: there is no such folder"):
-        load_run(tmp_path / "none")
-
-
-def test_a_folder_that_is_not_a_run_is_named(tmp_path):
-    with pytest.raises(RunFailed, match=r"is not a run: it has no manifest\.json"):
-        load_run(tmp_path)
-
-
-def test_a_folder_of_runs_says_where_they_are(kept):
-    above = kept.folder.parent
-    with pytest.raises(RunFailed, match=re.escape(f"manifest.json; there are in it: {above}/*")):
-        load_run(above)
-
-
-@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
-def test_a_missing_file_is_named(kept, name):
-    (kept.folder / name).unlink()
-    with pytest.raises(RunFailed, match=f"{name} is missing; run it again with --force"):
-        load_run(kept.folder)
-
-
-@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
-def test_a_truncated_file_is_named(kept, name):
-    data = (kept.folder / name).read_bytes()
-    (kept.folder / name).write_bytes(data[: len(data) // 2])
-    with pytest.raises(RunFailed, match=f"{name} is truncated or changed"):
-        load_run(kept.folder)
-
-
-def test_a_changed_table_is_named(kept):
-    path = kept.folder / "samples.parquet"
-    data = bytearray(path.read_bytes())
-    data[100] ^= 1
-    path.write_bytes(bytes(data))
-    with pytest.raises(RunFailed, match=r"samples\.parquet was changed after the run"):
-        load_run(kept.folder)
-
-
-def test_a_table_that_is_none_is_named_even_with_its_hash(kept):
-    data = b"not parquet"
-    (kept.folder / "samples.parquet").write_bytes(data)
-    manifest = json.loads((kept.folder / "manifest.json").read_text())
-    digest = hashlib.sha256(data).hexdigest()
-    manifest["files"]["samples.parquet"] = {"bytes": len(data), "sha256": digest}
-    (kept.folder / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(RunFailed, match=r"is not a complete run: .*[Pp]arquet"):
-        load_run(kept.folder)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": {}, "format": 99}'])
-def test_a_broken_manifest_is_named(kept, text):
-    (kept.folder / "manifest.json").write_text(text)
-    with pytest.raises(RunFailed, match=r"manifest\.json"):
-        load_run(kept.folder)
-
-
-# --- the manifest ----------------------------------------------------------------------------
-
-
-def test_the_manifest_says_where_a_run_came_from(kept):
-    manifest = kept.manifest
-    assert manifest["scenario"] == "h3/fdr-8"
-    assert manifest["started"] == "2026-01-02T03:04:05+00:00"
-    assert (manifest["simulated_s"], manifest["events"], manifest["wall_s"]) == (2.5, 7, 0.5)
-    assert {card["role"] for card in manifest["cards"]} == {"card", "publisher", "broker"}
-    assert [one["name"] for one in manifest["reference"]] == ["h3_message_rates.csv"]
-    assert manifest["host"]["packages"]["numpy"]
-    assert json.loads(json.dumps(manifest)) == manifest
-
-
-def test_the_hash_of_a_card_changes_with_any_parameter():
-    link = load("h3/fdr-8").system.card
-    other = load("h3/fdr-8", ['system.card.latency="21 us"']).system.card
-    assert card_hash(link) == card_hash(load("h3/fdr-16").system.card)
-    assert card_hash(link) != card_hash(other)
-
-
-def test_outside_a_checkout_there_is_no_commit(tmp_path):
-    assert git_state(tmp_path) is None
-
-
-def test_a_checkout_without_a_commit_has_none(tmp_path):
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    assert git_state(tmp_path) is None
-
-
-def test_a_checkout_has_its_commit_and_says_whether_it_is_dirty(tmp_path):
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    git = ["git", "-C", str(tmp_path), *identity]
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
-    clean = git_state(tmp_path)
-    assert len(clean["commit"]) == 40
-    assert clean["dirty"] is False
-    (tmp_path / "new").write_text("")
-    assert git_state(tmp_path)["dirty"] is True

@@ -1,0 +1,74 @@
+"""A folder that is no run, or no longer the run it was, is refused by name."""
+
+import hashlib
+import json
+import re
+
+import pytest
+from kept_run import keep
+
+from dvsim.errors import RunFailed
+from dvsim.results.folder import load_run
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return keep(tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(RunFailed, match="none is not a run: there is no such folder"):
+        load_run(tmp_path / "none")
+
+
+def test_a_folder_that_is_not_a_run_is_named(tmp_path):
+    with pytest.raises(RunFailed, match=r"is not a run: it has no manifest\.json"):
+        load_run(tmp_path)
+
+
+def test_a_folder_of_runs_says_where_they_are(kept):
+    above = kept.folder.parent
+    with pytest.raises(RunFailed, match=re.escape(f"manifest.json; there are in it: {above}/*")):
+        load_run(above)
+
+
+@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
+def test_a_missing_file_is_named(kept, name):
+    (kept.folder / name).unlink()
+    with pytest.raises(RunFailed, match=f"{name} is missing; run it again with --force"):
+        load_run(kept.folder)
+
+
+@pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
+def test_a_truncated_file_is_named(kept, name):
+    data = (kept.folder / name).read_bytes()
+    (kept.folder / name).write_bytes(data[: len(data) // 2])
+    with pytest.raises(RunFailed, match=f"{name} is truncated or changed"):
+        load_run(kept.folder)
+
+
+def test_a_changed_table_is_named(kept):
+    path = kept.folder / "samples.parquet"
+    data = bytearray(path.read_bytes())
+    data[100] ^= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(RunFailed, match=r"samples\.parquet was changed after the run"):
+        load_run(kept.folder)
+
+
+def test_a_table_that_is_none_is_named_even_with_its_hash(kept):
+    data = b"not parquet"
+    (kept.folder / "samples.parquet").write_bytes(data)
+    manifest = json.loads((kept.folder / "manifest.json").read_text())
+    digest = hashlib.sha256(data).hexdigest()
+    manifest["files"]["samples.parquet"] = {"bytes": len(data), "sha256": digest}
+    (kept.folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(RunFailed, match=r"is not a complete run: .*[Pp]arquet"):
+        load_run(kept.folder)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": {}, "format": 99}'])
+def test_a_broken_manifest_is_named(kept, text):
+    (kept.folder / "manifest.json").write_text(text)
+    with pytest.raises(RunFailed, match=r"manifest\.json"):
+        load_run(kept.folder)
