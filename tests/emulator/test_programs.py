@@ -120,8 +120,8 @@ with vic.open() as card:
 def test_a_job_may_have_programs_in_c_and_in_python(emulator):
     """They cross two barriers together; the Python one counts openings.
 
-    Each line is one write, also where Python is told not to buffer: what two programs write to one pipe
-    is mixed between writes.
+    Each line is one write, also where Python is told not to buffer: what two programs write to one
+    pipe is mixed between writes.
     """
     twice = ["-n", "1", *SMALL, "--", str(emulator.program("opens")), "barrier"]
     environment = {**os.environ, "VIC_PREFIX": str(emulator.prefix)}
