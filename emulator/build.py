@@ -23,7 +23,8 @@ HOST = ("engine/law.c", "host/pcie.c")
 """The costs of timed mode, in libvic and vicrun alike."""
 HARDWARE = ("card/vic.c", "card/engines.c", "vortex/*.c", "network/*.c")
 """Cards and network of timed mode, in vicrun."""
-FOLDERS = (*(HERE / folder for folder in ("include", "src", "src/functional")), MODELS)
+OWN = ("include", "arguments", "src", "src/functional")
+FOLDERS = (*(HERE / folder for folder in OWN), MODELS)
 INCLUDES = tuple(f"-I{folder}" for folder in FOLDERS)
 SONAME = "libvic.so.0"
 
@@ -51,7 +52,12 @@ def libvic_sources() -> list[Path]:
 def launcher_sources() -> list[Path]:
     """Return the C files of vicrun."""
     shared = [*(HERE / name for name in SHARED), *(MODELS / name for name in HOST)]
-    return [*sorted((HERE / "launcher").glob("*.c")), *shared, *hardware_sources()]
+    return [*program_sources("launcher"), *shared, *hardware_sources()]
+
+
+def program_sources(folder: str) -> list[Path]:
+    """Return the C files of a program, and of what command lines have in common."""
+    return [path for room in (folder, "arguments") for path in sorted((HERE / room).glob("*.c"))]
 
 
 def hardware_sources() -> list[Path]:
@@ -88,14 +94,14 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
     linked = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../lib", "-lvic"]
-    load = [*sorted((HERE / "load").glob("*.c")), HERE / "launcher" / "numbers.c"]
-    compile_c(load, prefix / "bin" / "vicload", [*flags, *linked])
+    compile_c(program_sources("load"), prefix / "bin" / "vicload", [*flags, *linked])
     for header in (HERE / "include").glob("*.h"):
         (prefix / "include" / header.name).write_bytes(header.read_bytes())
     bridge = prefix / "share" / "bridge"  # compiled where there is a librabbitmq
     bridge.mkdir(parents=True, exist_ok=True)
-    for source in sorted((HERE / "bridge").glob("*.[ch]")):
-        (bridge / source.name).write_bytes(source.read_bytes())
+    for room in ("bridge", "arguments"):  # one flat folder: `cc share/bridge/*.c`
+        for source in sorted((HERE / room).glob("*.[ch]")):
+            (bridge / source.name).write_bytes(source.read_bytes())
     for name, folder in (
         ("vic.pc", "lib/pkgconfig"),
         ("vicConfig.cmake", "lib/cmake/vic"),

@@ -101,6 +101,21 @@ static int read_queue(const char *text, struct options *options)
     return -1;
 }
 
+/* 512, 64KiB, 4MB. */
+static bool read_bytes(const char *text, uint64_t *bytes)
+{
+    static const struct unit units[] = {{"", 1},     {"B", 1},    {"KiB", 1024},       {"MiB", 1048576},
+                                        {"kB", 1e3}, {"MB", 1e6}, {"GiB", 1073741824}, {"GB", 1e9}};
+    return read_unit(text, units, sizeof units / sizeof *units, bytes);
+}
+
+/* 5.001ms; a number alone is seconds. */
+static bool read_time(const char *text, uint64_t *ns)
+{
+    static const struct unit units[] = {{"", 1e9}};
+    return read_time_ns(text, ns) || read_unit(text, units, 1, ns);
+}
+
 static int read_reconnect(const char *text, struct options *options)
 {
     char least[32] = "";
@@ -150,7 +165,7 @@ static int read_known(const struct known *known, const char *value, struct optio
     case COUNT:
         snprintf(text, sizeof text, "is not a whole number, %llu .. %llu", (unsigned long long)known->least,
                  (unsigned long long)known->most);
-        if (!read_count(value, known->least, known->most, &number)) {
+        if (!read_whole(value, known->least, known->most, &number)) {
             return refuse(known->name, value, text);
         }
         break;
@@ -186,7 +201,7 @@ static bool is_special(const char *name)
 static int read_exit(const char *value, struct options *options)
 {
     options->exit_with_clients = true;
-    if (value != NULL && !read_count(value, 1, 65535, &options->clients)) {
+    if (value != NULL && !read_whole(value, 1, 65535, &options->clients)) {
         return refuse("--exit-with-clients", value, "is not a number of cards, 1 .. 65535");
     }
     return -1;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "numbers.h"
+
 enum { MOST_URLS = 16, MOST_QUEUES = 64, MOST_CONNECTIONS = 64 };
 
 struct url {
@@ -51,13 +53,6 @@ int options_read(int argc, char **argv, struct options *options);
 /* ---- help.c */
 
 extern const char help_text[];
-
-/* ---- numbers.c */
-
-bool read_count(const char *text, uint64_t least, uint64_t most, uint64_t *value);
-bool read_bytes(const char *text, uint64_t *bytes); /* 512, 64KiB, 4MB */
-bool read_time(const char *text, uint64_t *ns);     /* 5.001ms; a number alone is seconds */
-const char *nearest(const char *text, const char *const *names, size_t count); /* or NULL */
 
 /* ---- url.c */
 

@@ -3,6 +3,7 @@
 #define VICRUN_OPTIONS_H
 
 #include "job.h"
+#include "numbers.h"
 
 /* What becomes of the job when a program is killed, or ends with an exit code other than 0. */
 enum if_killed { IF_KILLED_END, IF_KILLED_LEAVE, IF_KILLED_RESTART };
@@ -58,13 +59,5 @@ const char *card_file_read(const char *path, struct job_config *job);
 
 /* One such line. */
 const char *card_line_read(const char *text, struct job_config *job);
-
-/* numbers.c. False: not such a number, or outside least .. most. */
-bool read_whole(const char *text, uint64_t least, uint64_t most, uint64_t *value);
-bool read_real(const char *text, double least, double most, double *value);
-bool read_time_ns(const char *text, uint64_t *ns); /* "5ms"; ns, us, ms, s */
-
-/* "; did you mean 'x'?" for the nearest of some names, or "" if none is near. Static until the next call. */
-const char *did_you_mean(const char *text, const char *const *names, size_t count);
 
 #endif

@@ -37,9 +37,11 @@ def compiled(name: str, flags: tuple[str, ...] = CHECKED) -> Path:
     target = Path(tempfile.mkdtemp(prefix="vicbridge-test-")) / name
     atexit.register(shutil.rmtree, target.parent, ignore_errors=True)
     own = Path(__file__).parent / "programs" / f"{name}.c"
-    sources = sorted((ROOT / "emulator" / "bridge").glob("*.c")) if name == "vicbridge" else [own]
+    rooms = [ROOT / "emulator" / room for room in ("bridge", "arguments")]
+    bridge = [source for room in rooms for source in sorted(room.glob("*.c"))]
+    sources = bridge if name == "vicbridge" else [own]
     command = [os.environ.get("CC", "cc"), "-std=c11", "-g", "-pthread", *WARNINGS, *flags]
-    command += [*map(str, sources), "-o", str(target), f"-I{prefix / 'include'}"]
+    command += [*map(str, sources), "-o", str(target), f"-I{prefix / 'include'}", f"-I{rooms[1]}"]
     command += [f"-L{prefix / 'lib'}", f"-Wl,-rpath,{prefix / 'lib'}", "-lvic", "-lrabbitmq"]
     subprocess.run(command, check=True)
     return target

@@ -37,9 +37,10 @@ class Threaded:
         self.flags = ["-std=c11", "-g", "-O1", "-pthread", *build.WARNINGS, "-Werror"]
         self.flags += [*build.INCLUDES, f"-I{ROOT / 'emulator' / 'launcher'}", *more]
         self.flags += ["-fsanitize=thread", "-DIN_PROCESS"]
-        names = ("options", "programs", "usage", "numbers", "faults", "cardfile")
+        names = ("options", "programs", "usage", "faults", "cardfile")
         sources = [ROOT / "emulator" / "launcher" / f"{name}.c" for name in names]
         sources += [*sorted((ROOT / "emulator" / "launcher").glob("coordinator*.c"))]
+        sources += [ROOT / "emulator" / "arguments" / "numbers.c"]
         sources += [*build.libvic_sources(), *build.hardware_sources(), PROGRAMS / "harness.c"]
         for number, place in enumerate(sorted({source.parent for source in sources})):
             objects = folder / str(number)  # two rooms may have files of one name

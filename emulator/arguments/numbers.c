@@ -1,10 +1,10 @@
-/* Numbers, and names that were nearly right. */
+/* Numbers with units, and names that were nearly right. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include "numbers.h"
 
 bool read_whole(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
@@ -25,24 +25,26 @@ bool read_real(const char *text, double least, double most, double *value)
     return end != text && *end == 0 && *value >= least && *value <= most; /* not for NaN */
 }
 
-bool read_time_ns(const char *text, uint64_t *ns)
+bool read_unit(const char *text, const struct unit *units, size_t count, uint64_t *value)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     char *end;
     double number = strtod(text, &end);
     if (end == text || !(number >= 0)) {
         return false;
     }
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i].name) == 0 && number * units[i].ns <= 1e18) {
-            *ns = (uint64_t)(number * units[i].ns + 0.5);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(end, units[i].name) == 0 && number * units[i].factor <= 1e18) {
+            *value = (uint64_t)(number * units[i].factor + 0.5);
             return true;
         }
     }
     return false;
+}
+
+bool read_time_ns(const char *text, uint64_t *ns)
+{
+    static const struct unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    return read_unit(text, units, sizeof units / sizeof *units, ns);
 }
 
 enum { LONGEST = 40 };
@@ -70,17 +72,24 @@ static size_t distance(const char *a, const char *b)
     return row[n];
 }
 
+const char *nearest(const char *text, const char *const *names, size_t count)
+{
+    const char *best = NULL;
+    size_t least = 1 + strlen(text) / 2;
+    for (size_t i = 0; i < count; i++) {
+        size_t far = distance(text, names[i]);
+        if (far < least) {
+            least = far;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
 const char *did_you_mean(const char *text, const char *const *names, size_t count)
 {
     static char hint[100];
-    size_t best = 1 + strlen(text) / 2;
-    hint[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t far = distance(text, names[i]);
-        if (far < best) {
-            best = far;
-            snprintf(hint, sizeof hint, "; did you mean '%s'?", names[i]);
-        }
-    }
+    const char *name = nearest(text, names, count);
+    snprintf(hint, sizeof hint, name != NULL ? "; did you mean '%s'?" : "", name);
     return hint;
 }
