@@ -1,3 +1,4 @@
+/* Time, and a draw for back-off. */
 #define _GNU_SOURCE
 #include <sys/random.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+/* Messages that were published and are not answered yet, by delivery tag. */
 #include "flight.h"
 
 #include <stdlib.h>

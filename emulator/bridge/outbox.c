@@ -1,3 +1,4 @@
+/* AMQP frames that are put together and sent in few calls. */
 #define _GNU_SOURCE
 #include "outbox.h"
 

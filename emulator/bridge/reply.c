@@ -1,3 +1,4 @@
+/* Answers to publishers on other cards: kept until their ring has room. */
 #include "reply.h"
 
 #include <stdlib.h>

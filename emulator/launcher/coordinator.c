@@ -1,3 +1,4 @@
+/* Timed mode: who may go on, and until when; the events of cards and network in order of model time. */
 #define _GNU_SOURCE
 #include "coordinator.h"
 

@@ -1,3 +1,4 @@
+/* The command line of vicrun. */
 #define _GNU_SOURCE
 #include "options.h"
 

@@ -1,3 +1,4 @@
+/* The command line of vicload. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>

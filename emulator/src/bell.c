@@ -1,3 +1,4 @@
+/* A futex on which the threads of all processes of a job sleep. */
 #define _GNU_SOURCE
 #include "bell.h"
 

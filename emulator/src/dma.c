@@ -1,3 +1,4 @@
+/* Handles of transfers: taken, found, given back. */
 #include "dma.h"
 
 #include <stdlib.h>

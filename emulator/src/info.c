@@ -1,3 +1,4 @@
+/* What VIC_INFO prints: job, card and model. */
 #include "info.h"
 
 #include <inttypes.h>

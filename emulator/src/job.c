@@ -1,3 +1,4 @@
+/* The memory that the cards of a job share: made, joined, checked. */
 #define _GNU_SOURCE
 #include "job.h"
 

@@ -1,3 +1,4 @@
+/* vic_open: the job, the card, and why there is none. */
 #include "open.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Which provider is behind which mode. */
 #include "provider.h"
 
 /* Indexed by mode. Another provider is another line. */

@@ -1,3 +1,4 @@
+/* Which words of the SRAM are allocated. */
 #include "sram.h"
 
 #include <stdlib.h>

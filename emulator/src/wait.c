@@ -1,3 +1,4 @@
+/* Waits of any provider: poll, then sleep, until done, too late, closed or a peer is dead. */
 #define _GNU_SOURCE
 #include "wait.h"
 

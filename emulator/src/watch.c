@@ -1,3 +1,4 @@
+/* What is counted, traced and stalled around every call. */
 #define _GNU_SOURCE
 #include "watch.h"
 

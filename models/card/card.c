@@ -1,3 +1,4 @@
+/* A card of messages of one size: pieces, SRAM, DMA engine and what its group counters show. */
 #include "card/card.h"
 
 #include <stddef.h>

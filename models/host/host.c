@@ -1,3 +1,4 @@
+/* Buffers in node memory that threads drain: how much of a burst they take. */
 #include "host/host.h"
 
 #include <stddef.h>

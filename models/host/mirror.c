@@ -1,3 +1,4 @@
+/* What the host knows of counters and FIFO: news of the card, seen at the next look. */
 #include "host/mirror.h"
 
 #include <stdlib.h>

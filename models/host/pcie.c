@@ -1,3 +1,4 @@
+/* What a store, a transfer and a look over PCIe take. */
 #include "host/pcie.h"
 
 enum { ENTRY_WORDS = 2 }; /* of the DMA table */

@@ -1,3 +1,4 @@
+/* The ring of DMA buffers word by word: every word in its order, none lost. */
 #include "host/ring.h"
 
 #include <stdlib.h>

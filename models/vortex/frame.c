@@ -1,3 +1,4 @@
+/* The frame in which the contents of cylinders stand still while packets turn. */
 #include "vortex/frame.h"
 
 #include <stddef.h>

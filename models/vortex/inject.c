@@ -1,3 +1,4 @@
+/* What enters the outermost cylinder: arrivals, queues, refusals. */
 #include <string.h>
 
 #include "vortex/switch.h"

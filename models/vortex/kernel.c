@@ -1,3 +1,4 @@
+/* Which of the compiled kernels of a slot this processor can run. */
 #include "vortex/kernel.h"
 #include "vortex/packet.h"
 

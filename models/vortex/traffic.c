@@ -1,3 +1,4 @@
+/* Who sends to whom, and when: patterns, bursts, traces. */
 #include "vortex/traffic.h"
 
 #include <stddef.h>

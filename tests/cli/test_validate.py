@@ -1,3 +1,5 @@
+"""What `dvsim validate` prints: every statistic, every claim, and as JSON."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""Published ranges and comparisons, and what confirms, refutes or does not reproduce them."""
+
 from dataclasses import replace
 
 import pytest

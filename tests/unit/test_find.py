@@ -1,3 +1,5 @@
+"""Are scenarios, campaigns and cards found by name, and listed in reading order?"""
+
 import re
 from pathlib import Path
 

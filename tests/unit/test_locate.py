@@ -1,3 +1,5 @@
+"""Does every key of a TOML file have the line that it stands on?"""
+
 import tomllib
 
 from hypothesis import given

@@ -1,3 +1,5 @@
+"""Are the published statistics all there, and asked for by the packaged scenarios?"""
+
 from dataclasses import replace
 
 import pytest

@@ -1,3 +1,5 @@
+"""Is a scenario written as text the same scenario when it is read again?"""
+
 import shutil
 import tomllib
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""What a scenario says after inheritance, units and `--set`."""
+
 import pickle
 import shutil
 from dataclasses import FrozenInstanceError

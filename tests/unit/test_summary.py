@@ -1,3 +1,5 @@
+"""Are summary statistics those of a hand-computed example and of pandas?"""
+
 from dataclasses import replace
 
 import numpy as np

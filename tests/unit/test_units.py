@@ -1,3 +1,5 @@
+"""Sizes, times, rates and laws with their units: what is read, and what is refused."""
+
 import re
 
 import pytest

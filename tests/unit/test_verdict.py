@@ -1,3 +1,5 @@
+"""Log errors, tolerances and the verdict on each published statistic."""
+
 from dataclasses import replace
 from math import log
 

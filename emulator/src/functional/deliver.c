@@ -1,3 +1,4 @@
+/* Packets into the SRAM, counters and FIFOs of other cards: what the words of a send do. */
 #include "functional.h"
 
 /* A query is answered here, by its sender: the target's host takes no part. */

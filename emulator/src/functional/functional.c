@@ -1,3 +1,4 @@
+/* The provider of functional mode: cards without time, in shared memory. */
 #define _GNU_SOURCE
 #include "functional.h"
 

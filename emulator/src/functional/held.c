@@ -1,3 +1,4 @@
+/* Words that --reorder holds back, and lets go in another order. */
 #define _GNU_SOURCE
 #include "held.h"
 

@@ -1,3 +1,4 @@
+/* Decrements of group counters, gathered by destination and counter. */
 #include <stdio.h>
 
 #include "functional.h"

@@ -1,3 +1,4 @@
+/* SRAM and counters that a card keeps for messages, found again after a restart. */
 #include "ground.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* Locks and waits of vic_message, in slices that see a deadline and a peer's death. */
 #include "message.h"
 
 enum {

@@ -1,3 +1,4 @@
+/* Frames as words, sealed by a key of stream and place. */
 #include "wire.h"
 
 enum { VERSION = 2 }; /* changes with what stands in SRAM */

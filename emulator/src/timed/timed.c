@@ -1,3 +1,4 @@
+/* The provider of timed mode: every call is an event of the coordinator. */
 #include "timed/timed.h"
 
 #include <stdlib.h>

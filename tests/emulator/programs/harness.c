@@ -1,3 +1,4 @@
+/* Runs a program's cards as threads of one process, or as the process that it is. */
 #include "harness.h"
 
 #ifndef IN_PROCESS
