@@ -38,7 +38,7 @@
  *             data-vortex-8` prints them with their sources). Timed mode charges it; functional mode
  *             takes what the machine takes.
  *   inline    vic_header only: the other calls in line, as a whole program with -flto, are no faster between
- *             two cards (docs/emulator.md), and through the library one binary runs in every mode.
+ *             two cards (docs/emulator-figures.md), and through the library one binary runs in every mode.
  *   mode      timed mode: vic_open returns when every program of the job has opened its card or ended; a deadlock
  *             ends all waits with VIC_EPEER, and the launcher says who waited for what.
  *             SRAM, counters and FIFO are reached through these calls only, so that the same binary runs

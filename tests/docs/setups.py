@@ -9,6 +9,7 @@ from sessions import ROOT, shell
 EXAMPLES = 'make -s -C emulator/examples VIC="$(dvsim emulate --cflags --libs)" OUT=$PWD >/dev/null'
 SETUPS = {
     "docs/emulator.md": f"{EXAMPLES}; cp first_bridge program",
+    "docs/emulator-figures.md": f"{EXAMPLES}; cp first_bridge program",
     "docs/emulator-timed.md": EXAMPLES,
 }
 
