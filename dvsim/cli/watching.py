@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from dvsim.cli.tables import Table
 from dvsim.cli.terminal import complain, is_fancy
 
-NS_PER_S, NS_PER_MS = 10**9, 10**6
+NS_PER_S = 10**9
 LINE_NS = NS_PER_S  # between two lines where there is no terminal
 HEAD = ("card", "state", "words/s", "calls/s", "waiting", "FIFO", "FIFO peak", "words", "lost")
 AT_WORK = "open"

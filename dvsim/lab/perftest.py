@@ -25,7 +25,7 @@ from dvsim.scenario.quantity import UnitError
 RESERVOIR = 1028
 ORDER = ("min", "50%", "75%", "95%", "99%")
 LEGACY = ("min", "mean", "max")
-FIVE, THREE = "min/median/75th/95th/99th", "min/avg/max"
+FIVE = "min/median/75th/95th/99th"
 
 _TIME = re.compile(r"(?:^|, )time:? (\d+(?:\.\d+)?) ?s\b")
 _COMPACT = re.compile(r"(\d+\.\d+)s((?: +\S+ msg/s)+)((?: +[\d/]+ \S+)*)\s*$")

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -236,8 +235,3 @@ def _cell(value: object) -> str:
 
 def _whole(value: float) -> bool:
     return value.is_integer() and abs(value) < 2**53
-
-
-def asked_text(manifest: Mapping[str, Any]) -> str:
-    """Return what was asked as one text: two parts belong together if it is the same."""
-    return json.dumps(manifest.get("asked"), sort_keys=True)
