@@ -191,7 +191,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-LONGEST_FIRST = ("emulator", "broker", "model/test_claims_page.py", "docs", "analysis", "browser")
+LONGEST_FIRST = (
+    "emulator",
+    "broker",
+    "model/test_claims_page.py",
+    "soak/test_soak.py",
+    "docs",
+    "faults",
+    "analysis",
+    "browser",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
