@@ -208,6 +208,19 @@ static void a_further_entry_of_a_table_has_no_setup(void)
     dvsim_vic_free(vic);
 }
 
+static void a_slow_engine_takes_a_multiple_of_setup_and_words(void)
+{
+    dvsim_vic_params p = params(0);
+    p.engine_slow = 2.5;
+    news = 0;
+    dvsim_vic *vic = dvsim_vic_create(&p);
+    CHECK(vic != NULL && dvsim_vic_engine_read(vic, 0, 1, 0, 2) == DVSIM_OK);
+    CHECK(dvsim_vic_due_ps(vic) == 2500000 + 2500);
+    dvsim_vic_move(vic, 2502500);
+    CHECK(news == 1 && dvsim_vic_due_ps(vic) == 2500000 + 2 * 2500);
+    dvsim_vic_free(vic);
+}
+
 static void an_engine_reads_no_more_than_the_host_allows(void)
 {
     dvsim_vic *vic = make();
@@ -286,6 +299,7 @@ int main(void)
     a_full_queue_and_bad_headers();
     an_engine_moves_a_word_when_it_is_due();
     a_further_entry_of_a_table_has_no_setup();
+    a_slow_engine_takes_a_multiple_of_setup_and_words();
     an_engine_reads_no_more_than_the_host_allows();
     an_engine_stops_while_the_queue_is_full();
     stores_and_engine_take_turns();

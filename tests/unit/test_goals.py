@@ -78,7 +78,8 @@ def test_a_mean_that_is_too_far_is_named():
 
 
 @pytest.mark.parametrize(
-    ("empty", "points", "met"), [(0.92, "0.0", True), (0.975, "2.5", True), (0.86, "4.0", False)]
+    ("empty", "points", "met"),
+    [(0.92, "0.0 in h3/dv-8 r2", True), (0.975, "2.5 in ", True), (0.5, "40.0 in ", False)],
 )
 def test_empty_intervals_are_held_against_what_the_quantiles_allow(empty, points, met):
     by_name, _ = table(both("mean", 1, 1, 1), [column(empty)])
