@@ -13,4 +13,13 @@
         }                                                                         \
     } while (0)
 
+/* refuses(&copy) of a copy of `good` in which one number is `bad`; and of `good` itself it does not. */
+#define REFUSES(refuses, good, field, bad)                                        \
+    do {                                                                          \
+        __typeof__(good) changed = good;                                          \
+        CHECK(!refuses(&changed));                                                \
+        changed.field = bad;                                                      \
+        CHECK(refuses(&changed));                                                 \
+    } while (0)
+
 #endif

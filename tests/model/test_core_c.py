@@ -43,7 +43,8 @@ def in_place():
     [("core_test", "address,undefined"), ("vic_test", "address,undefined"),
      ("receiver_test", "address,undefined"), ("vortex_test", "address,undefined"),
      ("vortex_test", "thread"), ("network_test", "address,undefined"), ("network_test", "thread"),
-     ("memory_test", "address,undefined")],
+     ("memory_test", "address,undefined"), ("ranges_test", "address,undefined"),
+     ("ranges_card_test", "address,undefined")],
 )  # fmt: skip
 def test_checks_pass_under_the_sanitizers(name, sanitizers, tmp_path):
     program = tmp_path / name

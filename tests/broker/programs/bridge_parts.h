@@ -1,0 +1,50 @@
+/* bridge_parts.h: parts of vicbridge on a socket pair instead of a broker, and on a card of which only the answers
+ * matter: what is sent to it is noted. */
+#ifndef BRIDGE_PARTS_H
+#define BRIDGE_PARTS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "publish.h"
+
+#define CHECK(condition)                                                                                       \
+    do {                                                                                                       \
+        if (!(condition)) {                                                                                    \
+            printf("FAILED %s:%d: %s\n", __func__, __LINE__, #condition);                                      \
+            exit(1);                                                                                           \
+        }                                                                                                      \
+    } while (0)
+
+/* What the card answers, and the last envelope that was given to it. */
+extern int card_status;
+extern uint64_t card_opens, card_envelopes;
+extern struct vic_envelope card_last;
+extern uint32_t card_to;
+
+struct wire {
+    struct link *link;
+    int broker; /* the other end */
+};
+
+/* A link that has logged in, as it seems. */
+struct wire wire_open(struct link *link, struct bridge *bridge);
+void wire_close(struct wire *wire);
+
+/* A frame of the broker; `method` is the class and the method, `arguments` and so many bytes follow. */
+void wire_method(struct wire *wire, unsigned channel, unsigned class_id, unsigned method, const char *arguments,
+                 size_t bytes);
+void wire_header(struct wire *wire, unsigned channel, uint64_t body_bytes, const char *message_id);
+void wire_body(struct wire *wire, unsigned channel, const char *text);
+void wire_frame(struct wire *wire, unsigned type, unsigned channel, const void *payload, size_t bytes);
+
+/* Read what was sent to the broker: up to `most` bytes, those that are there. */
+size_t wire_read(struct wire *wire, unsigned char *room, size_t most);
+
+/* A message as it comes off the card. */
+struct message *a_message(uint64_t id, const char *body);
+
+#define ARGUMENTS(text) text, sizeof text - 1
+
+#endif

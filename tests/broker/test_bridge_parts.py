@@ -1,0 +1,120 @@
+"""Do the parts of vicbridge keep their contracts, without a broker: frames, confirms, queues?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from bridge_job import CHECKED, ROOT, WARNINGS, compiled
+
+from dvsim.native import emulator_prefix
+
+PROGRAMS = Path(__file__).parent / "programs"
+ROOMS = [ROOT / "emulator" / room for room in ("bridge", "arguments")]
+OWN = ("VICBRIDGE_URL", "VICBRIDGE_USER", "VICBRIDGE_PASSWORD")
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """All of vicbridge but its main program, and the flags to compile and to link with it."""
+    folder = tmp_path_factory.mktemp("bridge-parts")
+    prefix = emulator_prefix()
+    flags = ["-std=c11", "-g", "-pthread", *WARNINGS, *CHECKED, f"-I{prefix / 'include'}"]
+    flags += [f"-I{room}" for room in (*ROOMS, PROGRAMS)]
+    sources = [path for room in ROOMS for path in room.glob("*.c") if path.name != "main.c"]
+    sources.append(PROGRAMS / "bridge_parts.c")
+    command = [os.environ.get("CC", "cc"), "-c", *flags, *map(str, sources)]
+    subprocess.run(command, check=True, cwd=folder)
+    lib = prefix / "lib"
+    linked = [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic", "-lrabbitmq"]
+    return folder, flags, [*map(str, folder.glob("*.o")), *linked]
+
+
+@pytest.mark.parametrize("name", ["bridge_small", "bridge_wire", "bridge_queues"])
+def test_the_parts_of_the_bridge(name, parts):
+    folder, flags, linked = parts
+    program = folder / name
+    command = [os.environ.get("CC", "cc"), *flags, str(PROGRAMS / f"{name}.c"), *linked]
+    subprocess.run([*command, "-o", str(program)], check=True)
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "checks passed\n"
+
+
+def bridge(*arguments, **environment):
+    """Run vicbridge without a job."""
+    command = [str(compiled("vicbridge")), *map(str, arguments)]
+    env = {key: value for key, value in os.environ.items() if key not in OWN} | environment
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=100, env=env
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--max-message", "63"], "'63' is not a number of bytes (65536, 64KiB), 64 .. 1073741824"),
+        (["--ring=32MiB"], "'32MiB' is not a number of bytes (65536, 64KiB), 512 .. 16777216"),
+        (["--window-bytes", "much"], "'much' is not a number of bytes"),
+        (["--stats-interval", "1us"], "'1us' is not a time (2.5, 10s, 5.001ms), 0.0001 s at least"),
+        (["--stats-interval", "2h"], "'2h' is not a time"),
+        (["--stats-interval", "3601"], "'3601' is not a time"),
+        (["--reconnect", "5"], "'5' is not MIN:MAX in seconds"),
+        (["--reconnect", "x:1"], "'x:1' is not MIN:MAX"),
+        (["--reconnect", "1:x"], "'1:x' is not MIN:MAX"),
+        (["--reconnect", "0.0001:1"], "'0.0001:1' is not MIN:MAX"),
+        (["--reconnect", "1" * 40 + ":1"], "is not MIN:MAX"),
+        (["--queue", "n" * 256], "is not NAME or NAME=BINDING, each of 255 bytes at most"),
+        (["--queue", "n=" + "b" * 256], "each of 255 bytes at most"),
+        (["--queue=q"] * 65, "--queue: 64 at most"),
+        (["--url=amqp://x"] * 17, "--url: 16 at most"),
+        (["--consume", ""], "--consume: '' is not the name of a queue"),
+        (["--consume", "c" * 256], "is not the name of a queue"),
+        (["--consume=c"] * 65, "or is one too many: 64 at most"),
+        (["--exchange", "e" * 256], "--exchange: and --key have 255 bytes at most"),
+        (["--key", "k" * 256], "--exchange: and --key have 255 bytes at most"),
+        (["--cacert", "/nowhere/ca"], "--cacert: '/nowhere/ca' cannot be read"),
+        (["--cert=/nowhere/c", "--key-file=/dev/null"], "--cert: '/nowhere/c' cannot be read"),
+        (["--cert=/dev/null", "--key-file=/nowhere/k"], "--key-file: '/nowhere/k' cannot be read"),
+        (["--key-file=/dev/null"], "--cert: goes with --key-file"),
+        (["--exit-with-clients=0"], "'0' is not a number of cards, 1 .. 65535"),
+        (["frobnicate-everything-there-is"], "vicbridge --help lists them"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value)[:40],
+)
+def test_a_value_out_of_its_range_is_refused(arguments, said):
+    done = bridge(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_the_environment_says_who_and_where():
+    refused = bridge(VICBRIDGE_URL="amqp://me:pass-w@host:port")
+    assert refused.returncode == 2
+    assert "VICBRIDGE_URL: cannot be read" in refused.stderr
+    assert "pass-w" not in refused.stderr
+    patience = ["--check", "--give-up", "0.001", "--reconnect", "0.001:0.001"]
+    url = "amqp://me@127.0.0.1:1/v"  # where nobody listens
+    for named in ({"VICBRIDGE_USER": "you"}, {"VICBRIDGE_PASSWORD": "pass-w"}):
+        done = bridge(*patience, VICBRIDGE_URL=url, **named)
+        assert done.returncode == 1
+        assert "amqp://127.0.0.1:1, vhost v: " in done.stderr
+        assert "; given up" in done.stderr
+        assert "pass-w" not in done.stderr
+
+
+def test_more_clients_than_cards_are_refused():
+    vicrun, program = emulator_prefix() / "bin" / "vicrun", compiled("vicbridge")
+    command = [vicrun, "-n", "1", "true", ":", program, "--exit-with-clients=9"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 2
+    assert "--exit-with-clients=9: the job has 2 cards" in done.stderr
+
+
+@pytest.mark.parametrize(("option", "begins"), [("--version", "vicbridge 0"), ("-h", "usage: ")])
+def test_what_it_says_of_itself(option, begins):
+    done = bridge(option)
+    assert done.returncode == 0
+    assert done.stdout.lower().startswith(begins)
