@@ -25,11 +25,13 @@ import time
 from pathlib import Path
 from statistics import median
 
+from programs import compiled, output, with_libvic
+from rows import row
+
 from dvsim.broker import Brokers
 from dvsim.broker.bridge import vicbridge
 from dvsim.native import emulator_prefix
 
-HERE = Path(__file__).resolve().parent
 SIZES = {8: 60_000, 256: 60_000, 2048: 50_000, 8192: 30_000, 131072: 4_000}
 """Bytes of a message, and how many are sent: those of the published tables."""
 WINDOW = 256
@@ -43,13 +45,9 @@ class Bench:
     def __init__(self, brokers: Brokers, folder: Path) -> None:
         self.brokers, self.node, self.folder = brokers, brokers.nodes[0], folder
         prefix = emulator_prefix()
-        self.bin, lib = prefix / "bin", prefix / "lib"
-        self.bare, self.card = folder / "bridge_bare", folder / "bridge_card"
-        cc = [os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-O2"]
-        vic = [f"-I{prefix / 'include'}", f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic"]
-        for program, libraries in ((self.bare, ["-lrabbitmq"]), (self.card, vic)):
-            source = HERE / f"{program.name}.c"
-            subprocess.run([*cc, source, "-o", program, *libraries], check=True)
+        self.bin = prefix / "bin"
+        self.bare = compiled("bridge_bare", folder, "-lrabbitmq")
+        self.card = compiled("bridge_card", folder, *with_libvic(prefix))
         self.bridge = [str(vicbridge()), "--url", self.node.url, "--credentials"]
         self.bridge += [str(brokers.credentials), "--window", str(WINDOW)]
         queue = ["--queue", "dv1=#"]
@@ -62,19 +60,8 @@ class Bench:
 
     def bare_rate(self, size: int, count: int) -> float:
         """Return messages per second of the bare loop."""
-        command = [
-            self.bare,
-            self.node.port,
-            self.brokers.credentials,
-            "dv1.A",
-            size,
-            count,
-            WINDOW,
-        ]
-        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise SystemExit(done.stderr)
-        return float(done.stdout)
+        where = [self.node.port, self.brokers.credentials, "dv1.A"]
+        return float(output([self.bare, *where, size, count, WINDOW]))
 
     def bridge_rate(self, size: int, count: int) -> float:
         """Return messages per second of a card that publishes through the bridge."""
@@ -87,16 +74,12 @@ class Bench:
 
     def job(self, *programs: list[str]) -> str:
         """Run a job with one card for each program; return what it prints."""
-        command = [str(self.bin / "vicrun"), "-n", "1", *programs[0], ":", *programs[1]]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-        return done.stdout
+        return output([self.bin / "vicrun", "-n", "1", *programs[0], ":", *programs[1]])
 
 
 def publishing(bench: Bench, pairs: int) -> None:
     """Print both rates, their ratio, and what the programs need of a core, for each size."""
-    head = f"messages/s, best of {pairs}; ratio: middle of pairs (range); CPU of a message"
+    head = f"messages/s, best of {pairs}; CPU of a message"
     print(f"{'message':>10} {'bridge':>9} {'bare':>9}  {head}")
     for size, count in SIZES.items():
         sides: tuple[list[float], list[float]] = ([], [])
@@ -107,10 +90,11 @@ def publishing(bench: Bench, pairs: int) -> None:
                 before = cpu_s()
                 sides[side].append(measure(size, count))
                 spent[side] += (cpu_s() - before) / count / pairs * 1e6
-        ratios = sorted(bridge / bare for bridge, bare in zip(*sides, strict=True))
-        print(f"{size:>8} B {max(sides[0]):>9,.0f} {max(sides[1]):>9,.0f}  {median(ratios):.2f}"
-              f" ({ratios[0]:.2f} .. {ratios[-1]:.2f}), goal {GOAL}; card and bridge"
-              f" {spent[0]:.1f} us, bare {spent[1]:.1f} us", flush=True)  # fmt: skip
+        ratios = [bridge / bare for bridge, bare in zip(*sides, strict=True)]
+        print(f"{size:>8} B {max(sides[0]):>9,.0f} {max(sides[1]):>9,.0f}  card and bridge"
+              f" {spent[0]:.1f} us, bare {spent[1]:.1f} us")  # fmt: skip
+        against = f"a bare rabbitmq-c loop, goal {GOAL}"
+        row(f"bridge, {size} B, messages/s", against, median(ratios), "more", ratios)
 
 
 def cpu_s() -> float:

@@ -19,9 +19,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from dvsim.native import emulator_prefix
+from programs import HERE, compiled, output, prefix_asked, with_libvic
+from rows import row
 
-HERE = Path(__file__).resolve().parent
 RUNS = 5
 
 
@@ -35,6 +35,7 @@ class Row(NamedTuple):
     goal: str
     cards: int = 2
     less_is_better: bool = False
+    rival: str = "bare shared memory"
 
 
 ROWS = (
@@ -44,7 +45,16 @@ ROWS = (
     Row("contiguous put, taken out", "copy", 1_000, "GB/s", "at least 0.8 x"),
     Row("surprise packets, singly", "ring-single", 1_000_000, "M/s", "at least 15"),
     Row("surprise packets, 64 a call", "ring", 2_000_000, "M/s", ""),
-    Row("token ring of 8, one hop", "ring-of-8", 2_000, "us", "at most 10", 8, True),
+    Row(
+        "token ring of 8, one hop",
+        "ring-of-8",
+        2_000,
+        "us",
+        "at most 10",
+        8,
+        True,
+        "a ring of pipes, the hand-over of the operating system",
+    ),
 )
 TIMED_CARDS = (2, 4, 8, 16, 32, 128)
 TIMED_PACKETS = 400_000
@@ -56,47 +66,39 @@ class Bench:
 
     def __init__(self, prefix: Path, folder: Path) -> None:
         self.vicrun = str(prefix / "bin" / "vicrun")
-        self.raw, self.vic = str(folder / "emulator_raw"), str(folder / "emulator_vic")
-        cc = [os.environ.get("CC", "cc"), "-std=c11", "-O2"]
-        lib = prefix / "lib"
-        vic = [f"-I{prefix / 'include'}", f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic"]
-        for program, flags in ((self.raw, []), (self.vic, vic)):
-            source = HERE / f"{Path(program).name}.c"
-            subprocess.run([*cc, str(source), "-o", program, *flags], check=True)
+        self.raw = compiled("emulator_raw", folder)
+        self.vic = compiled("emulator_vic", folder, *with_libvic(prefix))
 
     def rival(self, test: str, count: int) -> float:
         """Return the figure of bare shared memory."""
-        return float(self._output([self.raw, test, str(count)]))
+        return float(output([self.raw, test, count]))
 
     def cards(self, cards: int, test: str, count: int, *options: str) -> list[float]:
         """Return what the cards print."""
-        command = [self.vicrun, "-n", str(cards), *options, "--", self.vic, test, str(count)]
-        check = test != "killed"
-        return [float(line) for line in self._output(command, check=check).split()]
-
-    def _output(self, command: list[str], check: bool = True) -> str:
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
-        if check and done.returncode != 0:
-            raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-        return done.stdout
+        command = [self.vicrun, "-n", cards, *options, "--", self.vic, test, count]
+        return [float(line) for line in output(command, check=test != "killed").split()]
 
 
-def against_bare_memory(bench: Bench) -> None:
-    """Print every row beside its rival."""
+def against_bare_memory(bench: Bench) -> dict[str, float]:
+    """Print every row beside its rival, and return the best of ours by test."""
+    found = {}
     print(f"{'':<28}{'vic':>9} {'bare':>9}  {'unit':<10}{'vic / bare':>10}   goal")
-    for row in ROWS:
+    for one in ROWS:
         ours, rival = [], []
+        best, better = (min, "less") if one.less_is_better else (max, "more")
         for _ in range(RUNS):
-            rival.append(bench.rival(row.test, row.times))
-            ours += bench.cards(row.cards, row.test, row.times)
-        best = min if row.less_is_better else max
+            rival.append(bench.rival(one.test, one.times))
+            ours.append(best(bench.cards(one.cards, one.test, one.times)))
         vic, bare = best(ours), best(rival)
-        figures = f"{vic:>9.4g} {bare:>9.4g}  {row.unit:<10}{vic / bare:>10.2f}"
-        print(f"{row.name:<28}{figures}   {row.goal}", flush=True)
-    print("the rival of the token ring is a ring of pipes: the hand-over of the operating system")
+        found[one.test] = vic
+        figures = f"{vic:>9.4g} {bare:>9.4g}  {one.unit:<10}{vic / bare:>10.2f}"
+        print(f"{one.name:<28}{figures}   {one.goal}")
+        pairs = [own / other for own, other in zip(ours, rival, strict=True)]
+        row(f"card: {one.name}, {one.unit}", one.rival, vic / bare, better, pairs)
+    return found
 
 
-def against_ucx() -> None:
+def against_ucx(ours_ns: float) -> None:
     """Print what UCX reaches with puts of 8 bytes over shared memory, if it is installed."""
     if shutil.which("ucx_perftest") is None:
         print("ucx_perftest is not installed: no figures of UCX")
@@ -104,6 +106,8 @@ def against_ucx() -> None:
     one_way = min(ucx_figures("ucp_put_lat")[3] for _ in range(RUNS))  # us, over all
     rate = max(ucx_figures("ucp_put_bw")[7] for _ in range(RUNS))  # messages/s, over all
     print(f"UCX, put of 8 B: {one_way * 1000:.4g} ns one way, {rate / 1e6:.4g} M/s, not counted")
+    rival = "UCX, ucp_put of 8 B, not counted"
+    row("card: put and counter, one way, ns", rival, ours_ns / one_way / 1000, "less")
 
 
 def ucx_figures(test: str) -> list[float]:
@@ -120,7 +124,7 @@ def ucx_figures(test: str) -> list[float]:
     return [float(word) for word in done.stdout.splitlines()[-1].split()]
 
 
-def against_mpi(folder: Path) -> None:
+def against_mpi(folder: Path, ours_ns: float) -> None:
     """Print what OpenMPI reaches with puts and messages of 8 bytes, if it is installed."""
     if shutil.which("mpicc") is None or shutil.which("mpirun") is None:
         print("mpicc is not installed: no figures of OpenMPI")
@@ -146,6 +150,8 @@ def against_mpi(folder: Path) -> None:
         f"OpenMPI, MPI_Put of 8 B: {one_way:.4g} ns one way, {rate:.4g} M/s, not counted; "
         f"a message of 8 B: {message:.4g} ns"
     )
+    rival = "OpenMPI, MPI_Put of 8 B, not counted"
+    row("card: put and counter, one way, ns", rival, ours_ns / one_way, "less")
 
 
 def deaths(bench: Bench) -> None:
@@ -191,12 +197,12 @@ def hashes(bench: Bench) -> None:
 
 def main() -> None:
     """Print all figures."""
-    prefix = Path(sys.argv[1]) if len(sys.argv) > 1 else emulator_prefix()
+    prefix = prefix_asked()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(prefix, Path(folder))
-        against_bare_memory(bench)
-        against_ucx()
-        against_mpi(Path(folder))
+        ours_ns = against_bare_memory(bench)["put"]
+        against_ucx(ours_ns)
+        against_mpi(Path(folder), ours_ns)
         deaths(bench)
         timed(bench)
         hashes(bench)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import resource
 import tempfile
-import time
-from collections.abc import Callable
+from functools import partial
+
+from rows import faster, seconds
 
 from dvsim.core.vortex import simd
 from dvsim.network import Network, cache
@@ -18,16 +19,7 @@ from dvsim.switch import Switch
 
 LOAD = 0.5
 ANGLES = 8
-
-
-def best(run: Callable[[], object], times: int) -> float:
-    """Return the shortest of several times, in seconds."""
-    taken = []
-    for _ in range(times):
-        started = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - started)
-    return min(taken)
+FILL = 80  # slots, until the queues are as long as they get
 
 
 def as_large(nodes: int) -> Switch:
@@ -41,57 +33,78 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def per_slot(device: Network | Switch, slots: int, times: int, threads: int = 1) -> float:
-    """Return seconds per slot; the queues of a network have filled before."""
+def per_slot(device: Network | Switch, slots: int, times: int, threads: int = 1) -> list[float]:
+    """Return seconds per slot, run by run; the queues of a network have filled before."""
     simulation = device.start(LOAD, threads=threads)
-    simulation.run(max(slots, 80))
-    return best(lambda: simulation.run(slots), times) / slots
+    simulation.run(max(slots, FILL))
+    return [seconds(lambda: simulation.run(slots)) / slots for _ in range(times)]
 
 
-def preset(name: str, slots: int, times: int, threads: int = 1) -> None:
-    """Time a preset and a switch of its size."""
+def preset(name: str, slots: int, times: int) -> float:
+    """Time a preset and a switch of its size on one core; return seconds per slot."""
     network = Network(name)
-    seconds = per_slot(network, slots, times, threads)
+    ours = per_slot(network, slots, times)
     taken = peak()
-    rate = network.nodes / seconds
+    tell(network, name, 1, min(ours), f"{taken:,.0f} MiB taken in all")
+    switch = as_large(network.nodes)
+    theirs = per_slot(switch, slots, times)
+    per_node = [[one / device.nodes for one in found]
+                for device, found in ((network, ours), (switch, theirs))]  # fmt: skip
+    against = f"a switch {switch.height} x {switch.angles}"
+    faster(f"network {name} x {network.planes}, node updates/s", against, *per_node)
+    return min(ours)
+
+
+def two_threads(name: str, slots: int, times: int) -> None:
+    """Time a preset on one thread and on two, in turns."""
+    network = Network(name)
+    both = [network.start(LOAD, threads=threads) for threads in (1, 2)]
+    for simulation in both:
+        simulation.run(FILL)
+    turns = [[seconds(partial(each.run, slots)) / slots for each in both] for _ in range(times)]
+    one, two = zip(*turns, strict=True)
+    tell(network, name, 2, min(two), "")
+    faster(f"network {name} x {network.planes}, two threads", "one thread", two, one)
+
+
+def tell(network: Network, name: str, threads: int, slot_s: float, memory: str) -> None:
+    """Print what a preset does in a second."""
     text = (
         f"{name} x {network.planes} planes, {threads} thread{'s' if threads > 1 else ' '}"
-        f" {network.nodes:>11,} nodes {seconds * 1e6:>11,.1f} us/slot {1 / seconds:>9,.0f} slots/s "
-        f"{rate / 1e6:>6,.0f} M node updates/s"
+        f" {network.nodes:>11,} nodes {slot_s * 1e6:>11,.1f} us/slot {1 / slot_s:>9,.0f} slots/s "
+        f"{network.nodes / slot_s / 1e6:>6,.0f} M node updates/s"
     )
-    if threads == 1:
-        switch = as_large(network.nodes)
-        ratio = rate * per_slot(switch, slots, times) / switch.nodes
-        text += f" {ratio:.2f} of a {switch.height} x {switch.angles} switch"
-    stated = network.memory / 2**20
-    print(f"{text}; {stated:,.0f} MiB stated, {taken:,.0f} MiB taken in all", flush=True)
+    stated = f"; {network.memory / 2**20:,.0f} MiB stated, {memory}" if memory else ""
+    print(f"{text}{stated}", flush=True)
 
 
-def flow(name: str, load: float, slots: int) -> None:
+def flow(name: str, load: float, slots: int, slot_s: float) -> None:
     """Time the flow level, with tables to be made and with tables that are there."""
     network = Network(name)
-    first, again = (
-        best(lambda: network.run(load, slots, fidelity="flow", injection="queue"), 1)
-        for _ in range(2)
-    )
-    run = network.run(load, slots, fidelity="flow", injection="queue")
-    print(f"{first:.2f} s, then {again * 1e3:.0f} ms: {run!r}", flush=True)
+
+    def run() -> object:
+        return network.run(load, slots, fidelity="flow", injection="queue")
+
+    first, again = (seconds(run) for _ in range(2))
+    print(f"{first:.2f} s, then {again * 1e3:.0f} ms: {run()!r}", flush=True)
+    subject = f"network {name} at flow level, {slots:,} slots, tables to be made"
+    faster(subject, f"every packet, at {slot_s * 1e6:,.0f} us/slot", [first], [slot_s * slots])
 
 
 def main() -> None:
     """Print all figures."""
     print(f"instruction set: {simd()}; offered load {LOAD}, uniform, dropped when refused")
     preset("dv203", 5000, 9)
-    preset("dv206", 500, 9)
-    preset("dv206", 500, 9, threads=2)
+    slot_s = {"dv206": preset("dv206", 500, 9)}
+    two_threads("dv206", 500, 9)
     preset("dv208", 100, 5)
-    preset("dv211", 20, 5)
-    preset("dv211", 20, 5, threads=2)
+    slot_s["dv211"] = preset("dv211", 20, 5)
+    two_threads("dv211", 20, 5)
+    slot_s["dv216"] = preset("dv216", 5, 3)
     with tempfile.TemporaryDirectory() as empty:
         cache.folder = lambda: cache.Path(empty)
-        for name in ("dv206", "dv211", "dv216"):
-            flow(name, 0.7, 1_000_000)
-    preset("dv216", 5, 3)
+        for name, taken in slot_s.items():
+            flow(name, 0.7, 1_000_000, taken)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
+
+from rows import row, seconds
 
 RUNS = 15
 DVSIM = str(Path(sys.executable).with_name("dvsim"))
@@ -25,13 +27,15 @@ def main() -> None:
     taken: dict[str, list[float]] = {name: [] for name in COMMANDS}
     for _ in range(RUNS):
         for name, command in COMMANDS.items():
-            started = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            taken[name].append(time.perf_counter() - started)
+            run = partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL)
+            taken[name].append(seconds(run))
     limit = statistics.median(taken["import click"])
     for name, times in taken.items():
         median = statistics.median(times)
         print(f"{name:<14}{median * 1000:>8.0f} ms   {median / limit:>5.2f} x import click")
+        if name != "import click":
+            pairs = [own / other for own, other in zip(times, taken["import click"], strict=True)]
+            row(f"{name}, time", "`import click`", median / limit, "less", pairs)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from rows import row
+
 import dvsim
 from dvsim.backends.sim import simulate
 from dvsim.scenario.types import Scenario
@@ -34,6 +36,13 @@ from dvsim.sweeps.run import Sweep, prepare, run
 NAME = "h3/fdr-8"
 COMMON = ["workload.messages=1000", "probe.batch=100"]  # --messages replaces the first
 CHUNK = 16  # of the rival
+BESIDE = (
+    ("sweep, 1 worker", "bare loop"),
+    ("sweep, 2 workers", "ProcessPoolExecutor, 2"),
+    ("sweep, 2 workers", "sweep, 1 worker"),
+    ("sweep, 1 worker", "loop over dvsim.run"),
+    ("all kept", "bare loop"),
+)
 
 
 def main() -> None:
@@ -79,11 +88,10 @@ def main() -> None:
         print(
             f"{name:<24}{found:>6.2f} s   {each:>8.2f} {over:>+8.2f}   {own:>12.2f} {more:>+8.2f}"
         )
-    one, two = seconds["sweep, 1 worker"], seconds["sweep, 2 workers"]
-    print(
-        f"two workers are {one / two:.2f} x one; ProcessPoolExecutor "
-        f"{seconds['bare loop'] / seconds['ProcessPoolExecutor, 2']:.2f} x the bare loop"
-    )
+    for subject, against in BESIDE:
+        pairs = [own / other for own, other in zip(taken[subject], taken[against], strict=True)]
+        ratio = seconds[subject] / seconds[against]
+        row(f"{subject}, time of {len(points):,} points", against, ratio, "less", pairs)
 
 
 def cpu_s() -> float:

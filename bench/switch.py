@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import resource
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy_switch import NumpySwitch
+from rows import faster, row, seconds
 
 from dvsim.core.vortex import simd
 from dvsim.switch import Switch
@@ -30,69 +30,61 @@ LOAD = 0.5
 BYTES_PER_UPDATE = 16
 
 
-def best(run: Callable[[], object], times: int = 5) -> float:
-    """Return the shortest of several times, in seconds."""
-    taken = []
-    for _ in range(times):
-        started = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - started)
-    return min(taken)
+def several(run: Callable[[], object], times: int = 5) -> list[float]:
+    """Return several times, in seconds."""
+    return [seconds(run) for _ in range(times)]
 
 
-def core_rate(height: int, angles: int, slots: int, **options: int) -> float:
-    """Time a switch and print its rates; returns node updates per second."""
+def core_rate(height: int, angles: int, slots: int, **options: int) -> list[float]:
+    """Time a switch and print its rates; returns node updates per second, run by run."""
     switch = Switch(height, angles)
     simulation = switch.start(load=LOAD, **options)
     simulation.run(slots // 4)
     simulation.reset()
-    seconds = best(lambda: simulation.run(slots))
+    taken = several(lambda: simulation.run(slots))
     result = simulation.result()
     nodes = switch.nodes * options.get("replications", 1)
     hops = float(np.sum(result.occupancy)) * nodes / switch.cylinders
-    rate = nodes * slots / seconds
+    each, rate = slots / min(taken), nodes * slots / min(taken)
     text = ", ".join(f"{name} {value}" for name, value in options.items())
     print(
         f"H={height:<6} A={angles:<3} {text:<18} {rate / 1e6:>7,.0f} M node updates/s "
-        f"{hops * slots / seconds / 1e6:>7,.0f} M packet hops/s {slots / seconds:>12,.0f} slots/s",
+        f"{hops * each / 1e6:>7,.0f} M packet hops/s {each:>12,.0f} slots/s",
         flush=True,
     )
-    return rate
+    return [nodes * slots / one for one in taken]
 
 
 def scaling(height: int, angles: int, slots: int = 500) -> None:
     """Print how much faster two threads are, from short runs that take turns."""
     both = [Switch(height, angles).start(load=LOAD, threads=threads) for threads in (1, 2)]
-    times = []
-    for _ in range(40):
-        times.append([best(partial(simulation.run, slots), 1) for simulation in both])
-    single, double = np.min(times, axis=0)
-    print(f"H={height} A={angles}: two threads / one {single / double:.2f}", flush=True)
+    turns = [[seconds(partial(one.run, slots)) for one in both] for _ in range(40)]
+    single, double = zip(*turns, strict=True)
+    faster(f"switch {height} x {angles}, two threads", "one thread", double, single)
 
 
 def rivals(height: int = 64, angles: int = 4, slots: int = 300) -> None:
     """Run the same switch three times, compare results, print ratios."""
     threshold = round(LOAD * 2**32)
     reference = ReferenceSwitch(height, angles, tuple(range(angles)), threshold=threshold)
-    python = best(lambda: [reference.step() for _ in range(slots)], times=1) / slots
+    python = several(lambda: [reference.step() for _ in range(slots)], times=1)
     rival = NumpySwitch(height, angles)
-    numpy = best(lambda: [rival.step(threshold) for _ in range(slots)], times=1) / slots
+    numpy = several(lambda: [rival.step(threshold) for _ in range(slots)], times=1)
     result = Switch(height, angles).run(load=LOAD, slots=slots)
     assert result.delivered == rival.delivered
     assert result.accepted == rival.accepted
     assert result.hops.tolist() == rival.hops.tolist()[: len(result.hops)]
     assert result.hops.tolist() == [reference.count["hops", k] for k in range(len(result.hops))]
     simulation = Switch(height, angles).start(load=LOAD)
-    ours = best(lambda: simulation.run(100 * slots)) / (100 * slots)
-    print(
-        f"H={height} A={angles}, identical results: core / plain Python {python / ours:,.0f}, "
-        f"core / NumPy {numpy / ours:,.0f}"
-    )
+    ours = [one / 100 for one in several(lambda: simulation.run(100 * slots))]
+    subject = f"switch {height} x {angles}, identical results"
+    faster(subject, "plain Python", ours, python)
+    faster(subject, "NumPy", ours, numpy)
     large = NumpySwitch(1024, 8)
-    numpy = best(lambda: [large.step(threshold) for _ in range(20)]) / 20
+    numpy = several(lambda: [large.step(threshold) for _ in range(20)])
     simulation = Switch(1024, 8).start(load=LOAD)
-    ours = best(lambda: simulation.run(1000)) / 1000
-    print(f"H=1024 A=8: core / NumPy {numpy / ours:,.0f}")
+    ours = [one / 50 for one in several(lambda: simulation.run(1000))]
+    faster("switch 1024 x 8", "NumPy", ours, numpy)
 
 
 def copy_bandwidth(size: int) -> float:
@@ -100,14 +92,14 @@ def copy_bandwidth(size: int) -> float:
     source = np.ones(size // 8, dtype=np.uint64)
     target = np.empty_like(source)
     repeats = max(1, 2**28 // size)
-    seconds = best(lambda: [np.copyto(target, source) for _ in range(repeats)])
-    return 2 * source.nbytes * repeats / seconds
+    taken = several(lambda: [np.copyto(target, source) for _ in range(repeats)])
+    return 2 * source.nbytes * repeats / min(taken)
 
 
 def main() -> None:
     """Print all figures."""
     print(f"instruction set: {simd()}; offered load {LOAD}, uniform, dropped when refused")
-    rate = core_rate(1024, 8, 2000)
+    rates = core_rate(1024, 8, 2000)
     core_rate(1024, 8, 2000, threads=2)
     scaling(1024, 8)
     core_rate(16, 4, 100_000)
@@ -118,11 +110,9 @@ def main() -> None:
     rivals()
     size = 1024 * 8 * 11 * 8
     bandwidth = copy_bandwidth(size // 2)
-    print(
-        f"H=1024 A=8: {rate * BYTES_PER_UPDATE / 1e9:.0f} GB/s of "
-        f"{bandwidth / 1e9:.0f} GB/s that a copy reaches in {size // 1024} KiB "
-        f"({rate * BYTES_PER_UPDATE / bandwidth:.0%})"
-    )
+    shares = [rate * BYTES_PER_UPDATE / bandwidth for rate in rates]
+    against = f"a copy within {size // 1024} KiB: {bandwidth / 1e9:.0f} GB/s"
+    row("switch 1024 x 8, bytes read and written", against, max(shares), "more", shares)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 import simpy
+from rows import row
 
 from dvsim.scenario.load import load_campaign
 from dvsim.session import run_scenarios
@@ -92,7 +93,7 @@ def resident_mib(pid: int | None) -> float:
 def main() -> None:
     """Run the campaign once and print the figures."""
     scenarios = load_campaign("h3/table1")
-    kernel, rival = kernel_rate(), rival_rate()
+    kernels, rivals = [kernel_rate()], [rival_rate()]
     memory, started = PeakMemory(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:  # with run folders and reports, as a user runs it
         runs = run_scenarios(scenarios, replications=1, out=Path(folder), progress=True)
@@ -103,21 +104,24 @@ def main() -> None:
     events = sum(run.manifest["events"] for run in runs)
     simulated = sum(run.manifest["simulated_s"] for run in runs)
     cores = os.cpu_count() or 1
+    kernels.append(kernel_rate())  # again: the machine may have changed meanwhile
+    rivals.append(rival_rate())
+    kernel, rival = max(kernels), max(rivals)
     print(f"scenarios                 {len(scenarios):>14}")
     print(f"messages                  {messages:>14,.0f}")
     print(f"wall                      {wall:>14.1f} s on {cores} cores")
     print(f"peak memory, all processes{memory.peak:>14,.0f} MiB")
     print(f"events/s                  {events / wall:>14,.0f}")
     print(f"simulated messages/s      {messages / wall:>14,.0f}")
-    print(f"simulated s per s         {simulated / wall:>14,.0f}   (1 = as fast as the hardware)")
-    print(
-        f"limit: SimPy timeouts/s   {kernel:>14,.0f}   per core; ours / limit "
-        f"{events / wall / cores / kernel:.2f} per core"
-    )
-    print(
-        f"rival: messages/s         {rival:>14,.0f}   per core; ours / rival "
-        f"{messages / wall / cores / rival:,.0f} per core"
-    )
+    print(f"limit: SimPy timeouts/s   {kernel:>14,.0f} per core")
+    print(f"rival: messages/s         {rival:>14,.0f} per core")
+    row("Table 1 campaign, simulated s per s", "the modelled hardware", simulated / wall, "more")
+    each = messages / wall / cores
+    against = "SimPy with an object for each message"
+    row("messages/s and core", against, each / rival, "more", [each / one for one in rivals])
+    each = events / wall / cores
+    against = "bare SimPy timeouts"
+    row("events/s and core", against, each / kernel, "more", [each / one for one in kernels])
 
 
 if __name__ == "__main__":

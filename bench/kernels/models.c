@@ -1,0 +1,147 @@
+/* The hot loops of models/, each on its own, for bench/instructions.py: `models KERNEL`.
+ *
+ * Prints how many turns were counted, and the instruction set of the switch that is really used.
+ * What is counted is what happens inside of `counted`; queues and tables have been filled before, by
+ * the same loop. One thread, no time, no addresses in any decision: the count is always the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/receiver.h"
+#include "network/network.h"
+#include "vortex/vortex.h"
+
+enum { MOST = 1 << 15, SLOT_PS = 29091, PLANES = 16 };
+
+static dvsim_vortex *vortex;
+static dvsim_network *network;
+static dvsim_receiver *receiver;
+static int64_t words, messages, slots[MOST], pieces[MOST];
+
+static int run_vortex(int64_t times)
+{
+    return dvsim_vortex_run(vortex, times);
+}
+
+static int run_network(int64_t times)
+{
+    return dvsim_network_run(network, times);
+}
+
+/* Bursts at the full rate of the port, each to a buffer that is empty. */
+static int run_receiver(int64_t times)
+{
+    const dvsim_arrival_words arrival = {slots, 1, SLOT_PS, 0};
+    const dvsim_window window = {.room = INT64_C(1) << 40, .unit_words = 1};
+    dvsim_burst burst;
+    for (int64_t i = 0; i < times; i++) {
+        if (dvsim_receiver_take(receiver, &arrival, messages, &window, pieces, &burst) != DVSIM_OK ||
+            dvsim_receiver_release(receiver) < 0)
+            return DVSIM_ESTATE;
+    }
+    return DVSIM_OK;
+}
+
+static void make_vortex(int64_t height, int64_t angles, int32_t injection)
+{
+    uint8_t injecting[64];
+    memset(injecting, 1, sizeof injecting);
+    const dvsim_vortex_params p = {
+        .height = height,
+        .angles = angles,
+        .replications = 1,
+        .injection = injection,
+        .injecting = injecting,
+        .seed = 1,
+        .arrival_threshold = UINT64_C(1) << 31, /* half load */
+    };
+    vortex = dvsim_vortex_create(&p, 1);
+}
+
+/* Two levels of switches of 8 heights, as a preset has them but smaller. */
+static void make_network(void)
+{
+    const dvsim_network_params p = {
+        .height = 8,
+        .angles = 3,
+        .exit_rule = DVSIM_EXIT_ANY,
+        .levels = 2,
+        .ports = 32,
+        .planes = PLANES,
+        .link_slots = 2,
+        .seed = 1,
+        .traffic = {.arrival_threshold = UINT64_C(1) << 31},
+    };
+    network = dvsim_network_create(&p, 1);
+}
+
+static void make_receiver(int64_t bytes, int64_t count)
+{
+    const dvsim_card_params p = {
+        .sram_bytes = 32 << 20,
+        .group_counters = 64,
+        .fifo_words = 2,
+        .dma_entries = 8192,
+        .piece_words = 131,
+        .pcie = {.crossing_ps = 400000, .load_ps = 1000000, .store_fs = 2000000, .look_ps = 50000,
+                 .pop_ps = 10000, .setup_ps = 1000000, .engine_fs = 126904},
+        .vic_to_dram = {287000, 1490000},
+    };
+    words = dvsim_words(bytes) * count;
+    messages = count;
+    for (int64_t i = 0; i < words && words <= MOST; i++)
+        slots[i] = 8 + i / PLANES;
+    receiver = words <= MOST ? dvsim_receiver_create(&p, bytes, 2) : NULL;
+}
+
+/* Not inlined, and by its name: where counting is on. */
+__attribute__((noinline)) int counted(int (*run)(int64_t), int64_t times)
+{
+    return run(times);
+}
+
+int main(int argc, char **argv)
+{
+    const char *kernel = argc == 2 ? argv[1] : "";
+    int (*run)(int64_t) = run_vortex;
+    int64_t before = 0, times = 0;
+    if (strcmp(kernel, "switch-64x4") == 0) {
+        make_vortex(64, 4, DVSIM_INJECT_DROP);
+        before = 100, times = 500;
+    } else if (strcmp(kernel, "switch-64x4-queue") == 0) {
+        make_vortex(64, 4, DVSIM_INJECT_QUEUE);
+        before = 100, times = 500;
+    } else if (strcmp(kernel, "switch-1024x8") == 0) {
+        make_vortex(1024, 8, DVSIM_INJECT_DROP);
+        before = 50, times = 20;
+    } else if (strcmp(kernel, "network") == 0) {
+        make_network();
+        run = run_network;
+        before = 50, times = 50;
+    } else if (strcmp(kernel, "receive-8") == 0) {
+        make_receiver(8, 2700);
+        run = run_receiver;
+        before = 1, times = 2;
+    } else if (strcmp(kernel, "receive-8192") == 0) {
+        make_receiver(8192, 16);
+        run = run_receiver;
+        before = 1, times = 1;
+    }
+    if (times == 0 || (vortex == NULL && network == NULL && receiver == NULL)) {
+        fprintf(stderr, "models KERNEL: no such kernel, or no memory\n");
+        return 2;
+    }
+    int status = run(before);
+    if (status == DVSIM_OK)
+        status = counted(run, times);
+    if (status != DVSIM_OK) {
+        fprintf(stderr, "models %s: status %d\n", kernel, status);
+        return 1;
+    }
+    printf("%lld %s\n", (long long)times, dvsim_vortex_simd());
+    dvsim_vortex_free(vortex);
+    dvsim_network_free(network);
+    dvsim_receiver_free(receiver);
+    return 0;
+}
