@@ -6,8 +6,9 @@ BIN    := $(VENV)/bin
 NATIVE := $(wildcard models/*/*.[ch] models/*/*.inc) dvsim/core/build.py $(shell find emulator -type f -not -path "*/examples/*" -not -name "*.pyc")
 SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/cards scenarios -type f -not -name '*.pyc' -not -name '_core.*' -not -path '*/_emulator/*' 2>/dev/null)
 DEMO   := build/demo
+TOOLS  := build/tools
 
-.PHONY: help demo test lint bench docs man install clean
+.PHONY: help demo test lint bench fuzz soak coverage mutants docs man dist lock install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -24,17 +25,29 @@ lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in te
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(VENV)/editable ## how fast: campaign, command line, switch, networks, cards, messages, sweeps, reports; as ratios
-	$(BIN)/python bench/table1.py
-	$(BIN)/python bench/startup.py
-	$(BIN)/python bench/switch.py
-	$(BIN)/python bench/network.py
-	$(BIN)/python bench/emulator.py
-	$(BIN)/python bench/message.py
-	$(BIN)/python bench/bridge.py
-	$(BIN)/python bench/closing_loop.py
-	$(BIN)/python bench/sweep.py
-	$(BIN)/python bench/report.py
+bench: $(VENV)/editable ## how fast, as ratios to a rival or a limit in the same run: build/bench/table.md
+	tests/install-packages
+	$(BIN)/python bench/table.py
+
+fuzz: $(VENV)/editable ## every reader and every peer's words, MINUTES=2 for each target: build/fuzz; then failing calls
+	tests/install-packages fuzz
+	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),2)
+	$(BIN)/python tests/faults/run.py --plain --most $(or $(FAULTS),100)
+
+soak: $(VENV)/editable ## all that takes part in an emulated run dies, again and again: MINUTES=10 SEED=1; build/soak
+	tests/install-packages
+	$(BIN)/python tests/soak/soak.py --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
+
+coverage: $(VENV)/editable ## lines and branches that the tests run: C by gcovr, Python by coverage
+	tests/install-packages
+	$(BIN)/python tests/coverage/c.py
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -n 2 --no-loadscope-reorder
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
+
+mutants: $(VENV)/editable ## 330 small changes of models/ and the claims logic: which do the tests notice?
+	$(BIN)/python tests/mutation/run.py
 
 docs: $(VENV)/editable ## these pages as a site, and the notebooks: build/site, build/analysis
 	$(BIN)/python analysis/run.py
@@ -43,6 +56,12 @@ docs: $(VENV)/editable ## these pages as a site, and the notebooks: build/site, 
 man: $(VENV)/editable ## manual pages: build/man
 	$(BIN)/python -m dvsim.cli.manual build/man
 	cp emulator/bridge/vicbridge.1 build/man
+
+dist: $(TOOLS)/installed ## wheel and source distribution, checked and tried on Python 3.11 and the newest: dist
+	$(TOOLS)/bin/python tests/dist/make.py
+
+lock: $(TOOLS)/installed ## take the newest packages for make test and make dist: pinned, hashed
+	$(TOOLS)/bin/python tests/dist/lock.py
 
 install: $(VENV)/installed ## dvsim in .venv
 
@@ -59,7 +78,13 @@ $(VENV)/installed: $(BIN)/python $(SOURCE)
 	rm -f $(VENV)/editable
 	touch $@
 
-$(VENV)/editable: $(BIN)/python setup.cfg setup.py pyproject.toml $(NATIVE)
-	$(BIN)/pip install --quiet --editable '.[test]'
+$(VENV)/editable: $(BIN)/python tests/requirements.lock setup.cfg setup.py pyproject.toml $(NATIVE)
+	$(BIN)/pip install --quiet --require-hashes --requirement tests/requirements.lock
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	rm -f $(VENV)/installed
+	touch $@
+
+$(TOOLS)/installed: tests/dist/tools.lock
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --require-hashes --requirement tests/dist/tools.lock
 	touch $@

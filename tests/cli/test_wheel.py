@@ -1,9 +1,12 @@
 """Is the wheel complete: one abi3 wheel with the core, the cards, the scenarios and the page?"""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
+
+SYSTEM = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libvic.so.0"}
 
 
 def test_one_wheel_serves_every_python_from_3_11(wheel):
@@ -37,3 +40,24 @@ def test_the_installed_package_runs_away_from_the_checkout(wheel, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "h3/fdr-8" in done.stdout
+
+
+def test_the_programs_of_the_wheel_need_the_c_library_only(wheel, tmp_path):
+    """A bridge linked to this system's librabbitmq would be one for this system."""
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    programs = {
+        path.relative_to(tmp_path / "dvsim").as_posix(): path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"
+    }
+    assert sorted(programs) == [
+        "_emulator/bin/vicload", "_emulator/bin/vicrun", "_emulator/lib/libvic-threads.so",
+        "_emulator/lib/libvic.so.0", "core/_core.abi3.so",
+    ]  # fmt: skip
+    for name, path in programs.items():
+        table = subprocess.run(
+            ["readelf", "-d", path], capture_output=True, text=True, check=True
+        ).stdout
+        needed = set(re.findall(r"\(NEEDED\)\s+Shared library: \[(.+?)\]", table))
+        assert needed, name
+        assert needed <= SYSTEM, name
