@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+LONGEST_KEY = 200  # characters that are shown
+
 
 class DvsimError(Exception):
     """A mistake that the user can repair; `exit_code` is what the command line returns."""
@@ -55,11 +57,12 @@ class Fault:
     hint: str | None = None
 
     def __str__(self) -> str:
-        """Return ``file:line: key: message; did you mean …?``."""
+        """Return ``file:line: key: message; did you mean …?``, always on one line."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        parts = [place, self.key, self.message] if self.key else [place, self.message]
+        key = self.key if len(self.key) <= LONGEST_KEY else f"{self.key[: LONGEST_KEY - 1]}…"
+        parts = [place, key, self.message] if key else [place, self.message]
         hint = f"; did you mean '{self.hint}'?" if self.hint else ""
-        return ": ".join(parts) + hint
+        return (": ".join(parts) + hint).replace("\n", "\\n")
 
 
 class ScenarioError(DvsimError):

@@ -11,6 +11,7 @@ import os
 import secrets
 import shlex
 import shutil
+import stat
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,7 +59,23 @@ def vicbridge(prefix: Path | None = None) -> Path:
     if not program.is_file():
         files = [str(path) for path in sources if path.suffix == ".c"]
         _compile([*compiler, *files, *flags], program)
+    check_ours(program)
     return program
+
+
+def check_ours(program: Path) -> None:
+    """Refuse a compiled program that somebody else may have put there: it is run.
+
+    Raises
+    ------
+    OutputError
+        If it, or its folder, belongs to another user than root, or all can write it.
+    """
+    for path in (program, program.parent):
+        found = path.stat()
+        if found.st_uid not in (0, os.geteuid()) or found.st_mode & stat.S_IWOTH:
+            said = f"'{path}' is not run: others can write it; remove it, or set XDG_CACHE_HOME"
+            raise OutputError(said)
 
 
 def _compiler() -> list[str]:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.results.run import Run
-from dvsim.scenario.find import list_scenarios, nearest, reference_root
+from dvsim.scenario.find import is_file, list_scenarios, nearest, reference_root
 from dvsim.scenario.load import load
+from dvsim.scenario.published import transports
 from dvsim.scenario.types import Reference, Scenario
 from dvsim.validation.reference import published
 from dvsim.validation.types import Row
@@ -58,11 +59,12 @@ def target_of(card: str, data: str, fit: str, hold_out: str) -> Target:
     ScenarioError
         If there is nothing to fit, or something is fitted and held out at once.
     """
-    path = Path(data) if Path(data).is_file() else reference_root() / data
-    if not path.is_file():
+    path = Path(data) if is_file(Path(data)) else reference_root() / data
+    if not is_file(path):
         names = [one.name for one in reference_root().glob("*.csv")]
         fault = Fault("--against", None, "", f"no such table '{data}'", nearest(data, names))
         raise ScenarioError([fault])
+    transports(path)  # refuses a table of another kind, which has no column of any scenario
     scenarios, role = _users(card, path)
     there = {
         (column, one.workload.message_bytes)

@@ -46,10 +46,11 @@ def check(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
 def _faults(file: str) -> list[Fault]:
     """Return what is wrong with one file."""
     from dvsim.errors import ScenarioError
-    from dvsim.scenario.find import resolve_name
+    from dvsim.scenario.find import is_file, is_folder, resolve_name
     from dvsim.scenario.load import check_file
 
     try:
-        return check_file(Path(file) if Path(file).exists() else resolve_name(file))
+        path = Path(file)
+        return check_file(path if is_file(path) or is_folder(path) else resolve_name(file))
     except ScenarioError as error:
         return list(error.faults)

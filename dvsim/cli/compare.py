@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import Output, Page, json_option
+from dvsim.cli.options import HtmlPage, Output, json_option
 from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Of each name the last so many runs, in the order in which they were made.",
 )
-@click.option("--out", type=Page(), help="An HTML page with ratios, distributions and curves.")
+@click.option("--out", type=HtmlPage(), help="An HTML page with ratios, distributions and curves.")
 @json_option
 def compare(
     names: tuple[str, ...], root: Path, last: int | None, out: Path | None, as_json: bool

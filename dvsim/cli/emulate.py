@@ -11,6 +11,7 @@ import click
 
 from dvsim.cli.become import become
 from dvsim.cli.names import complete_cards
+from dvsim.cli.tracing import bytes_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +59,9 @@ PARAMETERS = (
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
 @click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
-@click.option("--trace-limit", metavar="BYTES", help="Size of it at most: then it is sampled.")
+@click.option(
+    "--trace-limit", metavar="SIZE", help="Of it at most, such as '50 MB': then it is sampled."
+)
 @click.option("--watch", is_flag=True, help="Show the cards on stderr while they work.")
 @click.option("--spread", is_flag=True, help="Timed mode: run on all cores, not on one.")
 @click.option("--prefix", is_flag=True, help="Each line of output begins with its card.")
@@ -121,7 +124,9 @@ def emulate(
         raise click.UsageError("say what to run: dvsim emulate -n 4 -- PROGRAM [ARGUMENT]...")
     options = {"-n": cards, "--mode": mode, "--seed": seed, "--reorder": reorder, "--trace": trace}
     options |= {"--if-killed": if_killed, "--serve": serve, "--join": join, "--card": place}
-    options |= {"--trace-limit": trace_limit}
+    if trace_limit is not None:  # vicrun counts bytes
+        plain = trace_limit.isascii() and trace_limit.isdigit()
+        options |= {"--trace-limit": trace_limit if plain else str(bytes_of(trace_limit))}
     command = [str(root / "bin" / "vicrun")]
     command += [text for name, value in options.items() if value for text in (name, value)]
     command += [text for fault in faults for text in ("--fault", fault)]

@@ -11,9 +11,28 @@ from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say
 
 
+def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Refuse folders that are not there; that of a sweep which was cut is made by this command."""
+    from dvsim.sweeps.run import parts_of
+
+    for folder in folders:
+        try:
+            there = folder.is_dir() or parts_of(folder).is_dir()
+        except OSError as error:
+            raise click.BadParameter(f"Directory '{folder}': {error.strerror}.") from error
+        if not there:
+            raise click.BadParameter(f"Directory '{folder}' does not exist.")
+    return folders
+
+
 @click.command("merge")
 @click.argument(
-    "folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path)
+    "folders",
+    nargs=-1,
+    required=True,
+    metavar="FOLDER...",
+    type=click.Path(path_type=Path, file_okay=False),
+    callback=lambda _context, _option, folders: _there(folders),
 )
 @click.option(
     "--result",

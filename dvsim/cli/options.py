@@ -53,6 +53,20 @@ class Page(Output):
         super().__init__("file", dir_okay=False)
 
 
+class HtmlPage(Page):
+    """A file to write a page of HTML to."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
+        """Return the path."""
+        path = super().convert(value, param, ctx)
+        if path.suffix.lower() not in ("", ".html", ".htm"):
+            near = path.with_suffix(".html")
+            self.fail(
+                f"{path.suffix!r} is no form of this page; did you mean '{near}'?", param, ctx
+            )
+        return path
+
+
 class ReportFile(Page):
     """A file to write a report to; its ending says the form, and none is that of a page."""
 

@@ -63,14 +63,20 @@ def trace_options(command: Callable[..., None]) -> Callable[..., None]:
     return decorated
 
 
-def _size(text: str) -> int:
-    """Read the limit of a file."""
+def bytes_of(text: str) -> int:
+    """Read ``--trace-limit``."""
     from dvsim.scenario.units import parse
 
     try:
         size = parse(text, "size")
     except ValueError as error:
         raise click.UsageError(f"--trace-limit: {error}") from error
+    return int(size)
+
+
+def _size(text: str) -> int:
+    """Read the limit of a file."""
+    size = bytes_of(text)
     if size < LEAST:
         raise click.UsageError(f"--trace-limit: {text} show nothing; at least {LEAST // 1000} kB")
     return size
@@ -85,8 +91,11 @@ def run_traced(
     ------
     ScenarioError
         If there are several scenarios, or one that has no timeline.
+    OutputError
+        If the file cannot be written.
     """
     from dvsim.errors import Fault, ScenarioError
+    from dvsim.trace.chrome import check_place
     from dvsim.trace.simulated import check_traceable
 
     if len(scenarios) > 1:
@@ -94,6 +103,7 @@ def run_traced(
         message = f"is of one scenario; {len(scenarios)} were named: {named} …"
         raise ScenarioError([Fault("--trace", None, "", message)])
     check_traceable(scenarios[0])
+    check_place(trace.path)
     with _traces(how, trace.limit) as backend:
         (one,) = options.run(scenarios, backend)
         _write(trace, one, backend)

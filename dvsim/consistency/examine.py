@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from dvsim.consistency.copies import find_copied, find_repeated, find_single
 from dvsim.consistency.counted import find_counted
 from dvsim.consistency.limits import find_above
@@ -62,11 +64,12 @@ def examine(
     groups = _groups(data.columns)
     if not isinstance(limits, Mapping):
         limits = {} if limits is None else dict.fromkeys(groups, float(limits))
-    found = [
-        finding
-        for finding in _all(data, groups, workloads, limits)
-        if finding.log10_odds >= REPORTED
-    ]
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # 1e308 beside 5e-324
+        found = [
+            finding
+            for finding in _all(data, groups, workloads, limits)
+            if finding.log10_odds >= REPORTED
+        ]
     return sorted(found, key=lambda finding: -finding.log10_odds)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.consistency.types import Printed
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.find import nearest
+from dvsim.scenario.find import is_file, is_folder, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,8 +60,8 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
     if hasattr(source, "columns"):
         return _of_frame("table", source)
     path = Path(source)
-    if not path.is_file():
-        what = "is a folder, not a table" if path.is_dir() else "no such file"
+    if not is_file(path):
+        what = "is a folder, not a table" if is_folder(path) else "no such file"
         others = (one.name for one in _neighbours(path) if one.suffix in ENDINGS)
         near = nearest(path.name, others)
         hint = None if near is None else str(path.parent / near)
@@ -103,7 +103,7 @@ def _stripped(cell: str) -> str:
 
 
 def _neighbours(path: Path) -> Iterable[Path]:
-    return path.parent.iterdir() if path.parent.is_dir() else ()
+    return path.parent.iterdir() if is_folder(path.parent) else ()
 
 
 def _of_parquet(path: Path) -> Sheet:

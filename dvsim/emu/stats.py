@@ -60,7 +60,8 @@ class Stats:
             )
         self.first_ns = _clock(comments)
         try:
-            self.table = pd.read_csv(io.StringIO("\n".join(rows)), dtype="int64")
+            with np.errstate(invalid="ignore"):  # a fraction or 1e999 is refused with its name
+                self.table = pd.read_csv(io.StringIO("\n".join(rows)), dtype="int64")
         except ValueError as error:
             raise RunFailed(f"statistics of a bridge: {error}") from error
 

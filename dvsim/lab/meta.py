@@ -15,7 +15,7 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.lab.types import METRICS, About, Tolerances, parse_sample
 from dvsim.lab.units import unit_of
 from dvsim.scenario.document import Document, KeyPath, read
-from dvsim.scenario.find import nearest
+from dvsim.scenario.find import is_file, nearest
 from dvsim.scenario.quantity import UnitError, show
 
 WORDS: Mapping[str, tuple[str, ...]] = {
@@ -45,9 +45,9 @@ def about(data: Path, named: Path | None) -> About:
         With every fault of the table: file, line, key, nearest valid word.
     """
     path = named or data.with_suffix(".toml")
-    if named is None and not path.is_file():
+    if named is None and not is_file(path):
         return About()
-    if not path.is_file():
+    if not is_file(path):
         raise ScenarioError([Fault(str(path), None, "", "no such file")])
     document = read(path)
     table = document.data.get("lab")

@@ -13,7 +13,7 @@ from dvsim.lab.raw import encoding_fault, raw_cases
 from dvsim.lab.tables import is_long, is_wide, summary_cases
 from dvsim.lab.types import About, Case, LabData
 from dvsim.lab.units import split_heading
-from dvsim.scenario.find import nearest, reference_root
+from dvsim.scenario.find import is_file, is_folder, nearest, reference_root
 
 HEAD = 4096  # bytes that tell what a file is
 PARQUET = b"PAR1"
@@ -103,12 +103,12 @@ def _parquet(path: Path, about: About) -> tuple[str, list[Case]]:
 
 def _existing(path: Path) -> Path:
     packaged = reference_root() / path.name
-    if path.is_file():
+    if is_file(path):
         return path
-    if path.parent == Path() and packaged.is_file():
+    if path.parent == Path() and is_file(packaged):
         return packaged
-    what = "is a folder, not a file of measurements" if path.is_dir() else "no such file"
-    folder = path.parent if path.parent.is_dir() else Path()
+    what = "is a folder, not a file of measurements" if is_folder(path) else "no such file"
+    folder = path.parent if is_folder(path.parent) else Path()
     names = [one.name for one in folder.iterdir() if one.is_file()]
     names += [one.name for one in reference_root().glob("*.csv")]
     raise ScenarioError([Fault(str(path), None, "", what, nearest(path.name, names))])

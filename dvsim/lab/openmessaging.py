@@ -61,6 +61,7 @@ def openmessaging_cases(path: Path, about: About) -> tuple[str, list[Case]]:
 def _result(path: Path) -> dict[str, Any]:
     try:
         result = json.loads(path.read_text(encoding="utf-8-sig"))
+        json.dumps(result, ensure_ascii=False).encode()  # JSON can spell what is no text
     except UnicodeDecodeError:
         from dvsim.lab.raw import encoding_fault
 
@@ -68,6 +69,10 @@ def _result(path: Path) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         fault = Fault(str(path), error.lineno, "", f"is not JSON: {error.msg}")
         raise ScenarioError([fault]) from None
+    except UnicodeEncodeError:
+        raise _wrong(path, "", "has a text with half a character, a lone surrogate") from None
+    except (ValueError, RecursionError):  # what Python refuses to read
+        raise _wrong(path, "", "is nested too deeply, or has a number of too many digits") from None
     known = [*RATES, *(f"{name}{end}" for name in LATENCIES for end in QUANTILES)]
     if not isinstance(result, dict) or not any(name in result for name in known):
         there = list(result) if isinstance(result, dict) else []

@@ -19,7 +19,7 @@ from dvsim.lab.tables import NAMES, RUNS, SIZES
 from dvsim.lab.types import About, Case, Floats, sample_of
 from dvsim.lab.units import Unit, metric_of, split_heading, unit_of
 from dvsim.scenario.find import nearest
-from dvsim.scenario.quantity import UnitError
+from dvsim.scenario.quantity import UnitError, show
 
 VALUES = ("rate", "latency", "value", "throughput", "received", "sent", "confirm latency")
 SHARES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
@@ -62,7 +62,7 @@ def raw_cases(path: Path, headings: Sequence[str], about: About) -> list[Case]:
     cases = []
     for group, found in parts.items():
         cells = dict(zip(grouped, group, strict=True))
-        bytes_ = int(float(cells[size])) if size else about.message_bytes
+        bytes_ = _bytes(path, size, cells[size]) if size else about.message_bytes
         factor = _factor(path, value, unit, bytes_)
         samples = np.sort(np.concatenate(found)) * factor
         transport = cells.get("transport", "")
@@ -92,6 +92,24 @@ def statistics(samples: Floats) -> dict[str, float]:
         found["std"] = float(samples.std(ddof=1))
     found |= {name: float(np.quantile(samples, share)) for name, share in shares.items()}
     return found | {"max": float(samples[-1])}
+
+
+def _bytes(path: Path, heading: str, text: str) -> int:
+    number = number_of(text.strip())
+    if number is not None and number.decimals <= 0 and number.value >= 1:
+        return int(number.value)
+    what = f"must be a whole number of bytes above 0, is {show(text)}"
+    raise ScenarioError([Fault(str(path), _line_of(path, heading, text), heading, what)])
+
+
+def _line_of(path: Path, heading: str, text: str) -> int | None:
+    """Return the first line of a CSV file with a text in a column."""
+    if path.suffix == ".parquet":
+        return None
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file)
+        at = next(reader).index(heading)
+        return next((reader.line_num for row in reader if row and row[at] == text), None)
 
 
 def _label(text: str) -> str:
@@ -197,7 +215,10 @@ def _place(path: Path, value: str, grouped: Sequence[str], message: str) -> Faul
 
 def _wrong_lines(path: Path, reader: Any, value: str, grouped: Sequence[str]) -> Iterator[Fault]:  # noqa: ANN401 - of csv
     """Yield what is wrong with a file, line by line."""
-    headings = [name.strip() for name in next(reader)]
+    headings = [name.strip() for name in next(reader, [])]
+    if not {value, *grouped} <= set(headings):
+        yield Fault(str(path), 1, value, "the first line is not the headings alone")
+        return
     at = headings.index(value)
     for row in filter(None, reader):
         if len(row) != len(headings):

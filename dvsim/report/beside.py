@@ -93,11 +93,7 @@ def sentences(found: Comparison, sides: Sequence[Side]) -> list[str]:
     row = found.rows[0]
     rates = "; ".join(
         f"{side.label}: {number_text(None if one is None else one.value)} messages/s"
-        + (
-            f", {change.text().removesuffix(' ± -')} times the first"
-            if change and change.kind == "ratio"
-            else ""
-        )
+        + (f", {change.text()} times the first" if change and change.kind == "ratio" else "")
         for side, one, change in zip(sides, row.values, row.changes, strict=True)
     )
     said = [f"Whole messages of all receivers together: {rates}."]

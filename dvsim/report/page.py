@@ -59,7 +59,8 @@ def figure_scripts() -> str:
 
 def write(path: Path, page: str) -> None:
     """Write a page to a file, see `write_bytes`."""
-    write_bytes(path, page.encode())
+    # the name of a file need not be UTF-8, and a command tells it
+    write_bytes(path, page.encode(errors="backslashreplace"))
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -14,6 +14,7 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.report.axes import layout
 from dvsim.report.drawing import Drawing, draw
 from dvsim.report.prepare import BLUE, VERMILION
+from dvsim.scenario.quantity import show
 
 FILE = "sensitivity.csv"
 ORDERS = {
@@ -43,15 +44,25 @@ def sensitivity_drawings(folder: Path) -> list[Drawing]:
     path = folder / FILE
     try:
         text = path.read_text("utf-8")
+        rows = list(csv.DictReader(text.splitlines()))
     except OSError:
         message = f"holds no {FILE}; 'dvsim sweep SCENARIO --sensitivity' makes one"
         raise ScenarioError([Fault(str(folder), None, "", message)]) from None
-    rows = list(csv.DictReader(text.splitlines()))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ScenarioError([Fault(str(path), None, "", f"is no CSV in UTF-8: {error}")]) from None
     wanted = {"result", "key", *(f"{order}{end}" for order in ORDERS for end in ENDS)}
     missing = sorted(wanted - set(rows[0] if rows else ()))
     if missing:
         message = f"lacks the columns {', '.join(missing)}"
         raise ScenarioError([Fault(str(path), None, "", message)])
+    faults = [
+        Fault(str(path), line, name, f"must be a number, is {show(row[name])}")
+        for line, row in enumerate(rows, 2)
+        for name in sorted(wanted - {"result", "key"})
+        if not _is_index(row[name])
+    ]
+    if faults:
+        raise ScenarioError(faults)
     results = list(dict.fromkeys(row["result"] for row in rows))
     data = f"data:text/csv;charset=utf-8,{quote(text)}"
     return [
@@ -116,6 +127,14 @@ def index_trace(rows: Sequence[Row], order: str) -> dict[str, Any]:
         },
         "hovertemplate": f"%{{x:.3f}} {text}<extra></extra>",
     }
+
+
+def _is_index(text: str | None) -> bool:
+    """Say whether a cell has a number; one that could not be told is not a number, but written."""
+    try:
+        return not math.isinf(float(text or ""))
+    except ValueError:
+        return False
 
 
 def number_of(text: str) -> float:

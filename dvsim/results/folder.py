@@ -23,6 +23,7 @@ from dvsim.results.kept import (
     SCENARIO,
     another,
     broken,
+    check_name,
     clear_room,
     is_there,
     keep,
@@ -34,8 +35,8 @@ from dvsim.results.kept import (
 from dvsim.results.run import Run
 from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS, check_counters, check_samples
 from dvsim.results.summary import SUMMARY_COLUMNS, counters_of
-from dvsim.results.table import from_parquet, to_parquet
-from dvsim.scenario.load import load
+from dvsim.results.table import OtherColumns, from_parquet, to_parquet
+from dvsim.results.versions import load_kept, other
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.types import Scenario
 
@@ -138,16 +139,15 @@ def load_run(folder: Path) -> Run:
     Raises
     ------
     RunFailed
-        If the folder is not a run, or a file of it is missing, truncated or changed.
-    ScenarioError
-        If its ``scenario.toml`` is not a valid scenario.
+        If the folder is not a run, a file of it is missing, truncated or changed, or it is of a
+        version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
     samples_data = read_checked(folder, SAMPLES, manifest)
     summary_data = read_checked(folder, SUMMARY, manifest)
-    read_checked(folder, SCENARIO, manifest)
+    check_name(folder, read_checked(folder, SCENARIO, manifest), manifest)
+    scenario = load_kept(folder, SCENARIO, manifest)
     try:
-        scenario = load(folder / SCENARIO)
         if not isinstance(scenario, Scenario):
             raise broken(folder, "its scenario is not that of a system")
         samples = check_samples(from_parquet(samples_data, SAMPLE_COLUMNS))
@@ -162,6 +162,8 @@ def load_run(folder: Path) -> Run:
             samples=samples,
             counters=counters[list(COUNTER_COLUMNS)],
         )
+    except OtherColumns as error:
+        raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
     except (KeyError, TypeError) as error:

@@ -10,18 +10,22 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dvsim.errors import OutputError, RunFailed
 from dvsim.results.atomic import whole_folder, whole_folders, write_bytes
-from dvsim.results.manifest import FORMAT
+from dvsim.results.shape import misshapen
+from dvsim.results.versions import check_format, other
+from dvsim.scenario.find import is_file, is_folder
 from dvsim.scenario.load import AnyScenario
 from dvsim.scenario.render import to_toml
 
 SCENARIO, MANIFEST, REPORT = "scenario.toml", "manifest.json", "report.html"
+NAME = re.compile("([a-z]+-)?[0-9a-f]{12}")
 ADVICE = "run it again with --force or delete it"
 
 
@@ -39,14 +43,37 @@ def run_folder(
     Of an emulated run, whose name begins with ``emu-``, the brokers and what is promised are
     part of the question: JSON types in `emulated`.
     """
-    asked = [to_toml(scenario), version, seed, replications, backend]
-    asked += [] if emulated is None else [dict(emulated)]
-    text = json.dumps(asked, sort_keys=True)
-    digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-    name = digest if emulated is None else f"{backend}-{digest}"
+    name = _name(to_toml(scenario), [version, seed, replications, backend], emulated)
     # a name may come from a file of somebody else: it must not lead out of the root
     parts = [part for part in scenario.name.split("/") if part not in {"", ".", ".."}]
     return root.joinpath(*parts, name)
+
+
+def _name(scenario: str, how: Sequence[object], emulated: Mapping[str, Any] | None) -> str:
+    """Return the name for version, seed, replications and backend."""
+    asked = [scenario, *how] + ([] if emulated is None else [dict(emulated)])
+    text = json.dumps(asked, sort_keys=True)
+    digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    return digest if emulated is None else f"{how[-1]}-{digest}"
+
+
+def check_name(folder: Path, scenario: bytes, manifest: Mapping[str, Any]) -> None:
+    """Hold the name of a folder against its manifest, of which there is no hash.
+
+    A folder that was given another name by its owner says nothing about what was asked.
+
+    Raises
+    ------
+    RunFailed
+        If it is the name of another question.
+    """
+    named = folder.absolute().name
+    if NAME.fullmatch(named) is None:
+        return
+    how = [manifest.get(key) for key in ("version", "seed", "replications", "backend")]
+    question = (manifest.get("emulated") or {}).get("question")
+    if named != _name(scenario.decode("utf-8", "replace"), how, question):
+        raise another(folder)
 
 
 def is_there(folder: Path) -> bool:
@@ -59,7 +86,7 @@ def is_there(folder: Path) -> bool:
     """
     if not os.path.lexists(folder):
         return False
-    if not (folder / MANIFEST).is_file():
+    if not is_file(folder / MANIFEST):
         raise broken(folder, f"{MANIFEST} is missing")
     return True
 
@@ -183,21 +210,25 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         If the folder is none, or its manifest is damaged or of another format.
     """
     path = folder / MANIFEST
-    if not path.is_file():
-        what = "it has no manifest.json" if folder.is_dir() else "there is no such folder"
-        inside = (next(folder.glob(f"{deep}/{MANIFEST}"), None) for deep in ("*", "*/*", "*/*/*"))
+    if not is_file(path):
+        what = "it has no manifest.json" if is_folder(folder) else "there is no such folder"
+        depths = ("*", "*/*", "*/*/*") if is_folder(folder) else ()
+        inside = (next(folder.glob(f"{deep}/{MANIFEST}"), None) for deep in depths)
         first = next((path for path in inside if path is not None), None)
         more = f"; there are in it: {first.parent.parent}/*" if first else ""
         message = f"{folder} is not a run: {what}{more}"
         raise RunFailed(message)
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        json.dumps(manifest, ensure_ascii=False).encode()  # JSON can spell what is no text
+    except (OSError, ValueError, RecursionError) as error:
         raise broken(folder, f"manifest.json: {error}") from error
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
         raise broken(folder, "manifest.json is not the manifest of a run")
-    if manifest.get("format") != FORMAT:
-        raise broken(folder, f"manifest.json has format {manifest.get('format')}, not {FORMAT}")
+    check_format(folder, manifest)
+    wrong = misshapen(manifest)
+    if wrong is not None:
+        raise broken(folder, f"{MANIFEST} lacks a valid '{wrong}'")
     return manifest
 
 
@@ -212,6 +243,8 @@ def read_checked(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
     try:
         data = (folder / name).read_bytes()
     except FileNotFoundError as error:
+        if name not in manifest["files"]:
+            raise other(folder, manifest, f"{name} is missing, it never had one") from error
         raise broken(folder, f"{name} is missing") from error
     except OSError as error:
         raise broken(folder, f"{name}: {error.strerror}") from error

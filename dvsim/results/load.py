@@ -16,7 +16,7 @@ def load_result(folder: Path) -> Run | PointsStudy:
 
     Raises
     ------
-    RunFailed, ScenarioError
+    RunFailed
         As `load_run` and `load_study`.
     """
     study = read_manifest(folder).get("backend") in KINDS

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.results.kept import MANIFEST, read_manifest
-from dvsim.scenario.find import list_scenarios, nearest
+from dvsim.results.versions import OtherVersion
+from dvsim.scenario.find import is_file, is_folder, list_scenarios, nearest
 
 MOST_TOLD = 8  # folders in an error
 
@@ -39,7 +40,7 @@ def folders_of(name: str, root: Path, last: int | None = None) -> list[Path]:
     ScenarioError
         If there is none, with the nearest name, or fewer than the last so many.
     """
-    if (Path(name) / MANIFEST).is_file():
+    if is_file(Path(name) / MANIFEST):
         return [Path(name)]
     kept = kept_of(name, root)
     if not kept:
@@ -54,18 +55,32 @@ def folders_of(name: str, root: Path, last: int | None = None) -> list[Path]:
 
 
 def kept_of(name: str, root: Path) -> list[Kept]:
-    """Return all kept results of a scenario, or in a folder of them, the oldest first."""
+    """Return all kept results of a scenario, or in a folder of them, the oldest first.
+
+    Those in another format are left out, unless there are no others.
+
+    Raises
+    ------
+    RunFailed
+        If one of them is damaged, or all are in another format.
+    """
     inside = root.joinpath(*(part for part in name.split("/") if part not in {"", ".", ".."}))
     for place in (inside, Path(name)):
-        found = []
-        for path in sorted(place.glob(f"*/{MANIFEST}")):
+        found, others = [], []
+        for path in sorted(place.glob(f"*/{MANIFEST}")) if is_folder(place) else ():
             if path.parent.name.startswith("."):  # of a result that is being written
                 continue
-            manifest = read_manifest(path.parent)
+            try:
+                manifest = read_manifest(path.parent)
+            except OtherVersion as error:
+                others.append(error)
+                continue
             about = str(manifest.get("started")), str(manifest.get("backend"))
             found.append(Kept(*about, path.parent))
         if found:
             return sorted(found)
+        if others:
+            raise others[-1]
     return []
 
 
@@ -84,7 +99,7 @@ def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
 
 
 def _unknown(name: str, root: Path) -> Fault:
-    if Path(name).is_dir():
+    if is_folder(Path(name)):
         return Fault(name, None, "", "is a folder without a run")
     if any(entry.name == name for entry in list_scenarios()):
         message = f"no kept run of it in {root}; 'dvsim run {name}' makes one"

@@ -65,19 +65,19 @@ class Change(NamedTuple):
         >>> Change("ratio", 1.0163, 1.0043, 1.0285, True).text()
         '1.016 ± 1.2%'
         >>> Change("ratio", 3.0, 1.5, 6.0, False).text(), Change("ratio", 0.406).text()
-        ('3.0 (1.5 to 6.0)', '0.406 ± -')
+        ('3.0 (1.5 to 6.0)', '0.406')
         >>> Change("difference", -0.0123, -0.0153, -0.0093, True).text()
         '-0.0123 ± 0.0030'
         """
         if self.kind == "difference":
             value = self.value / unit
             if self.high is None:
-                return f"{value:+.3g} ± -"
+                return f"{value:+.3g}"
             half = self.high / unit - value
             places = _places(half or abs(value))
             return f"{value:+,.{places}f} ± {half:,.{places}f}"
         if self.low is None or self.high is None:
-            return f"{self.value:.3g} ± -"
+            return f"{self.value:.3g}"
         share = self.high / self.value - 1
         if share <= TINY:
             return f"{self.value:.4g} ± 0%"

@@ -20,6 +20,7 @@ from dvsim.results.kept import (
     SCENARIO,
     another,
     broken,
+    check_name,
     is_there,
     keep,
     read_checked,
@@ -30,8 +31,9 @@ from dvsim.results.messaging import TABLES as MESSAGING_TABLES
 from dvsim.results.messaging import MessagingStudy
 from dvsim.results.points import PointsStudy
 from dvsim.results.study import TABLES, Study
-from dvsim.results.table import from_parquet, to_parquet
-from dvsim.scenario.load import AnyScenario, load
+from dvsim.results.table import OtherColumns, from_parquet, to_parquet
+from dvsim.results.versions import load_kept, other
+from dvsim.scenario.load import AnyScenario
 from dvsim.scenario.messaging_types import MessagingScenario
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.switch_types import SwitchScenario
@@ -122,17 +124,16 @@ def load_study(folder: Path) -> PointsStudy:
     Raises
     ------
     RunFailed
-        If the folder is not a study, or a file of it is missing, truncated or changed.
-    ScenarioError
-        If its ``scenario.toml`` is not a valid scenario.
+        If the folder is not a study, a file of it is missing, truncated or changed, or it is of a
+        version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
     kind = KINDS.get(str(manifest.get("backend")))
     if kind is None:
         raise broken(folder, f"no study is made by backend {manifest.get('backend')!r}")
     data = {name: read_checked(folder, f"{name}.parquet", manifest) for name in kind.tables}
-    read_checked(folder, SCENARIO, manifest)
-    scenario = load(folder / SCENARIO)
+    check_name(folder, read_checked(folder, SCENARIO, manifest), manifest)
+    scenario = load_kept(folder, SCENARIO, manifest)
     if not isinstance(scenario, kind.scenario):
         raise broken(folder, f"its scenario is not of the kind {manifest['backend']}")
     assert not isinstance(scenario, Scenario)  # of none of these kinds
@@ -146,6 +147,8 @@ def load_study(folder: Path) -> PointsStudy:
             manifest=manifest,
             **tables,
         )
+    except OtherColumns as error:
+        raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
     except (KeyError, TypeError) as error:

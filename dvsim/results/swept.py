@@ -29,7 +29,8 @@ import pandas as pd
 from dvsim.errors import RunFailed
 from dvsim.results.kept import MANIFEST, broken, keep, read_checked, read_manifest
 from dvsim.results.keyed import Estimate, in_order
-from dvsim.results.table import from_parquet, to_parquet
+from dvsim.results.table import OtherColumns, from_parquet, to_parquet
+from dvsim.results.versions import other
 
 POINTS, CSV = "points.parquet", "points.csv"
 KIND = "sweep"  # in the place of a backend
@@ -172,6 +173,8 @@ def load_swept(folder: Path) -> Swept:
     manifest = read_manifest(folder)
     if manifest.get("backend") != KIND:
         raise RunFailed(f"{folder} is no sweep, but of backend {manifest.get('backend')!r}")
+    if manifest.get("asked") is None:
+        raise broken(folder, f"{MANIFEST} lacks a valid 'asked'")
     data = read_checked(folder, POINTS, manifest)
     try:
         keys, results = tuple(manifest["keys"]), tuple(manifest["results"])
@@ -182,6 +185,8 @@ def load_swept(folder: Path) -> Swept:
         table = from_parquet(data, columns)
         units = dict(manifest["units"])
         return Swept(str(manifest["scenario"]), keys, results, units, table, manifest, folder)
+    except OtherColumns as error:
+        raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
     except (KeyError, TypeError) as error:

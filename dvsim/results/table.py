@@ -12,6 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+
+class OtherColumns(ValueError):  # noqa: N818 - reads as a sentence where it is raised
+    """A table is good, but has other columns than were asked for."""
+
+
 _ARROW = {
     "int16": pa.int16(),
     "int32": pa.int32(),
@@ -60,8 +65,10 @@ def from_parquet(data: bytes, columns: Mapping[str, str]) -> pd.DataFrame:
 
     Raises
     ------
+    OtherColumns
+        If `data` holds other columns or types than `columns`.
     ValueError
-        If `data` is not Parquet, is truncated, or holds other columns or types than `columns`.
+        If it is not Parquet, or is truncated.
     """
     try:
         table = pq.read_table(pa.BufferReader(data))
@@ -71,6 +78,6 @@ def from_parquet(data: bytes, columns: Mapping[str, str]) -> pd.DataFrame:
     expected = pa.schema([(name, _ARROW[kind]) for name, kind in columns.items()])
     if not table.schema.equals(expected):
         text = f"columns are {', '.join(table.schema.names)}; expected {', '.join(columns)}"
-        raise ValueError(text)
+        raise OtherColumns(text)
     frame: pd.DataFrame = table.to_pandas()
     return frame

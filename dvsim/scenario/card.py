@@ -13,7 +13,7 @@ from typing import Any
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.document import CARD_ROLES, COMMAND_LINE, Document, KeyPath, Origin, read
 from dvsim.scenario.faults import validate
-from dvsim.scenario.find import card_names, existing, find_card, nearest
+from dvsim.scenario.find import card_names, existing, find_card, is_file, nearest
 from dvsim.scenario.kinds import CARD_HEAD, KINDS, ROLES
 from dvsim.scenario.quantity import show
 from dvsim.scenario.schema import card_model
@@ -80,7 +80,7 @@ def system_cards(document: Document) -> tuple[dict[str, Card], list[Fault]]:
             faults += found
             continue
         kind = part.data.get("kind")
-        if kind in KINDS and role in roles and kind != roles[role]:
+        if isinstance(kind, str) and kind in KINDS and role in roles and kind != roles[role]:
             what = f"is a {kind} card; transport '{system['transport']}' needs one of kind"
             name = show(table.get("name"))
             faults.append(document.fault(path, f"{name} {what} {roles[role]}"))
@@ -134,7 +134,7 @@ def _part(
         message = "missing" if name is None else f"must be text, not {show(name)}"
         return None, [layer.fault(("name",), message)]
     at = _path(name, here)
-    file = find_card(name, document.folders) if at is None else at if at.is_file() else None
+    file = find_card(name, document.folders) if at is None else at if is_file(at) else None
     if file is None:
         deep = (*path, "name") in document.origins
         message, near = f"no card '{name}'", nearest(name, card_names(document.folders, kind))

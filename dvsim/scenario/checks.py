@@ -7,6 +7,7 @@ of the schema, and one fault must not hide the others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
@@ -147,7 +148,7 @@ def _reference(document: Document, partial: bool) -> Iterator[Fault]:
         message = "missing; a comparison declares its tolerances before"
         yield document.fault(("tolerance",), message)
     file = document.at(("reference", "file"))
-    if isinstance(file, str) and file and not (find.reference_root() / file).is_file():
+    if isinstance(file, str) and file and not _is_published(file):
         near = find.nearest(file, (path.name for path in find.reference_root().glob("*.csv")))
         yield document.fault(("reference", "file"), f"no published data '{file}'", near)
     elif isinstance(file, str) and file:
@@ -158,6 +159,11 @@ def _reference(document: Document, partial: bool) -> Iterator[Fault]:
         if isinstance(label, str) and label not in labels and not partial:
             message = f"no column '{label}' in [probe.columns]"
             yield document.fault(("reference", "fitted"), message, find.nearest(label, labels))
+
+
+def _is_published(file: str) -> bool:
+    """Say whether a table of that name is there; a path that leads elsewhere is no name."""
+    return Path(file).name == file and find.is_file(find.reference_root() / file)
 
 
 def _published(document: Document, file: str) -> Iterator[Fault]:

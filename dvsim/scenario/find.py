@@ -113,7 +113,7 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
     if text.endswith(".toml") or not isinstance(name_or_path, str):
         return existing(Path(text))
     path = Path(os.path.normpath(scenario_root() / f"{text}.toml"))
-    if path.is_relative_to(scenario_root()) and path.is_file():
+    if path.is_relative_to(scenario_root()) and is_file(path):
         return path
     near = nearest(text, (entry.name for entry in list_scenarios()))
     what = "no such scenario" if near else "no such scenario; `dvsim list` names them all"
@@ -128,12 +128,23 @@ def existing(path: Path) -> Path:
     ScenarioError
         If it is not; with the nearest name in the same folder.
     """
-    if path.is_file():
+    if is_file(path):
         return path
-    what = "is a folder, not a scenario file" if path.is_dir() else "no such file"
-    near = nearest(path.name, (other.name for other in path.parent.glob("*.toml")))
+    what = "is a folder, not a scenario file" if is_folder(path) else "no such file"
+    others = path.parent.glob("*.toml") if is_folder(path.parent) else ()
+    near = nearest(path.name, (other.name for other in others))
     hint = None if near is None else str(path.parent / near)
     raise ScenarioError([Fault(str(path), None, "", what, hint)])
+
+
+def is_file(path: Path) -> bool:
+    """Say whether a file is there and can be reached; a name from a file may be of any length."""
+    return os.path.isfile(path)  # noqa: PTH113 - that of pathlib raises
+
+
+def is_folder(path: Path) -> bool:
+    """Say whether a folder is there and can be reached."""
+    return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def find_card(name: str, folders: Iterable[Path] = ()) -> Path | None:
@@ -141,7 +152,7 @@ def find_card(name: str, folders: Iterable[Path] = ()) -> Path | None:
     if not re.fullmatch(r"[\w.-]+", name):
         return None
     tried = [folder / "cards" for folder in folders] + [cards_root()]
-    return next((path for at in tried if (path := at / f"{name}.toml").is_file()), None)
+    return next((path for at in tried if is_file(path := at / f"{name}.toml")), None)
 
 
 def card_names(folders: Iterable[Path] = (), kind: str | None = None) -> list[str]:

@@ -257,7 +257,7 @@ def _listed(path: Path, document: Document) -> tuple[list[Path], list[Fault]]:
         if not isinstance(name, str) or not name:
             continue  # a fault of the schema
         member = Path(os.path.normpath(path.parent / f"{name}.toml"))
-        if member.is_file():
+        if find.is_file(member):
             members.append(member)
         else:
             others = (other.stem for other in path.parent.glob("*.toml") if other != path)

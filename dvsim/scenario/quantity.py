@@ -31,7 +31,8 @@ NAMES = {"slope": "time per byte"}
 BASE_UNITS = {"size": "bytes", "time": "picoseconds", "slope": "femtoseconds per byte"}
 
 # At most three digits of exponent: "1e999999999 s" must not become a number of that many digits.
-NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
+# Nor more digits than can be of use: Python refuses to read thousands of them.
+NUMBER = r"[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?"
 _QUANTITY = re.compile(rf"\s*({NUMBER}|[+-]?(?:nan|inf)(?![a-z]))\s*([^\W\d]\S*)?\s*")
 _LARGEST = 2**63 - 1  # what a 64-bit column of a result can hold
 

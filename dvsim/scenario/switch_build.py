@@ -180,13 +180,13 @@ def _with_trace(setting: Setting, name: str, document: Document) -> tuple[Settin
     place: KeyPath = ("traffic", "trace")
     origin = document.origin(place)
     path = Path(name) if origin == COMMAND_LINE else Path(origin.file).parent / name
-    if path.is_file() and path.stat().st_size > bounds.TRACE_BYTES:
+    if find.is_file(path) and path.stat().st_size > bounds.TRACE_BYTES:
         message = f"is a file of {path.stat().st_size} B; a scenario may have {bounds.TRACE_BYTES}"
         return setting, [document.fault(place, message)]
     try:
         packets = read_packets(path, setting)
     except ValueError as error:
-        near = None if path.is_file() else find.nearest(name, _tables_beside(path))
+        near = None if find.is_file(path) else find.nearest(name, _tables_beside(path))
         return setting, [document.fault(place, said(str(error), "trace:"), near)]
     if len(packets) > bounds.TRACE:
         message = f"has {len(packets)} packets; a scenario may have {bounds.TRACE}"
@@ -195,7 +195,8 @@ def _with_trace(setting: Setting, name: str, document: Document) -> tuple[Settin
 
 
 def _tables_beside(path: Path) -> list[str]:
-    return [other.name for other in path.parent.glob("*.csv")]
+    folder = path.parent
+    return [other.name for other in folder.glob("*.csv")] if find.is_folder(folder) else []
 
 
 def _together(scenario: SwitchScenario, document: Document, places: _Places) -> list[Fault]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dvsim.backends.pool import DIED, Workers
 from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
 from dvsim.making import How
+from dvsim.scenario.find import is_file
 from dvsim.sweeps.asked import Asked
 from dvsim.sweeps.work import Chunk, Done, warm, work
 
@@ -119,8 +120,9 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
     except ImportError:
         message = "needs dask.distributed: pip install 'dvsim[cluster]'"
         raise ScenarioError([Fault("--scheduler", None, "", message)]) from None
-    a_file = "://" not in scheduler and (scheduler.endswith(".json") or Path(scheduler).exists())
-    if a_file and not Path(scheduler).is_file():
+    there = is_file(Path(scheduler))
+    a_file = "://" not in scheduler and (scheduler.endswith(".json") or there)
+    if a_file and not there:
         raise ScenarioError([Fault("--scheduler", None, scheduler, "no such file")])
     where = {"scheduler_file": scheduler} if a_file else {"address": scheduler}
     try:

@@ -14,7 +14,10 @@ from dvsim.sweeps.run import page, parts_of
 def shards_in(folder: Path) -> list[Path]:
     """Return the shards that a folder has, or that are beside it, or the folder itself."""
     for place in (folder, parts_of(folder)):
-        inside = sorted(path.parent for path in place.glob(f"*-of-*/{MANIFEST}"))
+        try:
+            inside = sorted(path.parent for path in place.glob(f"*-of-*/{MANIFEST}"))
+        except OSError as error:
+            raise RunFailed(f"cannot read {place}: {error.strerror}") from error
         if inside:
             return inside
     return [folder]
@@ -82,12 +85,16 @@ def merged(parts: Sequence[Swept]) -> Swept:
     for part, other in zip(parts, asked, strict=True):
         if other != asked[0]:
             message = f"{part.folder} is of another sweep, version or seed than {parts[0].folder}"
+            made = [str(one.manifest.get("version")) for one in (part, parts[0])]
+            message += f": dvsim {made[0]}, and {made[1]}" if made[0] != made[1] else ""
             raise RunFailed(message)
     rows: dict[int, dict[tuple[tuple[str, float | str], ...], Row]] = {}
     for part in parts:
         for row in rows_of(part):
             rows.setdefault(row.point, {})[tuple(row.keys.items())] = row
     total = int(asked[0]["points"])
+    if strange := [number for number in rows if not 0 <= number < total]:
+        raise RunFailed(f"there is a point {strange[0]} among {total:,}")
     missing = [number for number in range(total) if number not in rows]
     if missing:
         counts = {shard[1] for shard in shards if shard}
@@ -104,6 +111,6 @@ def merged(parts: Sequence[Swept]) -> Swept:
     table, names = tabulate(every, list(keys))
     units = {key: unit for part in parts for key, unit in part.units.items()}
     manifest = parts[0].manifest | {"asked": asked[0] | {"shard": None}}
-    manifest |= {"wall_s": round(sum(part.manifest["wall_s"] for part in parts), 3)}
+    manifest |= {"wall_s": round(sum(part.manifest.get("wall_s", 0) for part in parts), 3)}
     manifest |= {"failed": int((table["error"] != "").sum())}
     return Swept(parts[0].name, keys, tuple(names), units, table, manifest)

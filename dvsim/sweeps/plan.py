@@ -116,6 +116,9 @@ def _groups(axes: Sequence[Axis], together: Sequence[str]) -> list[list[Axis]]:
             if name in leader or names.count(name) > 1:
                 raise ScenarioError([Fault("--zip", None, text, f"'{name}' is zipped twice")])
             leader[name] = min(names, key=keys.index)
+        if len(names) < 2:
+            message = f"names one key, which goes with none; write --zip {names[0]},KEY"
+            raise ScenarioError([Fault("--zip", None, text, message)])
         lengths = {axis.key: len(axis.values) for axis in axes if axis.key in names}
         if len(set(lengths.values())) > 1:
             said = ", ".join(f"{key} has {length}" for key, length in lengths.items())

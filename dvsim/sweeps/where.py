@@ -17,7 +17,7 @@ from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.find import nearest
-from dvsim.scenario.quantity import NUMBER, UNITS
+from dvsim.scenario.quantity import NUMBER, UNITS, show
 from dvsim.sweeps.values import number_of
 
 Value = Fraction | str
@@ -54,14 +54,19 @@ _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
+class _Unknown(Exception):  # noqa: N818 - becomes a fault at once
+    """A part of a condition that is none, with placeholders for its names and values."""
+
+
 @dataclass(frozen=True)
 class Where:
-    """A condition that was read; `names` are the keys behind its placeholders."""
+    """A condition that was read; `names` are the keys behind its placeholders, `words` as typed."""
 
     text: str
     tree: ast.expr
     names: Mapping[str, str]
     values: Mapping[str, Value]
+    words: Mapping[str, str]
 
     def holds(self, point: Mapping[str, str]) -> bool:
         """Say whether a point, the values of its keys as they are typed, meets the condition.
@@ -69,7 +74,7 @@ class Where:
         Raises
         ------
         ScenarioError
-            If it compares what cannot be compared, or divides by zero.
+            If it compares what cannot be compared, divides by zero, or does anything else.
         """
         known = dict(self.values)
         for place, key in self.names.items():
@@ -77,6 +82,9 @@ class Where:
             known[place] = point[key].strip("\"'") if number is None else number.value
         try:
             found = _value(self.tree, known)
+        except _Unknown as error:
+            part = re.sub(r"\b_\d+\b", lambda place: self.words[place[0]], str(error))
+            raise _wrong(self.text, f"{part!r} is not understood") from None
         except (TypeError, ZeroDivisionError) as error:
             zero = isinstance(error, ZeroDivisionError)
             why = "divides by zero" if zero else "mixes texts, numbers and comparisons"
@@ -105,6 +113,7 @@ def parse_where(text: str, keys: Sequence[str]) -> Where:
     code: list[str] = []
     names: dict[str, str] = {}
     values: dict[str, Value] = {}
+    words: dict[str, str] = {}
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -116,19 +125,21 @@ def parse_where(text: str, keys: Sequence[str]) -> Where:
             continue
         place = f"_{len(names) + len(values)}"
         code.append(f" {place} ")
+        words[place] = word
         if kind == "name":
             names[place] = key_of(word, keys, text)
         elif kind == "text":
             values[place] = word[1:-1]
         else:
             number = number_of(word)
-            assert number is not None  # it is one by the expression that found it
+            if number is None:
+                raise _wrong(text, f"{show(word)} has too many digits")
             values[place] = number.value
     try:
         tree = ast.parse("".join(code).strip(), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError):
         raise _wrong(text, "is no condition; write for example 'sram < 64 MiB'") from None
-    return Where(text, tree, names, values)
+    return Where(text, tree, names, values, words)
 
 
 def key_of(word: str, keys: Sequence[str], said: str, option: str = "--where") -> str:
@@ -172,7 +183,7 @@ def _value(node: ast.expr, known: Mapping[str, Value]) -> Any:  # noqa: ANN401 -
             values = [_value(part, known) for part in (node.left, *node.comparators)]
             pairs = zip(node.ops, values, values[1:], strict=False)
             return all(_COMPARISONS[type(op)](one, other) for op, one, other in pairs)
-    raise _wrong(ast.unparse(node), "is not understood")
+    raise _Unknown(ast.unparse(node))
 
 
 def _truth(node: ast.expr, known: Mapping[str, Value]) -> bool:

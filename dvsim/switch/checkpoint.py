@@ -19,7 +19,8 @@ import numpy as np
 
 from dvsim.errors import OutputError
 from dvsim.results.atomic import write_bytes
-from dvsim.switch.settled import Batches
+from dvsim.switch.check import whole
+from dvsim.switch.settled import Batches, checked
 from dvsim.switch.simulation import Simulation
 from dvsim.switch.trace import Trace
 from dvsim.switch.traffic import Offer
@@ -53,8 +54,6 @@ def save(simulation: Simulation, path: str | os.PathLike[str]) -> None:
 
 def resume(path: str | os.PathLike[str], threads: int | None) -> Simulation:
     """Read a checkpoint; see `Switch.resume`."""
-    from dvsim.switch.switch import Switch
-
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -64,22 +63,36 @@ def resume(path: str | os.PathLike[str], threads: int | None) -> Simulation:
     body = data[len(MARK) + _DIGEST :]
     if hashlib.sha256(body).digest() != data[len(MARK) : len(MARK) + _DIGEST]:
         raise ValueError(f"{path} is damaged or cut short")
+    try:
+        return _simulation(body, threads)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{path} is of another version of the switch, or made up: {error}"
+        ) from None
+
+
+def _simulation(body: bytes, threads: int | None) -> Simulation:
+    """Return the simulation of a body whose hash is right: what it says is checked all the same."""
+    from dvsim.switch.switch import Switch
+
     end = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
     document = json.loads(body[_LENGTH:end])
     trace = None
     if document["packets"] is not None:
-        packets = np.frombuffer(body, "<i8", 3 * document["packets"], end)
+        count = whole("packets", document["packets"], 0, len(body))
+        packets = np.frombuffer(body, "<i8", 3 * count, end)
         trace = Trace(*packets.astype(np.int64).reshape(3, -1))
         end += packets.nbytes
-    offer = _offer(document["offer"], trace)
-    simulation = Simulation(Switch(**document["switch"]), offer, threads or document["threads"])
-    try:
-        simulation.core.load(body[end:])
-    except ValueError:
-        raise ValueError(f"{path} is of another version of the switch core") from None
-    simulation.now = document["now"]
-    simulation.counted_from = document["counted_from"]
-    simulation.batches = Batches(**document["batches"])
+    switch = Switch(**document["switch"])
+    threads = threads or whole("threads", document["threads"], 1, 64)
+    simulation = switch.start(**document["offer"], trace=trace, threads=threads)
+    simulation.core.load(body[end:])
+    simulation.now = whole("now", document["now"], 0)
+    simulation.counted_from = whole("counted_from", document["counted_from"], 0)
+    slots = simulation.core.slots()
+    if simulation.now - simulation.counted_from != slots:
+        raise ValueError("its slots are not those of the core")
+    simulation.batches = checked(Batches(**document["batches"]), slots)
     return simulation
 
 
@@ -90,16 +103,6 @@ def _switch_document(switch: Switch) -> dict[str, Any]:
 
 def _offer_document(offer: Offer) -> dict[str, Any]:
     return {name: value for name, value in vars(offer).items() if name != "trace"}
-
-
-def _offer(document: dict[str, Any], trace: Trace | None) -> Offer:
-    hot, permutation = document.pop("hot"), document.pop("permutation")
-    return Offer(
-        **document,
-        hot=None if hot is None else (hot[0], tuple(hot[1])),
-        permutation=None if permutation is None else tuple(permutation),
-        trace=trace,
-    )
 
 
 def _replace(path: Path, data: bytes) -> None:

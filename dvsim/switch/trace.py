@@ -69,8 +69,8 @@ def read_trace(
 
 
 def _from_file(path: Path) -> Trace:
-    if path.exists() and not path.is_file():  # a device may never end
-        raise ValueError(f"trace: {path} is not a file")
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - do not raise
+        raise ValueError(f"trace: {path} is not a file")  # a device may never end
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -43,22 +43,28 @@ def emulated_timeline(
         "iteration": 1,
         "clock": "this machine's",
     }
-    if (folder / BATCHES).exists():
-        _add_batches(timeline, pd.read_csv(folder / BATCHES))
-        return timeline, facts, []
     try:
-        traced = json.loads((folder / CARDS).read_text("ascii"))
+        if (folder / BATCHES).exists():
+            _add_batches(timeline, pd.read_csv(folder / BATCHES))
+            return timeline, facts, []
+        said = _add_all(timeline, folder, scenario.system.receivers)
     except (OSError, ValueError) as error:
         raise RunFailed(f"--trace: the cards have left no trace: {error}") from error
-    receivers = scenario.system.receivers
+    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise RunFailed(f"--trace: the trace lacks a valid {error}") from error
+    return timeline, facts, said
+
+
+def _add_all(timeline: Timeline, folder: Path, receivers: int) -> list[str]:
+    """Add what cards and bridges have left, and return how it was sampled."""
+    traced = json.loads((folder / CARDS).read_text("ascii"))
     _add_cards(timeline, traced["traceEvents"], receivers)
     zero_ns = int(traced["metadata"]["start_monotonic_ns"])
     for receiver in range(1, receivers + 1):
         left = folder / BRIDGE.format(receiver=receiver)
         _add_bridge(timeline, _card(receivers + receiver - 1, receivers), Stats(left), zero_ns)
     stride = int(traced["metadata"]["every_nth_event"])
-    said = [f"calls and packets: every {ordinal(stride)} of the busiest card"] if stride > 1 else []
-    return timeline, facts, said
+    return [f"calls and packets: every {ordinal(stride)} of the busiest card"] if stride > 1 else []
 
 
 def _card(number: int, receivers: int) -> str:

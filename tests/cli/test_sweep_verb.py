@@ -103,7 +103,11 @@ def test_after_ctrl_c_the_same_command_goes_on(sweep, desk):
     options = ["--vary", "workload.messages=30000..53000+1000", *HOW[:2], "--workers", "2"]
     words, where = sweep.command(*options)
     child = subprocess.Popen(words, cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_for(lambda: len(list(where.rglob("summary.parquet"))) >= 2 or child.poll() is not None)
+
+    def finished():  # what is being written is in a hidden folder
+        return [path for path in where.rglob("manifest.json") if path.parent.name[0] != "."]
+
+    wait_for(lambda: len(finished()) >= 2 or child.poll() is not None)
     child.send_signal(signal.SIGINT)
     said = child.communicate(timeout=60)[1].decode()
     assert child.returncode == 130, said

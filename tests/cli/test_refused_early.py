@@ -1,0 +1,95 @@
+"""Is what cannot be refused before anything runs, with exit code 2 and the option named?"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from dvsim.cli.main import cli
+
+SWEEP = ("sweep", "h3/dv-8", "--vary", "system.bridge.sockets=1,2", "--scale", "0.001")
+REFUSED = {
+    "a folder that is not there": (("merge", "none"), "Directory 'none' does not exist"),
+    "a page that is none": (
+        ("compare", "a", "b", "--out", "x.pdf"),
+        "'--out': '.pdf' is no form of this page; did you mean 'x.html'?",
+    ),
+    "one key with itself": (
+        (*SWEEP, "--zip", "system.bridge.sockets"),
+        "--zip: system.bridge.sockets: names one key, which goes with none; "
+        "write --zip system.bridge.sockets,KEY",
+    ),
+    "a power": ((*SWEEP, "--where", "sockets ** 2 > 1"), "'sockets ** 2' is not understood"),
+    "a call": (
+        (*SWEEP, "--where", "1 KiB < sockets('a')"),
+        "--where: 1 KiB < sockets('a'): \"sockets('a')\" is not understood",
+    ),
+    "a table of another kind": (
+        ("calibrate", "h3-bridge", "--against", "h3_amqp_vs_dv.csv", "--fit", "r1:8"),
+        "h3_amqp_vs_dv.csv: is not a table of published statistics: it has no transport, run, ",
+    ),
+    "a size in apples": (
+        ("emulate", "--trace", "t.json", "--trace-limit", "3 apples", "--", "./x"),
+        "--trace-limit: 'apples' is not a unit of size",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said(*words):
+    done = CliRunner().invoke(cli, words, prog_name="dvsim")
+    return done.exit_code, done.stderr
+
+
+@pytest.mark.parametrize("words,text", REFUSED.values(), ids=REFUSED)
+def test_it_is_refused(words, text, folder):
+    code, told = said(*words)
+    assert text in told
+    assert code == 2
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["there", "file/t.json", "/proc/none/t.json"])
+def test_a_trace_that_cannot_be_written_is_refused_before_the_run(place, folder):
+    (folder / "there").mkdir()
+    (folder / "file").write_text("")
+    code, told = said("run", "h3/fdr-8", "--scale", "0.001", "--trace", place)
+    assert code == (2 if place == "there" else 1)
+    assert place in told and ("cannot write" in told or "is a directory" in told)
+    assert not (folder / "runs").exists()
+
+
+def test_a_trace_goes_into_a_folder_that_is_not_there_yet_and_to_a_pipe(folder):
+    from dvsim.trace.chrome import check_place
+
+    check_place(folder / "new" / "deep" / "t.json")
+    assert not (folder / "new").exists()
+    os.mkfifo(folder / "pipe")
+    check_place(folder / "pipe")
+
+
+@pytest.mark.parametrize("limit", ["100 kB", "100000"])
+def test_the_limit_of_an_emulated_trace_has_units_as_elsewhere(limit, folder):
+    command = [
+        sys.executable,
+        "-m",
+        "dvsim",
+        "emulate",
+        "-n",
+        "2",
+        "--trace",
+        "t.json",
+        "--trace-limit",
+        limit,
+    ]
+    done = subprocess.run([*command, "--", "true"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "traceEvents" in json.loads((folder / "t.json").read_text())
