@@ -77,7 +77,7 @@ static enum fault head(struct consumer *consumer, struct channel *channel, uint6
     channel->coming_headed = true;
     channel->coming_at = 0;
     channel->coming_bytes = (size_t)body_bytes;
-    if (body_bytes > most - head_bytes) {
+    if (head_bytes > most || body_bytes > most - head_bytes) {
         too_long(consumer, channel, body_bytes);
         message_free(delivery->message); /* the body is not kept */
         delivery->message = NULL;
@@ -144,7 +144,7 @@ enum fault deliver_frame(struct consumer *consumer, const amqp_frame_t *frame)
         amqp_rpc_reply_t reply = {AMQP_RESPONSE_SERVER_EXCEPTION, *method, 0};
         link_fault(&consumer->link, &reply, channel->number, channel->name);
         return FAULT_DOWN; /* begin again with a new connection */
-    } else if (frame->frame_type == AMQP_FRAME_HEADER && channel->coming != NULL) {
+    } else if (frame->frame_type == AMQP_FRAME_HEADER && channel->coming != NULL && !channel->coming_headed) {
         return head(consumer, channel, frame->payload.properties.body_size, frame->payload.properties.decoded);
     } else if (frame->frame_type == AMQP_FRAME_BODY && channel->coming != NULL && channel->coming_headed) {
         body(consumer, channel, frame->payload.body_fragment);

@@ -126,6 +126,9 @@ struct stats *stats_start(struct bridge *bridge, bool *failed)
     }
     if (*failed || pthread_create(&stats->thread, NULL, run, stats) != 0) {
         *failed = true;
+        if (stats->rows != NULL) {
+            fclose(stats->rows);
+        }
         free(stats);
         return NULL;
     }

@@ -15,15 +15,28 @@
 #include "join.h"
 #include "launcher.h"
 
-static void set_environment(const struct launch *launch, uint32_t card)
+/* False: no memory. Without VIC_JOB the program would get a card that belongs to no job, and not know it. */
+static bool set_environment(const struct launch *launch, uint32_t card)
 {
-    char text[64];
-    snprintf(text, sizeof text, "%d:%016" PRIx64, launch->memory, launch->job->nonce);
-    setenv("VIC_JOB", text, 1);
-    snprintf(text, sizeof text, "%u", card);
-    setenv("VIC_CARD", text, 1);
-    snprintf(text, sizeof text, "%u", launch->job->config.cards);
-    setenv("VIC_CARDS", text, 1);
+    char job[64], mine[16], all[16];
+    snprintf(job, sizeof job, "%d:%016" PRIx64, launch->memory, launch->job->nonce);
+    snprintf(mine, sizeof mine, "%u", card);
+    snprintf(all, sizeof all, "%u", launch->job->config.cards);
+    return timed_preload(launch) && setenv("VIC_JOB", job, 1) == 0 && setenv("VIC_CARD", mine, 1) == 0 &&
+           setenv("VIC_CARDS", all, 1) == 0;
+}
+
+/* Its streams: only card 0 has the launcher's standard input, with --prefix output goes through pipes. */
+static bool set_streams(const struct launch *launch, uint32_t card)
+{
+    const struct child *child = &launch->child[card];
+    if (card != 0 && !launch->joins) {
+        int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (nothing < 0 || dup2(nothing, 0) < 0) {
+            return false;
+        }
+    }
+    return child->out.from < 0 || (dup2(child->out.to, 1) >= 0 && dup2(child->err.to, 2) >= 0);
 }
 
 /* Which program could not be run, and why. */
@@ -35,28 +48,19 @@ struct refusal {
 /* In the child: become the program, or say by `failed` why not. */
 static void become(const struct launch *launch, uint32_t card, pid_t parent, int failed)
 {
-    const struct child *child = &launch->child[card];
     sigset_t none;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(137); /* the launcher died before the line above */
     }
     timed_pin(launch);
-    timed_preload(launch);
-    if (card != 0 && !launch->joins) {
-        int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        dup2(nothing, 0);
-    }
-    if (child->out.from >= 0) {
-        dup2(child->out.to, 1);
-        dup2(child->err.to, 2);
-    }
-    set_environment(launch, card);
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    char **argument = program_of(launch->options, card)->argument;
-    execvp(argument[0], argument);
+    if (set_streams(launch, card) && set_environment(launch, card)) {
+        char **argument = program_of(launch->options, card)->argument;
+        execvp(argument[0], argument);
+    }
     struct refusal refusal = {card, errno};
     ssize_t told = write(failed, &refusal, sizeof refusal);
     _exit(told == (ssize_t)sizeof refusal && refusal.error == ENOENT ? 127 : 126);
@@ -112,8 +116,13 @@ int child_start(struct launch *launch, uint32_t card, int failed)
     }
     child->pid = pid;
     child->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (child->pidfd < 0) { /* who cannot be watched shall not run */
+        error = errno;
+        kill(pid, SIGKILL);
+        return error;
+    }
     launch->running++;
-    return child->pidfd < 0 ? errno : 0;
+    return 0;
 }
 
 static void end_all(struct launch *launch)
@@ -147,6 +156,9 @@ int children_start(struct launch *launch, uint32_t first, uint32_t cards)
     /* the pipe closes itself in each program that could be run */
     struct refusal refused;
     ssize_t told = read(failed[0], &refused, sizeof refused);
+    while (told < 0 && errno == EINTR) {
+        told = read(failed[0], &refused, sizeof refused);
+    }
     close(failed[0]);
     if (told == (ssize_t)sizeof refused) {
         const char *name = program_of(launch->options, refused.card)->argument[0];

@@ -32,6 +32,9 @@ static int call(const char *path)
     }
     strcpy(address.sun_path, path);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return refuse(path, strerror(errno));
+    }
     if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
         int error = errno;
         close(fd);
@@ -47,6 +50,22 @@ static int call(const char *path)
     return fd;
 }
 
+/* The descriptor that came with an answer, or -1; there is room for two. */
+static int descriptor_of(struct msghdr *message)
+{
+    const struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    int memory[2];
+    if (head == NULL || head->cmsg_type != SCM_RIGHTS) {
+        return -1;
+    }
+    size_t bytes = head->cmsg_len - CMSG_LEN(0);
+    memcpy(memory, CMSG_DATA(head), bytes < sizeof memory ? bytes : sizeof memory);
+    if (bytes >= sizeof memory) {
+        close(memory[1]); /* the program would have it, too */
+    }
+    return memory[0];
+}
+
 /* The descriptor of the job's memory, or -1 after saying why not. */
 static int ask(int launcher, const struct options *options, struct join *answer)
 {
@@ -59,24 +78,34 @@ static int ask(int launcher, const struct options *options, struct join *answer)
     struct iovec text = {answer, sizeof *answer};
     struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = control.bytes,
                              .msg_controllen = sizeof control.bytes};
-    if (send(launcher, &question, sizeof question, MSG_NOSIGNAL) < 0 ||
-        recvmsg(launcher, &message, 0) != (ssize_t)sizeof *answer || answer->kind != JOIN_ANSWER) {
-        return refuse(options->join, "the job ends, or does not answer");
-    }
-    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    if (answer->refused || head == NULL || head->cmsg_type != SCM_RIGHTS) {
+    const char *why = NULL;
+    ssize_t n = send(launcher, &question, sizeof question, MSG_NOSIGNAL);
+    n = n < 0 ? n : recvmsg(launcher, &message, 0);
+    int memory = n < 0 ? -1 : descriptor_of(&message);
+    if (n != (ssize_t)sizeof *answer || answer->kind != JOIN_ANSWER) {
+        why = "the job ends, or does not answer";
+    } else if (answer->refused) {
         answer->text[sizeof answer->text - 1] = 0;
-        return refuse(options->join, answer->refused ? answer->text : "the job does not answer as it should");
+        why = answer->text;
+    } else if (memory < 0) {
+        why = "the job does not answer as it should";
     }
-    int memory;
-    memcpy(&memory, CMSG_DATA(head), sizeof memory);
-    return memory;
+    if (why != NULL && memory >= 0) {
+        close(memory);
+    }
+    return why != NULL ? refuse(options->join, why) : memory;
 }
 
-static void say_ended(int launcher, int code, bool by_signal)
+/* If it cannot be told the line goes dead, which tells it too: else both would wait for each other. */
+static bool say_ended(int launcher, int code, bool by_signal)
 {
     struct join what = {.kind = JOIN_ENDED, .number = (uint32_t)code, .by_signal = by_signal};
-    send(launcher, &what, sizeof what, MSG_NOSIGNAL);
+    bool told = send(launcher, &what, sizeof what, MSG_NOSIGNAL) == (ssize_t)sizeof what;
+    if (!told) {
+        fprintf(stderr, "vicrun: --join: cannot tell the job how the program ended: %s\n", strerror(errno));
+        shutdown(launcher, SHUT_RDWR);
+    }
+    return told;
 }
 
 /* The program has ended, and so has what it left. */
@@ -90,7 +119,9 @@ static void report(struct launch *launch, struct child *child, int launcher)
     bool by_signal = info.si_code != CLD_EXITED;
     child->code = by_signal ? 128 + info.si_status : info.si_status;
     launch->running = 0;
-    say_ended(launcher, child->code, by_signal);
+    if (!say_ended(launcher, child->code, by_signal) && child->code == 0) {
+        child->code = 1;
+    }
 }
 
 /* False: that was all. */
@@ -135,7 +166,15 @@ static void attend(struct launch *launch, uint32_t card, int launcher, int signa
             watched[i] = (struct pollfd){.fd = from[i], .events = POLLIN};
         }
         if (poll(watched, 5, -1) < 0) {
-            continue; /* EINTR */
+            if (errno == EINTR) {
+                continue;
+            }
+            fprintf(stderr, "vicrun: --join: cannot watch the program: %s\n", strerror(errno));
+            if (child->pidfd >= 0) {
+                kill(child->pid, SIGKILL);
+                report(launch, child, launcher);
+            }
+            break;
         }
         if (watched[2].revents != 0) {
             pass(child, signals);
@@ -150,14 +189,16 @@ static void attend(struct launch *launch, uint32_t card, int launcher, int signa
     }
     stream_finish(&child->out, card, cards);
     stream_finish(&child->err, card, cards);
+    if (streams_lost(child, card) && child->code == 0) {
+        child->code = 1;
+    }
 }
 
 static int run(struct launch *launch, uint32_t card, int launcher)
 {
     launch->child[card].out.from = launch->child[card].err.from = -1;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    int signals = take_signals();
-    int code = children_start(launch, card, 1);
+    int signals = take_signals(), code = signals < 0 ? 1 : children_start(launch, card, 1);
     if (code != -1) {
         say_ended(launcher, code, false);
     } else {

@@ -12,6 +12,7 @@
 struct stream {
     int from; /* a pipe, -1: none or at its end */
     int to;   /* 1 or 2 */
+    int error; /* an errno: not all of it was written */
     size_t used;
     char line[4096];
 };
@@ -23,7 +24,8 @@ struct child {
     uint64_t started_ns, restart_ns; /* job_clock_ns; when to start it again, 0: not */
     uint32_t short_lives;            /* in a row */
     int guest; /* who brought the program, -1: it is our own */
-    bool lost; /* who brought it was killed; pidfd is that of the program then */
+    /* Who brought it was killed; pidfd is that of who brought it, then that of the program. */
+    enum { NOT_LOST, GUEST_DIES, PROGRAM_DIES } lost;
     struct stream out, err;
 };
 
@@ -89,14 +91,14 @@ void serve_close(struct launch *launch);
 void guest_come(struct launch *launch); /* somebody connects */
 void stranger_hear(struct launch *launch, int *stranger);
 void guest_hear(struct launch *launch, uint32_t card);
-void guest_gone(struct launch *launch, uint32_t card); /* the program of one that was lost */
+void guest_gone(struct launch *launch, uint32_t card); /* one of the two of a place that was lost */
 void guest_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number);
 void guest_hang_up(struct launch *launch, uint32_t card);
 
 /* join.c. Bring a program into a job that runs; the exit code. */
 int join_job(const struct options *options);
 
-/* vicrun.c. Signals become readable. */
+/* vicrun.c. Signals become readable; -1 after saying why not. */
 int take_signals(void);
 
 /* loop.c. Watch until all programs have ended. */
@@ -105,13 +107,14 @@ void loop(struct launch *launch, int signals);
 /* output.c. Read what is there and write whole lines; at the end also what is no line. */
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards);
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards);
+bool streams_lost(const struct child *child, uint32_t card); /* after saying why */
 
 /* timed.c: does nothing in functional mode. False: it was said why not. timed_pin and timed_preload are for a
  * child. */
 bool timed_make(struct launch *launch);
 bool timed_start(struct launch *launch);
 void timed_pin(const struct launch *launch);
-void timed_preload(const struct launch *launch);
+bool timed_preload(const struct launch *launch);
 void timed_finish(struct launch *launch);
 
 /* snapshot.c: --stats-fd. Write what the cards have done so far; how many milliseconds until it is due again,

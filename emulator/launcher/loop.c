@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -144,14 +145,26 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
     }
 }
 
+/* Nothing can be watched any more: all programs end, and are waited for. */
+static void give_up(struct launch *launch, const char *why)
+{
+    fprintf(stderr, "vicrun: cannot watch the programs: %s\n", why);
+    launch->code = launch->code != 0 ? launch->code : 1;
+    launch->signalled = true;
+    children_signal(launch, SIGKILL);
+    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
+        if (launch->child[i].pidfd >= 0 && !launch->child[i].lost) {
+            note_end(launch, i);
+        }
+    }
+}
+
 void loop(struct launch *launch, int signals)
 {
     size_t most = PER_CARD * (size_t)launch->job->config.cards + 2 + STRANGERS;
     struct pollfd *watched = calloc(most, sizeof *watched);
     if (watched == NULL) {
-        fputs("vicrun: no memory\n", stderr);
-        launch->code = 1;
-        children_signal(launch, SIGKILL);
+        give_up(launch, "no memory");
         return;
     }
     while (goes_on(launch)) {
@@ -161,7 +174,7 @@ void loop(struct launch *launch, int signals)
         if (poll(watched, count, ms) >= 0) {
             attend(launch, signals, watched);
         } else if (errno != EINTR) {
-            perror("vicrun: poll");
+            give_up(launch, strerror(errno));
             break;
         }
     }

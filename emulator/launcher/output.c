@@ -1,26 +1,31 @@
 /* --prefix: output of many cards, line by line. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "launcher.h"
 
-static void write_all(int to, const char *text, size_t n)
+/* What cannot be written is lost: the programs go on all the same. That nobody reads it any more (EPIPE) is no
+ * error. */
+static void write_all(struct stream *stream, const char *text, size_t n)
 {
     while (n > 0) {
-        ssize_t done = write(to, text, n);
-        if (done < 0 && errno != EINTR) {
-            return; /* nobody reads it: the programs go on all the same */
-        }
+        ssize_t done = write(stream->to, text, n);
         if (done > 0) {
             text += done;
             n -= (size_t)done;
+        } else if (done < 0 && errno == EAGAIN) { /* somebody has made our output one that does not wait */
+            poll(&(struct pollfd){.fd = stream->to, .events = POLLOUT}, 1, -1);
+        } else if (done < 0 && errno != EINTR) {
+            stream->error = errno != EPIPE && stream->error == 0 ? errno : stream->error;
+            return;
         }
     }
 }
 
-static void put_line(const struct stream *stream, const char *line, size_t n, uint32_t card, uint32_t cards)
+static void put_line(struct stream *stream, const char *line, size_t n, uint32_t card, uint32_t cards)
 {
     char text[sizeof stream->line + 32];
     int width = cards > 10000 ? 5 : cards > 1000 ? 4 : cards > 100 ? 3 : cards > 10 ? 2 : 1;
@@ -30,7 +35,7 @@ static void put_line(const struct stream *stream, const char *line, size_t n, ui
     if (n == 0 || line[n - 1] != '\n') {
         text[all++] = '\n';
     }
-    write_all(stream->to, text, all);
+    write_all(stream, text, all);
 }
 
 /* Write the whole lines; a line that fills the room counts as one. */
@@ -62,6 +67,7 @@ void stream_copy(struct stream *stream, uint32_t card, uint32_t cards)
             return;
         }
         if (n <= 0) {
+            stream->error = n < 0 && stream->error == 0 ? errno : stream->error;
             close(stream->from);
             stream->from = -1;
             return;
@@ -69,6 +75,15 @@ void stream_copy(struct stream *stream, uint32_t card, uint32_t cards)
         stream->used += (size_t)n;
         put_lines(stream, card, cards);
     }
+}
+
+bool streams_lost(const struct child *child, uint32_t card)
+{
+    int error = child->out.error != 0 ? child->out.error : child->err.error;
+    if (error != 0) {
+        fprintf(stderr, "vicrun: --prefix: output of card %u was lost: %s\n", card, strerror(error));
+    }
+    return error != 0;
 }
 
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards)

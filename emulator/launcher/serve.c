@@ -43,6 +43,9 @@ static const char *make_room(const struct sockaddr_un *address)
         return "exists, and is no socket";
     }
     int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (probe < 0) {
+        return strerror(errno);
+    }
     bool called = connect(probe, (const struct sockaddr *)address, sizeof *address) == 0;
     bool answers = called || errno != ECONNREFUSED;
     close(probe);
@@ -88,6 +91,9 @@ int serve_open(struct launch *launch)
     if (!good) {
         int error = errno;
         unlink(hidden.sun_path);
+        if (fd >= 0) {
+            close(fd);
+        }
         return refuse(path, strerror(error));
     }
     launch->socket = fd;
@@ -204,19 +210,27 @@ static void guest_ended(struct launch *launch, uint32_t card, int code, bool by_
     }
 }
 
-/* Who had joined was killed, and its program is about to be: the place is free when it has gone. */
+/* Who brought a program; -1: has ended, and was waited for. */
+static int guest_pidfd(const struct launch *launch, uint32_t card)
+{
+    struct ucred peer = {0};
+    getsockopt(launch->child[card].guest, SOL_SOCKET, SO_PEERCRED, &peer, &(socklen_t){sizeof peer});
+    return peer.pid > 0 ? (int)syscall(SYS_pidfd_open, peer.pid, 0) : -1;
+}
+
+/* Who had joined was killed, and its program is about to be: the place is free when both have gone. Who is killed
+ * hangs up a moment before its program is, which may still open the card. */
 static void guest_lost(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
-    uint32_t owner = seat_owner(atomic_load(&launch->job->card[card].seat));
     if (child->restart_ns != 0) { /* it has no program just now */
         child->restart_ns = 0;
         launch->waiting--;
         guest_hang_up(launch, card);
         return;
     }
-    child->lost = true;
-    child->pidfd = owner != 0 ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
+    child->lost = GUEST_DIES;
+    child->pidfd = guest_pidfd(launch, card);
     if (child->pidfd < 0) {
         guest_gone(launch, card);
     }
@@ -225,12 +239,16 @@ static void guest_lost(struct launch *launch, uint32_t card)
 void guest_gone(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
+    uint32_t owner = child->lost == GUEST_DIES ? seat_owner(atomic_load(&launch->job->card[card].seat)) : 0;
     if (child->pidfd >= 0) {
         close(child->pidfd);
-        child->pidfd = -1;
     }
-    guest_ended(launch, card, 128 + 9, true);
-    child->lost = false;
+    child->lost = PROGRAM_DIES;
+    child->pidfd = owner != 0 ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
+    if (child->pidfd < 0) {
+        guest_ended(launch, card, 128 + 9, true);
+        child->lost = NOT_LOST;
+    }
 }
 
 void guest_hear(struct launch *launch, uint32_t card)
@@ -240,6 +258,7 @@ void guest_hear(struct launch *launch, uint32_t card)
     if (n == (ssize_t)sizeof said && said.kind == JOIN_ENDED && launch->child[card].restart_ns == 0) {
         guest_ended(launch, card, (int)(said.number & 0xff), said.by_signal != 0);
     } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
+        shutdown(launch->child[card].guest, SHUT_RDWR); /* if it lives it ends its program */
         guest_lost(launch, card);
     }
 }

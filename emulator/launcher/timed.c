@@ -40,21 +40,22 @@ void timed_pin(const struct launch *launch)
     }
 }
 
-/* In a child: libvic-threads.so, which lies beside this program as libvic does, comes before all libraries. */
-void timed_preload(const struct launch *launch)
+/* In a child: libvic-threads.so, which lies beside this program as libvic does, comes before all libraries. False:
+ * no memory. */
+bool timed_preload(const struct launch *launch)
 {
 #ifndef __SANITIZE_ADDRESS__ /* whose library wants to be the first */
     char here[PATH_MAX], all[2 * PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
     const char *others = getenv("LD_PRELOAD");
     if (launch->coordinator == NULL || length <= 0) {
-        return;
+        return true;
     }
     here[length] = 0;
     for (int i = 0; i < 2; i++) { /* bin, and its folder */
         char *slash = strrchr(here, '/');
         if (slash == NULL) {
-            return;
+            return true;
         }
         *slash = 0;
     }
@@ -63,11 +64,12 @@ void timed_preload(const struct launch *launch)
         if (others != NULL && *others != 0) {
             snprintf(all + strlen(all), sizeof all - strlen(all), ":%s", others);
         }
-        setenv("LD_PRELOAD", all, 1);
+        return setenv("LD_PRELOAD", all, 1) == 0;
     }
 #else
     (void)launch;
 #endif
+    return true;
 }
 
 bool timed_start(struct launch *launch)

@@ -16,6 +16,12 @@
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
+static int fail(const char *what)
+{
+    fprintf(stderr, "vicrun: %s: %s\n", what, strerror(errno));
+    return 1;
+}
+
 /* Before the first program starts, so that none is lost. */
 int take_signals(void)
 {
@@ -30,7 +36,11 @@ int take_signals(void)
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0) {
+        fail("cannot take signals");
+    }
+    return signals;
 }
 
 /* Four descriptors for each card, and some. */
@@ -42,12 +52,6 @@ static void allow_descriptors(uint32_t cards)
         limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-}
-
-static int fail(const char *what)
-{
-    fprintf(stderr, "vicrun: %s: %s\n", what, strerror(errno));
-    return 1;
 }
 
 static int make_job(struct launch *launch)
@@ -81,6 +85,9 @@ static void finish(struct launch *launch)
     for (uint32_t i = 0; i < options->job.cards; i++) {
         stream_finish(&launch->child[i].out, i, options->job.cards);
         stream_finish(&launch->child[i].err, i, options->job.cards);
+        if (streams_lost(&launch->child[i], i) && launch->code == 0) {
+            launch->code = 1;
+        }
     }
     timed_finish(launch); /* what is on its way arrives */
     uint64_t lost = 0;
@@ -116,7 +123,7 @@ int main(int argc, char **argv)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     allow_descriptors(options.job.cards);
     int signals = take_signals();
-    code = make_job(&launch);
+    code = signals < 0 ? 1 : make_job(&launch);
     if (code == -1) {
         code = serve_open(&launch);
     }
@@ -130,6 +137,9 @@ int main(int argc, char **argv)
         loop(&launch, signals);
         finish(&launch);
         code = launch.code;
+    }
+    if (launch.coordinator != NULL) { /* no program was started */
+        coordinator_free(launch.coordinator);
     }
     serve_close(&launch);
     free(launch.child);

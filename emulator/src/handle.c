@@ -87,13 +87,14 @@ static bool asked(const char *name)
     return value != NULL && strcmp(value, "") != 0 && strcmp(value, "0") != 0;
 }
 
-/* False if another process, that still lives, has the card. */
-static bool claim(struct card_shared *card)
+/* False if another process, that still lives, has the card. `before` is the seat as it was. */
+static bool claim(struct card_shared *card, uint64_t *before)
 {
     uint32_t me = (uint32_t)getpid();
     uint64_t seat = atomic_load(&card->seat);
     for (;;) {
         uint32_t owner = seat_owner(seat);
+        *before = seat;
         bool alive = owner == me || (owner != 0 && (kill((pid_t)owner, 0) == 0 || errno != ESRCH));
         if (alive) {
             return false;
@@ -121,23 +122,31 @@ static void fill(struct vic *card, struct job *job, uint32_t number)
     card->allocated = ~job_counters(&job->config) | UINT64_C(7) << FIRST_RESERVED;
 }
 
+/* An opening that failed was none: who exits now has never had the card, see vic.h, VIC_EPEER. */
+static void unclaim(struct card_shared *card, uint64_t before)
+{
+    uint64_t taken = seat_taken(before, (uint32_t)getpid());
+    atomic_compare_exchange_strong(&card->seat, &taken, before);
+}
+
 int handle_open(struct job *job, uint32_t number, struct vic **handle)
 {
-    if (!claim(&job->card[number])) {
+    uint64_t before;
+    if (!claim(&job->card[number], &before)) {
         return VIC_EBUSY;
     }
     struct vic *card = new_handle();
     int status = card != NULL ? VIC_OK : VIC_ESYS;
     if (status == VIC_OK) {
         fill(card, job, number);
-        atomic_store(&card->me->closing, 0);
         status = card->ops->open(card);
     }
     if (status != VIC_OK) {
         free(card);
-        seat_leave(&job->card[number], (uint32_t)getpid());
+        unclaim(&job->card[number], before);
         return status;
     }
+    atomic_store(&card->me->closing, 0);
     atomic_store(&card->closed, OPEN);
     keep_handle(card);
     if (asked("VIC_INFO")) {

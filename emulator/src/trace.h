@@ -31,23 +31,27 @@ struct trace_head {
 };
 
 /* Keep an event, if it is its turn. A full trace drops every second record, and is half as dense from then
- * on. */
+ * on. Whoever shares the memory may have written over the head: it is read once, and never believed. */
 static inline void trace_add(struct trace_head *trace, uint32_t room, const struct trace_record *what)
 {
-    trace->stride = trace->stride != 0 ? trace->stride : 1;
-    if (trace->seen++ % trace->stride != 0) {
-        return;
-    }
-    if (trace->count >= room) {
-        for (uint32_t i = 0; 2 * i < trace->count; i++) {
-            trace->record[i] = trace->record[2 * i];
+    uint32_t stride = __atomic_load_n(&trace->stride, __ATOMIC_RELAXED);
+    uint32_t count = __atomic_load_n(&trace->count, __ATOMIC_RELAXED);
+    stride = stride != 0 ? stride : 1;
+    count = count < room ? count : room;
+    if (trace->seen++ % stride == 0) {
+        if (count == room) {
+            for (uint32_t i = 0; 2 * i < count; i++) {
+                trace->record[i] = trace->record[2 * i];
+            }
+            count = (count + 1) / 2;
+            stride *= 2;
         }
-        trace->count = (trace->count + 1) / 2;
-        trace->stride *= 2;
+        if (count < room) {
+            trace->record[count++] = *what;
+        }
+        trace->count = count;
     }
-    if (trace->count < room) {
-        trace->record[trace->count++] = *what;
-    }
+    trace->stride = stride;
 }
 
 #endif

@@ -55,6 +55,7 @@ static void free_parts(struct vic_client *c)
         free(item);
     }
     client_free_patterns(c->patterns);
+    client_forget_late(c);
     free(c->peers);
     free(c->buckets);
     free(c->scratch);

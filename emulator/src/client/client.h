@@ -84,7 +84,9 @@ struct vic_client {
     _Atomic uint64_t tend_ns;
 
     client_lock_t receiving; /* who calls vic_message_recv has this */
-    unsigned char *scratch;
+    unsigned char *scratch, *late; /* late: a message that is not yet dealt with, or NULL; in scratch or not */
+    size_t late_bytes;
+    uint32_t late_src;
 
     client_lock_t lock; /* of what follows, and of parts of peers */
     struct peer *peers;
@@ -171,6 +173,8 @@ void client_entry_release(struct vic_client *c, struct entry *entry);
 
 /* Take one message off the card and do what it says. Needs `receiving`. */
 int client_receive(struct vic_client *c, uint64_t timeout_ns);
+
+void client_forget_late(struct vic_client *c);
 
 bool client_inbox_full(struct vic_client *c);
 

@@ -19,16 +19,18 @@ static int confirm(struct vic_client *c, uint32_t src, const struct vic_envelope
         if (entry == NULL || entry->peer != src) {
             continue;
         }
+        if (e->flags != 0 && (c->flags & VIC_CLIENT_RETURNS) != 0) {
+            status = give_back(c, entry, e->flags, opens);
+        }
+        if (status != VIC_OK) {
+            return status; /* this one and what follows are confirmed when there is memory */
+        }
         c->count.confirmed++;
         c->count.returned += (e->flags & VIC_RETURNED) != 0;
         c->count.refused += (e->flags & VIC_REFUSED) != 0;
-        if (e->flags != 0 && (c->flags & VIC_CLIENT_RETURNS) != 0) {
-            int kept = give_back(c, entry, e->flags, opens);
-            status = status == VIC_OK ? kept : status;
-        }
         client_entry_end(c, entry);
     }
-    return status;
+    return VIC_OK;
 }
 
 static bool knows(const struct vic_client *c, uint32_t src, uint64_t session, uint64_t number)
@@ -45,8 +47,11 @@ static int refusal(struct vic_client *c, uint32_t src, const struct vic_envelope
     if (!knows(c, src, e->session, e->id)) {
         return VIC_OK;
     }
-    client_end_subscription(c, (uint32_t)e->id);
-    return client_keep(c, src, e, opens);
+    int status = client_keep(c, src, e, opens);
+    if (status == VIC_OK) {
+        client_end_subscription(c, (uint32_t)e->id);
+    }
+    return status;
 }
 
 static int act(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens)

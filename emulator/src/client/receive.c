@@ -11,23 +11,36 @@ bool client_inbox_full(struct vic_client *c)
     return full;
 }
 
+/* What was received and could not be kept, for want of memory, stays the next. */
 int client_receive(struct vic_client *c, uint64_t timeout_ns)
 {
-    uint32_t src;
-    size_t bytes;
-    unsigned char *data = c->scratch;
-    int status = vic_message_recv(c->messages, &src, data, SCRATCH, &bytes, timeout_ns);
-    if (status == VIC_ENOSPC) { /* a long one: it stays the next */
-        data = malloc(bytes);
-        status = data != NULL ? vic_message_recv(c->messages, &src, data, bytes, &bytes, 0) : VIC_ESYS;
+    int status = VIC_OK;
+    if (c->late == NULL) {
+        c->late = c->scratch;
+        status = vic_message_recv(c->messages, &c->late_src, c->late, SCRATCH, &c->late_bytes, timeout_ns);
+        if (status == VIC_ENOSPC) { /* a long one: it stays the next */
+            c->late = malloc(c->late_bytes);
+            status = c->late != NULL ? vic_message_recv(c->messages, &c->late_src, c->late, c->late_bytes,
+                                                        &c->late_bytes, 0)
+                                     : VIC_ESYS;
+        }
     }
-    if (status == VIC_OK) {
-        status = client_dispatch(c, src, data, bytes);
+    bool received = status == VIC_OK;
+    if (received) {
+        status = client_dispatch(c, c->late_src, c->late, c->late_bytes);
     }
-    if (data != c->scratch) {
-        free(data);
+    if (!received || status != VIC_ESYS) {
+        client_forget_late(c);
     }
     return status;
+}
+
+void client_forget_late(struct vic_client *c)
+{
+    if (c->late != c->scratch) {
+        free(c->late);
+    }
+    c->late = NULL;
 }
 
 int client_keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens)

@@ -20,13 +20,14 @@ void tally_count(struct vic *card, uint32_t key, uint32_t count)
     unsigned counter = key % COUNTERS;
     struct card_shared *target = &card->job->card[dest];
     int64_t before = atomic_fetch_sub(&target->counter[counter].value, (int64_t)count);
+    int64_t after = (int64_t)((uint64_t)before - count); /* a counter goes round, as a card's does */
     if (__builtin_expect(card->check && before < (int64_t)count, 0)) {
         report(card, dest, counter, before > 0 ? 0 : before);
     }
     if (__builtin_expect(card->watch != 0, 0)) {
-        watch_packets(card, dest, counter, count, before - (int64_t)count);
+        watch_packets(card, dest, counter, count, after);
     }
-    if (before == (int64_t)count) { /* who waits for a counter waits for 0 */
+    if (after == 0) { /* who waits for a counter waits for 0 */
         bell_ring(&target->arrival);
     }
 }

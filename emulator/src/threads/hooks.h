@@ -26,7 +26,8 @@ enum thread_wait {
 typedef bool thread_try(void *what); /* once; true: that was what the thread waited for */
 
 struct thread_hooks {
-    void *(*begins)(void);         /* before a thread is made, by its maker: a record of it, or NULL */
+    bool (*begins)(void **record); /* before a thread is made, by its maker; NULL: outside of model time. False:
+                                    * no memory */
     void (*runs)(void *record);    /* in it, before its program: returns when it is its turn */
     void (*failed)(void *record);  /* it could not be made */
     void (*joins)(void *record);   /* another thread is going to join it: returns when it has ended */

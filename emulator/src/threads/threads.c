@@ -56,7 +56,10 @@ static int make(pthread_t *id, const pthread_attr_t *attr, struct start *start, 
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attr, void *(*function)(void *), void *argument)
 {
     REAL(int, pthread_create, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
-    void *record = vic_thread_hooks.begins != NULL ? vic_thread_hooks.begins() : NULL;
+    void *record = NULL;
+    if (vic_thread_hooks.begins != NULL && !vic_thread_hooks.begins(&record)) {
+        return EAGAIN;
+    }
     if (record == NULL) {
         return real_pthread_create(id, attr, function, argument);
     }

@@ -36,16 +36,23 @@ static struct member *user(void)
     return me != NULL && me->own->card->process == getpid() ? me : NULL;
 }
 
-static void *begins(void)
+static bool begins(void **what)
 {
     struct member *maker = user();
-    struct record *record = maker != NULL ? malloc(sizeof *record) : NULL;
-    if (record != NULL) {
-        struct member *member = timed_announce(maker->own, maker);
-        *record = (struct record){.member = member, .own = maker->own, .id = member->id};
-        member->record = record;
+    *what = NULL;
+    if (maker == NULL) {
+        return true;
     }
-    return record;
+    struct record *record = malloc(sizeof *record);
+    struct member *member = record != NULL ? timed_announce(maker->own, maker) : NULL;
+    if (member == NULL) {
+        free(record);
+        return false;
+    }
+    *record = (struct record){.member = member, .own = maker->own, .id = member->id};
+    member->record = record;
+    *what = record;
+    return true;
 }
 
 static void runs(void *what)

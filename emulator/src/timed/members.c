@@ -57,7 +57,7 @@ static struct member *new_member(struct timed *own)
 {
     struct member *me = calloc(1, sizeof *me);
     if (me == NULL) {
-        abort(); /* there is no status for it in the middle of a call */
+        return NULL;
     }
     pthread_cond_init(&me->turn, NULL);
     me->own = own;
@@ -81,7 +81,9 @@ void member_be(struct member *me)
 struct member *member_new(struct timed *own)
 {
     struct member *me = new_member(own);
-    member_be(me);
+    if (me != NULL) {
+        member_be(me);
+    }
     return me;
 }
 
@@ -99,9 +101,11 @@ struct member *timed_announce(struct timed *own, struct member *maker)
 {
     own_lock(own);
     struct member *member = new_member(own);
-    member->clock_ps = member->key_ps = maker->clock_ps;
-    member->state = MEMBER_READY;
-    own->inside++;
+    if (member != NULL) {
+        member->clock_ps = member->key_ps = maker->clock_ps;
+        member->state = MEMBER_READY;
+        own->inside++;
+    }
     own_unlock(own);
     return member;
 }

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -179,6 +180,10 @@ struct member *timed_enter(struct vic *card, bool looks)
     if (me == NULL) {
         me = member_new(own);
     }
+    if (me == NULL) { /* there is no status for it in the middle of a call */
+        fputs("libvic: timed mode: no memory for a thread\n", stderr);
+        _exit(1);
+    }
     atomic_store_explicit(&me->calls, false, memory_order_relaxed);
     unsaid_back(me);
     turn_give_up(own, me);
@@ -224,6 +229,10 @@ int timed_join(struct timed *own)
 {
     own_lock(own);
     struct member *me = member_new(own);
+    if (me == NULL) {
+        own_unlock(own);
+        return VIC_ESYS;
+    }
     opens_first(own);
     token_pass(own, CARD_COMING, 0, false);
     own->shared->epoch++;

@@ -119,7 +119,7 @@ void timed_part(struct timed *own); /* the card is closed */
 void timed_forget(struct timed *own);
 void timed_known(struct timed *own); /* one more of the process, until timed_forget */
 void timed_hook(void); /* hooks of threads that are going to be made, see threads/hooks.h */
-struct member *timed_announce(struct timed *own, struct member *maker);
+struct member *timed_announce(struct timed *own, struct member *maker); /* NULL: no memory */
 void timed_begin(struct member *me); /* an announced thread, in it: returns when it is its turn */
 void timed_unannounce(struct member *member);
 void timed_changed(uint32_t place);     /* from any thread */
@@ -136,7 +136,7 @@ bool wait_goes_on(const struct member *m);                     /* whatever becam
 
 /* ---- members.c: which thread is which member */
 struct member *member_find(const struct timed *own); /* this thread, or NULL */
-struct member *member_new(struct timed *own);        /* this thread, from now on */
+struct member *member_new(struct timed *own);        /* this thread, from now on; NULL: no memory */
 void member_be(struct member *me);                   /* this thread is that announced member */
 
 /* ---- token.c: the process and the coordinator take turns */

@@ -1,0 +1,174 @@
+"""The programs in C whose calls are made to fail, and with which errors."""
+
+from __future__ import annotations
+
+import errno as e
+import random
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fault import HERE, NOTHING, Fault, Outcome, Watched, build, in_place, verdict
+
+SHORT = 0  # half of it, or a stream to a full disk
+ERRORS: Mapping[str, Sequence[int]] = {
+    **dict.fromkeys(
+        ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign"), (e.ENOMEM,)
+    ),
+    **dict.fromkeys(("mmap", "setenv", "execvp", "recv", "recvmsg"), (e.ENOMEM,)),
+    **dict.fromkeys(
+        ("memfd_create", "open", "pipe2", "signalfd", "socket", "accept4"), (e.EMFILE,)
+    ),
+    **dict.fromkeys(("fclose", "close", "rename", "unlink", "readlink"), (e.EIO,)),
+    **dict.fromkeys(("stat", "lstat", "bind"), (e.EACCES,)),
+    **dict.fromkeys(("fork", "pthread_create"), (e.EAGAIN,)),
+    **dict.fromkeys(("send", "sendmsg", "getsockopt"), (e.ENOBUFS,)),
+    **dict.fromkeys(("waitid", "nanosleep", "futex_wait"), (e.EINTR,)),
+    "ftruncate": [e.ENOSPC],
+    "fopen": [e.EMFILE, SHORT],
+    "read": [e.EIO, e.EINTR, SHORT],
+    "write": [e.EIO, e.ENOSPC, e.EINTR, SHORT],
+    "pread": [e.EIO, SHORT],
+    "pwrite": [e.ENOSPC, SHORT],
+    "fstat": [e.EBADF],
+    "fcntl": [e.EINVAL],
+    "dup2": [e.EBUSY],
+    "getrandom": [e.EINTR],
+    "poll": [e.ENOMEM, e.EINTR],
+    "listen": [e.EADDRINUSE],
+    "connect": [e.ECONNREFUSED],
+    "futex_wake": [e.EINVAL],
+    "pidfd_open": [e.EMFILE],
+    "pidfd_send_signal": [e.EPERM],
+}
+SMALL = ("--set", "sram=262144", "--set", "fifo_words=64", "--set", "dma_entries=32")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
+JOIN = """\
+{vicrun} -n 3 {small} --serve "$PWD/door" -- {talk} cards : {talk} cards : - &
+until [ -S door ] || ! kill -0 $!; do sleep 0.02; done 2>/dev/null
+{vicrun} --join "$PWD/door" --prefix -- {talk} cards || kill $! 2>/dev/null
+wait $!
+"""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One command: three cards that `talk`, and the process in it whose calls fail.
+
+    Attributes
+    ----------
+    name
+        Of the subject.
+    what
+        The argument of talk.
+    options
+        Of vicrun.
+    card
+        Of the program whose calls fail; empty: those of vicrun.
+    """
+
+    name: str
+    what: str = "cards"
+    options: Sequence[str] = ()
+    card: str = ""
+
+
+WATCHED = ("--prefix", "--stats", "--trace", "trace.json")
+SUBJECTS = (
+    Subject("vicrun", options=WATCHED),
+    Subject("vicrun, timed", options=(*WATCHED, "--mode", "timed")),
+    Subject("vicrun --serve and --join", what="join"),
+    Subject("cards", card="1", options=("--reorder", "1")),
+    Subject("cards, timed", card="1", options=("--mode", "timed")),
+    Subject("messages", "messages", card="1"),
+    Subject("messages, timed", "messages", card="1", options=("--mode", "timed")),
+    Subject("client", "client", card="1"),
+    Subject("client as a bridge", "client", card="0"),
+    Subject("client, timed", "client", card="1", options=("--mode", "timed")),
+)
+
+
+@dataclass
+class Bench:
+    """A build of the emulator with talk, and a folder to run it in."""
+
+    prefix: Path
+    talk: Path
+    shim: Path
+    folder: Path
+    before: Sequence[str] = ()
+    good: dict[str, Outcome] = field(default_factory=dict)
+
+    def run(self, subject: Subject, fault: Fault) -> Outcome:
+        """Run a subject in an empty folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(mode=0o700)
+        vicrun = [*self.before, str(self.prefix / "bin" / "vicrun")]
+        limits = {"FAULT_OBJECTS": f"vicrun:libvic.so.0:libvic-threads.so:{self.talk.name}"}
+        limits["FAULT_PROGRAM"] = self.talk.name if subject.card else "vicrun"
+        if subject.card:
+            limits["FAULT_CARD"] = subject.card
+        command = [*vicrun, "-n", "3", *SMALL, *subject.options, "--", str(self.talk), subject.what]
+        if subject.what == "join":
+            words = {"vicrun": shlex.join(vicrun), "small": shlex.join(SMALL), "talk": self.talk}
+            command = ["sh", "-c", JOIN.format(**words)]
+        return Watched(self.shim, self.folder, limits).run(command, fault)
+
+    def counted(self, subject: Subject) -> Outcome:
+        """Run it without a fault, once."""
+        if subject.name not in self.good:
+            outcome = self.run(subject, NOTHING)
+            assert (outcome.code, outcome.left) == (0, []), (subject.name, outcome)
+            self.good[subject.name] = outcome
+        return self.good[subject.name]
+
+    def judge(self, subject: Subject, fault: Fault) -> tuple[Outcome, str]:
+        """Run it with a fault; what is wrong with what it did, or an empty text."""
+        good = self.counted(subject)
+        outcome = self.run(subject, fault)
+        wrong = verdict(outcome, fault, good.out.splitlines()) if outcome.failed else ""
+        half = [path.name for path in self.folder.iterdir() if path.name not in KEPT]
+        if half and not wrong:
+            # what cannot be removed stays
+            wrong = "" if fault.call == "unlink" else f"leaves {half}"
+        return outcome, wrong
+
+
+KEPT = {"trace.json"}
+
+
+def faults_of(counts: Mapping[str, int]) -> Iterator[Fault]:
+    """Yield all faults: each call that was made, with each of its errors."""
+    for call, errors in ERRORS.items():
+        for error in errors:
+            for number in range(1, counts.get(call, 0) + 1):
+                yield Fault(call, number, error)
+
+
+def sample(counts: Mapping[str, int], most: int, seed: int) -> list[Fault]:
+    """Choose faults: of each call and error one, then any, in an order drawn by the seed."""
+    draw = random.Random(seed)
+    every = list(faults_of(counts))
+    draw.shuffle(every)
+    seen: set[tuple[str, int]] = set()
+    first = []
+    for fault in every:
+        if (fault.call, fault.error) not in seen:
+            seen.add((fault.call, fault.error))
+            first.append(fault)
+    return [*first, *(fault for fault in every if fault not in first)][:most]
+
+
+def bench(folder: Path, shim: Path, flags: Sequence[str]) -> Bench:
+    """Build the emulator and talk with these flags of the compiler."""
+    prefix = folder / "prefix"
+    build.build(prefix, flags)
+    lib = prefix / "lib"
+    talk = folder / "talk"
+    linked = ["-pthread", f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic", *flags]
+    own = ["-std=c11", "-g", *build.WARNINGS, "-Werror", f"-I{prefix / 'include'}"]
+    build.compile_c([HERE / "talk.c"], talk, [*own, *linked])
+    before = in_place() if flags is SANITIZE else []
+    return Bench(prefix, talk, shim, folder / "run", before)

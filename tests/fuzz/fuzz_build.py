@@ -1,0 +1,140 @@
+"""Compiles the targets: for libFuzzer by clang, or to replay inputs by any compiler."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SANITIZERS = "-fsanitize=address,undefined"
+COMMON = ["-std=gnu11", "-g", "-O1", "-pthread", SANITIZERS, "-fno-sanitize-recover=all"]
+CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
+LAUNCHER = ("options", "programs", "usage", "faults", "cardfile", "serve", "ends", "repair",
+            "snapshot", "stats")  # fmt: skip
+"""Of vicrun: what reads. The rest starts programs."""
+
+
+def _emulator_build():
+    spec = importlib.util.spec_from_file_location("build_emulator", ROOT / "emulator" / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+emulator = _emulator_build()
+
+
+HELP = ("cards", "model", "amqp_server")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file of targets/: the program that it looks at, and calls that it answers itself."""
+
+    room: str = "launcher"
+    wraps: tuple[str, ...] = ("job_clock_ns",)
+    inputs_bytes: int = 1024  # at most: longer ones find little more, and slowly
+
+
+TARGETS = {
+    "packets": Target(),
+    "calls": Target(),
+    "words": Target(inputs_bytes=2048),
+    "envelope": Target(inputs_bytes=512),
+    "client": Target(wraps=("job_clock_ns", "getrandom")),
+    "shared": Target(),
+    "attach": Target(wraps=(), inputs_bytes=512),
+    "join": Target(inputs_bytes=512),
+    "vicrun_options": Target(wraps=("close",)),
+    "vicbridge_options": Target("bridge", wraps=()),
+    "amqp": Target("bridge", wraps=("message_free_all",)),
+}
+
+
+def _sources(room: str) -> list[Path]:
+    """Return the C files of a program that targets may need, without its main."""
+    here = ROOT / "emulator"
+    if room == "launcher":
+        return [
+            *(here / room / f"{name}.c" for name in LAUNCHER),
+            *(here / "arguments").glob("*.c"),
+        ]
+    if room == "bridge":
+        found = emulator.program_sources(room)
+        return [path for path in found if path.name != "main.c"]
+    cards = [ROOT / "models" / "card" / f"{name}.c" for name in ("vic", "engines")]
+    return [*emulator.libvic_sources(), *cards, *(HERE / f"{name}.c" for name in HELP)]
+
+
+def _newest_header() -> float:
+    rooms = (ROOT / "emulator", ROOT / "models", HERE)
+    files = (path for room in rooms for path in room.rglob("*.[hc]"))
+    headers = (path for path in files if path.suffix == ".h" or path.parent.name == "launcher")
+    return max(path.stat().st_mtime for path in headers)
+
+
+def _compile(source: Path, target: Path, command: Sequence[str], newest: float) -> Path:
+    changed = max(source.stat().st_mtime, newest)
+    if not target.exists() or target.stat().st_mtime < changed:
+        subprocess.run([*command, "-c", str(source), "-o", str(target)], check=True)
+    return target
+
+
+def build(
+    folder: Path, names: Iterable[str], *, libfuzzer: bool, jobs: int | None = None
+) -> dict[str, Path]:
+    """Build some targets; return their programs.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If the compiler refuses; its messages are on stderr.
+    """
+    instrumented = ["-fsanitize=fuzzer-no-link"] if libfuzzer else ["-Werror"]
+    driver = ["-fsanitize=fuzzer"] if libfuzzer else [str(HERE / "replay.c")]
+    compiler = [CLANG or "clang"] if libfuzzer else emulator.compiler()
+    command = [*compiler, *COMMON, *emulator.WARNINGS, *instrumented, *emulator.INCLUDES]
+    chosen = {name: TARGETS[name] for name in names}
+    newest = _newest_header()
+    folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        archives = {}
+        made = {}
+        for room in ("card", *sorted({target.room for target in chosen.values()})):
+            include = [] if room == "card" else [f"-I{ROOT / 'emulator' / room}"]
+            (folder / room).mkdir(exist_ok=True)
+            made[room] = [
+                pool.submit(
+                    _compile,
+                    path,
+                    folder / room / f"{path.parent.name}-{path.stem}.o",
+                    [*command, *include],
+                    newest,
+                )
+                for path in _sources(room)
+            ]
+        for room, objects in made.items():
+            archives[room] = folder / f"{room}.a"
+            archives[room].unlink(missing_ok=True)
+            files = [str(done.result()) for done in objects]
+            subprocess.run(["ar", "rcs", str(archives[room]), *files], check=True)
+
+        def link(name: str, target: Target) -> Path:
+            program = folder / name
+            parts = [str(HERE / "targets" / f"{name}.c"), *driver]
+            parts += [f"-I{ROOT / 'emulator' / target.room}"]
+            parts += [str(archives[target.room]), str(archives["card"])]
+            parts += [f"-Wl,--wrap={wrapped}" for wrapped in target.wraps]
+            parts += ["-lrabbitmq"] if target.room == "bridge" else []
+            subprocess.run([*command, *parts, "-o", str(program)], check=True)
+            return program
+
+        linked = {name: pool.submit(link, name, target) for name, target in chosen.items()}
+        return {name: done.result() for name, done in linked.items()}
