@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-collect_ignore_glob = ["conftest.py", "*/conftest.py"]  # no doctests there, and all have one name
+# no doctests there, and all have one name
+collect_ignore_glob = ["conftest.py", "*/conftest.py", "*/run.py", "*/*/run.py"]
 ROOT = Path(__file__).parents[1]
 SOURCES = ("dvsim", "models", "scenarios", "emulator", "setup.cfg", "setup.py", "pyproject.toml",
            "MANIFEST.in", "README.md", "LICENSE")  # fmt: skip

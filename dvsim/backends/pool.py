@@ -47,12 +47,15 @@ class Workers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the processes: at once when an exception, such as Ctrl-C, passes through."""
+        """End the processes at once: what is wanted of them has been taken, or nobody wants it.
+
+        They are not asked to end: one that was killed may have had a lock of the pool, and the
+        others would wait for that for ever.
+        """
         if self._pool is None:
             return
-        if kind is not None:
-            for child in multiprocessing.active_children():
-                child.terminate()
+        for child in multiprocessing.active_children():
+            child.terminate()
         self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
     def do(self, work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[Done]:

@@ -13,6 +13,8 @@ from dvsim.core.network_params import NetworkParams, native_network_params
 from dvsim.core.vortex_params import VortexParams, native_params
 
 LIBC = ctypes.CDLL(None)
+OTHERS = 1 << 15
+"""Bytes that other threads of the tests may take or give back meanwhile."""
 pytestmark = pytest.mark.skipif(
     not hasattr(LIBC, "mallinfo2"), reason="only glibc 2.33 and newer say what is allocated"
 )
@@ -72,7 +74,7 @@ def test_switches(shape, threads):
     found = growth(lib.dvsim_vortex_create, lib.dvsim_vortex_free, params, threads)
     # what is followed packet by packet is counted with what the caller will give
     least = 0.85 if shape in ("faults", "given") else 0.96
-    assert least * said < found < 1.04 * said, found / said
+    assert least * said - OTHERS < found < 1.04 * said + OTHERS, found / said
     assert alive
 
 

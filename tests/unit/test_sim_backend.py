@@ -2,6 +2,9 @@
 
 import itertools
 import multiprocessing
+import os
+import signal
+import sys
 import time
 from dataclasses import replace
 
@@ -10,6 +13,7 @@ import pandas as pd
 import pytest
 
 from dvsim.backends import sim
+from dvsim.backends.pool import Workers
 from dvsim.backends.sim import simulate
 from dvsim.errors import RunFailed
 from dvsim.results.samples import check_counters, check_samples
@@ -68,11 +72,38 @@ def test_a_failure_in_a_worker_process_arrives_here():
 
 
 def test_a_worker_that_is_killed_fails_the_run():
-    def kill_one(*_):
-        multiprocessing.active_children()[0].kill()
+    def kill_all(*_):
+        for child in multiprocessing.active_children():
+            child.kill()
 
     with pytest.raises(RunFailed, match="a worker process died; is there enough memory"):
-        tables(2, on_task=kill_one)
+        list(simulate(SCENARIOS, replications=100, workers=2, on_task=kill_all))
+
+
+def die_with_the_lock_of_results(go):
+    """Be killed as soon as the result is sent, by when nobody else can send one."""
+    frame = sys._getframe()
+    while frame.f_code.co_name != "_process_worker":
+        frame = frame.f_back
+    results = frame.f_locals["result_queue"]
+    send = results.put
+
+    def send_and_die(result):
+        send(result)
+        results._wlock.acquire()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    results.put = send_and_die
+    while not go.exists():
+        time.sleep(0.01)
+
+
+def test_a_worker_that_is_killed_when_all_is_done_stops_nobody(tmp_path):
+    with Workers(2) as pool:
+        last = pool.begin(die_with_the_lock_of_results, tmp_path / "go")
+        assert pool.begin(abs, -1).result(timeout=60) == 1  # so there is another process
+        (tmp_path / "go").touch()
+        last.result(timeout=60)
 
 
 @pytest.mark.parametrize(
