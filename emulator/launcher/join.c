@@ -112,7 +112,8 @@ static bool say_ended(int launcher, int code, bool by_signal)
 static void report(struct launch *launch, struct child *child, int launcher)
 {
     siginfo_t info = {0};
-    waitid(P_PID, (id_t)child->pid, &info, WEXITED);
+    while (waitid(P_PID, (id_t)child->pid, &info, WEXITED) != 0 && errno == EINTR) {
+    }
     close(child->pidfd);
     child->pidfd = -1;
     children_end_orphans();

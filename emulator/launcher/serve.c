@@ -27,7 +27,7 @@ static const char *folder_fault(const char *path)
     struct stat folder;
     strcpy(copy, path);
     if (stat(dirname(copy), &folder) != 0) {
-        return "is in a folder that does not exist";
+        return errno == ENOENT || errno == ENOTDIR ? "is in a folder that does not exist" : strerror(errno);
     }
     bool own = folder.st_uid == geteuid() && (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
     return own ? NULL : "is in a folder that others can write to: use one of your own (mkdir -m 700)";

@@ -154,7 +154,16 @@ def end(pid: int) -> None:
 CRASHES = re.compile(
     r"killed by signal (?:4|6|7|8|11)\b|AddressSanitizer|LeakSanitizer|runtime error:"
 )
-VAGUE = ("no memory", "no room", "VIC_ESYS", "no thread", "memory", "not open", "does not answer")
+VAGUE = (
+    "no memory",
+    "no room",
+    "VIC_ESYS",
+    "no thread",
+    "memory",
+    "not open",
+    "does not answer",
+    "no job serves there",
+)
 
 
 def verdict(outcome: Outcome, fault: Fault, good: Sequence[str], causes: Sequence[str] = ()) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import random
 import sys
 import tempfile
 from collections import Counter
@@ -14,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fault import Fault, Outcome, shim
-from subjects import SANITIZE, SUBJECTS, bench, faults_of, sample
+from subjects import SANITIZE, SUBJECTS, bench, faults_of
 from writers import COMMANDS, Desk
 
 
@@ -56,7 +57,8 @@ def main() -> int:
         for subject in subjects:
             counts = built.counted(subject).counts
             chosen = list(faults_of(counts))
-            chosen = chosen if len(chosen) <= asked.most else sample(counts, asked.most, 1)
+            if len(chosen) > asked.most:
+                chosen = random.Random(1).sample(chosen, asked.most)
             wrong += table(subject.name, ((f, *built.judge(subject, f)) for f in chosen))
         commands = [name for name in COMMANDS if asked.only in name]
         with Desk(Path(folder) / "desk", library) as desk:
