@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import doctest
-import os
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import time
 import numpy as np
 import pytest
 from emulator_build import ROOT
+from python_job import run_python
 
 import dvsim.vic.client
 import dvsim.vic.messages
@@ -35,15 +35,6 @@ def client(card):
     """A client that is its own bridge."""
     with card.client(bridge=True, returns=True, window_messages=4) as client:
         yield client
-
-
-def run(emulator, cards, code, *options):
-    """Run Python code on cards."""
-    command = [str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards), *options, "--"]
-    return subprocess.run(
-        [*command, sys.executable, "-c", code], env=os.environ,
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("module", [dvsim.vic.client, dvsim.vic.messages])
@@ -234,7 +225,7 @@ def test_a_wait_answers_control_c(installed):
 @pytest.mark.parametrize("cards", [1, 3])
 def test_the_example(installed, cards):
     program = f"import runpy, sys; sys.argv = ['x', '3']; runpy.run_path({str(EXAMPLE)!r})"
-    done = run(installed, cards, program)
+    done = run_python(installed, cards, program)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"messages: ok, {3 * (cards - 1)} texts\n"
 
@@ -356,7 +347,7 @@ with vic.open() as card, card.client(bridge=True) as client:
 
 @pytest.mark.parametrize("options", [[], ["--reorder", "3"]], ids=["in-order", "reordered"])
 def test_a_bridge_in_python(installed, options):
-    done = run(installed, 3, QUEUE, *options)
+    done = run_python(installed, 3, QUEUE, *options)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["50", "50"]
     assert done.stderr == ""
@@ -383,6 +374,6 @@ with vic.open() as card:
 
 
 def test_who_takes_no_part_does_not_hold_up_a_flush(installed):
-    done = run(installed, 3, BYSTANDER)
+    done = run_python(installed, 3, BYSTANDER)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "10\n"
