@@ -81,4 +81,15 @@ static inline void quiet(bool on)
     stderr = on ? nothing : err;
 }
 
+/* Another word there: any, or nearly the one that was. */
+static inline void scribble(struct input *in, void *memory, size_t bytes)
+{
+    size_t at = (size_t)take(in, 2) * 4 % (bytes - 7);
+    unsigned how = take_byte(in);
+    uint64_t word, change = take_word(in);
+    memcpy(&word, (unsigned char *)memory + at, sizeof word);
+    word = how < 64 ? word + change : how < 128 ? word ^ change << how % 48 : change;
+    memcpy((unsigned char *)memory + at, &word, how % 2 == 0 ? 8 : 4);
+}
+
 #endif

@@ -7,15 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../model/check.h"
 #include "publish.h"
-
-#define CHECK(condition)                                                                                       \
-    do {                                                                                                       \
-        if (!(condition)) {                                                                                    \
-            printf("FAILED %s:%d: %s\n", __func__, __LINE__, #condition);                                      \
-            exit(1);                                                                                           \
-        }                                                                                                      \
-    } while (0)
 
 /* What the card answers, and the last envelope that was given to it. */
 extern int card_status;
