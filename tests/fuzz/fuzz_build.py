@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "emulator"))
+from emulator_build import build as emulator
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -19,17 +22,6 @@ CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), Non
 LAUNCHER = ("options", "programs", "usage", "faults", "cardfile", "serve", "ends", "repair",
             "snapshot", "stats")  # fmt: skip
 """Of vicrun: what reads. The rest starts programs."""
-
-
-def _emulator_build():
-    spec = importlib.util.spec_from_file_location("build_emulator", ROOT / "emulator" / "build.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-emulator = _emulator_build()
-
 
 HELP = ("cards", "model", "amqp_server")
 
