@@ -171,28 +171,24 @@ int children_start(struct launch *launch, uint32_t first, uint32_t cards)
 
 static pid_t parent_of(pid_t process)
 {
-    char path[40];
+    char path[40], text[512] = ")"; /* so that there is one */
     int parent = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     FILE *file = fopen(path, "r");
     if (file != NULL) {
-        if (fscanf(file, "%*d (%*[^)]) %*c %d", &parent) != 1) {
-            parent = 0;
-        }
+        text[1 + fread(text + 1, 1, sizeof text - 2, file)] = 0;
         fclose(file);
+        sscanf(strrchr(text, ')'), ") %*c %d", &parent); /* its name, before that, may have others in it */
     }
     return parent;
 }
 
 bool children_started(pid_t process)
 {
-    for (int depth = 0; process > 1 && depth < 64; depth++) {
+    do {
         process = parent_of(process);
-        if (process == getpid()) {
-            return true;
-        }
-    }
-    return false;
+    } while (process > 1 && process != getpid());
+    return process == getpid();
 }
 
 void children_signal(const struct launch *launch, int number)

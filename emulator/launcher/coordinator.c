@@ -35,7 +35,7 @@ static void await_cards(struct coordinator *all)
             }
             runs = state_of(side) == CARD_RUNNING ? side : NULL;
         }
-        if (runs == NULL || atomic_load(&all->stop) == 2) {
+        if (runs == NULL) {
             return;
         }
         waited += coordinator_sleep(all, seen);
@@ -192,9 +192,8 @@ static void turn(struct coordinator *all)
     if (all->failed) {
         fputs("vicrun: timed: no memory\n", stderr);
         ends_of_all(all, all->sim_ps, VIC_ECLOSED);
-        atomic_store(&all->stop, 2);
     }
-    if (!let_run(all) && atomic_load(&all->stop) == 0 && !all->kill_pending) {
+    if (!let_run(all) && !atomic_load(&all->stop) && !all->kill_pending) {
         coordinator_sleep(all, seen);
     }
 }
@@ -212,10 +211,10 @@ static bool all_ended(const struct coordinator *all)
 static void *coordinate(void *what)
 {
     struct coordinator *all = what;
-    while (atomic_load(&all->stop) != 2 && !(all_ended(all) && atomic_load(&all->stop) == 1)) {
+    while (!all->failed && !(all_ended(all) && atomic_load(&all->stop))) {
         turn(all);
     }
-    while (atomic_load(&all->stop) != 2 && !is_idle(all) && !all->failed) { /* what is on its way arrives */
+    while (!all->failed && !is_idle(all)) { /* what is on its way arrives */
         all->bound_ps = NEVER;
         carry_on(all);
     }
@@ -246,7 +245,7 @@ void coordinator_kick(struct coordinator *all)
 bool coordinator_finish(struct coordinator *all)
 {
     if (all->started) {
-        atomic_store(&all->stop, 1);
+        atomic_store(&all->stop, true);
         coordinator_kick(all);
         pthread_join(all->thread, NULL);
     }

@@ -83,7 +83,7 @@ struct coordinator {
     uint64_t late; /* posts that came when their time was past: must be 0 */
     coordinator_kill *kill;
     void *context;
-    _Atomic uint32_t stop;
+    _Atomic bool stop; /* all programs have ended */
     pthread_t thread;
     bool started;
 };

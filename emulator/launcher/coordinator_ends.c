@@ -40,7 +40,7 @@ int64_t ends_kill_due(struct coordinator *all, int64_t least_ps)
 {
     const struct job_config *c = &all->job->config;
     int64_t next = NEVER;
-    for (uint32_t i = 0; i < c->kills && i < JOB_FAULTS; i++) {
+    for (uint32_t i = 0; i < c->kills; i++) {
         int64_t at = c->kill[i].at_ns < INT64_MAX / 2000 ? (int64_t)c->kill[i].at_ns * 1000 : NEVER / 2;
         struct side *side = &all->side[c->kill[i].card];
         if (all->kills >> i & 1 || side->end_ps != NEVER) {
@@ -53,11 +53,9 @@ int64_t ends_kill_due(struct coordinator *all, int64_t least_ps)
         all->kills |= UINT64_C(1) << i;
         ends_of_all(all, after_death_ps(all, at), VIC_EPEER);
         all->kill(all->context, side->number);
-        while (!has_ended(side) && atomic_load(&all->stop) != 2) {
-            uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
-            if (!has_ended(side)) {
-                coordinator_sleep(all, seen);
-            }
+        _Atomic uint32_t *bell = &timed_shared_of(all->job)->bell;
+        for (uint32_t seen = atomic_load(bell); !has_ended(side); seen = atomic_load(bell)) {
+            coordinator_sleep(all, seen);
         }
         side->end_ps = at;
         side->next_ps = NEVER;
@@ -66,6 +64,17 @@ int64_t ends_kill_due(struct coordinator *all, int64_t least_ps)
     }
     all->kill_pending = next != NEVER;
     return next;
+}
+
+/* Does it wait for more than what its own threads do? */
+static bool waits_for_others(const struct side *side)
+{
+    const struct timed_card *shared = side->shared;
+    bool others = shared->watches > WATCHED_MOST; /* these are not known */
+    for (uint32_t i = 0; i < shared->watches && i < WATCHED_MOST; i++) {
+        others = others || shared->watched[i].what < WATCH_BARRIER;
+    }
+    return others;
 }
 
 /* Nothing moves: who is left waits for what cannot come. */
@@ -78,6 +87,9 @@ void ends_when_idle(struct coordinator *all)
     for (uint32_t i = 0; i < all->cards; i++) {
         struct side *side = &all->side[i];
         if (side->end_ps == NEVER) {
+            if (side->shared->lost != 0) { /* its thread that computes, or sleeps elsewhere, may do something */
+                return;
+            }
             last = side;
             live++;
             all_wait = all_wait && side->next_ps == NEVER && !side->wake && is_stopped(side);
@@ -89,7 +101,7 @@ void ends_when_idle(struct coordinator *all)
         int64_t known = last->shared->news[(last->shared->news_tail - 1) % NEWS_ROOM].at_ps;
         ended = known > ended ? known : ended;
     }
-    if (live == 1 && all->cards > 1 && is_stopped(last) && last->shared->watches > 0) {
+    if (live == 1 && all->cards > 1 && is_stopped(last) && waits_for_others(last)) {
         stop_waits(last, ended, VIC_ECLOSED);
     } else if (live > 0 && all_wait && !all->deadlock && !all->kill_pending && last->shared->stop_ps == NEVER) {
         all->deadlock = true;

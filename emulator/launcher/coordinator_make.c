@@ -1,6 +1,5 @@
 /* The coordinator is made and freed. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "coordinator.h"
 
@@ -10,14 +9,13 @@ struct coordinator *coordinator_make(struct job *job, coordinator_kill *kill, vo
     if (all == NULL) {
         return NULL;
     }
-    const char *asked = getenv("VIC_CHECK");
     all->job = job;
     all->cards = job->config.cards;
     all->pcie = model_pcie(&job->config);
     all->ahead_ps = model_ahead_ps(&all->pcie);
     all->kill = kill;
     all->context = context;
-    all->check = job->config.check || (asked != NULL && strcmp(asked, "") != 0 && strcmp(asked, "0") != 0);
+    all->check = job->config.check || job_asked("VIC_CHECK");
     all->side = calloc(all->cards, sizeof *all->side);
     for (uint32_t i = 0; all->side != NULL && i < all->cards; i++) {
         struct side *side = &all->side[i];

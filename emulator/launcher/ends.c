@@ -118,7 +118,8 @@ static void outlive(struct launch *launch, uint32_t card, bool by_signal)
 {
     struct child *child = &launch->child[card];
     char more[120] = "";
-    bool restarts = launch->options->if_killed == IF_KILLED_RESTART && !launch->signalled && !child->lost;
+    bool ends = launch->signalled || atomic_load(&launch->job->shared->poison) != 0;
+    bool restarts = launch->options->if_killed == IF_KILLED_RESTART && !ends && !child->lost && !child->last;
     if (!vacate(launch, card)) {
         say_end(launch, card, by_signal, ": too much of what it sent is left half done in FIFOs; the job ends");
     } else if (!restarts) {
@@ -213,6 +214,7 @@ int restart_due(struct launch *launch)
             child->code = 1;
             end_job(launch, i);
             ring_all(launch);
+            next = 0; /* nobody may be left to wait for */
         }
     }
     return (int)next;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -43,9 +42,11 @@ static int call(const char *path)
     }
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid()) {
+    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    if (!known || peer.uid != geteuid()) {
+        const char *why = known ? "is served by another user" : strerror(errno);
         close(fd);
-        return refuse(path, "is served by another user");
+        return refuse(path, why);
     }
     return fd;
 }
@@ -55,7 +56,7 @@ static int descriptor_of(struct msghdr *message)
 {
     const struct cmsghdr *head = CMSG_FIRSTHDR(message);
     int memory[2];
-    if (head == NULL || head->cmsg_type != SCM_RIGHTS) {
+    if (head == NULL) { /* of another kind there is none: nobody has asked for it */
         return -1;
     }
     size_t bytes = head->cmsg_len - CMSG_LEN(0);
@@ -97,9 +98,9 @@ static int ask(int launcher, const struct options *options, struct join *answer)
 }
 
 /* If it cannot be told the line goes dead, which tells it too: else both would wait for each other. */
-static bool say_ended(int launcher, int code, bool by_signal)
+static bool say_ended(int launcher, int code, bool by_signal, bool last)
 {
-    struct join what = {.kind = JOIN_ENDED, .number = (uint32_t)code, .by_signal = by_signal};
+    struct join what = {.kind = JOIN_ENDED, .number = (uint32_t)code, .by_signal = by_signal, .last = last};
     bool told = send(launcher, &what, sizeof what, MSG_NOSIGNAL) == (ssize_t)sizeof what;
     if (!told) {
         fprintf(stderr, "vicrun: --join: cannot tell the job how the program ended: %s\n", strerror(errno));
@@ -120,9 +121,20 @@ static void report(struct launch *launch, struct child *child, int launcher)
     bool by_signal = info.si_code != CLD_EXITED;
     child->code = by_signal ? 128 + info.si_status : info.si_status;
     launch->running = 0;
-    if (!say_ended(launcher, child->code, by_signal) && child->code == 0) {
+    if (!say_ended(launcher, child->code, by_signal, launch->signalled) && child->code == 0) {
         child->code = 1;
     }
+}
+
+static bool start_again(struct launch *launch, uint32_t card, int launcher)
+{
+    int error = child_start(launch, card, -1);
+    if (error != 0) {
+        fprintf(stderr, "vicrun: --join: the program cannot be started again: %s\n", strerror(error));
+        launch->child[card].code = 1;
+        say_ended(launcher, 1, false, true);
+    }
+    return error == 0;
 }
 
 /* False: that was all. */
@@ -141,19 +153,8 @@ static bool hear(struct launch *launch, uint32_t card, int launcher)
     }
     if (said.kind == JOIN_SIGNAL && child->pidfd >= 0) {
         kill(child->pid, (int)said.number);
-    } else if (said.kind == JOIN_AGAIN && child->pidfd < 0 && child_start(launch, card, -1) != 0) {
-        return false;
     }
-    return true;
-}
-
-static void pass(const struct child *child, int signals)
-{
-    struct signalfd_siginfo info;
-    bool good = read(signals, &info, sizeof info) == (ssize_t)sizeof info;
-    if (good && info.ssi_code != SI_KERNEL && child->pidfd >= 0) {
-        kill(child->pid, (int)info.ssi_signo);
-    }
+    return said.kind != JOIN_AGAIN || child->pidfd >= 0 || start_again(launch, card, launcher);
 }
 
 static void attend(struct launch *launch, uint32_t card, int launcher, int signals)
@@ -171,18 +172,17 @@ static void attend(struct launch *launch, uint32_t card, int launcher, int signa
                 continue;
             }
             fprintf(stderr, "vicrun: --join: cannot watch the program: %s\n", strerror(errno));
-            if (child->pidfd >= 0) {
-                kill(child->pid, SIGKILL);
-                report(launch, child, launcher);
-            }
+            children_end_orphans();
+            child->code = 1;
             break;
         }
         if (watched[2].revents != 0) {
-            pass(child, signals);
+            pass_signal(launch, signals);
+            more = child->pidfd >= 0 || !launch->signalled; /* it may be between two lives */
         }
         if (watched[0].revents != 0) {
             report(launch, child, launcher);
-        } else if (watched[1].revents != 0) {
+        } else if (more && watched[1].revents != 0) {
             more = hear(launch, card, launcher);
         }
         stream_copy(&child->out, card, cards);
@@ -201,7 +201,7 @@ static int run(struct launch *launch, uint32_t card, int launcher)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     int signals = take_signals(), code = signals < 0 ? 1 : children_start(launch, card, 1);
     if (code != -1) {
-        say_ended(launcher, code, false);
+        say_ended(launcher, code, false, true);
     } else {
         attend(launch, card, launcher, signals);
         code = launch->child[card].code;
@@ -212,7 +212,7 @@ static int run(struct launch *launch, uint32_t card, int launcher)
 int join_job(const struct options *options)
 {
     struct join answer;
-    const char *why = "no memory";
+    const char *why;
     int launcher = call(options->join);
     int memory = launcher >= 0 ? ask(launcher, options, &answer) : -1;
     if (memory < 0) {
@@ -220,8 +220,12 @@ int join_job(const struct options *options)
     }
     struct launch launch = {.options = options, .memory = memory, .joins = true, .core = -1, .stats_fd = -1};
     launch.job = job_attach(memory, answer.nonce, &why);
-    launch.child = launch.job != NULL ? calloc(launch.job->config.cards, sizeof *launch.child) : NULL;
-    if (launch.child == NULL || answer.card >= launch.job->config.cards) {
+    if (launch.job != NULL) {
+        bool good = answer.card < launch.job->config.cards;
+        launch.child = good ? calloc(launch.job->config.cards, sizeof *launch.child) : NULL;
+        why = good ? "no memory" : "the job does not answer as it should";
+    }
+    if (launch.child == NULL) {
         refuse(options->join, why);
         return 1;
     }

@@ -3,7 +3,7 @@
  *
  *     ask ->                    which card; which version
  *     <- answer                 with the memory of the job, or why not
- *     ended ->                  the program has, and all that it left
+ *     ended ->                  the program has, and all that it left; is it to be started again?
  *     <- again                  start it again
  *     <- signal                 pass this on
  *
@@ -23,6 +23,7 @@ struct join {
     uint32_t refused; /* answer: `text` says why */
     uint32_t number;  /* of a signal; ended: the exit code, 128 + n for signal n */
     uint32_t by_signal;
+    uint32_t last;  /* ended: it was told to end, or cannot be run: it is not to be started again */
     uint64_t nonce; /* answer: of the job */
     char text[200];
 };

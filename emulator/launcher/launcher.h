@@ -26,6 +26,7 @@ struct child {
     int guest; /* who brought the program, -1: it is our own */
     /* Who brought it was killed; pidfd is that of who brought it, then that of the program. */
     enum { NOT_LOST, GUEST_DIES, PROGRAM_DIES } lost;
+    bool last; /* who brought it does not want it to be started again */
     struct stream out, err;
 };
 
@@ -45,7 +46,7 @@ struct launch {
     int stranger[STRANGERS];
     uint32_t strangers; /* ever */
     int code;         /* the first that is not 0 */
-    bool signalled;   /* a signal to end was passed on: deaths are no news */
+    bool signalled;   /* by one that ends programs: deaths are no news, and nothing is started again */
     uint64_t kills;   /* done, as bits */
     struct coordinator *coordinator; /* timed mode, else NULL */
     int core;         /* timed mode: where all run, -1: anywhere */
@@ -98,8 +99,9 @@ void guest_hang_up(struct launch *launch, uint32_t card);
 /* join.c. Bring a program into a job that runs; the exit code. */
 int join_job(const struct options *options);
 
-/* vicrun.c. Signals become readable; -1 after saying why not. */
+/* signals.c. Signals become readable; -1 after saying why not. One that came is passed on to all programs. */
 int take_signals(void);
+void pass_signal(struct launch *launch, int signals);
 
 /* loop.c. Watch until all programs have ended. */
 void loop(struct launch *launch, int signals);

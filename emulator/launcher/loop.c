@@ -5,26 +5,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "join.h"
 #include "launcher.h"
-
-/* A terminal sends its signals to all processes of the group by itself. */
-static void pass_signal(struct launch *launch, int signals)
-{
-    struct signalfd_siginfo info;
-    if (read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
-        launch->signalled |= info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2;
-        if (info.ssi_code != SI_KERNEL) {
-            children_signal(launch, (int)info.ssi_signo);
-        }
-        if (launch->signalled) {
-            stop_restarts(launch);
-        }
-    }
-}
 
 static uint64_t now_ns(const struct launch *launch)
 {
@@ -116,10 +100,13 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
     const struct pollfd *others = watched + PER_CARD * (size_t)cards;
     if (others[0].revents != 0) {
         pass_signal(launch, signals);
+        if (launch->signalled) {
+            stop_restarts(launch);
+        }
     }
     for (uint32_t i = 0; i < cards; i++) {
         const struct pollfd *mine = watched + PER_CARD * (size_t)i;
-        if (mine[0].revents != 0 && launch->child[i].pidfd == mine[0].fd) {
+        if (mine[0].revents != 0) {
             (launch->child[i].lost ? guest_gone : note_end)(launch, i);
         }
         if (mine[3].revents != 0 && launch->child[i].guest == mine[3].fd) {

@@ -32,7 +32,7 @@ static void put_line(struct stream *stream, const char *line, size_t n, uint32_t
     int head = snprintf(text, 32, "[%*u] ", width, card);
     memcpy(text + head, line, n);
     size_t all = (size_t)head + n;
-    if (n == 0 || line[n - 1] != '\n') {
+    if (line[n - 1] != '\n') {
         text[all++] = '\n';
     }
     write_all(stream, text, all);

@@ -84,12 +84,12 @@ int perfetto_write(const struct job *job, const char *path)
         } else {
             fprintf(file, "\"clock\":\"this machine's\",\"start_monotonic_ns\":%" PRIu64 "}}\n", job->start_ns);
         }
-        bool full = ferror(file) != 0;
-        full = fclose(file) != 0 || full;
-        error = full ? (errno ? errno : EIO) : rename(made, path) != 0 ? errno : 0;
+        int lost = ferror(file);
+        errno = EIO; /* if it was lost before this */
+        lost |= fclose(file);
+        error = lost != 0 || rename(made, path) != 0 ? errno : 0;
         if (stride > 1) {
-            fprintf(stderr, "vicrun: --trace: there was room for every %u%s event of the busiest card\n", stride,
-                    stride == 2 ? "nd" : "th");
+            fprintf(stderr, "vicrun: --trace: there was room for one in %u events of the busiest card\n", stride);
         }
     }
     if (error != 0) {

@@ -189,6 +189,7 @@ static bool admit(struct launch *launch, int guest, const struct join *ask)
     child->guest = guest;
     child->started_ns = job_clock_ns();
     child->short_lives = 0;
+    child->last = false;
     launch->guests++;
     return true;
 }
@@ -256,6 +257,7 @@ void guest_hear(struct launch *launch, uint32_t card)
     struct join said;
     ssize_t n = recv(launch->child[card].guest, &said, sizeof said, MSG_DONTWAIT);
     if (n == (ssize_t)sizeof said && said.kind == JOIN_ENDED && launch->child[card].restart_ns == 0) {
+        launch->child[card].last = said.last != 0;
         guest_ended(launch, card, (int)(said.number & 0xff), said.by_signal != 0);
     } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
         shutdown(launch->child[card].guest, SHUT_RDWR); /* if it lives it ends its program */
@@ -263,10 +265,13 @@ void guest_hear(struct launch *launch, uint32_t card)
     }
 }
 
+/* If it cannot be told the line goes dead, which ends its program: else both would wait for each other. */
 void guest_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number)
 {
     struct join what = {.kind = kind, .number = (uint32_t)number};
-    send(launch->child[card].guest, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (send(launch->child[card].guest, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+        shutdown(launch->child[card].guest, SHUT_RDWR);
+    }
 }
 
 void guest_come(struct launch *launch)

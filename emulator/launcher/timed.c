@@ -52,14 +52,8 @@ bool timed_preload(const struct launch *launch)
         return true;
     }
     here[length] = 0;
-    for (int i = 0; i < 2; i++) { /* bin, and its folder */
-        char *slash = strrchr(here, '/');
-        if (slash == NULL) {
-            return true;
-        }
-        *slash = 0;
-    }
-    snprintf(all, sizeof all, "%s/lib/libvic-threads.so", here);
+    *strrchr(here, '/') = 0; /* the kernel names whole paths */
+    snprintf(all, sizeof all, "%s/../lib/libvic-threads.so", here);
     if (access(all, R_OK) == 0 && strpbrk(all, ": ") == NULL) { /* those separate names there */
         if (others != NULL && *others != 0) {
             snprintf(all + strlen(all), sizeof all - strlen(all), ":%s", others);
@@ -104,13 +98,12 @@ static void say_unsaid(const struct launch *launch)
 void timed_finish(struct launch *launch)
 {
     struct coordinator *all = launch->coordinator;
-    const char *info = getenv("VIC_INFO");
     if (all == NULL) {
         return;
     }
     bool deadlock = coordinator_finish(all);
     say_unsaid(launch);
-    if (launch->job->config.stats || (info != NULL && strcmp(info, "") != 0 && strcmp(info, "0") != 0)) {
+    if (launch->job->config.stats || job_asked("VIC_INFO")) {
         coordinator_report(all, stderr);
     }
     if (deadlock && launch->code == 0) {

@@ -9,12 +9,9 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "launcher.h"
-
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 static int fail(const char *what)
 {
@@ -22,33 +19,13 @@ static int fail(const char *what)
     return 1;
 }
 
-/* Before the first program starts, so that none is lost. */
-int take_signals(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
-        struct sigaction action;
-        bool ignored = sigaction(passed_on[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-        if (!ignored) { /* nohup ignores SIGHUP: so it shall stay */
-            sigaddset(&set, passed_on[i]);
-        }
-    }
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (signals < 0) {
-        fail("cannot take signals");
-    }
-    return signals;
-}
-
 /* Four descriptors for each card, and some. */
 static void allow_descriptors(uint32_t cards)
 {
-    struct rlimit limit;
+    struct rlimit limit = {0};
     rlim_t needed = 4 * (rlim_t)cards + 64;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed) {
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < needed) {
         limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }

@@ -36,16 +36,18 @@ def until(true, what, seconds=30):
 class Job:
     """A job that serves."""
 
-    def __init__(self, emulator, place, *programs, options=()):
+    def __init__(self, emulator, place, *programs, options=(), env=None):
         self.place, self.processes = place, []
         self.vicrun = [*emulator.before, str(emulator.prefix / "bin" / "vicrun")]
         command = [*self.vicrun, *SMALL, *options, "--serve", str(place), *map(str, programs)]
-        self.process = self.start(command)
+        self.process = self.start(command, env)
         until(lambda: place.exists() or self.process.poll() is not None, "the socket")
 
-    def start(self, command):
+    def start(self, command, env=None):
         pipe = subprocess.PIPE
-        process = subprocess.Popen(command, stdout=pipe, stderr=pipe, stdin=pipe, text=True)
+        process = subprocess.Popen(
+            command, stdout=pipe, stderr=pipe, stdin=pipe, text=True, env=env
+        )
         self.processes.append(process)
         return process
 
@@ -57,10 +59,10 @@ class Job:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
 
-    def begin(self, *program, card=None, options=()):
+    def begin(self, *program, card=None, options=(), env=None):
         """Start to join."""
         head = ["--join", str(self.place), *options, *(["--card", str(card)] if card else [])]
-        return self.start([*self.vicrun, *head, "--", *map(str, program)])
+        return self.start([*self.vicrun, *head, "--", *map(str, program)], env)
 
     def join(self, *program, **options):
         """Join, and return what came of it when the program has ended."""
