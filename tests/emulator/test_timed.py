@@ -156,6 +156,46 @@ def test_two_cards_that_fill_each_others_fifo(emulator):
     )
 
 
+@pytest.mark.parametrize(
+    ("how", "what"),
+    [
+        ("cached", "room for its packets; its packets wait for room in the FIFO of card 1"),
+        ("put", "room for its packets; its packets wait for room in the FIFO of card 1"),
+        ("long", "a transfer"),
+        ("transfer", "a transfer"),
+    ],
+)
+def test_packets_that_a_full_fifo_stops_for_ever(emulator, how, what):
+    done = emulator.run(2, "timed_edges", how, options=[*TIMED, "--set", "send_words=16"])
+    assert done.returncode == 1, done.stderr
+    assert f"card 0 waits for {what}\n" in done.stderr
+    assert "FAILED" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--fault", "extra-polls=0.5"]], ids=["", "extra-polls"])
+@pytest.mark.parametrize("how", ["sizes", "times"])
+def test_more_words_and_longer_times_than_there_is_room_for(emulator, how, options):
+    done = emulator.run(1, "timed_edges", how, options=[*TIMED, *options])
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_card_that_opens_and_closes_faster_than_others_hear_of_it(emulator):
+    done = emulator.run(2, "timed_edges", "openings", options=TIMED)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_a_program_is_told_of_its_card(emulator):
+    """VIC_INFO: the sizes, the faults, and in timed mode the costs."""
+    options = [*TIMED, "--set", "pio_write=450000", "--fault", "stall card=0 at=2us for=3us"]
+    done = emulator.run(1, "timed_edges", "times", options=options, env={"VIC_INFO": "1"})
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^vic: card 0: (.{16}) +(\S+)  ", done.stderr, re.MULTILINE)
+    told = {name.strip(): value for name, value in rows}
+    wanted = {"fifo_words": "64", "pio_write": "450000", "planes": "16", "extra_polls": "0"}
+    wanted |= {"stall at": "2000", "stall for": "3000", "spread": "0"}
+    assert told | wanted == told
+
+
 @pytest.mark.parametrize("how", ["last", "barrier", "late", "reopen"])
 def test_ends_of_waits(emulator, how):
     runs = [emulator.run(2, "timed_stuck", how, options=[*TIMED, "--stats"]) for _ in range(2)]

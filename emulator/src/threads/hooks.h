@@ -33,6 +33,8 @@ struct thread_hooks {
     void (*joins)(void *record);   /* another thread is going to join it: returns when it has ended */
     void (*detaches)(void *record); /* nobody will */
 
+    bool (*is_own)(void); /* is this thread in the library, whose conditions are nobody else's? */
+
     /* Will `waits` take the turn from this thread? */
     bool (*may_wait)(void);
     /* Others have the turn until `attempt` succeeds. ns: UINT64_MAX waits for ever. */

@@ -25,6 +25,9 @@ static uint32_t place_of(const void *object)
 
 static enum thread_wait wait_at(uint32_t place, thread_try *attempt, void *what, uint64_t ns)
 {
+    if (vic_thread_hooks.waits == NULL) {
+        return THREAD_OUTSIDE;
+    }
     atomic_fetch_add(&waiting[place], 1);
     enum thread_wait end = vic_thread_hooks.waits(place, attempt, what, ns);
     atomic_fetch_sub(&waiting[place], 1);
@@ -55,17 +58,20 @@ static bool is_time(const struct timespec *time)
     return time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < SECOND;
 }
 
-/* From now until a time of the wall clock, rounded up to two digits: so what the machine took since that time
- * was made up does not count. */
-static uint64_t ns_until(clockid_t clock, const struct timespec *end)
+/* From now until a time of a clock, rounded up to two digits: so what the machine took since that time was made up
+ * does not count. False: there is no such time, which the real call is to say. */
+static bool ns_until(clockid_t clock, const struct timespec *end, uint64_t *ns)
 {
     struct timespec now;
-    clock_gettime(clock, &now);
+    if (!is_time(end) || clock_gettime(clock, &now) != 0) {
+        return false;
+    }
     uint64_t left = ns_of(end) > ns_of(&now) ? ns_of(end) - ns_of(&now) : 0, unit = 1;
     while (left / unit >= 100) {
         unit *= 10;
     }
-    return (left + unit - 1) / unit * unit;
+    *ns = (left + unit - 1) / unit * unit;
+    return true;
 }
 
 /* ---- locks */
@@ -83,15 +89,20 @@ static bool try_lock(void *what)
     return attempt->error != EBUSY;
 }
 
+/* A thread that has the lock itself is told so at once, if it is of the kind that says it. */
+static bool try_in_no_time(struct attempt *attempt)
+{
+    static const struct timespec past;
+    attempt->error = pthread_mutex_timedlock(attempt->object, &past);
+    return attempt->error != ETIMEDOUT;
+}
+
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     REAL(int, pthread_mutex_lock, pthread_mutex_t *)
     struct attempt attempt = {mutex, EBUSY};
-    if (vic_thread_hooks.waits == NULL) {
-        return real_pthread_mutex_lock(mutex);
-    }
-    if (try_lock(&attempt) ||
-        (may_wait() && wait_at(place_of(mutex), try_lock, &attempt, UINT64_MAX) == THREAD_DONE)) {
+    if (try_lock(&attempt) || try_in_no_time(&attempt) ||
+        wait_at(place_of(mutex), try_lock, &attempt, UINT64_MAX) == THREAD_DONE) {
         return attempt.error;
     }
     return real_pthread_mutex_lock(mutex);
@@ -107,56 +118,42 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- semaphores */
 
-static bool try_sem(void *what)
+static bool try_sem(void *sem)
 {
-    struct attempt *attempt = what;
-    attempt->error = sem_trywait(attempt->object) == 0 ? 0 : errno;
-    return attempt->error != EAGAIN;
+    return sem_trywait(sem) == 0;
 }
 
-static enum thread_wait wait_sem(sem_t *sem, uint64_t ns, struct attempt *attempt)
+static enum thread_wait wait_sem(sem_t *sem, uint64_t ns)
 {
-    *attempt = (struct attempt){sem, EAGAIN};
-    if (!may_wait()) {
-        return THREAD_OUTSIDE;
-    }
-    return try_sem(attempt) ? THREAD_DONE : wait_at(place_of(sem), try_sem, attempt, ns);
+    return try_sem(sem) ? THREAD_DONE : wait_at(place_of(sem), try_sem, sem, ns);
 }
 
-static int result_of(enum thread_wait end, const struct attempt *attempt)
+static int too_late(void)
 {
-    errno = end == THREAD_TIMED_OUT ? ETIMEDOUT : attempt->error != 0 ? attempt->error : errno;
-    return end == THREAD_TIMED_OUT || attempt->error != 0 ? -1 : 0;
+    errno = ETIMEDOUT;
+    return -1;
 }
 
 EXPORT int sem_wait(sem_t *sem)
 {
     REAL(int, sem_wait, sem_t *)
-    struct attempt attempt;
-    enum thread_wait end = wait_sem(sem, UINT64_MAX, &attempt);
-    return end == THREAD_OUTSIDE ? real_sem_wait(sem) : result_of(end, &attempt);
+    return wait_sem(sem, UINT64_MAX) == THREAD_DONE ? 0 : real_sem_wait(sem);
 }
 
 EXPORT int sem_timedwait(sem_t *sem, const struct timespec *until)
 {
     REAL(int, sem_timedwait, sem_t *, const struct timespec *)
-    struct attempt attempt;
-    enum thread_wait end = THREAD_OUTSIDE;
-    if (is_time(until) && may_wait()) {
-        end = wait_sem(sem, ns_until(CLOCK_REALTIME, until), &attempt);
-    }
-    return end == THREAD_OUTSIDE ? real_sem_timedwait(sem, until) : result_of(end, &attempt);
+    uint64_t ns;
+    enum thread_wait end = ns_until(CLOCK_REALTIME, until, &ns) ? wait_sem(sem, ns) : THREAD_OUTSIDE;
+    return end == THREAD_DONE ? 0 : end == THREAD_TIMED_OUT ? too_late() : real_sem_timedwait(sem, until);
 }
 
 EXPORT int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *until)
 {
     REAL(int, sem_clockwait, sem_t *, clockid_t, const struct timespec *)
-    struct attempt attempt;
-    enum thread_wait end = THREAD_OUTSIDE;
-    if (is_time(until) && may_wait()) {
-        end = wait_sem(sem, ns_until(clock, until), &attempt);
-    }
-    return end == THREAD_OUTSIDE ? real_sem_clockwait(sem, clock, until) : result_of(end, &attempt);
+    uint64_t ns;
+    enum thread_wait end = ns_until(clock, until, &ns) ? wait_sem(sem, ns) : THREAD_OUTSIDE;
+    return end == THREAD_DONE ? 0 : end == THREAD_TIMED_OUT ? too_late() : real_sem_clockwait(sem, clock, until);
 }
 
 EXPORT int sem_post(sem_t *sem)
@@ -189,17 +186,20 @@ static int wait_cond(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t ns)
     }
     enum thread_wait end = wait_at(signalled.place, is_signalled, &signalled, ns);
     error = pthread_mutex_lock(mutex);
-    if (end == THREAD_OUTSIDE && error == 0) { /* nobody in model time will signal: no reason to spin */
-        REAL(int, pthread_cond_clockwait, pthread_cond_t *, pthread_mutex_t *, clockid_t,
-             const struct timespec *)
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        uint64_t at = ns_of(&until) + PATIENCE_NS;
-        until = (struct timespec){(time_t)(at / SECOND), (long)(at % SECOND)};
-        error = real_pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &until);
-        error = error == ETIMEDOUT ? 0 : error;
+    if (error != 0 || end == THREAD_DONE) {
+        return error;
     }
-    return error == 0 && end == THREAD_TIMED_OUT ? ETIMEDOUT : error;
+    if (end == THREAD_TIMED_OUT) {
+        return ETIMEDOUT;
+    }
+    /* nobody in model time will signal: no reason to spin */
+    REAL(int, pthread_cond_clockwait, pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *)
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    uint64_t at = ns_of(&until) + PATIENCE_NS;
+    until = (struct timespec){(time_t)(at / SECOND), (long)(at % SECOND)};
+    error = real_pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &until);
+    return error == ETIMEDOUT ? 0 : error;
 }
 
 EXPORT int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
@@ -221,35 +221,43 @@ static clockid_t clock_of(const struct timespec *until)
 EXPORT int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
 {
     REAL(int, pthread_cond_timedwait, pthread_cond_t *, pthread_mutex_t *, const struct timespec *)
-    if (!is_time(until) || !may_wait()) {
+    uint64_t ns;
+    if (!ns_until(clock_of(until), until, &ns) || !may_wait()) {
         return real_pthread_cond_timedwait(cond, mutex, until);
     }
-    return wait_cond(cond, mutex, ns_until(clock_of(until), until));
+    return wait_cond(cond, mutex, ns);
 }
 
 EXPORT int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
                                   const struct timespec *until)
 {
     REAL(int, pthread_cond_clockwait, pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *)
-    if (!is_time(until) || !may_wait()) {
+    uint64_t ns;
+    if (!ns_until(clock, until, &ns) || !may_wait()) {
         return real_pthread_cond_clockwait(cond, mutex, clock, until);
     }
-    return wait_cond(cond, mutex, ns_until(clock, until));
+    return wait_cond(cond, mutex, ns);
+}
+
+static void signalled(const void *cond)
+{
+    if (vic_thread_hooks.is_own == NULL || !vic_thread_hooks.is_own()) { /* that would end waits at its place */
+        atomic_fetch_add(&signals[place_of(cond)], 1);
+        changed(cond);
+    }
 }
 
 EXPORT int pthread_cond_signal(pthread_cond_t *cond)
 {
     REAL(int, pthread_cond_signal, pthread_cond_t *)
-    atomic_fetch_add(&signals[place_of(cond)], 1);
-    changed(cond);
+    signalled(cond);
     return real_pthread_cond_signal(cond); /* for those outside of model time */
 }
 
 EXPORT int pthread_cond_broadcast(pthread_cond_t *cond)
 {
     REAL(int, pthread_cond_broadcast, pthread_cond_t *)
-    atomic_fetch_add(&signals[place_of(cond)], 1);
-    changed(cond);
+    signalled(cond);
     return real_pthread_cond_broadcast(cond);
 }
 
@@ -263,12 +271,11 @@ static bool slept(uint64_t ns)
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
 {
     REAL(int, clock_nanosleep, clockid_t, int, const struct timespec *, struct timespec *)
-    if (vic_thread_hooks.sleeps == NULL || !is_time(time)) {
+    uint64_t ns;
+    if (!ns_until(clock, time, &ns) || !slept((flags & TIMER_ABSTIME) != 0 ? ns : ns_of(time))) {
         return real_clock_nanosleep(clock, flags, time, left);
     }
-    bool until = (flags & TIMER_ABSTIME) != 0;
-    return slept(until ? ns_until(clock, time) : ns_of(time)) ? 0
-                                                              : real_clock_nanosleep(clock, flags, time, left);
+    return 0;
 }
 
 EXPORT int nanosleep(const struct timespec *time, struct timespec *left)

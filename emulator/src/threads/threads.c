@@ -35,7 +35,10 @@ static void *run(void *what)
 static bool is_joinable(const pthread_attr_t *attr)
 {
     int state = PTHREAD_CREATE_JOINABLE;
-    return attr == NULL || pthread_attr_getdetachstate(attr, &state) != 0 || state == PTHREAD_CREATE_JOINABLE;
+    if (attr != NULL) {
+        pthread_attr_getdetachstate(attr, &state);
+    }
+    return state == PTHREAD_CREATE_JOINABLE;
 }
 
 /* It may run, and even end, before its maker goes on: it is in the list before anybody can know its id. */

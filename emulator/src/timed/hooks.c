@@ -66,6 +66,12 @@ static void failed(void *what)
     free(what);
 }
 
+static void detaches(void *what)
+{
+    struct record *record = what;
+    settle(record, &record->detached, &record->ended);
+}
+
 static bool has_ended(struct member *me, void *what)
 {
     (void)me;
@@ -76,28 +82,18 @@ static void joins(void *what)
 {
     struct record *record = what;
     struct member *me = user();
-    bool ended = false;
     if (me != NULL && me->own == record->own) {
-        struct timed *own = me->own;
-        own_lock(own);
+        own_lock(me->own);
         if (!record->ended) {
             timed_wait(me, (struct watched){WATCH_THREAD, record->id, 0}, has_ended, record, VIC_FOREVER);
         }
-        ended = record->ended;
         timed_leave(me);
     }
-    if (ended) { /* else its thread may still come to it */
-        free(record);
-    }
+    detaches(record); /* its thread may still come to it */
 }
 
-static void detaches(void *what)
-{
-    struct record *record = what;
-    settle(record, &record->detached, &record->ended);
-}
-
-static bool may_wait(void)
+/* This thread, if there are others who may end its wait. */
+static struct member *waiter(void)
 {
     struct member *me = user();
     bool others = false;
@@ -108,7 +104,17 @@ static bool may_wait(void)
         others = me->own->inside > 1 && !me->own->gone;
         own_unlock(me->own);
     }
-    return others;
+    return others ? me : NULL;
+}
+
+static bool is_own(void)
+{
+    return timed_depth > 0;
+}
+
+static bool may_wait(void)
+{
+    return waiter() != NULL;
 }
 
 struct attempt {
@@ -125,7 +131,7 @@ static bool succeeds(struct member *me, void *what)
 
 static enum thread_wait waits(uint32_t place, thread_try *attempt, void *what, uint64_t ns)
 {
-    struct member *me = user();
+    struct member *me = waiter();
     if (me == NULL) {
         return THREAD_OUTSIDE;
     }
@@ -175,7 +181,7 @@ void timed_hook(void)
     struct thread_hooks *hooks = dlsym(RTLD_DEFAULT, VIC_THREAD_HOOKS);
     if (hooks != NULL) {
         *hooks = (struct thread_hooks){.begins = begins, .runs = runs, .failed = failed, .joins = joins,
-                                       .detaches = detaches, .may_wait = may_wait, .waits = waits,
+                                       .detaches = detaches, .is_own = is_own, .may_wait = may_wait, .waits = waits,
                                        .changed = changed, .sleeps = sleeps, .yields = yields};
     }
 }

@@ -129,39 +129,38 @@ void timed_forget(struct timed *own)
 {
     lock_chains();
     struct timed **at = &owns;
-    while (*at != NULL && *at != own) {
+    while (*at != own) {
         at = &(*at)->next;
     }
-    *at = *at != NULL ? own->next : NULL;
+    *at = own->next;
     for (struct member *m = own->members; m != NULL; m = m->next) {
         m->own = NULL; /* its thread frees it */
     }
     unlock_chains();
 }
 
-/* Whoever waits there looks at the time of this thread; if that is not in model time, at the present time. */
-static void tell_place(struct timed *own, uint32_t place)
+void timed_tell(struct timed *own, uint32_t what, uint32_t index, const struct member *by)
 {
-    own_lock(own);
-    bool inside = own->user != NULL && own->user == member_find(own);
-    timed_hint(own, WATCH_PLACE, place, UINT64_MAX, inside ? own->user->clock_ps : own->now_ps);
-    for (struct member *m = own->members; m != NULL && !inside; m = m->next) {
-        if (m->state == MEMBER_PARKED && m->watched.what == WATCH_PLACE && m->watched.index == place) {
+    timed_hint(own, what, index, UINT64_MAX, by != NULL ? by->clock_ps : own->now_ps);
+    for (struct member *m = own->members; m != NULL && by == NULL; m = m->next) {
+        if (m->state == MEMBER_PARKED && m->watched.what == what && m->watched.index == index) {
             m->late = own->driving;
             pthread_cond_signal(&m->turn);
         }
     }
-    if (!inside && own->driving) {
+    if (by == NULL && own->driving) {
         token_kick(own);
     }
-    own_unlock(own);
 }
 
 void timed_changed(uint32_t place)
 {
     lock_chains();
     for (struct timed *own = owns; own != NULL; own = own->next) {
-        tell_place(own, place);
+        own_lock(own);
+        const struct member *me = member_find(own);
+        timed_tell(own, WATCH_PLACE, place, me == own->user ? me : NULL);
+        own_unlock(own);
     }
     unlock_chains();
 }

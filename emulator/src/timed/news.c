@@ -8,10 +8,17 @@ _Static_assert(DVSIM_TOLD_COUNTER == 0 && DVSIM_TOLD_PRESET == 1 && DVSIM_TOLD_F
                    DVSIM_TOLD_TAKEN == 3,
                "view_apply knows these");
 
+/* How many there are: a peer that is broken or hostile may say more than there can be. */
+static uint32_t count(const struct timed *own)
+{
+    uint32_t news = own->shared->news_tail - own->shared->news_head;
+    return news <= NEWS_ROOM ? news : 0;
+}
+
 static struct news *first(const struct timed *own)
 {
     struct timed_card *shared = own->shared;
-    return shared->news_head != shared->news_tail ? &shared->news[shared->news_head % NEWS_ROOM] : NULL;
+    return count(own) > 0 ? &shared->news[shared->news_head % NEWS_ROOM] : NULL;
 }
 
 static struct move *move_of(struct timed *own, uint32_t tag)
@@ -28,29 +35,32 @@ static void apply_move(struct timed *own, const struct news *news)
     if (move == NULL || move->transfer == NULL) {
         return;
     }
-    if (news->what == DVSIM_TOLD_MOVED && move->host != NULL) {
+    if (news->what == DVSIM_TOLD_MOVED && move->words > 0) {
         *move->host++ = news->value;
+        move->words--;
     } else if (news->what == DVSIM_TOLD_DONE) {
         atomic_store(&move->transfer->left, 0);
         move->transfer = NULL;
     }
 }
 
-static void hint(struct timed *own, const struct news *news, uint64_t fifo_in)
+static void hint(struct timed *own, const struct news *news, int64_t at_ps, uint64_t fifo_in)
 {
     uint64_t value = news->what == DVSIM_TOLD_FIFO ? fifo_in : news->value;
     bool always = news->what >= DVSIM_TOLD_LOADED; /* known by its tag alone */
-    timed_hint(own, news->what, news->index, always ? UINT64_MAX : value, news->at_ps);
+    timed_hint(own, news->what, news->index, always ? UINT64_MAX : value, at_ps);
 }
 
 void news_hint(struct timed *own)
 {
     const struct timed_card *shared = own->shared;
     uint64_t fifo_in = shared->view.fifo_in;
-    for (uint32_t at = shared->news_head; at != shared->news_tail; at++) {
-        const struct news *news = &shared->news[at % NEWS_ROOM];
+    int64_t at_ps = 0; /* none is applied before those in front of it */
+    for (uint32_t i = 0, news_count = count(own); i < news_count; i++) {
+        const struct news *news = &shared->news[(shared->news_head + i) % NEWS_ROOM];
         fifo_in += news->what == DVSIM_TOLD_FIFO;
-        hint(own, news, fifo_in);
+        at_ps = news->at_ps > at_ps ? news->at_ps : at_ps;
+        hint(own, news, at_ps, fifo_in);
     }
 }
 
@@ -61,8 +71,9 @@ static void note(struct timed *own, const struct news *news)
         if (m->state == MEMBER_PARKED && m->watched.what == news->what && m->watched.index == news->index) {
             m->told++;
             m->told_last = (int32_t)news->value;
-            if (m->into != NULL) {
+            if (m->into_words > 0) {
                 *m->into++ = news->value;
+                m->into_words--;
             }
         }
     }

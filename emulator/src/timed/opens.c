@@ -3,9 +3,9 @@
  * the machine. */
 #include "timed/timed.h"
 
-static int64_t seen_ps(const struct timed *own, int64_t at_ps)
+static int64_t delay_ps(const struct timed *own)
 {
-    return at_ps + 2 * own->pcie.crossing_ps;
+    return 2 * own->pcie.crossing_ps;
 }
 
 static void move(struct timed *own, int64_t at_ps)
@@ -19,7 +19,7 @@ static void move(struct timed *own, int64_t at_ps)
 void opens_first(struct timed *own)
 {
     if (atomic_load(&own->shared->moves) == 0) { /* before time begins */
-        move(own, -seen_ps(own, 0));
+        move(own, -delay_ps(own));
     }
 }
 
@@ -39,7 +39,7 @@ void opens_close(struct timed *own, int64_t at_ps)
     struct timed_card *shared = own->shared;
     uint32_t moves = atomic_load(&shared->moves);
     int64_t oldest_ps = atomic_load(&shared->move_ps[(moves + 1) % MOVES_KEPT]);
-    shared->move_skipped = moves + 2 > MOVES_KEPT && seen_ps(own, seen_ps(own, oldest_ps)) > at_ps;
+    shared->move_skipped = moves + 2 > MOVES_KEPT && oldest_ps > at_ps - 2 * delay_ps(own);
     if (!shared->move_skipped) {
         move(own, at_ps);
     }
@@ -55,7 +55,7 @@ uint64_t timed_peer_opens(const struct vic *card, uint32_t peer)
     uint32_t moves = atomic_load(&shared->moves), kept = 0;
     while (kept < MOVES_KEPT && kept < moves) {
         int64_t at_ps = atomic_load(&shared->move_ps[(moves - 1 - kept) % MOVES_KEPT]);
-        if (seen_ps(me->own, at_ps) <= me->clock_ps) {
+        if (at_ps <= me->clock_ps - delay_ps(me->own)) {
             break;
         }
         kept++;

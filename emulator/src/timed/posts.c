@@ -82,5 +82,5 @@ int post_check(struct member *me, vic_addr_t headers, const uint64_t *payloads, 
     post_items(me, (struct post){.kind = POST_STAGE}, payloads, n, 1);
     post_one(me, POST_CHECK, me->clock_ps + own->pcie.crossing_ps, headers, 0, n);
     timed_drain(me, true);
-    return own->gone ? VIC_ECLOSED : own->shared->answer;
+    return own->gone ? VIC_ECLOSED : sound_status(own->shared->answer);
 }

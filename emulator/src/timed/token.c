@@ -21,8 +21,9 @@ static void ring(struct timed_shared *shared)
 static void write_waits(struct timed *own)
 {
     struct timed_card *shared = own->shared;
-    shared->watches = 0;
+    shared->watches = shared->lost = 0;
     for (const struct member *m = own->members; m != NULL; m = m->next) {
+        shared->lost += m->lost;
         if (m->state == MEMBER_PARKED && shared->watches++ < WATCHED_MOST) {
             shared->watched[shared->watches - 1] = m->watched;
         }
@@ -69,9 +70,10 @@ void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool 
     }
     own_lock(own);
     own->gone |= gone;
+    int64_t floor_ps = sound_ps(shared->floor_ps);
     for (struct member *m = own->members; m != NULL; m = m->next) {
-        if (m->late && m->clock_ps < shared->floor_ps) { /* not into what is past */
-            m->clock_ps = shared->floor_ps;
+        if (m->late && m->clock_ps < floor_ps) { /* not into what is past */
+            m->clock_ps = floor_ps;
             m->key_ps = m->clock_ps;
         }
         m->late = false;

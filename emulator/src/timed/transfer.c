@@ -13,7 +13,7 @@ static void start(struct member *me, enum post_kind kind, vic_addr_t addr, size_
 {
     struct timed *own = me->own;
     uint32_t number = number_of(own->card, dma);
-    own->moves[number] = (struct move){.transfer = dma, .host = host};
+    own->moves[number] = (struct move){.transfer = dma, .host = host, .words = host != NULL ? n : 0};
     atomic_store(&dma->left, 1);
     me->clock_ps += dvsim_pcie_store_ps(&own->pcie, 2);
     post_one(me, kind, me->clock_ps + own->pcie.crossing_ps, addr, tag_of(own, number), n);

@@ -6,13 +6,14 @@ int64_t wait_look_from(const struct member *m, int64_t at_ps)
 {
     dvsim_pcie pcie = m->own->pcie;
     pcie.look_ps = m->look_ps;
-    return dvsim_pcie_look_from(&pcie, m->begin_ps, at_ps);
+    return at_ps <= LATEST_PS ? dvsim_pcie_look_from(&pcie, m->begin_ps, sound_ps(at_ps)) : NEVER;
 }
 
-/* The card answers loads whatever became of the others. */
+/* The card answers loads, and threads end the waits of each other, whatever became of other programs. */
 bool wait_goes_on(const struct member *m)
 {
-    return m->watched.what == DVSIM_TOLD_LOADED && !m->own->closing;
+    bool own = m->watched.what == DVSIM_TOLD_LOADED || m->watched.what >= WATCH_BARRIER;
+    return own && !m->own->closing;
 }
 
 /* What a look that sees nothing says, 0: go on. */
@@ -23,11 +24,11 @@ static int reason_to_stop(const struct member *me, int64_t deadline_ps)
         return VIC_ECLOSED;
     }
     if (own->shared->stop_ps <= me->clock_ps && !wait_goes_on(me)) {
-        int status = own->shared->stop_status;
-        if (status == VIC_ECLOSED) { /* of this wait: the card still works, a program can send to itself */
-            own->shared->stop_ps = NEVER;
+        if (own->shared->stop_status != VIC_ECLOSED) {
+            return VIC_EPEER;
         }
-        return status;
+        own->shared->stop_ps = NEVER; /* that was this wait: the card still works, a program can send to itself */
+        return VIC_ECLOSED;
     }
     return me->clock_ps >= deadline_ps ? VIC_ETIMEDOUT : 0;
 }
@@ -74,8 +75,9 @@ int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, ui
 {
     me->told = 0;
     me->into = into;
+    me->into_words = into != NULL ? n : 0;
     int status = timed_wait(me, (struct watched){what, tag, 0}, is_told, &n, timeout_ns);
-    me->into = NULL;
+    me->into_words = 0;
     return status;
 }
 
