@@ -114,23 +114,25 @@ VIC_API inline size_t vic_envelope_header(unsigned kind)
     return kind == VIC_DELIVER ? VIC_ENVELOPE_MOST : 24;
 }
 
-/* A word at any address, the lowest byte first. */
+/* A number as it stands in an envelope, the lowest byte first, or back. */
+#if defined __BYTE_ORDER__ && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define VIC_ENVELOPE_LITTLE(word) __builtin_bswap64(word)
+#else
+#define VIC_ENVELOPE_LITTLE(word) (word)
+#endif
+
+/* A word at any address. */
 VIC_API inline uint64_t vic_envelope_word(const void *at)
 {
-    const unsigned char *byte = (const unsigned char *)at;
-    uint64_t word = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        word |= (uint64_t)byte[i] << 8 * i;
-    }
-    return word;
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return VIC_ENVELOPE_LITTLE(word);
 }
 
 VIC_API inline void vic_envelope_put_word(void *at, uint64_t word)
 {
-    unsigned char *byte = (unsigned char *)at;
-    for (unsigned i = 0; i < 8; i++) {
-        byte[i] = (unsigned char)(word >> 8 * i);
-    }
+    word = VIC_ENVELOPE_LITTLE(word);
+    memcpy(at, &word, sizeof word);
 }
 
 /* Is it an envelope as described above, with nothing where nothing belongs? Looks at numbers only. */

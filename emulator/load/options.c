@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../launcher/options.h"
 #include "load.h"
+#include "numbers.h"
 
 static const char usage[] =
     "usage: vicload publish --bridge CARD --key KEY --messages N --bytes B [options]\n"
@@ -111,7 +111,7 @@ static int number(int option, const char *text, uint64_t least, uint64_t most, u
 
 static int read_one(int option, const char *text, struct load *load)
 {
-    uint64_t value;
+    uint64_t value = 0;
     int code = -1;
     switch (option) {
     case BRIDGE:
@@ -172,12 +172,16 @@ int load_options(int argc, char **argv, struct load *load)
     }
     opterr = 0;
     optind = 2;
-    for (int option; (option = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
+    for (;;) {
+        int before = optind, option = getopt_long(argc, argv, "+:", known, NULL);
+        if (option == -1) {
+            break;
+        }
         if (option == '?') {
-            return unknown(argv[optind - 1]);
+            return unknown(argv[before]);
         }
         if (option == ':') {
-            fprintf(stderr, "vicload: %s: an argument is needed\n", argv[optind - 1]);
+            fprintf(stderr, "vicload: %s: an argument is needed\n", argv[before]);
             return 2;
         }
         if (!is_of(option, load->publishes)) {

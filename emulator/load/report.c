@@ -22,8 +22,8 @@ bool report_write(const struct load *load)
         fprintf(file, "\"repeated\": %llu, \"unconfirmed\": %llu, \"wall_ns\": %llu, ", N(count->repeated),
                 N(count->unconfirmed), N(load->wall_ns));
         fprintf(file, "\"session\": \"%016llx\"}\n", N(count->session));
-        good = ferror(file) == 0;
-        good = fclose(file) == 0 && good;
+        int lost = ferror(file);
+        good = (fclose(file) | lost) == 0;
     }
     if (!good) {
         fprintf(stderr, "vicload: --report: '%s' cannot be written\n", load->report);

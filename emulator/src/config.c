@@ -86,8 +86,8 @@ const char *job_config_fault(const struct job_config *c)
     if (c->dma_entries < 1 || c->dma_entries > 1u << 20) {
         return "dma_entries must be 1 .. 2^20";
     }
-    if (c->trace_records > 1u << 24) {
-        return "a trace has at most 2^24 records per card";
+    if (c->trace_records == 1 || c->trace_records > 1u << 24) {
+        return "a trace has 2 .. 2^24 records per card";
     }
     if (!is_share(c->fifo_drop) || !is_share(c->extra_polls) || c->extra_polls > 0.999) {
         return "fifo-drop is a probability, 0 .. 1, and extra-polls one of at most 0.999";

@@ -68,6 +68,12 @@ uint64_t job_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+bool job_asked(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && strcmp(value, "") != 0 && strcmp(value, "0") != 0;
+}
+
 static void fill_head(struct job_shared *head, const struct job_config *config, uint64_t nonce)
 {
     head->magic = MAGIC;

@@ -213,4 +213,7 @@ static inline uint64_t job_counters(const struct job_config *config)
 
 uint64_t job_clock_ns(void); /* CLOCK_MONOTONIC */
 
+/* Is this variable in the environment, and neither empty nor 0? */
+bool job_asked(const char *name);
+
 #endif

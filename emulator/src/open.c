@@ -20,7 +20,7 @@ static int refuse(int status, const char *why)
 static bool number(const char *text, int base, uint64_t most, uint64_t *value)
 {
     char *end;
-    if (text == NULL || text[0] < '0' || strchr(" +-", text[0]) != NULL) {
+    if (text == NULL || text[0] < '0') { /* nor blanks or a sign before it */
         return false;
     }
     errno = 0;
@@ -51,6 +51,9 @@ static int open_card(struct job *job, uint32_t card, vic_t **handle)
     int status = handle_open(job, card, handle);
     if (status == VIC_EBUSY) {
         return refuse(status, "the card is open, here or in another process");
+    }
+    if (status == VIC_ECLOSED) {
+        return refuse(status, "the launcher is gone");
     }
     return status == VIC_OK ? status : refuse(status, "no memory");
 }

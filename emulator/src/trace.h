@@ -30,7 +30,7 @@ struct trace_head {
     struct trace_record record[];
 };
 
-/* Keep an event, if it is its turn. A full trace drops every second record, and is half as dense from then
+/* Keep an event, if it is its turn; there is room for two or more. A full trace drops every second record, and is half as dense from then
  * on. Whoever shares the memory may have written over the head: it is read once, and never believed. */
 static inline void trace_add(struct trace_head *trace, uint32_t room, const struct trace_record *what)
 {
@@ -46,9 +46,7 @@ static inline void trace_add(struct trace_head *trace, uint32_t room, const stru
             count = (count + 1) / 2;
             stride *= 2;
         }
-        if (count < room) {
-            trace->record[count++] = *what;
-        }
+        trace->record[count++] = *what;
         trace->count = count;
     }
     trace->stride = stride;

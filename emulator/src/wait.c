@@ -33,7 +33,7 @@ static int reason_to_stop(struct vic *card, const struct wait *wait)
             return VIC_EPEER;
         }
         bool alone = atomic_load(&shared->ended) + 1 >= card->cards && card->cards > 1;
-        if (alone && (wait->coming == NULL || !wait->coming(card))) {
+        if (alone && !wait->coming(card)) {
             return VIC_ECLOSED;
         }
     }
@@ -42,9 +42,7 @@ static int reason_to_stop(struct vic *card, const struct wait *wait)
 
 static int look(struct vic *card, const struct wait *wait)
 {
-    if (wait->progress != NULL) {
-        wait->progress(card);
-    }
+    wait->progress(card);
     if (wait->ready(wait->what)) {
         return 1;
     }

@@ -15,9 +15,9 @@ struct wait {
     struct bell *bell;
     bool (*ready)(void *what); /* looks once; may do what was waited for */
     void *what;
-    void (*progress)(struct vic *card); /* called at each look, or NULL */
+    void (*progress)(struct vic *card); /* called at each look */
     bool (*hopeless)(void *what);       /* nobody can make it ready any more: VIC_EPEER; or NULL */
-    bool (*coming)(struct vic *card);   /* this card itself has sent what may make it ready; or NULL */
+    bool (*coming)(struct vic *card);   /* this card itself has sent what may make it ready */
     uint64_t slice_ns;                  /* looks at least so often though no bell rings; 0: often enough */
 };
 

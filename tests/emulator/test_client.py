@@ -67,6 +67,19 @@ def test_limits_under_sanitizers(sanitized):
     good(sanitized.run(1, "client_limits"))
 
 
+def test_a_card_that_is_closed_under_its_client(sanitized):
+    good(sanitized.run(1, "client_card"))
+
+
+def test_no_memory_is_said_and_nothing_is_lost(emulator):
+    good(emulator.run(1, "no_memory"))
+
+
+@pytest.mark.parametrize("order", [[], ["--reorder", "1"]], ids=["in-order", "reordered"])
+def test_who_waits_and_for_what(sanitized, order):
+    good(sanitized.run(2, "client_waits", options=[*SMALL, *order]))
+
+
 @pytest.mark.parametrize("order", [[], ["--reorder", "3"]], ids=["in-order", "reordered"])
 @pytest.mark.parametrize("name", ["client_publish", "client_topics"])
 def test_data_races(threaded, name, order):

@@ -25,8 +25,9 @@ def opening(emulator, environment, fds=()):
 
 
 def attach(emulator, fd, nonce="2a", card="0", cards=None):
-    environment = {"VIC_JOB": f"{fd}:{nonce}", "VIC_CARD": card}
-    return opening(emulator, environment | ({"VIC_CARDS": cards} if cards else {}), (fd,))
+    environment = {"VIC_JOB": f"{fd}:{nonce}", "VIC_CARD": card, "VIC_CARDS": cards}
+    given = {name: text for name, text in environment.items() if text is not None}
+    return opening(emulator, given, (fd,))
 
 
 @pytest.fixture
@@ -69,9 +70,11 @@ def test_a_machine_without_memory_is_a_status(emulator):
     assert (done.returncode, done.stdout) == (0, "-8 no memory for the job\n")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "x", ":", "3", "-1:2a", "99999999999:2a", "3:xyz", " 3:2a", "3: 2a"]
-)
+GARBLED = ["", "x", ":", "3", "-1:2a", "99999999999:2a", "3:xyz", " 3:2a", "3: 2a"]
+TOO_LONG = ["3:11111111111111111", "0000000000000003:2a"]
+
+
+@pytest.mark.parametrize("text", [*GARBLED, *TOO_LONG])
 def test_a_garbled_environment_is_refused(emulator, text):
     status, reason = opening(emulator, {"VIC_JOB": text, "VIC_CARD": "0"})
     assert status == ENOJOB and "descriptor:nonce" in reason
@@ -82,16 +85,17 @@ def test_a_good_copy_is_accepted(emulator, good):
     assert attach(emulator, memory(content), nonce, "1", "2") == (0, "")
 
 
-@pytest.mark.parametrize("card", ["2", "-1", "x", "", "0 "])
+@pytest.mark.parametrize("card", ["2", "-1", "x", "", "0 ", None])
 def test_a_card_that_the_job_does_not_have_is_refused(emulator, good, card):
     content, nonce = good
     status, reason = attach(emulator, memory(content), nonce, card)
     assert (status, "VIC_CARD" in reason) == (ENOJOB, True)
 
 
-def test_another_number_of_cards_is_refused(emulator, good):
+@pytest.mark.parametrize("cards", ["3", "x"])
+def test_another_number_of_cards_is_refused(emulator, good, cards):
     content, nonce = good
-    status, reason = attach(emulator, memory(content), nonce, "0", "3")
+    status, reason = attach(emulator, memory(content), nonce, "0", cards)
     assert (status, "VIC_CARDS" in reason) == (ENOJOB, True)
 
 
@@ -158,3 +162,19 @@ def test_a_card_can_be_opened_again_and_again(emulator):
     for cards in (1, 2):
         done = emulator.run(cards, "opens", "many")
         assert done.returncode == 0, done.stderr
+
+
+def test_a_card_without_a_job_can_be_opened_again_and_again(emulator):
+    program = str(emulator.program("opens"))
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("VIC_")}
+    done = subprocess.run([program, "many"], env=clean, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_card_whose_process_was_killed_is_free_for_the_next_one(emulator):
+    """Both of one program: a shell, which does not mind."""
+    opens = emulator.program("opens")
+    vicrun = str(emulator.prefix / "bin" / "vicrun")
+    command = [vicrun, "-n", "1", *SMALL, "--", "sh", "-c", f"{opens} killed; {opens}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "0 \n0 \n"), done.stderr

@@ -183,6 +183,18 @@ def test_a_cancelled_task_loses_nothing(messages):
     assert taken == [b"%d" % number for number in range(0, 30, 5)]
 
 
+def test_what_was_received_for_a_cancelled_task_goes_into_a_buffer_too(messages):
+    messages.send(0, b"kept")
+    messages._fetch()  # as the thread of a task does that is cancelled meanwhile
+    with pytest.raises(vic.NoSpace, match="capacity=3, bytes=4"):
+        messages.recv_into(bytearray(3))
+    buffer = bytearray(8)
+    assert messages.recv_into(buffer) == (0, 4)
+    assert buffer == b"kept\0\0\0\0"
+    with pytest.raises(vic.TimedOut):
+        messages.recv_into(buffer, 0)
+
+
 def test_a_crowd_of_messages_lets_other_tasks_run(messages):
     async def main():
         for _ in range(200):

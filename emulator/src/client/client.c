@@ -80,7 +80,7 @@ static int draw_session(struct vic_client *c, const struct vic_attr *attr)
         x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
         x ^= x >> 31;
     }
-    c->session = c->count.session = x != 0 ? x : 1;
+    c->session = c->count.session = x + (x == 0);
     return VIC_OK;
 }
 

@@ -87,11 +87,7 @@ static bool pass_shuffled(struct vic *card, struct held *held, struct tally *tal
 {
     bool left = false;
     for (size_t tries = (atomic_load(held->count) + 1) / 2; tries > 0; tries--) {
-        size_t count = atomic_load(held->count);
-        if (count == 0) {
-            break;
-        }
-        size_t at = next_random(held) % count;
+        size_t at = next_random(held) % atomic_load(held->count); /* none leaves twice, so there are some */
         struct held_packet packet = held->packet[at]; /* a copy: the array may move */
         if (leave(card, held, &packet, tally)) {
             size_t last = atomic_load(held->count) - 1;

@@ -82,7 +82,9 @@ SUM(sum_256, "avx2", __m256i, 4, _mm256, x)
 
 static sum_function *best(void)
 {
-    return __builtin_cpu_supports("avx512f") ? sum_512 : __builtin_cpu_supports("avx2") ? sum_256 : sum_plain;
+    return __builtin_cpu_supports("avx512f") ? sum_512 /* GCOVR_EXCL_BR_LINE: a machine has one of them */
+           : __builtin_cpu_supports("avx2")  ? sum_256 /* GCOVR_EXCL_BR_LINE */
+                                             : sum_plain;
 }
 
 #else
@@ -108,7 +110,7 @@ void hash_prepare(void)
         atomic_store(&chosen, best());
         atomic_store(&ready, 2);
     }
-    while (atomic_load(&ready) != 2) {
+    while (atomic_load(&ready) != 2) { /* GCOVR_EXCL_BR_LINE: for as long as another thread takes for 128 words */
     }
 }
 

@@ -111,44 +111,36 @@ static int set_up(struct vic_message *m, const struct ground *ground, const stru
 }
 
 /* Where an earlier opening of ours was in the rings of others: read, and forgotten there. */
-static int resume(struct vic_message *m)
+static void resume(struct vic_message *m)
 {
-    int status = VIC_OK;
-    for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
+    for (uint32_t dest = 0; dest < m->cards; dest++) {
         struct outward *out = &m->out[dest];
         uint64_t word[4], none[4] = {0};
         uint32_t at = record_at(&m->layout, dest) + RECORD_SENT;
-        status = vic_read(m->card, at, word, 4);
-        out->resumes = status == VIC_OK &&
+        out->resumes = vic_read(m->card, at, word, 4) == VIC_OK &&
                        state_read(&m->layout, RECORD_SENT, m->me, dest, word, &out->saved) &&
                        state_read(&m->layout, RECORD_BEGUN, m->me, dest, word + 2, &out->hello) &&
                        out->saved.epoch == out->hello.epoch;
         if (out->resumes) {
-            status = vic_write(m->card, at, none, 4);
+            vic_write(m->card, at, none, 4);
         }
     }
-    return status;
 }
 
-static int begin(struct vic_message *m)
+/* None of this fails, unless the card is just being closed: then the next call says so. */
+static void begin(struct vic_message *m)
 {
     static const int64_t many = INT64_C(1) << 62;
-    int status = VIC_OK;
-    for (uint32_t k = 0; k < m->activities && status == VIC_OK; k++) {
-        status = vic_counter_set(m->card, m->activity[k], many);
+    for (uint32_t k = 0; k < m->activities; k++) {
+        vic_counter_set(m->card, m->activity[k], many);
         m->seen[k] = many;
     }
-    if (status == VIC_OK) {
-        status = vic_counter_set(m->card, m->news, many);
-        m->seen_news = many;
-    }
-    if (status == VIC_OK) {
-        status = resume(m);
-    }
-    for (uint32_t src = 0; src < m->cards && status == VIC_OK; src++) {
+    vic_counter_set(m->card, m->news, many);
+    m->seen_news = many;
+    resume(m);
+    for (uint32_t src = 0; src < m->cards; src++) {
         incoming_publish(m, src, m->epoch); /* from now on cards may send */
     }
-    return status;
 }
 
 int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_message_t **messages)
@@ -183,9 +175,6 @@ int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_m
         m->max_bytes = config->max_bytes != 0 ? config->max_bytes : MAX_USUAL;
         status = set_up(m, ground, &attr, window, config->flags);
     }
-    if (status == VIC_OK) {
-        status = begin(m);
-    }
     if (status != VIC_OK) {
         if (m != NULL) {
             free_parts(m);
@@ -194,6 +183,7 @@ int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_m
         ground_leave(card);
         return status;
     }
+    begin(m);
     keep_handle(m);
     *messages = m;
     return VIC_OK;

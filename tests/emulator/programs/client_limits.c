@@ -62,9 +62,11 @@ static void nulls(vic_t *card, vic_client_t *client)
     IS(vic_client_publish(client, 0, "", NULL, 1, 0), VIC_EINVAL);
     IS(vic_client_publish(client, 1, "", NULL, 0, 0), VIC_ERANGE);
     IS(vic_client_publish(client, 0, "k", "", 1000 - 24, 0), VIC_EINVAL);
+    IS(vic_client_publish(client, 0, "k", "", 1001, 0), VIC_EINVAL);
     IS(vic_client_topic(client, NULL, "", 0, NULL, 0), VIC_EINVAL);
     IS(vic_client_topic(client, "t", NULL, 1, NULL, 0), VIC_EINVAL);
     IS(vic_client_topic(client, "", "", 1001, NULL, 0), VIC_EINVAL);
+    IS(vic_client_topic(client, "t", "", 1000 - 24, NULL, 0), VIC_EINVAL);
     IS(vic_client_subscribe(client, 0, NULL, 1, NULL), VIC_EINVAL);
     IS(vic_client_subscribe(client, 0, "q", 0, NULL), VIC_EINVAL);
     IS(vic_client_subscribe(client, 1, "q", 1, NULL), VIC_ERANGE);
@@ -76,7 +78,9 @@ static void nulls(vic_t *card, vic_client_t *client)
     IS(vic_client_recv(client, &d, 1000), VIC_ETIMEDOUT);
     IS(vic_client_ack(client, &d, 0), VIC_EINVAL);
     IS(vic_client_ack(client, NULL, 0), VIC_EINVAL);
+    IS(vic_client_ack(client, &(struct vic_delivery){.kind = VIC_DELIVER, .src = 1}, 0), VIC_EINVAL);
     IS(vic_client_release(client, NULL), VIC_EINVAL);
+    IS(vic_client_release(NULL, &d), VIC_EINVAL);
     IS(vic_client_counts(client, NULL), VIC_EINVAL);
     IS(vic_client_counts(NULL, &counts), VIC_EINVAL);
     IS(vic_client_flush(NULL, 0), VIC_EINVAL);
@@ -161,6 +165,70 @@ static void patterns(vic_client_t *client)
     }
 }
 
+/* A message that is longer than the window goes alone; a window may be wider than the books have buckets. */
+static void wide_and_narrow(vic_t *card)
+{
+    const struct vic_client_config narrow = {4, 100, VIC_CLIENT_BRIDGE}, wide = {1 << 20, 0, VIC_CLIENT_BRIDGE};
+    char body[300] = "long";
+    struct vic_delivery d;
+    vic_client_t *client;
+    OK(vic_client_open(card, NULL, &narrow, &client));
+    OK(vic_client_publish(client, 0, "k", body, sizeof body, LONG));
+    int status = vic_client_publish(client, 0, "k", body, 1, 0);
+    CHECK(status == VIC_ETIMEDOUT || status == VIC_ENOSPC); /* it has come back already, and nobody took it */
+    OK(vic_client_recv(client, &d, VIC_FOREVER - 2)); /* a deadline that no clock has */
+    CHECK(d.bytes == sizeof body && strcmp(d.body, body) == 0);
+    OK(vic_client_ack(client, &d, 0));
+    OK(vic_client_publish(client, 0, "k", body, 1, LONG));
+    IS(vic_client_close(client), VIC_EPEER);
+    OK(vic_client_open(card, NULL, &wide, &client));
+    for (uint64_t id = 1; id <= 3; id++) {
+        OK(vic_client_publish(client, 0, "k", body, id, LONG));
+        OK(vic_client_recv(client, &d, LONG));
+        CHECK(d.id == id && d.bytes == id);
+        OK(vic_client_ack(client, &d, 0));
+    }
+    OK(vic_client_flush(client, LONG));
+    OK(vic_client_close(client));
+}
+
+/* Without confirms a flush waits until the bridge has it all, which here is this thread. */
+static void nobody_else_receives(vic_t *card)
+{
+    const struct vic_client_config once = {0, 0, VIC_CLIENT_BRIDGE | VIC_CLIENT_AT_MOST_ONCE};
+    struct vic_delivery d;
+    vic_client_t *client;
+    OK(vic_client_open(card, NULL, &once, &client));
+    OK(vic_client_publish(client, 0, "k", "x", 1, LONG));
+    OK(vic_client_flush(client, LONG));
+    OK(vic_client_recv(client, &d, LONG));
+    CHECK(d.kind == VIC_PUBLISH && d.flags == 0);
+    OK(vic_client_ack(client, &d, 0)); /* needs none */
+    OK(vic_client_close(client));
+}
+
+/* The messages of a client would have counters, but none is left for the client. */
+static void no_counter(vic_t *card, uint32_t messages_need)
+{
+    unsigned counter[64];
+    uint32_t count = 0;
+    vic_client_t *client;
+    while (vic_counter_alloc(card, &counter[count]) == VIC_OK) {
+        count++;
+    }
+    for (uint32_t i = 0; i < messages_need; i++) {
+        OK(vic_counter_free(card, counter[--count]));
+    }
+    IS(vic_client_open(card, NULL, NULL, &client), VIC_ENOSPC);
+    CHECK(client == NULL);
+    OK(vic_counter_free(card, counter[--count]));
+    OK(vic_client_open(card, NULL, NULL, &client));
+    OK(vic_client_close(client));
+    while (count > 0) {
+        OK(vic_counter_free(card, counter[--count]));
+    }
+}
+
 void run(const struct self *self)
 {
     struct vic_message_config messages = {1000, 0, 0};
@@ -171,6 +239,9 @@ void run(const struct self *self)
         return;
     }
     envelopes();
+    no_counter(self->card, 1 + 2); /* one for each card, a bell, news */
+    wide_and_narrow(self->card);
+    nobody_else_receives(self->card);
     for (int i = 0; i < 3; i++) {
         OK(vic_client_open(self->card, &messages, &config, &client));
         nulls(self->card, client);
@@ -185,5 +256,9 @@ void run(const struct self *self)
         IS(vic_client_publish(client, 0, "key", "", 0, LONG), VIC_ECLOSED);
         IS(vic_client_flush(client, LONG), VIC_ECLOSED);
         IS(vic_client_bind(client, "x"), VIC_ECLOSED);
+        IS(vic_client_topic(client, "x", "", 0, NULL, LONG), VIC_ECLOSED);
+        IS(vic_client_subscribe(client, 0, "q", 1, NULL), VIC_ECLOSED);
+        IS(vic_client_unsubscribe(client, 1), VIC_ECLOSED);
+        IS(vic_client_ack(client, &d, 0), VIC_ECLOSED);
     }
 }

@@ -6,6 +6,7 @@ static void bad_arguments(const struct self *self)
     vic_message_t *messages = NULL, *again;
     unsigned char data[8];
     size_t bytes;
+    uint64_t ends = 9;
     IS(vic_message_open(NULL, NULL, &messages), VIC_EINVAL);
     IS(vic_message_open(self->card, NULL, NULL), VIC_EINVAL);
     struct vic_message_config config = {.max_bytes = (size_t)1 << 31};
@@ -23,6 +24,9 @@ static void bad_arguments(const struct self *self)
         count++;
     }
     IS(vic_message_open(self->card, NULL, &messages), VIC_ENOSPC);
+    OK(vic_counter_free(self->card, counter[--count]));
+    IS(vic_message_open(self->card, NULL, &messages), VIC_ENOSPC); /* one is too few, and is free again */
+    OK(vic_counter_alloc(self->card, &counter[count++]));
     while (count > 0) {
         OK(vic_counter_free(self->card, counter[--count]));
     }
@@ -37,12 +41,41 @@ static void bad_arguments(const struct self *self)
     IS(vic_message_recv(messages, NULL, NULL, 8, &bytes, 0), VIC_EINVAL);
     IS(vic_message_recv(messages, NULL, data, 8, NULL, 0), VIC_EINVAL);
     IS(vic_message_flush(NULL, 0), VIC_EINVAL);
+    IS(vic_message_flush_to(NULL, 0, 0), VIC_EINVAL);
+    IS(vic_message_flush_to(messages, self->cards, 0), VIC_ERANGE);
+    IS(vic_message_ends(NULL, 0, &ends), VIC_EINVAL);
+    IS(vic_message_ends(messages, 0, NULL), VIC_EINVAL);
+    IS(vic_message_ends(messages, self->cards, &ends), VIC_ERANGE);
+    OK(vic_message_ends(messages, self->me, &ends));
+    CHECK(ends == 0);
     IS(vic_message_close(NULL), VIC_EINVAL);
     OK(vic_message_close(messages));
+    IS(vic_message_ends(messages, 0, &ends), VIC_ECLOSED);
+    IS(vic_message_flush_to(messages, 0, 0), VIC_ECLOSED);
     IS(vic_message_close(messages), VIC_ECLOSED);
     IS(vic_message_send(messages, 0, data, 8, 0), VIC_ECLOSED);
     IS(vic_message_recv(messages, NULL, data, 8, &bytes, 0), VIC_ECLOSED);
     IS(vic_message_flush(messages, 0), VIC_ECLOSED);
+}
+
+/* The next opening has the same place, unless the card would give another one now: then it has that. */
+static void another_place(const struct self *self)
+{
+    enum { MORE = 4096, WINDOW = 1024 }; /* wider than before: it does not fit where the last one was */
+    unsigned char data[8] = {0};
+    size_t bytes;
+    vic_addr_t before, after;
+    OK(vic_alloc(self->card, MORE, &before));
+    vic_message_t *messages = open_messages(self, WINDOW, 1000);
+    OK(vic_message_close(messages));
+    OK(vic_free(self->card, before));
+    messages = open_messages(self, WINDOW, 1000);
+    OK(vic_message_send(messages, self->me, "at home", 8, LONG));
+    OK(vic_message_recv(messages, NULL, data, 8, &bytes, VIC_FOREVER - 2)); /* a deadline that no clock has */
+    CHECK(bytes == 8 && strcmp((const char *)data, "at home") == 0);
+    OK(vic_message_close(messages));
+    OK(vic_alloc(self->card, MORE, &after)); /* nothing was kept twice */
+    OK(vic_free(self->card, after));
 }
 
 static void small_buffers(const struct self *self, vic_message_t *messages)
@@ -130,6 +163,7 @@ void run(const struct self *self)
     size_t bytes;
     if (self->me == 0) {
         bad_arguments(self);
+        another_place(self);
     }
     OK(vic_barrier(self->card, VIC_FOREVER));
     vic_message_t *messages = NULL;

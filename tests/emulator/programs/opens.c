@@ -188,6 +188,8 @@ int main(int argc, char **argv)
         return 0;
     } else if (strcmp(what, "die") == 0 || strcmp(what, "fail") == 0 || strcmp(what, "end") == 0) {
         leave(card, what);
+    } else if (strcmp(what, "killed") == 0) {
+        raise(SIGKILL);
     } else if (strcmp(what, "block") == 0) {
         block(card);
     } else if (strcmp(what, "unexpected") == 0) {
