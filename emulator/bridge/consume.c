@@ -15,10 +15,7 @@ static const uint64_t sleep_ns = 50000000, retry_ns = 1000000;
 
 static void kick(struct consumer *consumer)
 {
-    static const uint64_t one = 1;
-    if (write(consumer->wake, &one, sizeof one) < 0) {
-        return; /* it has been told often enough */
-    }
+    eventfd_write(consumer->wake, 1); /* it fails when it has been told often enough */
 }
 
 void consumer_put(struct consumer *consumer, struct message *envelope)
@@ -63,12 +60,11 @@ static void read_inbox(struct consumer *consumer)
     pthread_mutex_unlock(&consumer->lock);
     while ((message = queue_take(&envelopes)) != NULL) {
         struct vic_envelope envelope;
-        if (vic_envelope_unpack(message->data, message->bytes, &envelope) == VIC_OK) {
-            switch (envelope.kind) {
-            case VIC_SUBSCRIBE: subscribe(consumer, message->src, &envelope); break;
-            case VIC_UNSUBSCRIBE: unsubscribe(consumer, message->src, &envelope); break;
-            default: deliver_ack(consumer, message->src, &envelope);
-            }
+        vic_envelope_unpack(message->data, message->bytes, &envelope); /* it is one: take.c has looked */
+        switch (envelope.kind) {
+        case VIC_SUBSCRIBE: subscribe(consumer, message->src, &envelope); break;
+        case VIC_UNSUBSCRIBE: unsubscribe(consumer, message->src, &envelope); break;
+        default: deliver_ack(consumer, message->src, &envelope);
         }
         message_free(message);
     }
@@ -187,9 +183,9 @@ static void *run(void *self)
     while (!stops(consumer)) {
         struct pollfd look = {consumer->wake, POLLIN, 0};
         uint64_t count;
-        if (!subscribers_any(consumer) && poll(&look, 1, 100) > 0 &&
-            read(consumer->wake, &count, sizeof count) < 0) {
-            continue;
+        if (!subscribers_any(consumer)) {
+            poll(&look, 1, 100);
+            eventfd_read(consumer->wake, &count);
         }
         tend(consumer);
         if (!subscribers_any(consumer) || !attempt_all(&attempt)) {
@@ -225,6 +221,7 @@ struct consumer *consumer_start(struct bridge *bridge)
     pthread_cond_init(&consumer->room, NULL);
     consumer->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (consumer->wake < 0 || pthread_create(&consumer->thread, NULL, run, consumer) != 0) {
+        close(consumer->wake);
         free(consumer);
         return NULL;
     }

@@ -102,7 +102,7 @@ void deliver_waiting(struct consumer *consumer, struct channel *channel)
 enum fault delivery_return(struct consumer *consumer, struct channel *channel, struct delivery *delivery)
 {
     int status = AMQP_STATUS_OK;
-    if (channel->is_open && consumer->link.state != NULL) {
+    if (channel->is_open) {
         status = amqp_basic_nack(consumer->link.state, channel->number, delivery->tag, 0, 1);
         count(&consumer->bridge->counters.requeued, 1);
     }

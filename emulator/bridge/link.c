@@ -8,9 +8,9 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bridge.h"
 
@@ -78,9 +78,7 @@ bool link_has_room(struct link *link, size_t bytes)
         return true;
     }
     struct pollfd look = {link->fd, POLLIN | POLLOUT, 0};
-    if (poll(&look, 1, 0) < 0) {
-        return false;
-    }
+    poll(&look, 1, 0);
     link->readable |= (look.revents & (POLLIN | POLLERR | POLLHUP)) != 0;
     if ((look.revents & POLLOUT) == 0) {
         return false;
@@ -140,16 +138,11 @@ enum fault link_wait(struct link *link, int wake, bool send, uint64_t timeout_ns
         return fault;
     }
     uint64_t wait_ns = beat_ns - now < timeout_ns ? beat_ns - now : timeout_ns;
-    if (beat_ns <= now) {
-        wait_ns = 0;
-    }
     struct timespec wait = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
     struct pollfd look[2] = {{link->fd, (short)(POLLIN | (send ? POLLOUT : 0)), 0}, {wake, POLLIN, 0}};
-    if (ppoll(look, 2, &wait, NULL) < 0) {
-        return FAULT_NONE; /* a signal: look round */
-    }
-    if ((look[1].revents & POLLIN) != 0 && read(wake, &count, sizeof count) < 0) {
-        return FAULT_NONE; /* somebody else has emptied it */
+    ppoll(look, 2, &wait, NULL); /* if a signal ends it: look round */
+    if ((look[1].revents & POLLIN) != 0) {
+        eventfd_read(wake, &count);
     }
     if ((look[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0) {
         link->readable = true;

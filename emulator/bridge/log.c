@@ -19,7 +19,7 @@ static void line(const char *level, const char *format, va_list arguments)
     char text[1024];
     int head = snprintf(text, sizeof text, "%s: %s: ", name, level);
     int rest = vsnprintf(text + head, sizeof text - (size_t)head - 1, format, arguments);
-    size_t most = sizeof text - 2, bytes = rest < 0 ? (size_t)head : (size_t)head + (size_t)rest;
+    size_t most = sizeof text - 2, bytes = (size_t)(head + rest);
     bytes = bytes < most ? bytes : most;
     for (size_t i = 0; i < bytes; i++) {
         if ((unsigned char)text[i] < ' ') {

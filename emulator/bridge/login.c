@@ -24,7 +24,8 @@ enum fault link_status(struct link *link, int status, const char *doing)
                        : certificate                                    ? "; see --cacert"
                        : turned_away                                    ? "; the broker may want another --cert"
                                                                         : "";
-    int system = status == AMQP_STATUS_SOCKET_ERROR ? errno : 0; /* what of, if anybody knows */
+    int system = status == AMQP_STATUS_SOCKET_ERROR ? errno : 0; /* what of, if anybody knows: */
+    system = system == EINPROGRESS ? 0 : system;                 /* connecting begins like this */
     snprintf(link->why, sizeof link->why, "%s: %s: %s%s", link->url->shown, doing,
              system != 0 ? strerror(system) : amqp_error_string2(status), hint);
     return certificate || turned_away || status == AMQP_STATUS_BROKER_UNSUPPORTED_SASL_METHOD ? FAULT_REFUSED

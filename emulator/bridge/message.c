@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { CLASSES = 96, FIRST = 256, KEPT = 32 << 20 };
+enum { CLASSES = 96, FIRST = 256, KEPT = 32 << 20 }; /* up to 3.5 GiB; --max-message allows 1 GiB */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct message *kept[CLASSES];
@@ -31,7 +31,7 @@ struct message *message_new(size_t capacity)
 {
     unsigned class = class_of(capacity);
     pthread_mutex_lock(&lock);
-    struct message *message = class < CLASSES ? kept[class] : NULL;
+    struct message *message = kept[class];
     if (message != NULL) {
         kept[class] = message->next;
         kept_bytes -= message->capacity;
@@ -57,7 +57,7 @@ void message_free(struct message *message)
     }
     unsigned class = class_of(message->capacity);
     pthread_mutex_lock(&lock);
-    if (class < CLASSES && kept_bytes + message->capacity <= KEPT) {
+    if (kept_bytes + message->capacity <= KEPT) {
         kept_bytes += message->capacity;
         message->next = kept[class];
         kept[class] = message;

@@ -45,7 +45,7 @@ static void frame_head(unsigned char *at, unsigned char type, amqp_channel_t cha
 /* The broker takes nothing for so long that it is dead: heartbeats would have said so. */
 static int patience_ms(const struct link *link)
 {
-    return link->heartbeat_s == 0 || link->heartbeat_s > 1000000 ? -1 : (int)(2000 * link->heartbeat_s);
+    return link->heartbeat_s == 0 ? -1 : (int)(2000 * link->heartbeat_s); /* AMQP has 16 bits for it */
 }
 
 static int send_all(struct link *link, struct iovec *part, size_t parts)
@@ -53,7 +53,7 @@ static int send_all(struct link *link, struct iovec *part, size_t parts)
     struct msghdr message = {.msg_iov = part, .msg_iovlen = parts};
     while (message.msg_iovlen > 0) {
         ssize_t sent = sendmsg(link->fd, &message, MSG_NOSIGNAL);
-        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        if (sent < 0 && errno == EAGAIN) {
             struct pollfd room = {link->fd, POLLOUT, 0};
             if (poll(&room, 1, patience_ms(link)) == 0) {
                 return AMQP_STATUS_TIMEOUT;

@@ -1,7 +1,7 @@
 /* Connecting until it works, to one broker after the other, with pauses that double. */
 #define _GNU_SOURCE
 #include <poll.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "bridge.h"
 #include "link.h"
@@ -20,10 +20,8 @@ static bool pause_for(const struct attempt *attempt, uint64_t ns)
     while (!ended(attempt) && (now = now_ns()) < until) {
         struct pollfd look = {attempt->wake, POLLIN, 0};
         uint64_t wait_ms = (until - now + 999999) / 1000000;
-        if (poll(&look, 1, wait_ms < 20 ? (int)wait_ms : 20) > 0 &&
-            read(attempt->wake, &count, sizeof count) < 0) {
-            continue;
-        }
+        poll(&look, 1, wait_ms < 20 ? (int)wait_ms : 20);
+        eventfd_read(attempt->wake, &count);
         attempt->tend(attempt->self);
     }
     return !ended(attempt);

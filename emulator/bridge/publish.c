@@ -196,9 +196,13 @@ bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigne
              number);
     publisher->link.turn = number; /* connections spread over the brokers */
     publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return publisher->wake >= 0 && flight_open(&publisher->flight, bridge->options.window) &&
-           outbox_open(&publisher->outbox) && replies_open(&publisher->replies, bridge) &&
-           pthread_create(&publisher->thread, NULL, run, publisher) == 0;
+    bool good = publisher->wake >= 0 && flight_open(&publisher->flight, bridge->options.window) &&
+                outbox_open(&publisher->outbox) && replies_open(&publisher->replies, bridge) &&
+                pthread_create(&publisher->thread, NULL, run, publisher) == 0;
+    if (!good) {
+        publisher_close(publisher);
+    }
+    return good;
 }
 
 static void free_all(struct queue *queue)

@@ -34,18 +34,18 @@ static void give_up(struct replies *replies, struct backlog *to, size_t number)
 void replies_add(struct replies *replies, uint32_t card, const struct answer *answer)
 {
     struct backlog *to = &replies->to[card];
-    if (to->count == to->room) {
+    if (to->count == MOST_WAITING) {
+        give_up(replies, to, to->count / 2);
+    } else if (to->count == to->room) {
         size_t room = to->room == 0 ? 256 : 2 * to->room;
-        struct answer *more = room <= MOST_WAITING ? realloc(to->answer, room * sizeof *more) : NULL;
-        if (more != NULL) {
-            to->answer = more;
-            to->room = room;
-        } else if (to->count > 0) {
-            give_up(replies, to, to->count / 2);
-        } else {
-            count(&replies->bridge->counters.unanswered, 1);
+        struct answer *more = realloc(to->answer, room * sizeof *more);
+        if (more == NULL) { /* its client would wait for ever; it publishes again to the next bridge */
+            log_error("no memory for confirms");
+            bridge_stop(replies->bridge, STOP_FAILED);
             return;
         }
+        to->answer = more;
+        to->room = room;
     }
     to->answer[to->count++] = *answer;
     if (replies->waiting++ == 0) {
@@ -58,7 +58,7 @@ static size_t send_some(struct replies *replies, uint32_t card, const struct bac
 {
     unsigned char ids[8 * MOST_IDS], room[VIC_ENVELOPE_MOST + sizeof ids];
     const struct answer *first = &to->answer[at];
-    size_t number = 1, bytes;
+    size_t number = 1, bytes = 0;
     while (at + number < to->count && number <= MOST_IDS && to->answer[at + number].session == first->session &&
            to->answer[at + number].flags == first->flags) {
         vic_envelope_put_word(ids + 8 * (number - 1), to->answer[at + number].id);
@@ -70,9 +70,7 @@ static size_t send_some(struct replies *replies, uint32_t card, const struct bac
                                     .id = first->id,
                                     .body = ids,
                                     .bytes = 8 * (number - 1)};
-    if (vic_envelope_pack(room, sizeof room, &envelope, &bytes) != VIC_OK) {
-        return number; /* cannot be */
-    }
+    vic_envelope_pack(room, sizeof room, &envelope, &bytes);
     return vic_message_send(replies->bridge->messages, card, room, bytes, 0) == VIC_OK ? number : 0;
 }
 
@@ -80,12 +78,13 @@ static void send_to(struct replies *replies, uint32_t card)
 {
     struct backlog *to = &replies->to[card];
     size_t done = 0, number = 1;
-    uint64_t opens;
+    uint64_t opens = 1;
     while (done < to->count && number > 0) {
         number = send_some(replies, card, to, done);
         done += number;
     }
-    if (done < to->count && vic_peer_opens(replies->bridge->card, card, &opens) == VIC_OK && opens % 2 == 0) {
+    vic_peer_opens(replies->bridge->card, card, &opens);
+    if (opens % 2 == 0) {
         done = to->count; /* its program has left */
     }
     forget(replies, to, done);

@@ -124,8 +124,11 @@ struct stats *stats_start(struct bridge *bridge, bool *failed)
                 "in_flight,blocked,connected\n",
                 stats->begin_ns);
     }
-    if (*failed || pthread_create(&stats->thread, NULL, run, stats) != 0) {
+    if (!*failed && pthread_create(&stats->thread, NULL, run, stats) != 0) {
+        log_error("no thread for figures");
         *failed = true;
+    }
+    if (*failed) {
         if (stats->rows != NULL) {
             fclose(stats->rows);
         }

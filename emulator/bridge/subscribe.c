@@ -10,8 +10,8 @@ static const uint64_t look_every_ns = 50000000, refusal_ns = 100000000;
 static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number,
                    const char *queue, size_t queue_bytes, const char *why)
 {
-    unsigned char room[2048];
-    size_t bytes;
+    unsigned char room[2048]; /* what is said is shorter */
+    size_t bytes = 0;
     struct vic_envelope envelope = {.kind = VIC_REFUSAL,
                                     .session = session,
                                     .id = number,
@@ -20,9 +20,8 @@ static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, u
                                     .body = why,
                                     .bytes = strlen(why)};
     log_warning("card %u cannot consume queue '%.*s': %s", card, (int)queue_bytes, queue, why);
-    if (vic_envelope_pack(room, sizeof room, &envelope, &bytes) == VIC_OK) {
-        vic_message_send(consumer->bridge->messages, card, room, bytes, refusal_ns);
-    }
+    vic_envelope_pack(room, sizeof room, &envelope, &bytes);
+    vic_message_send(consumer->bridge->messages, card, room, bytes, refusal_ns);
 }
 
 static struct channel *find_channel(struct consumer *consumer, const char *queue, size_t bytes)
@@ -140,13 +139,17 @@ void subscribe(struct consumer *consumer, uint32_t card, const struct vic_envelo
 {
     uint64_t opens = 0, credit = vic_envelope_word(envelope->body);
     const char *why = not_served(&consumer->bridge->options, envelope);
-    if (vic_peer_opens(consumer->bridge->card, card, &opens) != VIC_OK || opens % 2 == 0) {
+    vic_peer_opens(consumer->bridge->card, card, &opens);
+    if (opens % 2 == 0) {
         return; /* it has left */
     }
     forget_others(consumer, card, envelope->session);
     struct channel *channel = why == NULL ? channel_for(consumer, envelope) : NULL;
     if (channel == NULL || credit == 0) {
-        why = why != NULL ? why : credit == 0 ? "a credit of 0" : "64 queues are consumed already";
+        why = why != NULL                          ? why
+              : credit == 0                        ? "a credit of 0"
+              : consumer->channels == MOST_QUEUES ? "64 queues are consumed already"
+                                                   : "no memory";
         refuse(consumer, card, envelope->session, envelope->id, envelope->key, envelope->key_bytes, why);
         return;
     }

@@ -1,8 +1,8 @@
 /* The window of a publisher: what the main thread may hand over, and what is done with. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "publish.h"
 
@@ -10,10 +10,7 @@ enum { LOOK_NS = 20000000, MANY = 16 };
 
 void publisher_kick(struct publisher *publisher)
 {
-    static const uint64_t one = 1;
-    if (write(publisher->wake, &one, sizeof one) < 0) {
-        return; /* it has been told often enough */
-    }
+    eventfd_write(publisher->wake, 1); /* it fails when it has been told often enough */
 }
 
 void publisher_nudge(struct publisher *publisher)

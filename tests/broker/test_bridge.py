@@ -243,6 +243,25 @@ def test_help_is_short_and_names_every_option():
         assert option in document, f"docs/bridge.md does not have {option}"
 
 
+def test_a_ring_that_does_not_fit_is_said(job):
+    job.start(["true"], job.bridge("--exit-with-clients", "--ring", "16MiB")).end(1)
+    assert "messages cannot be opened: no room in SRAM" in job.log
+
+
+def test_a_key_for_those_without_and_the_end_of_some_cards(job, connect):
+    """With a Prometheus file alone; what is not a client may go on."""
+    publisher = job.publish(5, 8, bridge=2)
+    publisher[publisher.index("--key") + 1] = ""
+    bridge = job.bridge("--exit-with-clients=1", "--key", f"{job.name}.k.default")
+    at = bridge.index("--stats")
+    job.start(publisher, ["sh", "-c", "sleep 1"], [*bridge[:at], *bridge[at + 2 :]]).end()
+    assert not job.stats.exists()
+    assert job.gauge("confirmed_total") == 5
+    channel = connect(job.brokers).channel()
+    method, _, _ = channel.basic_get(job.name)
+    assert method.routing_key == f"{job.name}.k.default"
+
+
 def test_timed_mode_is_refused(job):
     job.flags = PLAIN  # timed mode preloads a library
     bridge = job.bridge("--exit-with-clients")

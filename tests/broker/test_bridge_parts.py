@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -28,15 +30,27 @@ def parts(tmp_path_factory):
     command = [os.environ.get("CC", "cc"), "-c", *flags, *map(str, sources)]
     subprocess.run(command, check=True, cwd=folder)
     lib = prefix / "lib"
-    linked = [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic", "-lrabbitmq"]
+    wrapped = ("malloc", "calloc", "realloc", "pthread_create")
+    linked = [
+        *(f"-Wl,--wrap={name}" for name in wrapped),
+        f"-L{lib}",
+        f"-Wl,-rpath,{lib}",
+        "-lvic",
+        "-lrabbitmq",
+    ]
     return folder, flags, [*map(str, folder.glob("*.o")), *linked]
 
 
-@pytest.mark.parametrize("name", ["bridge_small", "bridge_wire", "bridge_queues"])
+BROKER = ROOT / "tests" / "fuzz" / "amqp_server.c"
+DRIVERS = {"bridge_small": [], "bridge_wire": [], "bridge_queues": [], "bridge_served": [BROKER]}
+
+
+@pytest.mark.parametrize("name", DRIVERS)
 def test_the_parts_of_the_bridge(name, parts):
     folder, flags, linked = parts
     program = folder / name
-    command = [os.environ.get("CC", "cc"), *flags, str(PROGRAMS / f"{name}.c"), *linked]
+    sources = [PROGRAMS / f"{name}.c", *DRIVERS[name]]
+    command = [os.environ.get("CC", "cc"), *flags, *map(str, sources), *linked]
     subprocess.run([*command, "-o", str(program)], check=True)
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -102,7 +116,35 @@ def test_the_environment_says_who_and_where():
         assert done.returncode == 1
         assert "amqp://127.0.0.1:1, vhost v: " in done.stderr
         assert "; given up" in done.stderr
+        assert "in progress" not in done.stderr  # whatever it is, it is not that
         assert "pass-w" not in done.stderr
+
+
+def test_what_cannot_be_opened_is_said():
+    done = bridge("--check", "--url=amqps://127.0.0.1:1", "--cacert=/dev/null")
+    assert done.returncode == 1
+    assert "error: --cacert, --cert or --key-file: " in done.stderr
+    done = bridge(VIC_JOB="nonsense", VIC_CARD="0")
+    assert done.returncode == 1
+    assert "error: the card cannot be opened: " in done.stderr
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_asked_to_stop_it_waits_for_a_silent_broker_unless_it_is_asked_twice(times):
+    """A goodbye has its time, here one that is over at once or never."""
+    patience = "0.01" if times == 1 else "3600"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"amqp://127.0.0.1:{server.getsockname()[1]}"
+        command = [str(compiled("vicbridge")), "--check", "--url", url, "--drain-timeout", patience]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        client, _ = server.accept()
+        with client:
+            assert client.recv(4) == b"AMQP"  # it waits for an answer
+            process.send_signal(signal.SIGTERM)
+            if times == 2:
+                process.send_signal(signal.SIGINT)
+            process.communicate(timeout=100)
+    assert process.returncode in ((1,) if times == 1 else (128 + 2, 128 + 15))
 
 
 def test_more_clients_than_cards_are_refused():

@@ -4,19 +4,58 @@
 
 #include <amqp_tcp_socket.h>
 #include <endian.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-int card_status;
-uint64_t card_opens = 1, card_envelopes;
+_Atomic int card_status;
+_Atomic uint64_t card_opens = 1, card_envelopes, card_tries;
 struct vic_envelope card_last;
 uint32_t card_to;
 static unsigned char last_bytes[1 << 16];
 
+_Atomic int memory_fails_in, threads_fail_in;
+
+static bool fails(_Atomic int *in)
+{
+    return *in > 0 && --*in == 0;
+}
+
+/* The linker gives us these calls of the bridge. */
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *self);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *self);
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails(&memory_fails_in) ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return fails(&memory_fails_in) ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return fails(&memory_fails_in) ? NULL : __real_realloc(memory, bytes);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *self)
+{
+    return fails(&threads_fail_in) ? EAGAIN : __real_pthread_create(thread, how, run, self);
+}
+
 int vic_message_send(vic_message_t *messages, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
 {
     (void)messages, (void)timeout_ns;
+    card_tries++;
     if (card_status == VIC_OK) {
         CHECK(bytes <= sizeof last_bytes);
         memcpy(last_bytes, data, bytes);
@@ -122,5 +161,13 @@ struct message *a_message(uint64_t id, const char *body)
     message->body = message->data;
     message->bytes = message->body_bytes = strlen(body);
     message->confirm_wanted = true;
+    return message;
+}
+
+struct message *an_envelope(const struct vic_envelope *envelope)
+{
+    struct message *message = message_new(VIC_ENVELOPE_MOST + VIC_KEY_MOST + envelope->bytes);
+    CHECK(vic_envelope_pack(message->data, message->capacity, envelope, &message->bytes) == VIC_OK);
+    message->src = 1;
     return message;
 }

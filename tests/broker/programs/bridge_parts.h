@@ -10,11 +10,14 @@
 #include "../../model/check.h"
 #include "publish.h"
 
-/* What the card answers, and the last envelope that was given to it. */
-extern int card_status;
-extern uint64_t card_opens, card_envelopes;
+/* What the card answers, how often it was asked, and the last envelope that was given to it. */
+extern _Atomic int card_status;
+extern _Atomic uint64_t card_opens, card_envelopes, card_tries;
 extern struct vic_envelope card_last;
 extern uint32_t card_to;
+
+/* The so-manieth from now on of what the bridge allocates, or of its threads, is not to be had; 0: all are. */
+extern _Atomic int memory_fails_in, threads_fail_in;
 
 struct wire {
     struct link *link;
@@ -37,6 +40,9 @@ size_t wire_read(struct wire *wire, unsigned char *room, size_t most);
 
 /* A message as it comes off the card. */
 struct message *a_message(uint64_t id, const char *body);
+
+/* An envelope of card 1 as the main thread hands it to the consumer. */
+struct message *an_envelope(const struct vic_envelope *envelope);
 
 #define ARGUMENTS(text) text, sizeof text - 1
 

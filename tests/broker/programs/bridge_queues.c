@@ -288,6 +288,35 @@ static void a_long_message_waits_longer_for_its_receiver(void)
     end();
 }
 
+static void without_memory_the_broker_keeps_it_and_programs_are_told(void)
+{
+    begin();
+    say(VIC_SUBSCRIBE, 1, 7, 1, "q", 8);
+    char arguments[] = "\1q\0\0\0\0\0\0\0\1\0\0\1k";
+    message_free_all();
+    for (int n = 1; n <= 2; n++) { /* the delivery, its message */
+        wire_method(&here.wire, 1, 60, 60, ARGUMENTS(arguments));
+        memory_fails_in = n;
+        CHECK(reads() == FAULT_DOWN && memory_fails_in == 0 && here.channel.first == NULL);
+        CHECK(strcmp(consumer.link.why, "no memory for a message of a queue") == 0);
+    }
+    wire_method(&here.wire, 1, 60, 60, ARGUMENTS(arguments));
+    wire_header(&here.wire, 1, 100000, NULL);
+    CHECK(reads() == FAULT_NONE);
+    memory_fails_in = 1;
+    CHECK(reads() == FAULT_DOWN && here.channel.first_waiting == NULL);
+    deliver_forget(&consumer, &here.channel);
+    card_envelopes = 0;
+    for (int n = 1; n <= 2; n++) { /* the queue, who wants it */
+        memory_fails_in = n;
+        say(VIC_SUBSCRIBE, 1, 7, 2, "another", 8);
+        CHECK(card_envelopes == (uint64_t)n && card_last.kind == VIC_REFUSAL && memcmp(card_last.body, "no memory", 9) == 0);
+    }
+    CHECK(consumer.channels == 2 && consumer.channel[1]->subscribers == NULL);
+    free(consumer.channel[--consumer.channels]);
+    end();
+}
+
 static void deliveries_that_share_a_bucket_are_told_apart(void)
 {
     begin();
@@ -312,15 +341,9 @@ static void a_consumer_without_a_broker_ends_when_it_is_asked_to(void)
     struct consumer *own = consumer_start(&bridge);
     CHECK(own != NULL && !consumer_has_ended(own));
     for (int i = 0; i < 2; i++) {
-        struct message *message = message_new(256);
-        struct vic_envelope envelope = {.kind = VIC_SUBSCRIBE, .session = 7, .id = 1, .key = "q", .key_bytes = 1};
-        unsigned char credit[8];
-        vic_envelope_put_word(credit, 1);
-        envelope.body = credit;
-        envelope.bytes = sizeof credit;
-        CHECK(vic_envelope_pack(message->data, 256, &envelope, &message->bytes) == VIC_OK);
-        message->src = 1;
-        consumer_put(own, message);
+        unsigned char credit[8] = {1};
+        consumer_put(own, an_envelope(&(struct vic_envelope){
+                              .kind = VIC_SUBSCRIBE, .session = 7, .id = 1, .key = "q", .key_bytes = 1, .body = credit, .bytes = 8}));
         if (i == 0) {
             consumer_nudge(own);
             for (size_t there = 1; there != 0;) {
@@ -348,6 +371,7 @@ int main(void)
     no_more_than_64_queues_are_consumed();
     a_broken_connection_is_noticed();
     a_long_message_waits_longer_for_its_receiver();
+    without_memory_the_broker_keeps_it_and_programs_are_told();
     deliveries_that_share_a_bucket_are_told_apart();
     a_consumer_without_a_broker_ends_when_it_is_asked_to();
     message_free_all();

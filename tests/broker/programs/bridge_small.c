@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "bridge_parts.h"
 
+#include "consume.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -35,6 +37,8 @@ static void a_url_says_who_and_where(void)
     free(url.text);
     CHECK(url_read("amqp://me:pass-w@h", false, &url) == NULL && strcmp(url.password, "pass-w") == 0);
     CHECK(strstr(url.shown, "pass-w") == NULL);
+    free(url.text);
+    CHECK(url_read("amqp://h/", true, &url) == NULL && strcmp(url.vhost, "/") == 0);
     free(url.text);
     CHECK(url_read("amqp:///v", true, &url) == NULL && strcmp(url.host, "localhost") == 0);
     free(url.text);
@@ -182,6 +186,68 @@ static void a_long_line_stays_one_line(void)
     CHECK(dup2(before, 2) == 2);
 }
 
+/* Each of them has a thread, and what that needs. */
+static void without_memory_or_threads_nothing_is_started(void)
+{
+    struct publisher publisher;
+    struct replies replies;
+    struct answer answer = {7, 1, 0};
+    char path[] = "/tmp/bridge-parts-XXXXXX";
+    bool failed = false;
+    for (int n = 1; n <= 3; n++) { /* what is in flight, the outbox, replies */
+        memory_fails_in = n;
+        CHECK(!publisher_start(&publisher, &bridge, 0) && memory_fails_in == 0);
+    }
+    threads_fail_in = 1;
+    CHECK(!publisher_start(&publisher, &bridge, 0) && threads_fail_in == 0);
+    memory_fails_in = 1;
+    CHECK(consumer_start(&bridge) == NULL);
+    threads_fail_in = 1;
+    CHECK(consumer_start(&bridge) == NULL);
+    bridge.options.stats = "/dev/null";
+    memory_fails_in = 1;
+    CHECK(stats_start(&bridge, &failed) == NULL && failed);
+    threads_fail_in = 1;
+    CHECK(stats_start(&bridge, &failed) == NULL && failed);
+    bridge.options.stats = NULL;
+    int file = mkstemp(path);
+    bridge.options.prometheus = path;
+    struct stats *stats = stats_start(&bridge, &failed); /* without rows */
+    CHECK(stats != NULL && !failed);
+    bridge.options.prometheus = "/nowhere/at/all";
+    stats_stop(stats); /* is said */
+    close(file);
+    unlink(path);
+    bridge.options.prometheus = NULL;
+    CHECK(bridge.stop == STOP_NOT && replies_open(&replies, &bridge));
+    memory_fails_in = 1;
+    replies_add(&replies, 0, &answer); /* its client would wait for ever: the next bridge shall tell it */
+    CHECK(replies.waiting == 0 && bridge.stop == STOP_FAILED);
+    bridge.stop = STOP_NOT;
+    replies_close(&replies);
+    memory_fails_in = 1;
+    CHECK(message_new(1 << 24) == NULL);
+}
+
+static void what_cannot_be_written_is_said_once(void)
+{
+    int ends[2], before = dup(2);
+    char text[200] = "";
+    bool failed;
+    bridge.options.stats = "/dev/full";
+    bridge.options.stats_interval_ns = 100000;
+    CHECK(pipe(ends) == 0 && dup2(ends[1], 2) == 2);
+    struct stats *stats = stats_start(&bridge, &failed);
+    CHECK(read(ends[0], text, sizeof text - 1) > 0); /* when so many rows wait that they have to go */
+    stats_stop(stats);
+    CHECK(dup2(before, 2) == 2 && close(ends[1]) == 0);
+    CHECK(strstr(text, "/dev/full: No space left on device; figures are missing") != NULL);
+    CHECK(read(ends[0], text, sizeof text) == 0); /* and nothing more */
+    close(ends[0]);
+    close(before);
+    bridge.options.stats = NULL;
+}
+
 static void memory_is_used_again(void)
 {
     struct message *small = message_new(10), *large = message_new((size_t)1 << 20);
@@ -215,6 +281,8 @@ int main(void)
     answers_of_one_kind_share_an_envelope();
     figures_that_cannot_be_written_are_said_at_the_start();
     a_long_line_stays_one_line();
+    without_memory_or_threads_nothing_is_started();
+    what_cannot_be_written_is_said_once();
     memory_is_used_again();
     puts("checks passed");
     return 0;

@@ -70,6 +70,9 @@ static void the_broker_may_block_and_close(void)
     begin(0);
     struct link *link = &publisher.link;
     unsigned char room[64];
+    CHECK(link_has_room(link, 1 << 20) && link->allowance == 0); /* the whole of it, and then look again */
+    wire_method(&wire, 0, 10, 20, ARGUMENTS("\0\0\0\0")); /* connection.secure: nothing to us */
+    CHECK(publisher_read(&publisher) == FAULT_NONE);
     wire_method(&wire, 0, 10, 60, ARGUMENTS("\6memory"));
     CHECK(publisher_read(&publisher) == FAULT_NONE && link->blocked);
     queue_put(&publisher.next, a_message(1, "waits"));
@@ -224,6 +227,26 @@ static void bodies_go_whole_through_a_narrow_socket(void)
     end();
 }
 
+/* Whoever hands a message over waits no longer than the bridge lives. */
+static void a_full_window_is_waited_for_until_the_end(void)
+{
+    begin(8);
+    struct message *more = a_message(9, "more");
+    publisher.state = PUBLISHER_ENDED;
+    CHECK(!publisher_put(&publisher, more) && bridge.counters.in_flight == 8);
+    publisher.state = PUBLISHER_WORKS;
+    bridge.options.window = 100; /* by bytes it is full, too */
+    bridge.options.window_bytes = publisher.held_bytes + 3;
+    atomic_store(&bridge.abandon, true);
+    CHECK(!publisher_put(&publisher, more) && publisher.todo.first == NULL);
+    atomic_store(&bridge.abandon, false);
+    bridge.options.window_bytes++;
+    CHECK(publisher_put(&publisher, more) && publisher.held == 9 && bridge.counters.in_flight == 9);
+    bridge.options.window = 8;
+    bridge.options.window_bytes = 1 << 20;
+    end();
+}
+
 static void a_full_socket_is_waited_for(void)
 {
     begin(0);
@@ -240,6 +263,11 @@ static void a_full_socket_is_waited_for(void)
     publisher.link.fd = -1;
     CHECK(!link_has_room(&publisher.link, 10)); /* of nothing there is no more */
     publisher.link.fd = fd;
+    publisher.link.heard_ns = now_ns();
+    publisher.link.said_ns = 0; /* what is there already says that we live */
+    CHECK(link_wait(&publisher.link, publisher.wake, false, 0) == FAULT_NONE && publisher.link.said_ns > 0);
+    wire_method(&wire, 0, 10, 50, ARGUMENTS("\1\100\3bye\0\0\0\0")); /* no room for a goodbye: it is one all the same */
+    CHECK(publisher_read(&publisher) == FAULT_DOWN && strstr(publisher.link.why, "320 bye") != NULL);
     message_free(queue_take(&publisher.next));
     end();
 }
@@ -253,6 +281,7 @@ int main(void)
     what_comes_back_is_told_apart();
     why_a_login_fails_is_hinted_at();
     bodies_go_whole_through_a_narrow_socket();
+    a_full_window_is_waited_for_until_the_end();
     a_full_socket_is_waited_for();
     message_free_all();
     puts("checks passed");
