@@ -47,7 +47,7 @@ static int shape_levels(dvsim_network *net)
     if (p->ports % child != 0)
         return 0;
     const int64_t groups = p->ports / child;
-    if (radix % groups != 0 || (p->levels > 1 && (groups < 2 || radix % 2 != 0)))
+    if (radix % groups != 0 || (p->levels > 1 && groups < 2))
         return 0;
     const int64_t parallel = radix / groups;
     if (p->levels == 1 ? parallel != 1 : child % parallel != 0)

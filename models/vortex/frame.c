@@ -59,14 +59,8 @@ void dvsim_frame_values(const dvsim_frame *f, int c, int64_t t, int64_t *values)
 void dvsim_frame_descents(const dvsim_frame *f, int c, int64_t t, int64_t *into)
 {
     const int64_t rows = INT64_C(1) << (f->n - c);
-    if (f->crossing == 0)
-        for (int64_t row = 0; row < rows; row++) {
-            int64_t value = (row + t) & (rows - 1);
-            into[row] = 2 * (((value >> 1) - (t + 1)) & (rows / 2 - 1)) + (value & 1);
-        }
-    else
-        for (int64_t row = 0; row < rows; row++) {
-            int64_t value = dvsim_frame_value(f, c, row, t);
-            into[row] = 2 * dvsim_frame_row(f, c + 1, value >> 1, t + 1) + (value & 1);
-        }
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t value = dvsim_frame_value(f, c, row, t);
+        into[row] = 2 * dvsim_frame_row(f, c + 1, value >> 1, t + 1) + (value & 1);
+    }
 }
