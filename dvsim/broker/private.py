@@ -37,9 +37,9 @@ class PrivateFolder:
     """
 
     def __init__(self, given: Path | None = None, *, prefix: str = PREFIX) -> None:
-        self._kept = given is not None and given.exists()
         self._lock: int | None = None
         try:
+            self._kept = given is not None and given.exists()
             if given is None:
                 remove_left(prefix)
                 given = Path(tempfile.mkdtemp(prefix=prefix))
@@ -49,10 +49,8 @@ class PrivateFolder:
                     raise OutputError(f"'{given}' is not empty")
             self.path = given.resolve()
             self._lock = _locked(self.path)
-        except FileExistsError as error:
-            raise OutputError(f"cannot use '{given}' for nodes: it is no folder") from error
         except OSError as error:
-            raise OutputError(f"cannot use '{given}' for nodes: {error.strerror}") from error
+            raise unusable(given, error) from error
 
     def close(self) -> None:
         """Remove it, and give back the lock, once."""
@@ -68,6 +66,12 @@ class PrivateFolder:
                 self.path.rmdir()
         os.close(self._lock)
         self._lock = None
+
+
+def unusable(folder: Path | None, error: OSError) -> OutputError:
+    """Return the error of a folder that cannot be made, read or written."""
+    what = "it is no folder" if isinstance(error, FileExistsError) else error.strerror
+    return OutputError(f"cannot use '{folder}' for nodes: {what}")
 
 
 def remove_left(prefix: str = PREFIX) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 
 from dvsim.broker.control import tail
 from dvsim.broker.node import STOP_S
+from dvsim.broker.private import unusable
 from dvsim.broker.process import age_s, resident_bytes
 from dvsim.broker.state import WAIT_S, Kept, State, StateFolder
 from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
@@ -114,7 +116,7 @@ def status(path: Path) -> tuple[State, list[Look]] | None:
     RunFailed
         If they are being started.
     """
-    if not path.is_dir():
+    if not _is_there(path):
         return None
     folder = StateFolder(path)
     state = _running(folder)
@@ -137,7 +139,7 @@ def down(path: Path) -> bool:
     RunFailed
         If they do not end, killed or not.
     """
-    if not path.is_dir():
+    if not _is_there(path):
         return False
     folder = StateFolder(path)
     with folder.alone():
@@ -150,6 +152,15 @@ def down(path: Path) -> bool:
             raise RunFailed(f"process {state.keeper.pid}, which keeps the nodes, does not end")
         folder.clear()
     return state is not None
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise unusable(path, error) from error
 
 
 def _running(folder: StateFolder) -> State | None:

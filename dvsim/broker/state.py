@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.broker.control import Control
+from dvsim.broker.private import unusable
 from dvsim.broker.process import Identity
 from dvsim.errors import OutputError
 
@@ -105,10 +106,8 @@ class StateFolder:
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             found = path.stat()
-        except FileExistsError as error:
-            raise OutputError(f"cannot use '{path}' for nodes: it is no folder") from error
         except OSError as error:
-            raise OutputError(f"cannot use '{path}' for nodes: {error.strerror}") from error
+            raise unusable(path, error) from error
         if found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise OutputError(f"cannot use '{path}' for nodes: others can write it")
         self.path = path.resolve()
@@ -149,7 +148,7 @@ class StateFolder:
             return None
         except OSError as error:
             raise OutputError(f"cannot read '{self._file}': {error.strerror}") from error
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             said = f"'{self._file}' is damaged, or not of dvsim"
             raise OutputError(f"{said}; remove it, and 'nodes' beside it") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +33,7 @@ def load_runs(folders: Sequence[Path]) -> list[Given]:
     """
     given: list[Given] = []
     faults: list[Fault] = []
-    for folder in {folder.resolve(): folder for folder in folders}.values():
+    for folder in {os.path.realpath(folder): folder for folder in folders}.values():
         run = load_result(folder)
         reason = _unusable(run)
         if reason:

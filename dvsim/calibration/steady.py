@@ -97,12 +97,7 @@ def _arrivals(rows: pd.DataFrame) -> _Arrivals:
 
 def _pace(rows: pd.DataFrame, receivers: int, *, batches: bool) -> Pace:
     found = [_arrivals(one) for _, one in rows.groupby("receiver")]
-    begin = max(one.first_s for one in found)
-    end = min(one.last_s for one in found)
-    if begin >= end or min(one.busy_rows for one in found) <= FEW:  # nothing of it is steady
-        begin, end = 0.0, max(float(one.edges_s[-1]) for one in found)
-    else:
-        begin, end = begin + FIRST * (end - begin), begin + LAST * (end - begin)
+    begin, end = _steady(found)
     middle = (begin + end) / 2
     early, late = (
         sum(one.between(*times) for one in found) for times in ((begin, middle), (middle, end))
@@ -111,6 +106,17 @@ def _pace(rows: pd.DataFrame, receivers: int, *, batches: bool) -> Pace:
     time_s = (end - begin) * receivers / (early + late)
     burst = None if batches else _burst(found, begin, end)
     return Pace(time_s, early / late if late else 0.0, tuple(scatter), burst)
+
+
+def _steady(found: list[_Arrivals]) -> tuple[float, float]:
+    """Return from when to when an iteration was steady; all of it if nothing was."""
+    begin, end = max(one.first_s for one in found), min(one.last_s for one in found)
+    if begin < end and min(one.busy_rows for one in found) > FEW:
+        inner = begin + FIRST * (end - begin), begin + LAST * (end - begin)
+        # a stall may be longer than all that it stands between
+        if any(one.between(*inner) for one in found):
+            return inner
+    return 0.0, max(float(one.edges_s[-1]) for one in found)
 
 
 def _burst(found: list[_Arrivals], begin: float, end: float) -> float | None:

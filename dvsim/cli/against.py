@@ -68,13 +68,13 @@ def validate_against(
     from dvsim.lab.match import chosen
     from dvsim.lab.opened import read_lab
     from dvsim.lab.text import headline, lines
-    from dvsim.scenario.find import scenario_root
+    from dvsim.scenario.find import is_file, scenario_root
 
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:
         what = f"with --against the report is a page, FILE.html, not {options.report.name}"
         raise ScenarioError([Fault("--report", None, "", what)])
     data = read_lab(file, meta)
-    whole = (scenario_root() / campaign / "validation.toml").is_file()
+    whole = is_file(scenario_root() / campaign / "validation.toml")
     name = f"{campaign.rstrip('/')}/validation" if whole else campaign
     runs = options.run(chosen(options.load([name]), data, taken))
     judged = judge(runs, data, taken)

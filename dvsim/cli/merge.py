@@ -13,15 +13,13 @@ from dvsim.cli.terminal import say
 
 def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     """Refuse folders that are not there; that of a sweep which was cut is made by this command."""
+    from dvsim.scenario.find import is_folder, out_of_reach
     from dvsim.sweeps.run import parts_of
 
     for folder in folders:
-        try:
-            there = folder.is_dir() or parts_of(folder).is_dir()
-        except OSError as error:
-            raise click.BadParameter(f"Directory '{folder}': {error.strerror}.") from error
-        if not there:
-            raise click.BadParameter(f"Directory '{folder}' does not exist.")
+        if not is_folder(folder) and not is_folder(parts_of(folder)):
+            why = out_of_reach(folder) or "does not exist"
+            raise click.BadParameter(f"Directory '{folder}' {why}.")
     return folders
 
 

@@ -103,12 +103,12 @@ def _validate(campaign: str, options: RunOptions, *, strict: bool) -> None:
 def _load(campaign: str, options: RunOptions) -> list[AnyScenario]:
     """Return the scenarios of a campaign; at least one of them has published figures or claims."""
     from dvsim.errors import Fault, ScenarioError
-    from dvsim.scenario.find import scenario_root
+    from dvsim.scenario.find import is_file, scenario_root
     from dvsim.scenario.types import Scenario
     from dvsim.validation.assess import claimed
 
     name = campaign
-    if (scenario_root() / campaign / "validation.toml").is_file():
+    if is_file(scenario_root() / campaign / "validation.toml"):
         name = f"{campaign.rstrip('/')}/validation"
     scenarios = options.load([name])
     spoken_of = claimed()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.consistency.types import Printed
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.find import is_file, is_folder, nearest
+from dvsim.scenario.find import is_file, is_folder, nearest, why_not
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,11 +61,10 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
         return _of_frame("table", source)
     path = Path(source)
     if not is_file(path):
-        what = "is a folder, not a table" if is_folder(path) else "no such file"
         others = (one.name for one in _neighbours(path) if one.suffix in ENDINGS)
         near = nearest(path.name, others)
         hint = None if near is None else str(path.parent / near)
-        raise ScenarioError([Fault(str(path), None, "", what, hint)])
+        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a table"), hint)])
     if path.suffix == ".parquet":
         return _of_parquet(path)
     try:
@@ -103,7 +102,7 @@ def _stripped(cell: str) -> str:
 
 
 def _neighbours(path: Path) -> Iterable[Path]:
-    return path.parent.iterdir() if is_folder(path.parent) else ()
+    return path.parent.glob("*") if is_folder(path.parent) else ()
 
 
 def _of_parquet(path: Path) -> Sheet:

@@ -6,6 +6,7 @@ It stands in a TOML file of the same name beside the data, or in the one that ``
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -15,7 +16,7 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.lab.types import METRICS, About, Tolerances, parse_sample
 from dvsim.lab.units import unit_of
 from dvsim.scenario.document import Document, KeyPath, read
-from dvsim.scenario.find import is_file, nearest
+from dvsim.scenario.find import is_file, nearest, why_not
 from dvsim.scenario.quantity import UnitError, show
 
 WORDS: Mapping[str, tuple[str, ...]] = {
@@ -48,7 +49,7 @@ def about(data: Path, named: Path | None) -> About:
     if named is None and not is_file(path):
         return About()
     if not is_file(path):
-        raise ScenarioError([Fault(str(path), None, "", "no such file")])
+        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a file with [lab]"))])
     document = read(path)
     table = document.data.get("lab")
     if not isinstance(table, dict):
@@ -121,11 +122,11 @@ class _Reader:
         return None
 
     def _number(self, path: KeyPath, value: object) -> float:
-        good = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-        if not good:
-            self._wrong(path, f"must be a number above 0, not {show(value)}")
-            return 1.0
-        return float(str(value))
+        most = sys.float_info.max
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most:
+            return float(value)
+        self._wrong(path, f"must be a number above 0, not {show(value)}")
+        return 1.0
 
     def _sample(self, path: KeyPath, value: object) -> str:
         try:

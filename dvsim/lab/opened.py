@@ -13,7 +13,7 @@ from dvsim.lab.raw import encoding_fault, raw_cases
 from dvsim.lab.tables import is_long, is_wide, summary_cases
 from dvsim.lab.types import About, Case, LabData
 from dvsim.lab.units import split_heading
-from dvsim.scenario.find import is_file, is_folder, nearest, reference_root
+from dvsim.scenario.find import is_file, is_folder, nearest, reference_root, why_not
 
 HEAD = 4096  # bytes that tell what a file is
 PARQUET = b"PAR1"
@@ -36,8 +36,12 @@ def read_lab(file: str | Path, meta: Path | None = None) -> LabData:
     """
     path = _existing(Path(file))
     about = about_of(path, meta)
-    with path.open("rb") as opened:
-        head = opened.read(HEAD)
+    try:
+        with path.open("rb") as opened:
+            head = opened.read(HEAD)
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+        raise ScenarioError([Fault(str(path), None, "", what)]) from error
     if not head.strip():
         raise ScenarioError([Fault(str(path), None, "", "is empty")])
     form, cases = _cases(path, head, about)
@@ -107,8 +111,8 @@ def _existing(path: Path) -> Path:
         return path
     if path.parent == Path() and is_file(packaged):
         return packaged
-    what = "is a folder, not a file of measurements" if is_folder(path) else "no such file"
+    what = why_not(path, "a file of measurements")
     folder = path.parent if is_folder(path.parent) else Path()
-    names = [one.name for one in folder.iterdir() if one.is_file()]
+    names = [one.name for one in folder.glob("*") if is_file(one)]
     names += [one.name for one in reference_root().glob("*.csv")]
     raise ScenarioError([Fault(str(path), None, "", what, nearest(path.name, names))])

@@ -49,7 +49,7 @@ def openmessaging_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     """
     result = _result(path)
     size = result.get("messageSize") or about.message_bytes
-    if size is not None and (not isinstance(size, int) or size < 1):
+    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
         raise _wrong(path, "messageSize", f"must be bytes above 0, not {size}")
     keys = {name: str(result[name]) for name in KEYS if result.get(name)}
     cases = [*_rates(path, result, size, keys), *_latencies(path, result, size, keys)]

@@ -136,6 +136,9 @@ def _compact(path: Path, number: int, match: re.Match[str], heads: list[str], lo
         log.rate(name, _number(path, number, name, rate))
     latencies = [f"{name} latency" for name in heads if name in {"consumer", "confirm"}]
     cells = match[3].split()
+    if len(cells) > 2 * len(latencies):
+        what = f"has {len(cells) // 2} latencies; the line of names has {len(latencies)}"
+        raise ScenarioError([Fault(str(path), number, "", what)])
     for place, (numbers, unit) in enumerate(zip(cells[::2], cells[1::2], strict=False)):
         _take(path, number, log, (latencies[place], numbers, unit))
 

@@ -15,6 +15,7 @@ from dvsim.report.page import render, write
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.table import Cell, Table, number, number_text
+from dvsim.scenario.find import is_file
 from dvsim.scenario.units import Dimension, format_value
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def write_swept_report(swept: Swept, path: Path) -> None:
 def render_swept(swept: Swept, beside: Path | None = None) -> str:
     """Make the page of a sweep; equal arguments give equal text."""
     command = swept.manifest["command"]
-    importance = beside is not None and (beside / FILE).is_file()
+    importance = beside is not None and is_file(beside / FILE)
     return render(
         "swept.html.jinja",
         title=f"{swept.name}: {len(swept.table):,} points",

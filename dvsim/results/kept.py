@@ -20,7 +20,7 @@ from dvsim.errors import OutputError, RunFailed
 from dvsim.results.atomic import whole_folder, whole_folders, write_bytes
 from dvsim.results.shape import misshapen
 from dvsim.results.versions import check_format, other
-from dvsim.scenario.find import is_file, is_folder
+from dvsim.scenario.find import is_file, is_folder, out_of_reach
 from dvsim.scenario.load import AnyScenario
 from dvsim.scenario.render import to_toml
 
@@ -212,6 +212,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     if not is_file(path):
         what = "it has no manifest.json" if is_folder(folder) else "there is no such folder"
+        what = out_of_reach(path) or what
         depths = ("*", "*/*", "*/*/*") if is_folder(folder) else ()
         inside = (next(folder.glob(f"{deep}/{MANIFEST}"), None) for deep in depths)
         first = next((path for path in inside if path is not None), None)

@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from dvsim.results.kept import (
     SCENARIO,
     another,
@@ -118,6 +120,14 @@ def study_contents(study: PointsStudy) -> dict[str, bytes]:
     return contents
 
 
+def _check_points(name: str, table: pd.DataFrame, points: int) -> None:
+    """Raise ValueError if a table is about points that its scenario does not have."""
+    found = table["point"] if "point" in table else pd.Series(dtype="int32")
+    strange = found[~found.between(0, points - 1)]
+    if not strange.empty:
+        raise ValueError(f"{name} has a point {strange.iloc[0]} among {points}")
+
+
 def load_study(folder: Path) -> PointsStudy:
     """Return the study that is kept in `folder`.
 
@@ -139,6 +149,8 @@ def load_study(folder: Path) -> PointsStudy:
     assert not isinstance(scenario, Scenario)  # of none of these kinds
     try:
         tables = {name: from_parquet(data[name], columns) for name, columns in kind.tables.items()}
+        for name, table in tables.items():
+            _check_points(f"{name}.parquet", table, len(scenario.points))
         return kind.study(
             scenario=scenario,
             seed=int(manifest["seed"]),

@@ -79,5 +79,8 @@ def from_parquet(data: bytes, columns: Mapping[str, str]) -> pd.DataFrame:
     if not table.schema.equals(expected):
         text = f"columns are {', '.join(table.schema.names)}; expected {', '.join(columns)}"
         raise OtherColumns(text)
+    gaps = [name for name, kind in columns.items() if "int" in kind and table[name].null_count]
+    if gaps:  # pandas would make floats of them
+        raise ValueError(f"values are missing in column {gaps[0]}")
     frame: pd.DataFrame = table.to_pandas()
     return frame

@@ -107,7 +107,7 @@ def card_at(document: Document, path: KeyPath, kind: str) -> tuple[Card | None, 
     if part is None:
         return None, faults
     found = part.data.get("kind")
-    if found in KINDS and found != kind:
+    if isinstance(found, str) and found in KINDS and found != kind:
         name = show(table.get("name"))
         return None, [document.fault(path, f"{name} is a {found} card; needed is one of {kind}")]
     return _checked(part, faults)

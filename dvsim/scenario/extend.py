@@ -46,11 +46,11 @@ def _extended(document: Document, path: Path, seen: set[Path]) -> Path | None:
     other = _packaged(document, name)
     if other is None:
         other = Path(os.path.normpath(path.parent / name))
-    if other.resolve() in seen:
-        raise ScenarioError([document.fault(("extends",), f"'{name}' leads in a circle")])
     if not find.is_file(other):
         near = find.nearest(name, (file.name for file in path.parent.glob("*.toml")))
         raise ScenarioError([document.fault(("extends",), f"no such file '{name}'", near)])
+    if other.resolve() in seen:
+        raise ScenarioError([document.fault(("extends",), f"'{name}' leads in a circle")])
     return other
 
 

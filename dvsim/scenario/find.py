@@ -130,7 +130,7 @@ def existing(path: Path) -> Path:
     """
     if is_file(path):
         return path
-    what = "is a folder, not a scenario file" if is_folder(path) else "no such file"
+    what = why_not(path, "a scenario file")
     others = path.parent.glob("*.toml") if is_folder(path.parent) else ()
     near = nearest(path.name, (other.name for other in others))
     hint = None if near is None else str(path.parent / near)
@@ -145,6 +145,24 @@ def is_file(path: Path) -> bool:
 def is_folder(path: Path) -> bool:
     """Say whether a folder is there and can be reached."""
     return os.path.isdir(path)  # noqa: PTH112 - as above
+
+
+def out_of_reach(path: Path) -> str | None:
+    """Return why nobody can say what is at a path: no permission, a loop of links, a long name."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # no name has a null byte
+        return None
+    except OSError as error:
+        return f"cannot be reached: {error.strerror}"
+    return None
+
+
+def why_not(path: Path, wanted: str) -> str:
+    """Return what is there, or is not, in the place of a file that is wanted."""
+    if is_folder(path):
+        return f"is a folder, not {wanted}"
+    return out_of_reach(path) or "no such file"
 
 
 def find_card(name: str, folders: Iterable[Path] = ()) -> Path | None:

@@ -61,6 +61,9 @@ def _apply(document: Document, option: str) -> list[Fault]:
     if not equals or "" in path:
         example = "write key=value, for example workload.messages=1000"
         return [Fault(COMMAND_LINE.file, None, option, example)]
+    shown = option.encode("utf-8", "backslashreplace").decode("utf-8")
+    if shown != option:  # bytes that are no text
+        return [Fault(COMMAND_LINE.file, None, shown, "is no UTF-8")]
     if path[0] in _FIXED:
         return [COMMAND_LINE.fault(path, "belongs to the file and cannot be set")]
     if is_card(path[:2]) and len(path) > 3:

@@ -26,7 +26,7 @@ def share(name: str, value: Any) -> float:  # noqa: ANN401
     """Return a number from 0 to 1."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a number from 0 to 1, is {value!r}") from None
     if not 0 <= number <= 1:
         raise ValueError(f"{name} must be from 0 to 1, is {number:g}")

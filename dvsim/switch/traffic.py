@@ -142,7 +142,7 @@ def check_traffic(
         if value is None and traffic == _OWN[name]:
             raise ValueError(f"traffic {traffic!r} needs {name}")
     replications = whole("replications", replications, 1, most)
-    watch = whole("watch", watch, 0)
+    watch = whole("watch", watch, 0, (1 << 63) - 1)
     bits = ends.permuted.bit_length() - 1
     if traffic == "transpose" and (ends.permuted != 1 << bits or bits % 2):
         raise ValueError(f"traffic 'transpose' needs {ends.size} 4, 16, 64, …, is {ends.permuted}")
@@ -220,13 +220,13 @@ def _checked_load(load: float | None, traffic: str, injection: str) -> float | N
         if load is not None and share("load", load) != 1:
             raise ValueError(
                 f"load must be 1 or None with injection 'saturate', which always has a packet "
-                f"to offer; is {load:g}"
+                f"to offer; is {load!r}"
             )
         return None
     if traffic == "trace" or injection == "given":
         why = "injection 'given'" if injection == "given" else "traffic 'trace'"
         if load is not None:
-            raise ValueError(f"load must be None with {why}, which says what arrives; is {load:g}")
+            raise ValueError(f"load must be None with {why}, which says what arrives; is {load!r}")
         if injection == "given" and traffic != "uniform":
             raise ValueError(f"injection 'given' does not go with traffic {traffic!r}")
         return None

@@ -100,11 +100,11 @@ def check_place(path: Path) -> None:
     OutputError
         If there is a folder of that name, or the folder it would be in cannot be written.
     """
-    target = path.resolve()
-    if target.exists() and not target.is_file() and not target.is_dir():
-        return  # a device or a pipe, which is not tried
-    around = next(place for place in target.parents if place.exists())
+    target = Path(os.path.realpath(path))  # that of pathlib raises where links go round
     try:
+        if target.exists() and not target.is_file() and not target.is_dir():
+            return  # a device or a pipe, which is not tried
+        around = next(place for place in target.parents if place.exists())
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         with tempfile.TemporaryFile(dir=around):

@@ -16,9 +16,8 @@ from dvsim.vic.constants import FOREVER, Status
 from dvsim.vic.errors import VicError, error_of
 from dvsim.vic.messages import Messages
 from dvsim.vic.text import strerror
+from dvsim.vic.waiting import SLICE_NS
 from dvsim.vic.words import AnyWords, Words, given, taken
-
-SLICE_NS = 50_000_000  # of a wait in functional mode: between slices Python sees signals
 
 
 class Attr(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dvsim.vic.constants import FOREVER, Status
 
-SLICE_NS = 50_000_000
+SLICE_NS = 50_000_000  # of a wait in functional mode: between slices Python sees signals
 SLICE_MOST_NS = 800_000_000
 """A long message starts again with each slice, so it gets longer ones until it is through."""
 

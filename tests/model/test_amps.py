@@ -68,6 +68,7 @@ def test_on_the_disk_amps_writes_at_nearly_the_bandwidth(studies):
             lambda keys, value: value * (1 + (keys["storage"] == "nvme-p3700")),
         ),
         ("AMPS-6", QUEUES, "rate_out", lambda keys, value: 1.0),
+        ("AMPS-6", QUEUES, "rate_in", lambda keys, value: 1e9 / keys["message_bytes"]),
         ("AMPS-7", ACKS, "ack_p99", lambda keys, value: value / 10),
     ],
 )

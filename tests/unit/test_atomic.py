@@ -1,12 +1,16 @@
 """Is a file written whole, where it is meant to be, and without harm to what is no file?"""
 
+import ctypes
+import errno
 import os
 import threading
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from dvsim.results import atomic
-from dvsim.results.atomic import write_file
+from dvsim.results.atomic import clean, host_name, whole_folder, whole_folders, write_file
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
@@ -71,3 +75,66 @@ def test_folders_on_the_way_are_made(tmp_path):
 def test_a_folder_is_no_place_for_a_file(tmp_path):
     with pytest.raises(IsADirectoryError):
         write_file(tmp_path, b"page")
+
+
+def fill(partials):
+    for partial in partials:
+        (partial / "page").write_bytes(b"page")
+
+
+@pytest.mark.parametrize("has_it", [True, False], ids=["refused", "absent"])
+def test_without_syncfs_each_file_is_waited_for(tmp_path, monkeypatch, has_it):
+    libc = SimpleNamespace(syncfs=lambda number: -1) if has_it else SimpleNamespace()
+    waited = []
+    monkeypatch.setattr(ctypes, "CDLL", lambda *args, **more: libc)
+    monkeypatch.setattr(ctypes, "get_errno", lambda: errno.ENOSYS)
+    monkeypatch.setattr(os, "fsync", lambda number: waited.append(os.fstat(number).st_ino))
+    with whole_folders([tmp_path / "a", tmp_path / "b"]) as partials:
+        fill(partials)
+    pages = [tmp_path / name / "page" for name in "ab"]
+    assert waited == [page.stat().st_ino for page in pages]
+
+
+def test_a_disk_that_fails_in_the_end_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(ctypes, "CDLL", lambda *args, **more: SimpleNamespace(syncfs=lambda _: -1))
+    monkeypatch.setattr(ctypes, "get_errno", lambda: errno.EIO)
+    with (
+        pytest.raises(OSError, match="Input/output error"),
+        whole_folders([tmp_path / "a"]) as partials,
+    ):
+        fill(partials)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("times", [1, 1000])
+def test_a_folder_that_others_replace_at_this_moment_is_tried_again(tmp_path, monkeypatch, times):
+    """Another process has put its folder there, and takes it away before ours can."""
+    rename, left = Path.rename, [times]
+
+    def overtaken(self, target):
+        if self.name.startswith(".partial") and left[0]:
+            left[0] -= 1
+            raise OSError(errno.ENOTEMPTY, "Directory not empty")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", overtaken)
+    if times == 1:
+        with whole_folder(tmp_path / "a") as partial:
+            fill([partial])
+        assert (tmp_path / "a" / "page").read_bytes() == b"page"
+    else:
+        with pytest.raises(OSError, match="keep replacing it"), whole_folder(tmp_path / "a"):
+            pass
+    assert [path.name for path in tmp_path.iterdir()] == ["a"] * (times == 1)
+
+
+def test_what_a_process_of_somebody_else_writes_is_left_alone(tmp_path, monkeypatch):
+    def refuse(pid, number):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "kill", refuse)
+    theirs = tmp_path / f".partial-{host_name()}-1-run-abc"
+    theirs.mkdir()
+    (tmp_path / ".partial-short").mkdir()  # of nobody who writes here
+    clean(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {theirs.name, ".partial-short"}

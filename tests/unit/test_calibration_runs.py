@@ -5,12 +5,15 @@ from dataclasses import replace
 import pytest
 from calibration_runs import HOST, QUESTION, emulated
 from click.testing import CliRunner
+from study_runs import scenario_of
 
 from dvsim.calibration.runs import load_runs
 from dvsim.cli.calibrate import calibrate
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.results.folder import write_run
+from dvsim.scenario.find import cards_root
 from dvsim.scenario.load import load_card
+from dvsim.session import run_scenarios
 
 FEW = {"messages": 2_000, "replications": 1}
 
@@ -59,6 +62,7 @@ def test_a_simulated_run_has_measured_nothing(run, tmp_path):
     [
         ({"host": HOST | {"cpu": "Other"}}, "host cpu is 'Other', and 'Some CPU' in"),
         ({"host": HOST | {"cores": 64}}, "host cores is '64', and '4' in"),
+        ({"host": HOST | {"packages": {"a": "2"}}}, "host packages is a 2, and a 1 in"),
         ({"version": "9.9"}, "version of dvsim and its programs is '9.9'"),
         (
             {"emulated": {"question": QUESTION | {"clusters": 2}, "brokers": []}},
@@ -83,6 +87,28 @@ def test_runs_with_other_cards_are_refused(run, tmp_path):
     more = emulated("dv", 2048, ["system.bridge.sockets=4"], **FEW)
     one, two = kept(tmp_path, "a", run), kept(tmp_path, "b", more)
     assert f"{two}: system.bridge.sockets is '4', and '1' in {one}" in refused(one, two)
+
+
+def test_runs_with_other_receivers_are_refused(run, tmp_path):
+    one = kept(tmp_path, "a", run)
+    two = kept(tmp_path, "b", emulated("dv", 2048, ["system.receivers=4"], **FEW))
+    assert f"{two}: receivers is '4', and '2' in {one}" in refused(one, two)
+
+
+def test_both_paths_end_in_the_same_broker(run, tmp_path):
+    text = (cards_root() / "rabbitmq-2018.toml").read_text("utf-8")
+    card = tmp_path / "mine.toml"
+    card.write_text(text.replace('"rabbitmq-2018"', '"mine"', 1), "utf-8")
+    one = kept(tmp_path, "a", run)
+    two = kept(tmp_path, "b", emulated("fdr", 8, [f"system.broker={card}"], **FEW))
+    said = f"{two}: system.broker is 'mine', and 'rabbitmq-2018' in {one}"
+    assert said in refused(one, two)
+
+
+def test_a_study_says_nothing_of_this_machine(tmp_path):
+    asked = scenario_of("small")
+    (study,) = run_scenarios([asked], replications=1, out=tmp_path, report=False, workers=1)
+    assert "is no run of a system; cards are measured by runs of h3/" in refused(study.folder)
 
 
 def test_an_offered_load_is_no_limit(tmp_path):

@@ -86,3 +86,8 @@ def test_bursts_are_told_apart_by_empty_intervals():
     assert pace.burst == pytest.approx(40, rel=0.05)
     (pace,) = paces(table({1: [10] * 200}), 1, batches=False)
     assert pace.burst is None
+
+
+def test_an_iteration_that_is_one_long_stall_is_taken_whole():
+    (pace,) = paces(table({1: [10, 10, *[0] * 96, 10, 10]}), 1, batches=False)
+    assert pace.time_s == pytest.approx(0.1 / 40)

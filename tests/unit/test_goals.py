@@ -94,6 +94,8 @@ def test_a_statistic_that_became_zero_is_the_worst_miss_and_has_no_error():
     text = list(lines(found))
     assert text[0].split() == ["goal", "wanted", "got", "floor"]
     assert text[-2].split() == ["h3/dv-8", "r2", "95%", "60", "0", "-", "-0.182"]
+    assert text[-5] == ""
+    assert text[-4].startswith("Held-out statistics that are not within 25%")
 
 
 def test_without_held_out_columns_there_is_nothing_to_say():

@@ -79,6 +79,7 @@ def test_what_is_not_confirmed_stands_at_the_top_with_its_reason():
 
 def test_a_scaled_ledger_says_so():
     assert "scaled by 0.1: not the published" in page(replace(LEDGER, scale=0.1))
+    assert "scaled by" not in page(LEDGER)
 
 
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path):

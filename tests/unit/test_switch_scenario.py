@@ -164,6 +164,15 @@ def test_one_wrong_thing_is_told_with_its_line(tmp_path, old, new, said):
             "16: compare.with: 'mean-field' needs a switch whose angles all inject",
         ),
         (
+            '[compare]\nwith = ["mean-field"]\n[[vary]]\nfaults = [[["node", 0, 0, 0]]]\n',
+            "16: compare.with: 'mean-field' knows no faults",
+        ),
+        (
+            '[compare]\nwith = ["butterfly"]\n'
+            '[[vary]]\nheight = [4]\nangles = [4]\ninjection = ["queue"]\n',
+            "16: compare.with: 'butterfly' has no queues; use injection 'drop'",
+        ),
+        (
             '[compare]\nwith = ["zero-load"]\n[[vary]]\npattern = ["shuffle"]\n',
             "16: compare.with: theory is of uniform traffic, not of pattern 'shuffle'",
         ),
@@ -362,6 +371,15 @@ def test_a_trace_that_may_never_end_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(bounds, "TRACE_BYTES", 30)
     (told,) = faults(traced(tmp_path, "0,0,5\n3,11,0\n"))
     assert told.endswith("traffic.trace: is a file of 31 B; a scenario may have 30")
+    monkeypatch.setattr(bounds, "TRACE_BYTES", 300)
+    monkeypatch.setattr(bounds, "TRACE", 1)
+    (told,) = faults(traced(tmp_path, "0,0,5\n3,11,0\n"))
+    assert told.endswith("traffic.trace: has 2 packets; a scenario may have 1")
+
+
+def test_a_scenario_without_a_switch_asks_for_one(tmp_path):
+    told = faults(small(tmp_path, text=NETWORK.partition("[network]")[0]))
+    assert any(line.endswith("missing; a scenario has [switch] or [network]") for line in told)
 
 
 def test_a_hot_spot_is_frozen(tmp_path):

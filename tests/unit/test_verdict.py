@@ -1,7 +1,7 @@
 """Log errors, tolerances and the verdict on each published statistic."""
 
 from dataclasses import replace
-from math import log
+from math import log, nextafter
 
 import pytest
 from run_builder import (
@@ -124,6 +124,7 @@ def test_a_size_that_was_not_published_has_no_rows():
 def imitate(column="r1", **changes):
     """Judge 8 B rows that repeat the published statistics, but for the changes."""
     scenario = vortex_scenario(8)
+    scenario = replace(scenario, tolerance=changes.pop("tolerance", scenario.tolerance))
     statistics = published(scenario, column) | changes.pop("statistics", {})
     template = compare(bursty_vortex(scenario, 1)).rows[0]
     rows = [
@@ -166,6 +167,13 @@ def test_a_column_fails_by_each_part_alone(change, field):
 def test_the_empty_share_may_miss_the_published_range_by_its_tolerance():
     assert imitate(empty=0.91).empty_ok
     assert imitate(empty=1.0).empty_ok
+
+
+def test_the_ends_of_the_published_range_belong_to_it():
+    exact = Tolerance(empty_share=0.0)
+    for end, outside in ((0.95, 0.0), (0.99, 1.0)):
+        assert imitate(empty=end, tolerance=exact).empty_ok
+        assert not imitate(empty=nextafter(end, outside), tolerance=exact).empty_ok
 
 
 @pytest.mark.parametrize("statistic", ["std", "min", "max", "25%"])

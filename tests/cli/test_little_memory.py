@@ -1,0 +1,42 @@
+"""A process that gets no more memory: is it said what needed how much, and nothing kept?"""
+
+import subprocess
+import sys
+
+import pytest
+
+SPARE = 300_000_000  # bytes beside what Python has after its imports
+RUN = f"""
+import resource, sys
+from pathlib import Path
+import dvsim.backends.switch, dvsim.core.network, dvsim.core.vortex, dvsim.session, pandas, pyarrow
+from dvsim.cli.main import main
+
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+most = pages * resource.getpagesize() + {SPARE}
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+sys.argv[0] = "dvsim"
+main()
+"""
+HEAD = 'kind = "switch"\ntitle = "big"\nquestion = "how big?"\nsource = "nowhere"\n'
+OFFER = "[traffic]\nload = 0.1\nslots = 10\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "what"),
+    [
+        ("[switch]\nheight = 131_072\nangles = 64\n", "the switch"),
+        ('[network]\npreset = "dv216"\n', "the network"),
+    ],
+)
+def test_what_does_not_fit_says_what_it_needs(tmp_path, table, what):
+    (tmp_path / "big.toml").write_text(HEAD + table + OFFER)
+    words = ["run", "big.toml", "--replications", "1", "--workers", "1"]
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert f"big: {what} needs " in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.rglob("manifest.json"))

@@ -1,0 +1,91 @@
+"""A folder that is no study, or no longer the study it was, is refused by name."""
+
+import json
+
+import pytest
+from study_runs import MANIFEST, scenario_of, study_of
+
+from dvsim._version import __version__
+from dvsim.errors import RunFailed
+from dvsim.results.kept import run_folder, with_hashes
+from dvsim.results.manifest import FORMAT
+from dvsim.results.study_folder import find_study, load_study, study_contents
+from dvsim.scenario.load import load
+from dvsim.scenario.render import to_toml
+
+SCENARIO = scenario_of("small")
+MORE = {"format": FORMAT, "backend": "switch", "version": __version__, "seed": 1}
+MORE |= {"replications": 1, "command": ["dvsim", "run"]}
+
+
+@pytest.fixture(scope="module")
+def study():
+    return study_of(SCENARIO, replications=1)
+
+
+@pytest.fixture
+def kept(study, tmp_path):
+    """A function that keeps the study, with other files or facts, where its question belongs."""
+
+    def keep(files=None, **facts):
+        study.manifest.update(MORE)
+        contents = study_contents(study) | (files or {})
+        folder = run_folder(tmp_path, SCENARIO, __version__, 1, 1, "switch")
+        folder.mkdir(parents=True)
+        for name, data in contents.items():
+            (folder / name).write_bytes(data)
+        manifest = with_hashes(MANIFEST | MORE | facts, contents)
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        return folder
+
+    return keep
+
+
+def refused(folder):
+    with pytest.raises(RunFailed) as caught:
+        load_study(folder)
+    return str(caught.value).removeprefix(f"{folder} ")
+
+
+def test_it_is_found_by_its_question(kept, tmp_path):
+    assert find_study(tmp_path, SCENARIO, __version__, 1, 1) is None
+    folder = kept()
+    found = find_study(tmp_path, SCENARIO, __version__, 1, 1)
+    assert (found.folder, found.replications) == (folder, 1)
+
+
+def test_a_backend_that_makes_no_studies_is_named(kept):
+    assert "no study is made by backend 'abacus'" in refused(kept(backend="abacus"))
+
+
+def test_the_scenario_of_another_kind_is_not_believed(kept):
+    other = to_toml(load("h3/fdr-8")).encode()
+    folder = kept({"scenario.toml": other})
+    folder = folder.rename(folder.with_name("mine"))  # a name that says nothing
+    assert "its scenario is not of the kind switch" in refused(folder)
+
+
+def test_a_table_that_is_none_is_named_even_with_its_hash(kept):
+    assert refused(kept({"points.parquet": b"PAR1"})).startswith("is not a complete run: ")
+
+
+def test_a_table_of_other_columns_is_of_another_version(study, kept):
+    data = study_contents(study)["events.parquet"]
+    said = refused(kept({"points.parquet": data}))
+    assert f"was made by dvsim {__version__}" in said and "run it again (dvsim run)" in said
+
+
+def test_a_manifest_without_a_seed_is_named(kept):
+    folder = kept()
+    folder = folder.rename(folder.with_name("mine"))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["seed"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert "lacks a valid 'seed'" in refused(folder)
+
+
+def test_what_was_changed_by_hand_is_named(kept):
+    folder = kept()
+    path = folder / "scenario.toml"
+    path.write_text(path.read_text().replace("height = 4", "height = 8"))
+    assert "scenario.toml was changed after the run: its hash differs" in refused(folder)
