@@ -147,7 +147,7 @@ static void reply_method(struct connection *c, unsigned channel, unsigned method
 static void start(struct connection *c)
 {
     static const char properties[] = "\x07product" "S\0\0\0\x04" "fuzz"
-                                     "\x0c" "capabilities" "F\0\0\0\x19" "\x12" "publisher_confirmst\x01";
+                                     "\x0c" "capabilities" "F\0\0\0\x15" "\x12" "publisher_confirmst\x01";
     unsigned char all[256];
     size_t n = put(all, 0x0009, 2);
     n += put(all + n, sizeof properties - 1, 4);
@@ -357,4 +357,12 @@ bool server_has(const char *id)
     }
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+const char *server_id(int which)
+{
+    pthread_mutex_lock(&lock);
+    const char *id = which < known ? ids[which] : NULL;
+    pthread_mutex_unlock(&lock);
+    return id;
 }

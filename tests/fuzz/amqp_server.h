@@ -16,4 +16,7 @@ void server_stop(void);
 /* Was a message with this AMQP id received, all of it? */
 bool server_has(const char *id);
 
+/* The AMQP id of one that was received, from 0 on; NULL: there were not so many. */
+const char *server_id(int which);
+
 #endif

@@ -20,8 +20,13 @@ SANITIZERS = "-fsanitize=address,undefined"
 COMMON = ["-std=gnu11", "-g", "-O1", "-pthread", SANITIZERS, "-fno-sanitize-recover=all"]
 CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
 LAUNCHER = ("options", "programs", "usage", "faults", "cardfile", "serve", "ends", "repair",
-            "snapshot", "stats")  # fmt: skip
+            "snapshot", "stats", "coordinator_barrier", "coordinator_ends", "coordinator_events",
+            "coordinator_fabric", "coordinator_make", "coordinator_news",
+            "coordinator_report")  # fmt: skip
 """Of vicrun: what reads. The rest starts programs."""
+
+MAIN = {"bridge": "main.c", "load": "vicload.c"}
+"""Of programs whose other files are all for targets."""
 
 HELP = ("cards", "model", "amqp_server")
 
@@ -42,9 +47,11 @@ TARGETS = {
     "envelope": Target(inputs_bytes=512),
     "client": Target(wraps=("job_clock_ns", "getrandom")),
     "shared": Target(),
+    "timed": Target(wraps=("job_clock_ns", "syscall")),
     "attach": Target(wraps=(), inputs_bytes=512),
     "join": Target(inputs_bytes=512),
     "vicrun_options": Target(wraps=("close",)),
+    "vicload_options": Target("load", wraps=()),
     "vicbridge_options": Target("bridge", wraps=()),
     "amqp": Target("bridge", wraps=("message_free_all",)),
 }
@@ -58,11 +65,14 @@ def _sources(room: str) -> list[Path]:
             *(here / room / f"{name}.c" for name in LAUNCHER),
             *(here / "arguments").glob("*.c"),
         ]
-    if room == "bridge":
+    if room in MAIN:
         found = emulator.program_sources(room)
-        return [path for path in found if path.name != "main.c"]
-    cards = [ROOT / "models" / "card" / f"{name}.c" for name in ("vic", "engines")]
-    return [*emulator.libvic_sources(), *cards, *(HERE / f"{name}.c" for name in HELP)]
+        return [path for path in found if path.name != MAIN[room]]
+    return [
+        *emulator.libvic_sources(),
+        *emulator.hardware_sources(),
+        *(HERE / f"{name}.c" for name in HELP),
+    ]
 
 
 def _newest_header() -> float:

@@ -102,7 +102,8 @@ def fuzz(name: str, program: Path, seconds: float) -> Outcome:
         before = set(crashes.iterdir())
         # leaks are looked for when the corpus is replayed: here it takes most of the time
         options = [f"-max_total_time={left}", f"-timeout={TIMEOUT_S}", "-detect_leaks=0"]
-        options += [f"-max_len={TARGETS[name].inputs_bytes}", "-rss_limit_mb=2048"]
+        options += [f"-report_slow_units={TIMEOUT_S}", "-rss_limit_mb=2048"]
+        options += [f"-max_len={TARGETS[name].inputs_bytes}"]
         options += ["-print_final_stats=1", f"-artifact_prefix={crashes}/", str(corpus)]
         with started([str(program), *options]) as process:
             _, said = process.communicate()

@@ -1,13 +1,14 @@
 /* vic_message, and a card that writes whatever it likes: words that it saw, forged frames with a right checksum, lies
  * about credit, counters. Two others send to each other meanwhile: does each message come at most once, whole and in
- * order, and when the writing is over, does every one come? */
+ * order, and when the writing is over, does every one come? And is what comes of the forger something that a sender
+ * could have sent whole, whatever pieces it was forged from? */
 #include <sched.h>
 
 #include "../cards.h"
 #include "vic_message.h"
 #include "../../../emulator/src/message/wire.h"
 
-enum { ALL = 3, FORGER = 2, WINDOW = 8192, MOST = 6000, ACTIVITIES = 3, NEWS = ACTIVITIES + 1, SEEN = 64 };
+enum { ALL = 3, FORGER = 2, WINDOW = 8192, MOST = 6000, ACTIVITIES = 3, NEWS = ACTIVITIES + 1, SEEN = 64, POISON = 0xbe };
 
 static const struct job_config size = {
     .cards = ALL, .sram_words = 4096, .counters = 40, .fifo_words = 8, .dma_entries = 8,
@@ -53,11 +54,20 @@ static void send_one(struct input *in)
     flow[to].sent += status == VIC_OK;
 }
 
+/* Every forged piece of a message of so many bytes has these, each at its place: a hole has others. */
+static void check_forged(size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        CHECK(data[i] == byte_of(FORGER, (uint32_t)bytes, i));
+    }
+}
+
 /* False: there was nothing. */
 static bool receive_one(uint32_t me, size_t capacity)
 {
     uint32_t src = UINT32_MAX, number;
     size_t bytes = 0;
+    memset(data, POISON, sizeof data); /* what is not written is seen; the sanitizer does so with what is allocated */
     int status = vic_message_recv(messages[me], &src, data, capacity, &bytes, 0);
     if (status != VIC_OK) {
         CHECK(status == VIC_ETIMEDOUT || (status == VIC_ENOSPC && bytes > capacity && bytes <= MOST));
@@ -65,6 +75,7 @@ static bool receive_one(uint32_t me, size_t capacity)
     }
     CHECK(bytes <= capacity);
     if (src == FORGER) {
+        check_forged(bytes);
         return true;
     }
     CHECK(src == 1 - me && bytes >= 4);
@@ -151,7 +162,9 @@ static void forge(struct input *in, uint32_t at)
     if (!state_of(at, &state)) {
         return;
     }
-    memset(body, kind, sizeof body);
+    for (uint32_t i = 0; i < frame.bytes; i++) {
+        ((uint8_t *)body)[i] = byte_of(FORGER, frame.total, (size_t)frame.offset + i);
+    }
     uint32_t place = state.place + (kind % 64 == 63 ? take_byte(in) : 0);
     frame_make(stream_key(&layout, FORGER, at, state.epoch, names[at]), place, &frame, body, words);
     uint32_t n = frame_words(frame.bytes), rest = rest_of(&layout, place) * UNIT;
