@@ -11,11 +11,12 @@ import random
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fault import Fault, Outcome, shim
-from subjects import SANITIZE, SUBJECTS, bench, faults_of
+from python_cards import PYTHON_CARDS, python_bench
+from subjects import SANITIZE, SUBJECTS, Bench, Subject, bench, faults_of
 from writers import COMMANDS, Desk
 
 
@@ -40,6 +41,17 @@ def table(name: str, judged: Iterable[tuple[Fault, Outcome, str]]) -> int:
     return len(bad)
 
 
+def jobs(built: Bench, subjects: Sequence[Subject], most: int) -> int:
+    """Fail calls in jobs; return how many went wrong."""
+    wrong = 0
+    for subject in subjects:
+        chosen = list(faults_of(built.counted(subject).counts))
+        if len(chosen) > most:
+            chosen = random.Random(1).sample(chosen, most)
+        wrong += table(subject.name, ((f, *built.judge(subject, f)) for f in chosen))
+    return wrong
+
+
 def main() -> int:
     """Run what was asked for; 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -53,13 +65,9 @@ def main() -> int:
         subjects = [subject for subject in SUBJECTS if asked.only in subject.name]
         if subjects:
             flags = ["-O1"] if asked.plain else SANITIZE
-            built = bench(Path(folder), library, flags)
-        for subject in subjects:
-            counts = built.counted(subject).counts
-            chosen = list(faults_of(counts))
-            if len(chosen) > asked.most:
-                chosen = random.Random(1).sample(chosen, asked.most)
-            wrong += table(subject.name, ((f, *built.judge(subject, f)) for f in chosen))
+            wrong += jobs(bench(Path(folder), library, flags), subjects, asked.most)
+        python = [subject for subject in PYTHON_CARDS if asked.only in subject.name]
+        wrong += jobs(python_bench(Path(folder), library), python, asked.most)
         commands = [name for name in COMMANDS if asked.only in name]
         with Desk(Path(folder) / "desk", library) as desk:
             for name in commands:

@@ -4,6 +4,7 @@
  *     talk cards      SRAM, counters, DMA, packets that are held back, barrier
  *     talk messages   each card sends to all by a thread of its own and receives
  *     talk client     card 0 is a bridge; the others publish to it, and to each other by topic
+ *     talk bridge     card 0 publishes to a bridge on card 1, and takes two messages of a queue
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -147,6 +148,63 @@ static void talk_as_client(void)
     MUST(vic_client_close(client));
 }
 
+static void send_envelope(const struct vic_envelope *e)
+{
+    unsigned char *room = memory(e->bytes + VIC_ENVELOPE_MOST + VIC_KEY_MOST);
+    size_t bytes;
+    MUST(vic_envelope_pack(room, e->bytes + VIC_ENVELOPE_MOST + VIC_KEY_MOST, e, &bytes));
+    MUST(vic_message_send(messages, 1, room, bytes, VIC_FOREVER));
+    free(room);
+}
+
+/* Prints an id, and notes it in a set of small ones. */
+static void say(const char *what, uint64_t session, uint64_t id, unsigned *set)
+{
+    unsigned bit = 1u << id % 32;
+    if ((*set & bit) == 0) { /* the broker gives again what was not acknowledged when a connection broke */
+        printf("%s " VIC_MESSAGE_ID "\n", what, (unsigned long long)session, (unsigned long long)id);
+    }
+    *set |= bit;
+}
+
+/* Every id that is confirmed is printed, so that it can be held against what the broker has received. */
+static void talk_to_a_bridge(void)
+{
+    enum { MOST = 40000, RING = 4096, ALL_CONFIRMED = 2 | 4 | 8, ALL_DELIVERED = 2 | 4 };
+    const struct vic_message_config config = {MOST, RING, 0};
+    static const size_t size[EACH] = {0, 300, MOST / 2};
+    unsigned char *data = memory(MOST), credit[8];
+    unsigned answered = 0, delivered = 0;
+    MUST(vic_message_open(card, &config, &messages));
+    memset(data, 'x', MOST);
+    vic_envelope_put_word(credit, 2);
+    send_envelope(&(struct vic_envelope){
+        .kind = VIC_SUBSCRIBE, .session = 1, .id = 1, .key = "q", .key_bytes = 1, .body = credit, .bytes = 8});
+    for (uint64_t i = 0; i < EACH; i++) {
+        send_envelope(&(struct vic_envelope){.kind = VIC_PUBLISH, .flags = VIC_CONFIRM_WANTED, .session = 1,
+                                             .id = i + 1, .key = "k", .key_bytes = 1, .body = data,
+                                             .bytes = size[i]});
+    }
+    while (answered != ALL_CONFIRMED || delivered != ALL_DELIVERED) {
+        struct vic_envelope e;
+        size_t bytes;
+        MUST(vic_message_recv(messages, NULL, data, MOST, &bytes, VIC_FOREVER));
+        MUST(vic_envelope_unpack(data, bytes, &e));
+        for (size_t i = 0; e.kind == VIC_CONFIRM && i < vic_envelope_ids(&e); i++) {
+            say(e.flags == 0 ? "confirmed" : "refused", e.session, vic_envelope_id(&e, i), &answered);
+        }
+        if (e.kind == VIC_DELIVER) {
+            say("delivered", e.origin_session, e.origin_id, &delivered);
+            send_envelope(&(struct vic_envelope){.kind = VIC_ACK, .session = e.session, .id = e.id});
+        } else if (e.kind == VIC_REFUSAL) {
+            fprintf(stderr, "talk: no queue: %.*s\n", (int)e.bytes, (const char *)e.body);
+            exit(1);
+        }
+    }
+    free(data);
+    MUST(vic_message_close(messages));
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -159,6 +217,8 @@ int main(int argc, char **argv)
         talk_by_messages();
     } else if (strcmp(what, "client") == 0) {
         talk_as_client();
+    } else if (strcmp(what, "bridge") == 0) {
+        talk_to_a_bridge();
     } else {
         talk_of_cards();
     }

@@ -10,13 +10,14 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from errno import EINTR, EIO, EMFILE, ENOSPC
+from errno import EACCES, EINTR, EIO, EMFILE, ENOSPC
 from pathlib import Path
 from types import TracebackType
 
 from fault import DEADLINE_S, HERE, NOTHING, Fault, Outcome, read_state, tail, verdict
 
 SHORT = 0
+LASTING = ("stat", "lstat")  # what nobody may look at stays so
 ERRORS: Mapping[str, Sequence[int]] = {
     "open": [EMFILE, ENOSPC],
     "read": [EIO],
@@ -24,8 +25,9 @@ ERRORS: Mapping[str, Sequence[int]] = {
     "fopen": [EMFILE, SHORT],
     **dict.fromkeys(("fsync", "syncfs", "close", "fclose", "unlink", "rmdir", "fstat"), (EIO,)),
     **dict.fromkeys(("rename", "mkdir", "link"), (ENOSPC,)),
+    **dict.fromkeys(LASTING, (EACCES,)),
 }
-TIDYING = ("unlink", "rmdir", "close", "fstat", "open")  # of folders to be removed
+TIDYING = ("unlink", "rmdir", "close", "fstat", "open", *LASTING)  # of folders to be removed
 RESULTS = (".parquet", ".csv", ".toml", ".json")  # a page holds times
 VARYING = ("manifest.json", "t.json")  # hold times; the first is checked by `dvsim report`
 
@@ -156,7 +158,7 @@ class Desk:
         for call, errors in ERRORS.items():
             for error in errors:
                 for number in range(1, counts.get(call, 0) + 1):
-                    found.append(Fault(call, number, error))
+                    found.append(Fault(call, number, error, onward=call in LASTING))
                     if call == "write" and error == ENOSPC:
                         found.append(Fault(call, number, error, onward=True))
         return found
