@@ -98,9 +98,6 @@ void link_cork(struct link *link, bool on)
     if (on != link->corked && setsockopt(link->fd, IPPROTO_TCP, TCP_CORK, &value, sizeof value) == 0) {
         link->corked = on;
     }
-    if (on) {
-        link->said_ns = now_ns();
-    }
 }
 
 /* When the next heartbeat has to go; what was not heard for too long is down. */

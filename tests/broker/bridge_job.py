@@ -180,7 +180,9 @@ class Job:
                 if marker in nodes.known_of(pid) and _name(pid) == program]  # fmt: skip
 
     def kill(self, program: str, which: int = 0, number: int = signal.SIGKILL) -> None:
-        os.kill(sorted(self.pids(program))[which], number)
+        there = sorted(self.pids(program))
+        assert len(there) > which, f"{program} is not there, but {there}\n{self.log}"
+        os.kill(there[which], number)
 
     def expected(self, *numbers: int) -> int:
         """Return the digest of all that some publishers published."""

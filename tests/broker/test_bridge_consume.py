@@ -1,5 +1,8 @@
 """vicbridge, from queues to cards: to one of those who subscribed, until it is acknowledged?"""
 
+import shlex
+import time
+
 import nodes
 import pika
 import pytest
@@ -61,17 +64,34 @@ def test_a_group_of_consumers_shares_a_queue(job, channel):
     assert everything.expected() == sums
 
 
+def holder(job, count):
+    return [str(compiled("holder")), "2", job.name, str(count), str(job.folder)]
+
+
 def test_what_a_killed_program_held_goes_to_another(job, channel):
     fill(job, channel, 400)
-    holder = [str(compiled("holder")), "2", job.name, "100", str(job.folder)]
+    go = job.folder / "go"  # the other one comes when the first has its share
+    wait = f"until [ -e {shlex.quote(str(go))} ]; do sleep 0.05; done; exec "
+    other = ["sh", "-c", wait + shlex.join(job.consume(400, bridge=2))]
     job.start(
-        holder, job.consume(400, bridge=2), job.bridge("--exit-with-clients"),
-        options=["--if-killed", "leave"],
-    )  # fmt: skip
-    job.eventually(lambda: "holding" in job.log, "a program that acknowledges nothing")
+        holder(job, 100), other, job.bridge("--exit-with-clients"), options=["--if-killed", "leave"]
+    )
+    job.eventually(lambda: "holding 100" in job.log, "a program that acknowledges nothing")
+    go.touch()
+    job.eventually(lambda: job.total("acked") == 300, "all that the other one can have")
     job.kill("holder")
     job.end(None)
     assert (job.report()["messages"], left_in(channel, job.name)) == (400, 0)
+    assert "beyond its credit" not in job.log
+
+
+def test_a_consumer_that_has_nothing_to_say_stays_connected(job, channel):
+    fill(job, channel, 20)
+    job.start(holder(job, 10), holder(job, 10), job.bridge("--heartbeat", 1))
+    job.eventually(lambda: job.log.count("holding 10") == 2, "programs that acknowledge nothing")
+    time.sleep(5)  # the broker hangs up on who is silent for two to three heartbeats
+    assert job.log.count("consumer: connected") == 1, job.log
+    assert "beyond its credit" not in job.log
 
 
 def test_a_rejected_message_is_delivered_again(job, channel):

@@ -1,4 +1,5 @@
-/* Subscribes, takes what its credit allows, acknowledges nothing, and waits to be killed. */
+/* Subscribes, takes what its credit allows, acknowledges nothing, and waits to be killed.
+ * What else came of it is said on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,12 +17,15 @@ int main(int argc, char **argv)
         return 1;
     }
     for (int i = 0; i < held; i++) {
-        if (vic_client_recv(client, &delivery, VIC_FOREVER) != VIC_OK || delivery.kind != VIC_DELIVER) {
+        int status = vic_client_recv(client, &delivery, VIC_FOREVER);
+        if (status != VIC_OK || delivery.kind != VIC_DELIVER) {
+            fprintf(stderr, "message %d: %s, kind %u\n", i, vic_strerror(status), delivery.kind);
             return 1;
         }
         vic_client_release(client, &delivery);
     }
     fprintf(stderr, "holding %d\n", held);
-    vic_client_recv(client, &delivery, VIC_FOREVER);
+    int status = vic_client_recv(client, &delivery, VIC_FOREVER);
+    fprintf(stderr, "beyond its credit: %s, kind %u\n", vic_strerror(status), delivery.kind);
     return 1;
 }

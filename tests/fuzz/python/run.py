@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[3]
 CRASHES = ROOT / "build" / "fuzz" / "crashes"
 ROUND = 200  # cases between two looks at the clock
 POOL = 400  # cases that are changed; beyond it new ones take the place of old ones
-SLOW_S = 60  # from which on a case is taken for one that never ends
+SLOW_S = 60  # of processor time, from which on a case is taken for one that never ends
 MEMORY = 4 << 30  # bytes of address space that a case may take
 
 
@@ -157,13 +157,13 @@ def _watched() -> Iterator[None]:
     def ring(number: int, frame: FrameType | None) -> None:
         raise TooSlow
 
-    signal.signal(signal.SIGALRM, ring)
-    signal.alarm(SLOW_S)
+    signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, SLOW_S)
     try:
         with warnings.catch_warnings(action="error"):  # as in the tests
             yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def fuzz(name: str, minutes: float, seed: int, keep: bool) -> int:
