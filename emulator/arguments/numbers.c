@@ -90,6 +90,9 @@ const char *did_you_mean(const char *text, const char *const *names, size_t coun
 {
     static char hint[100];
     const char *name = nearest(text, names, count);
-    snprintf(hint, sizeof hint, name != NULL ? "; did you mean '%s'?" : "", name);
+    hint[0] = 0;
+    if (name != NULL) {
+        snprintf(hint, sizeof hint, "; did you mean '%s'?", name);
+    }
     return hint;
 }

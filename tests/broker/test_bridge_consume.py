@@ -87,9 +87,9 @@ def test_what_a_killed_program_held_goes_to_another(job, channel):
 
 def test_a_consumer_that_has_nothing_to_say_stays_connected(job, channel):
     fill(job, channel, 20)
-    job.start(holder(job, 10), holder(job, 10), job.bridge("--heartbeat", 1))
+    job.start(holder(job, 10), holder(job, 10), job.bridge("--heartbeat", 2))
     job.eventually(lambda: job.log.count("holding 10") == 2, "programs that acknowledge nothing")
-    time.sleep(5)  # the broker hangs up on who is silent for two to three heartbeats
+    time.sleep(8)  # the broker hangs up on who is silent for two to three heartbeats
     assert job.log.count("consumer: connected") == 1, job.log
     assert "beyond its credit" not in job.log
 

@@ -26,8 +26,10 @@ TESTS = (
     "tests/model/test_network_core.py",
     "tests/model/test_switch_core.py",
 )
-LEFT_OUT = ("tests/emulator/test_races.py",)
-"""It needs the sanitizer that counters replace."""
+LEFT_OUT = ("tests/emulator/test_races.py", "tests/emulator/test_install.py")
+"""The first needs the sanitizer that counters replace, the second packages before the tree."""
+NOT_RUN = ("test_a_leak_is_seen", "test_a_failing_call_below_python")
+"""They need sanitizers, too, or calls of malloc that are not of the counters."""
 NATIVE = (
     ("setup.py", "-q", "build_ext", "--inplace"),
     ("emulator/build.py", "dvsim/_emulator"),
@@ -104,6 +106,7 @@ def main() -> int:
         subprocess.run([sys.executable, *build], cwd=tree, env=env, check=True)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--no-loadscope-reorder"]
     command += [f"--ignore={name}" for name in LEFT_OUT]
+    command += ["-k", " and ".join(f"not {name}" for name in NOT_RUN)]
     command += [name for name in asked.tests if (tree / name).exists()]
     failed = subprocess.run(command, cwd=tree, env=env, check=False).returncode
     return table(work, asked.bound) or failed

@@ -75,6 +75,11 @@ def main() -> None:
     if "-E" in words or not (sources or any(word.endswith(".o") for word in words)):
         os.execvp(REAL, [REAL, *words])
     flags = flags_of(words)
+    # the headers of copies lie beside them, those of what they are copies of in two rooms
+    copies = {Path(word).resolve().parent for word, path in sources.items()} - {
+        path.parent for path in sources.values()
+    }
+    flags += [f"-I{folder}" for folder in sorted(copies)]
     made = {word: compiled(path, flags) for word, path in sources.items()}
     if "-c" in words:
         for word, path in made.items():
