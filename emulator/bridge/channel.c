@@ -81,6 +81,9 @@ static int send_next_frame(struct publisher *publisher, size_t frame_bytes)
     amqp_frame_t frame = {.frame_type = AMQP_FRAME_BODY, .channel = CHANNEL};
     frame.payload.body_fragment = bytes_of(message->body + publisher->part_at, frame_bytes);
     publisher->part_at += frame_bytes;
+    if (status == AMQP_STATUS_OK && !publisher->link.url->tls) {
+        return outbox_body(&publisher->outbox, &publisher->link, CHANNEL, frame.payload.body_fragment);
+    }
     return status == AMQP_STATUS_OK ? amqp_send_frame(publisher->link.state, &frame) : status;
 }
 

@@ -81,6 +81,9 @@ static enum fault read_frames(struct consumer *consumer)
             fault = deliver_frame(consumer, &frame);
         }
     }
+    for (size_t i = 0; i < consumer->channels && !there; i++) {
+        consumer->channel[i]->lingers = consumer->channel[i]->consuming;
+    }
     return fault;
 }
 
@@ -100,12 +103,18 @@ static bool must_retry(const struct consumer *consumer)
 static enum fault hand_out(struct consumer *consumer)
 {
     enum fault fault = FAULT_NONE;
+    bool goes_on = true;
+    size_t begin = consumer->turn;
     link_cork(&consumer->link, true);
     for (size_t i = 0; i < consumer->channels && fault == FAULT_NONE; i++) {
-        struct channel *channel = consumer->channel[i];
+        size_t which = (begin + i) % consumer->channels;
+        struct channel *channel = consumer->channel[which];
         if (channel->is_open && channel->first != NULL) {
             fault = deliver_tell_broker(consumer, channel);
-            deliver_waiting(consumer, channel);
+            if (goes_on && !deliver_waiting(consumer, channel)) {
+                goes_on = false;
+                consumer->turn = which + 1; /* the others first */
+            }
         }
     }
     link_cork(&consumer->link, false);
@@ -147,8 +156,9 @@ static enum fault serve(struct consumer *consumer)
 static void forget_all(struct consumer *consumer)
 {
     for (size_t i = 0; i < consumer->channels; i++) {
-        consumer->channel[i]->is_open = consumer->channel[i]->consuming = false;
-        deliver_forget(consumer, consumer->channel[i]);
+        struct channel *channel = consumer->channel[i];
+        channel->is_open = channel->consuming = channel->lingers = false;
+        deliver_forget(consumer, channel);
     }
 }
 
@@ -237,7 +247,9 @@ void consumer_close(struct consumer *consumer)
     pthread_join(consumer->thread, NULL);
     for (size_t i = 0; i < consumer->channels; i++) {
         struct channel *channel = consumer->channel[i];
-        deliver_forget(consumer, channel);
+        while (channel->first != NULL) {
+            delivery_drop(consumer, channel, channel->first);
+        }
         while (channel->subscribers != NULL) {
             struct subscriber *next = channel->subscribers->next;
             free(channel->subscribers);
@@ -248,6 +260,7 @@ void consumer_close(struct consumer *consumer)
     while ((message = queue_take(&consumer->inbox)) != NULL) {
         message_free(message);
     }
+    refusals_forget(consumer);
     close(consumer->wake);
     free(consumer);
 }

@@ -27,10 +27,19 @@ struct subscriber {
 struct delivery {
     struct delivery *previous, *next; /* of the channel, by tag */
     struct delivery *same_bucket, *next_waiting;
-    uint64_t id, tag;
+    uint64_t id, tag;        /* tag 0: of an earlier connection, the broker has given it to somebody else */
     struct subscriber *to;   /* NULL: it waits here */
     struct message *message; /* the envelope, as long as it waits */
     bool acked;
+};
+
+/* What a program is to be told, and had no room for: that a subscription has ended. */
+struct refusal {
+    struct refusal *next;
+    uint32_t card;
+    uint64_t opens; /* of its card then */
+    size_t bytes;
+    unsigned char envelope[];
 };
 
 /* A queue. */
@@ -39,6 +48,7 @@ struct channel {
     char name[256];
     size_t name_bytes;
     bool is_open, consuming;
+    bool lingers; /* it was consumed, and frames that say so may be here still */
     struct subscriber *subscribers, *turn;
     struct delivery *first, *last;                 /* by tag */
     struct delivery *first_waiting, *last_waiting; /* not given to anybody */
@@ -62,7 +72,9 @@ struct consumer {
 
     struct link link;
     struct channel *channel[MOST_QUEUES];
-    size_t channels;
+    size_t channels, turn; /* turn: the channel that is looked at first */
+    struct refusal *refusals;
+    size_t refusals_kept;
     struct delivery *bucket[BUCKETS];
     uint64_t last_id;
     uint64_t look_ns; /* when to look who has left */
@@ -78,11 +90,12 @@ void consumer_close(struct consumer *consumer); /* NULL is good */
 
 void subscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
 void unsubscribe(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
-void subscribers_look(struct consumer *consumer); /* who has left? */
+void subscribers_look(struct consumer *consumer); /* who has left? who has room for a refusal? */
 bool subscribers_any(const struct consumer *consumer);
 
 /* Tell everybody of a queue that this was it. */
 void subscribers_refuse(struct consumer *consumer, struct channel *channel, const char *why);
+void refusals_forget(struct consumer *consumer);
 
 /* Begin to consume wherever somebody waits for it, stop where nobody does. */
 enum fault channels_attend(struct consumer *consumer);
@@ -97,11 +110,17 @@ struct delivery *delivery_new(struct consumer *consumer, struct channel *channel
 void delivery_drop(struct consumer *consumer, struct channel *channel, struct delivery *delivery);
 enum fault delivery_return(struct consumer *consumer, struct channel *channel,
                            struct delivery *delivery); /* to the queue */
-void deliver_waiting(struct consumer *consumer, struct channel *channel);
+
+/* Give what waits to those who may have it. False: that took time, and for nothing; the link is to be looked after
+ * before the next try. */
+bool deliver_waiting(struct consumer *consumer, struct channel *channel);
 void deliver_ack(struct consumer *consumer, uint32_t card, const struct vic_envelope *envelope);
 enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channel); /* what was acknowledged */
 void deliver_requeue(struct consumer *consumer, struct channel *channel,
                      const struct subscriber *of);                       /* NULL: what waits */
-void deliver_forget(struct consumer *consumer, struct channel *channel); /* all: the broker gives it anew */
+
+/* The connection has gone: the broker gives all of it anew. What programs have stays in the books until they are
+ * done with it, as it counts against their credit. */
+void deliver_forget(struct consumer *consumer, struct channel *channel);
 
 #endif

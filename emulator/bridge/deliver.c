@@ -84,7 +84,7 @@ static bool give(struct consumer *consumer, struct subscriber *to, struct delive
     return true;
 }
 
-void deliver_waiting(struct consumer *consumer, struct channel *channel)
+bool deliver_waiting(struct consumer *consumer, struct channel *channel)
 {
     uint64_t now = now_ns();
     struct delivery *delivery;
@@ -93,16 +93,17 @@ void deliver_waiting(struct consumer *consumer, struct channel *channel)
         channel->turn = to->next;
         if (give(consumer, to, delivery)) {
             channel->first_waiting = delivery->next_waiting;
-        } else {
-            now = now_ns();
-        }
+        } else if (delivery->message->bytes > LONG_BYTES) {
+            return false;
+        } /* it is not its turn again before the next call */
     }
+    return true;
 }
 
 enum fault delivery_return(struct consumer *consumer, struct channel *channel, struct delivery *delivery)
 {
     int status = AMQP_STATUS_OK;
-    if (channel->is_open) {
+    if (channel->is_open && delivery->tag != 0) {
         status = amqp_basic_nack(consumer->link.state, channel->number, delivery->tag, 0, 1);
         count(&consumer->bridge->counters.requeued, 1);
     }
@@ -131,10 +132,14 @@ static void done(struct consumer *consumer, uint32_t card, uint64_t id, bool rej
         delivery = delivery->same_bucket;
     }
     if (delivery == NULL || delivery->to == NULL || delivery->to->card != card) {
-        return; /* of an earlier connection, which gave it back; acknowledged twice; or nonsense */
+        return; /* acknowledged twice, or nonsense */
     }
     struct channel *channel = delivery->to->channel;
     delivery->to->out--;
+    if (delivery->tag == 0) {
+        delivery_drop(consumer, channel, delivery);
+        return;
+    }
     if (rejected) {
         delivery_return(consumer, channel, delivery);
         return;
@@ -179,11 +184,12 @@ enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channe
 
 void deliver_forget(struct consumer *consumer, struct channel *channel)
 {
-    while (channel->first != NULL) {
-        delivery_drop(consumer, channel, channel->first);
+    for (struct delivery *each = channel->first, *next; each != NULL; each = next) {
+        next = each->next;
+        each->tag = 0;
+        if (each->to == NULL) {
+            delivery_drop(consumer, channel, each);
+        }
     }
     channel->first_waiting = channel->last_waiting = channel->coming = NULL;
-    for (struct subscriber *each = channel->subscribers; each != NULL; each = each->next) {
-        each->out = 0;
-    }
 }

@@ -100,6 +100,18 @@ void link_cork(struct link *link, bool on)
     }
 }
 
+/* Has something come that nobody looked at, as this thread was held up itself? */
+static bool is_heard(struct link *link)
+{
+    struct pollfd look = {link->fd, POLLIN, 0};
+    poll(&look, 1, 0);
+    if ((look.revents & POLLIN) != 0) {
+        link->readable = true;
+        link->heard_ns = now_ns();
+    }
+    return (look.revents & POLLIN) != 0;
+}
+
 /* When the next heartbeat has to go; what was not heard for too long is down. */
 static enum fault heartbeats(struct link *link, uint64_t *next_ns)
 {
@@ -108,7 +120,7 @@ static enum fault heartbeats(struct link *link, uint64_t *next_ns)
     if (every == 0) {
         return FAULT_NONE;
     }
-    if (now - link->heard_ns > 2 * every) {
+    if (now - link->heard_ns > 2 * every && !is_heard(link)) {
         snprintf(link->why, sizeof link->why, "nothing was heard from %s for %llu s", link->url->shown,
                  (unsigned long long)(2 * link->heartbeat_s));
         return FAULT_DOWN;

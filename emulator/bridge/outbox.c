@@ -126,7 +126,7 @@ static int add_header(struct outbox *outbox, amqp_channel_t channel, const amqp_
     return end_frame(outbox, AMQP_FRAME_HEADER, channel, sizeof head, encoded);
 }
 
-static int add_body(struct outbox *outbox, struct link *link, amqp_channel_t channel, amqp_bytes_t body)
+int outbox_body(struct outbox *outbox, struct link *link, amqp_channel_t channel, amqp_bytes_t body)
 {
     unsigned char *at = outbox->bytes + outbox->used;
     int status = AMQP_STATUS_OK;
@@ -158,7 +158,7 @@ int outbox_publish(struct outbox *outbox, struct link *link, amqp_channel_t chan
         return status;
     }
     if (body.len > 0) {
-        status = add_body(outbox, link, channel, body);
+        status = outbox_body(outbox, link, channel, body);
     }
     return status == AMQP_STATUS_OK && outbox->used >= FULL ? outbox_flush(outbox, link) : status;
 }

@@ -2,7 +2,8 @@
  *
  * rabbitmq-c hands each frame to the operating system by itself: three calls for a short message, which cost more
  * than all that is done for it elsewhere. Here it encodes method and properties, and the frames of many
- * messages go in one call. Over TLS, and for messages of several frames, its own calls are used.
+ * messages go in one call. It also waits for ever when a broker takes no more; here that ends with the heartbeats.
+ * Over TLS, and for methods and headers of messages of several frames, its own calls are used.
  */
 #ifndef BRIDGE_OUTBOX_H
 #define BRIDGE_OUTBOX_H
@@ -22,6 +23,9 @@ void outbox_close(struct outbox *outbox);
 int outbox_publish(struct outbox *outbox, struct link *link, amqp_channel_t channel,
                    const amqp_basic_publish_t *method, const amqp_basic_properties_t *properties,
                    amqp_bytes_t body);
+
+/* Put a frame of a longer body in; the same. */
+int outbox_body(struct outbox *outbox, struct link *link, amqp_channel_t channel, amqp_bytes_t body);
 
 /* Send what is there. */
 int outbox_flush(struct outbox *outbox, struct link *link);

@@ -8,7 +8,7 @@
 
 static const uint64_t sleep_ns = 200000000, reply_retry_ns = 1000000;
 
-enum { CHANNEL = 1, MOST_FRUITLESS = 5 };
+enum { CHANNEL = 1, MOST_REFUSALS = 5 };
 
 /* What came off the card, and what is due again, into the thread's own queue. */
 static void collect(struct publisher *publisher)
@@ -154,7 +154,9 @@ static void *run(void *self)
                               .prepare = prepare,
                               .needed = needed,
                               .tend = tend};
+    unsigned refusals = 0; /* in a row, of what was published */
     while (attempt_all(&attempt)) {
+        uint64_t begin = now_ns();
         count(&bridge->counters.reconnects, attempt.before);
         attempt.before = true;
         set_state(publisher, PUBLISHER_WORKS);
@@ -167,9 +169,11 @@ static void *run(void *self)
         log_warning("%s", publisher->link.why);
         link_close(&publisher->link, false);
         start_again(publisher);
-        attempt.fruitless = publisher->progress ? 0 : attempt.fruitless + 1;
+        bool worked = publisher->progress || now_ns() - begin > bridge->options.reconnect_most_ns;
+        attempt.fruitless = worked ? 0 : attempt.fruitless + 1; /* one that was idle for long worked */
+        refusals = (publisher->progress ? 0 : refusals) + (fault == FAULT_REFUSED);
         publisher->progress = false;
-        if (fault == FAULT_REFUSED && attempt.fruitless == MOST_FRUITLESS) {
+        if (refusals == MOST_REFUSALS) {
             log_error("%s", publisher->link.why);
             bridge_stop(bridge, STOP_FAILED);
         }

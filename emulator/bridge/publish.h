@@ -41,8 +41,8 @@ struct publisher {
 
 bool publisher_start(struct publisher *publisher, struct bridge *bridge, unsigned number);
 
-/* Hand a message over; waits while the window is full. False: the bridge gives up; the message is the caller's.
- */
+/* Hand a message over; waits while the window is full, unless the bridge is to stop: then what was taken is the
+ * last. False: the bridge gives up; the message is the caller's. */
 bool publisher_put(struct publisher *publisher, struct message *message);
 
 void publisher_kick(struct publisher *publisher);  /* look round */

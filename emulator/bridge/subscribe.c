@@ -5,7 +5,55 @@
 
 #include "consume.h"
 
-static const uint64_t look_every_ns = 50000000, refusal_ns = 100000000;
+enum { MOST_REFUSALS = 1024 }; /* that wait for programs which do not read; further ones are lost */
+
+static const uint64_t look_every_ns = 50000000;
+
+static bool is_told(struct consumer *consumer, const struct refusal *refusal)
+{
+    uint64_t opens = 0;
+    vic_peer_opens(consumer->bridge->card, refusal->card, &opens);
+    return opens != refusal->opens || vic_message_send(consumer->bridge->messages, refusal->card,
+                                                       refusal->envelope, refusal->bytes, 0) == VIC_OK;
+}
+
+/* A program that is not told waits for ever: a refusal stays until there is room for it, or the program left. */
+static void keep_refusal(struct consumer *consumer, uint32_t card, const unsigned char *envelope, size_t bytes)
+{
+    struct refusal *refusal =
+        consumer->refusals_kept < MOST_REFUSALS ? malloc(sizeof *refusal + bytes) : NULL;
+    if (refusal != NULL) {
+        *refusal = (struct refusal){.next = consumer->refusals, .card = card, .bytes = bytes};
+        vic_peer_opens(consumer->bridge->card, card, &refusal->opens);
+        memcpy(refusal->envelope, envelope, bytes);
+        consumer->refusals = refusal;
+        consumer->refusals_kept++;
+    }
+}
+
+static void tell_refusals(struct consumer *consumer)
+{
+    for (struct refusal **at = &consumer->refusals; *at != NULL;) {
+        struct refusal *refusal = *at;
+        if (is_told(consumer, refusal)) {
+            *at = refusal->next;
+            consumer->refusals_kept--;
+            free(refusal);
+        } else {
+            at = &refusal->next;
+        }
+    }
+}
+
+void refusals_forget(struct consumer *consumer)
+{
+    while (consumer->refusals != NULL) {
+        struct refusal *next = consumer->refusals->next;
+        free(consumer->refusals);
+        consumer->refusals = next;
+    }
+    consumer->refusals_kept = 0;
+}
 
 static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, uint64_t number,
                    const char *queue, size_t queue_bytes, const char *why)
@@ -21,7 +69,9 @@ static void refuse(struct consumer *consumer, uint32_t card, uint64_t session, u
                                     .bytes = strlen(why)};
     log_warning("card %u cannot consume queue '%.*s': %s", card, (int)queue_bytes, queue, why);
     vic_envelope_pack(room, sizeof room, &envelope, &bytes);
-    vic_message_send(consumer->bridge->messages, card, room, bytes, refusal_ns);
+    if (vic_message_send(consumer->bridge->messages, card, room, bytes, 0) != VIC_OK) {
+        keep_refusal(consumer, card, room, bytes);
+    }
 }
 
 static struct channel *find_channel(struct consumer *consumer, const char *queue, size_t bytes)
@@ -35,20 +85,65 @@ static struct channel *find_channel(struct consumer *consumer, const char *queue
     return NULL;
 }
 
-static struct channel *channel_for(struct consumer *consumer, const struct vic_envelope *envelope)
+/* The channel of a queue that nobody wants any more, and of which nothing can come. */
+static struct channel *free_channel(struct consumer *consumer)
 {
-    struct channel *channel = find_channel(consumer, envelope->key, envelope->key_bytes);
-    if (channel != NULL || consumer->channels == MOST_QUEUES) {
-        return channel;
+    for (size_t i = 0; i < consumer->channels; i++) {
+        struct channel *channel = consumer->channel[i];
+        if (channel->subscribers == NULL && !channel->consuming && !channel->lingers && channel->first == NULL) {
+            return channel;
+        }
     }
-    channel = calloc(1, sizeof *channel);
+    return NULL;
+}
+
+static struct channel *new_channel(struct consumer *consumer)
+{
+    struct channel *channel = calloc(1, sizeof *channel);
     if (channel != NULL) {
-        memcpy(channel->name, envelope->key, envelope->key_bytes); /* VIC_KEY_MOST is 255 */
-        channel->name_bytes = envelope->key_bytes;
         consumer->channel[consumer->channels++] = channel;
         channel->number = (amqp_channel_t)consumer->channels;
     }
     return channel;
+}
+
+static struct channel *channel_for(struct consumer *consumer, const struct vic_envelope *envelope)
+{
+    struct channel *channel = find_channel(consumer, envelope->key, envelope->key_bytes);
+    if (channel != NULL) {
+        return channel;
+    }
+    channel = consumer->channels < MOST_QUEUES ? new_channel(consumer) : free_channel(consumer);
+    if (channel != NULL) {
+        memcpy(channel->name, envelope->key, envelope->key_bytes); /* VIC_KEY_MOST is 255 */
+        channel->name[envelope->key_bytes] = 0;
+        channel->name_bytes = envelope->key_bytes;
+    }
+    return channel;
+}
+
+/* As RabbitMQ looks at it, which hangs up on a name that is not. */
+static bool is_utf8(const char *text, size_t bytes)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    for (size_t i = 0; i < bytes;) {
+        uint32_t point = (unsigned char)text[i++];
+        size_t more = point < 0x80 ? 0 : point >> 5 == 6 ? 1 : point >> 4 == 14 ? 2 : point >> 3 == 30 ? 3 : bytes;
+        if (more > bytes - i) {
+            return false;
+        }
+        point &= more > 0 ? 0x3fu >> more : 0x7f;
+        for (size_t end = i + more; i < end; i++) {
+            if ((text[i] & 0xc0) != 0x80) {
+                return false;
+            }
+            point = point << 6 | (text[i] & 0x3f);
+        }
+        if (point < least[more] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* NULL, or why this queue is none for programs. */
@@ -60,7 +155,8 @@ static const char *not_served(const struct options *options, const struct vic_en
             return NULL;
         }
     }
-    if (envelope->key_bytes == 0 || memchr(envelope->key, 0, envelope->key_bytes) != NULL) {
+    if (envelope->key_bytes == 0 || memchr(envelope->key, 0, envelope->key_bytes) != NULL ||
+        !is_utf8(envelope->key, envelope->key_bytes)) {
         return "this is no name of a queue";
     }
     return options->consumes == 0 ? NULL : "this bridge does not serve it (--consume)";
@@ -88,6 +184,7 @@ void subscribers_look(struct consumer *consumer)
         return;
     }
     consumer->look_ns = now + look_every_ns;
+    tell_refusals(consumer);
     for (size_t i = 0; i < consumer->channels; i++) {
         for (struct subscriber **at = &consumer->channel[i]->subscribers; *at != NULL;) {
             if (program_has_left(consumer, *at)) {
@@ -211,6 +308,7 @@ static enum fault begin(struct consumer *consumer, struct channel *channel)
     char doing[320];
     enum fault fault = FAULT_NONE;
     snprintf(doing, sizeof doing, "queue '%s'", channel->name);
+    channel->lingers = true;
     if (!channel->is_open) {
         amqp_channel_open(link->state, channel->number);
         fault = link_reply(link, channel->number, doing);

@@ -51,7 +51,7 @@ bool publisher_put(struct publisher *publisher, struct message *message)
 {
     bool good = true, wake;
     pthread_mutex_lock(&publisher->lock);
-    while (!has_window(publisher, message->bytes) && good) {
+    while (!has_window(publisher, message->bytes) && good && atomic_load(&publisher->bridge->stop) == STOP_NOT) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += LOOK_NS;
@@ -96,8 +96,9 @@ static void give_room(struct publisher *publisher, size_t number, size_t bytes)
     if (publisher->room_wanted && (many || publisher->held == 0)) {
         pthread_cond_signal(&publisher->room);
     }
-    pthread_mutex_unlock(&publisher->lock);
+    /* under the lock: else the taker's next ones are counted beside these, and there seem to be more than the window */
     atomic_fetch_sub_explicit(&publisher->bridge->counters.in_flight, number, memory_order_relaxed);
+    pthread_mutex_unlock(&publisher->lock);
 }
 
 static void answer(struct publisher *publisher, const struct message *message, unsigned flags)

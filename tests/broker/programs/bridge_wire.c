@@ -47,6 +47,9 @@ static void silence_is_noticed_and_broken(void)
     link->heartbeat_s = 1;
     CHECK(link_wait(link, publisher.wake, false, 0) == FAULT_DOWN);
     CHECK(strcmp(link->why, "nothing was heard from amqp://nobody for 2 s") == 0);
+    wire_frame(&wire, AMQP_FRAME_HEARTBEAT, 0, "", 0); /* it was we who did not look */
+    CHECK(link_wait(link, publisher.wake, false, 0) == FAULT_NONE && link->readable);
+    CHECK(publisher_read(&publisher) == FAULT_NONE && !link->readable);
     link->heard_ns = now_ns();
     link->said_ns = 0;
     CHECK(link_wait(link, publisher.wake, false, 0) == FAULT_NONE);
@@ -227,6 +230,24 @@ static void bodies_go_whole_through_a_narrow_socket(void)
     end();
 }
 
+/* A broker that takes no more in the middle of a frame is left as one that says nothing. */
+static void a_long_message_waits_no_longer_than_heartbeats(void)
+{
+    begin(0);
+    static unsigned char body[300000];
+    struct message *message = a_message(1, "long");
+    int small = 4096;
+    setsockopt(publisher.link.fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    message->body = body;
+    message->body_bytes = sizeof body;
+    publisher.link.heartbeat_s = 1;
+    publisher.link.allowance = 1 << 20; /* it was said to have room */
+    queue_put(&publisher.next, message);
+    CHECK(publisher_publish(&publisher) == FAULT_DOWN && strstr(publisher.link.why, "publishing: request timed out") != NULL);
+    CHECK(publisher.part == message); /* to be published again */
+    end();
+}
+
 /* Whoever hands a message over waits no longer than the bridge lives. */
 static void a_full_window_is_waited_for_until_the_end(void)
 {
@@ -244,6 +265,9 @@ static void a_full_window_is_waited_for_until_the_end(void)
     CHECK(publisher_put(&publisher, more) && publisher.held == 9 && bridge.counters.in_flight == 9);
     bridge.options.window = 8;
     bridge.options.window_bytes = 1 << 20;
+    bridge_stop(&bridge, STOP_SIGNAL); /* what it took is the last: it is waited for like the others */
+    CHECK(publisher_put(&publisher, a_message(10, "last")) && publisher.held == 10 && bridge.counters.in_flight == 10);
+    atomic_store(&bridge.stop, STOP_NOT);
     end();
 }
 
@@ -281,6 +305,7 @@ int main(void)
     what_comes_back_is_told_apart();
     why_a_login_fails_is_hinted_at();
     bodies_go_whole_through_a_narrow_socket();
+    a_long_message_waits_no_longer_than_heartbeats();
     a_full_window_is_waited_for_until_the_end();
     a_full_socket_is_waited_for();
     message_free_all();
