@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import sys
@@ -12,8 +11,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dvsim.errors import RunFailed
 
@@ -23,6 +23,18 @@ DIED = "a worker process died; is there enough memory?"
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
+
+
+class _Spawning(SpawnContext):
+    """Starts processes and knows them: others may be children of this process, too."""
+
+    def __init__(self) -> None:
+        self.started: list[SpawnProcess] = []
+
+    def Process(self, *args: Any, **how: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: ANN401, N802 - as there
+        """Return a process that is about to start."""
+        self.started.append(SpawnProcess(*args, **how))
+        return self.started[-1]
 
 
 class Workers:
@@ -37,6 +49,7 @@ class Workers:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._pool: ProcessPoolExecutor | None = None
+        self._context = _Spawning()
 
     def __enter__(self) -> Workers:
         return self
@@ -54,8 +67,9 @@ class Workers:
         """
         if self._pool is None:
             return
-        for child in multiprocessing.active_children():
-            child.terminate()
+        for child in self._context.started:
+            if child.pid is not None:  # else it could not be started
+                child.terminate()
         self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
     def do(self, work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[Done]:
@@ -89,7 +103,7 @@ class Workers:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
                 self._workers,
-                mp_context=multiprocessing.get_context("spawn"),
+                mp_context=self._context,
                 initializer=_start_worker,
                 initargs=(os.getpid(),),
             )

@@ -14,9 +14,9 @@ from types import TracebackType
 from dvsim.broker.control import Control
 from dvsim.broker.files import LISTENERS, Settings, erlang, write_private
 from dvsim.broker.install import Installation, find
-from dvsim.broker.limits import check_plugins, check_shape, memory_of
+from dvsim.broker.limits import check_patience, check_plugins, check_shape, memory_of
 from dvsim.broker.node import POLL_S, STOP_S, Node
-from dvsim.broker.private import PrivateFolder
+from dvsim.broker.private import PrivateFolder, unusable
 from dvsim.broker.process import start_bound
 from dvsim.broker.reserve import HOST, Ports, answers
 from dvsim.broker.tls import make_certificates
@@ -111,6 +111,7 @@ class Brokers:
         progress: Callable[[str], None] = lambda _: None,
     ) -> None:
         check_shape(clusters, nodes)
+        check_patience(timeout_s)
         memory = memory_of(clusters * nodes, memory)
         self._installation: Installation = find()
         chosen = check_plugins(plugins, self._installation)
@@ -130,6 +131,11 @@ class Brokers:
                 for name in string.ascii_lowercase[:clusters]
             )
             self._start(time.monotonic() + timeout_s, progress)
+        except OSError as error:  # a full disk, as a rule
+            self.close()
+            if isinstance(error, BrokenPipeError):  # nobody hears the progress any more
+                raise
+            raise unusable(Path(error.filename or self._folder.path), error) from error
         except BaseException:
             self.close()
             raise
@@ -229,8 +235,10 @@ class Brokers:
     def _wait_epmd(self, end: float) -> None:
         while not answers(self._control.epmd_port):
             if self._epmd is None or self._epmd.poll() is not None or time.monotonic() > end:
-                said = (self._folder.path / "epmd-output").read_text("utf-8", "replace")
-                raise RunFailed(f"Erlang's epmd does not start: {said.strip() or 'no reason told'}")
+                runs = self._epmd is not None and self._epmd.poll() is None
+                said = (self._folder.path / "epmd-output").read_text("utf-8", "replace").strip()
+                said = said or ("it does not answer in time" if runs else "no reason told")
+                raise RunFailed(f"Erlang's epmd does not start: {said}")
             time.sleep(POLL_S)
 
     def _wait_cluster(self, cluster: Cluster, end: float) -> None:

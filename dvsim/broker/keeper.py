@@ -32,8 +32,8 @@ def main() -> None:
     asked = json.load(sys.stdin)
     keeper = Identity.of(os.getpid())
     assert keeper is not None
-    folder.write(State(keeper, asked))
     try:
+        folder.write(State(keeper, asked))
         _tell("started", None)
         brokers = Brokers(
             **asked, directory=folder.nodes, progress=lambda text: _tell("progress", text)

@@ -32,6 +32,18 @@ def check_shape(clusters: int, nodes: int) -> None:
             raise _wrong(name, f"must be 1 to {most}, is {value}")
 
 
+def check_patience(timeout_s: float) -> None:
+    """Refuse a time to wait in which nothing can start, or that would never be over.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no number above 0; it may be infinite.
+    """
+    if not timeout_s > 0:
+        raise _wrong("timeout_s", f"must be above 0 seconds, is {timeout_s:g}")
+
+
 def memory_of(count: int, given: int | None) -> int:
     """Return the bytes at which each of so many nodes lets its publishers wait.
 

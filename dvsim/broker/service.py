@@ -171,7 +171,11 @@ def _running(folder: StateFolder) -> State | None:
 
 def _start_keeper(folder: StateFolder, asked: Mapping[str, Any]) -> subprocess.Popen[str]:
     """Start the process that keeps nodes, in a session of its own."""
-    with folder.log.open("w") as log:
+    try:
+        log = folder.log.open("w")
+    except OSError as error:
+        raise unusable(folder.log, error) from error
+    with log:
         keeper = subprocess.Popen(
             [sys.executable, "-m", "dvsim.broker.keeper", str(folder.path)],
             stdin=subprocess.PIPE,

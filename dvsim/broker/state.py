@@ -157,12 +157,16 @@ class StateFolder:
 
         Raises
         ------
-        OSError
-            If it cannot be written.
+        OutputError
+            If it cannot be written. Nothing new is left then.
         """
         new = self.path / f".state.{os.getpid()}"
-        new.write_text(state.to_json(), "utf-8")
-        new.replace(self._file)
+        try:
+            new.write_text(state.to_json(), "utf-8")
+            new.replace(self._file)
+        except OSError as error:
+            new.unlink(missing_ok=True)
+            raise unusable(self._file, error) from error
 
     def check_free(self) -> None:
         """Refuse a folder of nodes that is not ours.

@@ -15,6 +15,7 @@ from dvsim.calibration.target import Key, Target, mean_error, rows_of, target_of
 from dvsim.calibration.tpe import require_optuna, search_tpe
 from dvsim.errors import Fault, ScenarioError
 from dvsim.results.run import Run
+from dvsim.scenario.bounds import SEED
 from dvsim.scenario.load import load_card
 from dvsim.scenario.types import Card, Scenario
 from dvsim.session import run_scenarios
@@ -140,8 +141,11 @@ def fit_card(
     Raises
     ------
     ScenarioError
-        If there is no such card, table, column or parameter, or the budget is too small.
+        If there is no such card, table, column or parameter, the budget is too small, or the seed
+        is none.
     """
+    if not 0 <= how.seed < SEED:  # the runs that judge the fit have the next one
+        raise ScenarioError([Fault("--seed", None, "", f"is {how.seed}; from 0 to {SEED - 1}")])
     if how.optuna:
         require_optuna()
     card = load_card(base)

@@ -128,14 +128,15 @@ def emulate(
         plain = trace_limit.isascii() and trace_limit.isdigit()
         options |= {"--trace-limit": trace_limit if plain else str(bytes_of(trace_limit))}
     command = [str(root / "bin" / "vicrun")]
-    command += [text for name, value in options.items() if value for text in (name, value)]
+    for name, value in options.items():
+        command += [] if value is None else [name, value]  # an empty one is vicrun's to refuse
     command += [text for fault in faults for text in ("--fault", fault)]
     flags = {"--check": check, "--stats": stats, "--spread": spread, "--prefix": prefix}
     command += [name for name, given in flags.items() if given]
-    parameters = [] if join else _parameters(card)  # the job has its own
+    parameters = [] if join is not None else _parameters(card)  # the job has its own
     if trace is not None and trace.endswith(".gz"):
         raise click.UsageError("--trace: vicrun does not compress; name it FILE.json, then gzip it")
-    if watch and join:
+    if watch and join is not None:
         raise click.UsageError("--watch is of the job, not of a program that joins it")
     if watch:
         from dvsim.cli.watched import watch as run_watched

@@ -43,7 +43,7 @@ def explain(
     seed, samples = given["seed"], given["samples"]
     found = ranges(base.resolved(given["overrides"]).scenario, given["vary"], given["spread"])
     points = points_for(found, samples, seed)
-    times = given["replications"] or 1
+    times = 1 if given["replications"] is None else given["replications"]
     say_first = f"{len(found)} keys, {samples} samples: {len(points):,} points, {times} replication"
     complain(say_first + "s each" * (times > 1))
     asked = {name: given[name] for name in ("overrides", "seed", "scale")}

@@ -147,11 +147,18 @@ def clean(parent: Path) -> None:
         if host != host_name() or not pid.isdigit() or _alive(int(pid)):
             continue
         final = parent / name
-        if kind == _PREVIOUS and not final.exists() and any(leftover.iterdir()):
+        if kind == _PREVIOUS and not final.exists() and _holds_something(leftover):
             with contextlib.suppress(OSError):
                 leftover.rename(final)
         else:
             shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _holds_something(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except OSError:  # another process that cleans beside this one was quicker
+        return False
 
 
 def _swap(partial: Path, folder: Path) -> None:

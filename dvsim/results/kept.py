@@ -213,9 +213,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not is_file(path):
         what = "it has no manifest.json" if is_folder(folder) else "there is no such folder"
         what = out_of_reach(path) or what
-        depths = ("*", "*/*", "*/*/*") if is_folder(folder) else ()
-        inside = (next(folder.glob(f"{deep}/{MANIFEST}"), None) for deep in depths)
-        first = next((path for path in inside if path is not None), None)
+        first = _inside(folder) if is_folder(folder) else None
         more = f"; there are in it: {first.parent.parent}/*" if first else ""
         message = f"{folder} is not a run: {what}{more}"
         raise RunFailed(message)
@@ -231,6 +229,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if wrong is not None:
         raise broken(folder, f"{MANIFEST} lacks a valid '{wrong}'")
     return manifest
+
+
+def _inside(folder: Path) -> Path | None:
+    """Return the manifest of a result in a folder, to be told; None if none is seen."""
+    try:
+        inside = (next(folder.glob(f"{deep}/{MANIFEST}"), None) for deep in ("*", "*/*", "*/*/*"))
+        return next((path for path in inside if path is not None), None)
+    except OSError:  # others make and remove folders there at this moment
+        return None
 
 
 def read_checked(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:

@@ -15,9 +15,13 @@ MOST_TOLD = 8  # folders in an error
 
 
 class Kept(NamedTuple):
-    """A kept result: when it was begun, by which backend, and its folder."""
+    """A kept result: when it was begun, and kept, by which backend, and its folder.
+
+    When it was begun is told to the second, and several may have begun in the same one.
+    """
 
     started: str
+    kept_ns: int
     backend: str
     folder: Path
 
@@ -75,8 +79,8 @@ def kept_of(name: str, root: Path) -> list[Kept]:
             except OtherVersion as error:
                 others.append(error)
                 continue
-            about = str(manifest.get("started")), str(manifest.get("backend"))
-            found.append(Kept(*about, path.parent))
+            started, backend = str(manifest.get("started")), str(manifest.get("backend"))
+            found.append(Kept(started, path.stat().st_mtime_ns, backend, path.parent))
         if found:
             return sorted(found)
         if others:

@@ -13,7 +13,8 @@ from dvsim.sweeps.run import page, parts_of
 
 def shards_in(folder: Path) -> list[Path]:
     """Return the shards that a folder has, or that are beside it, or the folder itself."""
-    for place in (folder, parts_of(folder)):
+    folder = named(folder)
+    for place in (folder, parts_of(folder)) if folder.name else (folder,):  # the root has no name
         try:
             inside = sorted(path.parent for path in place.glob(f"*-of-*/{MANIFEST}"))
         except OSError as error:
@@ -21,6 +22,11 @@ def shards_in(folder: Path) -> list[Path]:
         if inside:
             return inside
     return [folder]
+
+
+def named(folder: Path) -> Path:
+    """Return a folder with its name, of which ``.`` and ``..`` say nothing."""
+    return folder.resolve() if folder.name in ("", "..") else folder
 
 
 def merge_folders(folders: Sequence[Path], *, report: bool = False) -> Swept:
@@ -45,10 +51,10 @@ def merge_folders(folders: Sequence[Path], *, report: bool = False) -> Swept:
     parts = load_parts(folders)
     first = parts[0]
     assert first.folder is not None  # it was read from there
-    around = first.folder.parent
+    around = named(first.folder.parent)
     if first.manifest["asked"]["shard"] is None:
         target = first.folder
-    elif around == parts_of(around.with_suffix("")):
+    elif around.suffix and around == parts_of(around.with_suffix("")):
         target = around.with_suffix("")
     else:
         target = around / f"{first.name.rpartition('/')[2]}-{first.manifest['asked']['digest']}"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from dvsim.asked import check_asked
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.sweeps.axis import Axis, parse_axis
@@ -139,6 +140,7 @@ def _sampled(
     if together:
         raise ScenarioError([Fault("--zip", None, together[0], "has no meaning with --sample")])
     count = sample_size(sample)
+    check_asked(seed=seed)
     for shares in qmc.Sobol(len(axes), scramble=True, rng=seed).random(count).tolist():
         yield tuple(axis.at(share) for axis, share in zip(axes, shares, strict=True))
 

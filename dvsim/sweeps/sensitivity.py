@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.asked import check_asked
 from dvsim.errors import Fault, RunFailed, ScenarioError
 from dvsim.results.interval import CONFIDENCE
 from dvsim.results.swept import Swept
@@ -58,11 +59,12 @@ def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
     Raises
     ------
     ScenarioError
-        If `samples` is no power of two.
+        If `samples` is no power of two, or the seed is none.
     """
     from scipy.stats import qmc
 
     power_of_two("--samples", "", samples)
+    check_asked(seed=seed)
     count = len(ranges)
     shares = qmc.Sobol(2 * count, scramble=True, rng=seed).random(samples)
     one, other = shares[:, :count], shares[:, count:]

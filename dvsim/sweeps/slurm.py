@@ -50,7 +50,8 @@ def script(sweep: Sweep, command: Sequence[str], parts: int, sweeps: Path) -> st
         Where the table goes.
     """
     count = min(parts, len(sweep.points))
-    merge = shlex.join(["dvsim", "merge", str(sweep.folder(sweeps))])
+    report = ["--report"] if "--report" in command else []  # of the whole, too
+    merge = shlex.join(["dvsim", "merge", str(sweep.folder(sweeps)), *report])
     return _SCRIPT.format(
         points=len(sweep.points),
         name=sweep.name,

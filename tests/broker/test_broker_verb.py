@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -213,3 +214,18 @@ def test_a_missing_rabbitmq_is_said(folder):
     assert (done.returncode, done.stdout) == (1, "")
     said = "DVSIM_RABBITMQ: no rabbitmq-server and rabbitmqctl in '/nowhere'\n"
     assert done.stderr == said
+
+
+def test_a_full_disk_is_said_with_the_file(folder):
+    command = f"ulimit -f 0; exec {shlex.join([*DVSIM, 'up', *SIZE, '--dir', str(folder)])}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"cannot use '{folder}/state.json' for nodes: File too large\n"
+    assert {path.name for path in folder.iterdir()} == {"keeper.log", "lock"}
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan"])
+def test_a_time_to_wait_is_above_0(folder, seconds):
+    done = broker("up", *SIZE, "--dir", folder, "--timeout", seconds)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "must be above 0 seconds, is" in done.stderr

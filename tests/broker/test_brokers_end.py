@@ -11,7 +11,7 @@ from pathlib import Path
 import nodes
 import pytest
 
-from dvsim.broker import Brokers, install, limits, private
+from dvsim.broker import Brokers, brokers, install, limits, private
 from dvsim.broker.process import Identity
 from dvsim.broker.reserve import Ports
 from dvsim.emu import data_vortex
@@ -111,6 +111,24 @@ def test_a_node_that_is_never_ready_is_given_up(fake, temporary):
     assert nodes.processes(temporary / private.PREFIX) == set()
 
 
+def test_an_epmd_that_is_slow_is_not_said_to_have_failed(fake, temporary):
+    fake("exec sleep 1000")
+    with pytest.raises(RunFailed, match=r"epmd does not start: it does not answer in time"):
+        Brokers(timeout_s=1e-9)
+    assert nodes.processes(temporary / private.PREFIX) == set()
+
+
+def test_a_full_disk_is_said_with_the_file(fake, temporary, monkeypatch):
+    def full(path, *_):
+        raise OSError(28, "No space left on device", str(path))
+
+    fake("exec sleep 1000")
+    monkeypatch.setattr(brokers, "write_private", full)
+    with pytest.raises(OutputError, match=r"cannot use '.*/\.erlang\.cookie' .*: No space left"):
+        Brokers()
+    assert {path.name for path in temporary.iterdir()} == {"sbin"}
+
+
 def test_a_missing_rabbitmq_is_said_with_its_package(monkeypatch, tmp_path):
     monkeypatch.delenv("DVSIM_RABBITMQ", raising=False)
     monkeypatch.setattr(install, "USUAL", ())
@@ -162,6 +180,8 @@ def test_a_missing_openssl_is_said(fake, monkeypatch, temporary):
         ({"nodes": 10}, "nodes: must be 1 to 9, is 10"),
         ({"memory": 1 << 20}, "memory: a node needs at least 256 MiB, not 1 MiB"),
         ({"nodes": 3, "memory": 1 << 50}, "memory: 3 x 1073741824 MiB is more than the machine's"),
+        ({"timeout_s": 0}, "timeout_s: must be above 0 seconds, is 0"),
+        ({"timeout_s": float("nan")}, "timeout_s: must be above 0 seconds, is nan"),
         ({"plugins": ["rabbitmq_managment"]}, "did you mean 'rabbitmq_management'?"),
         ({"plugins": ["rabbitmq_web_mqtt_examples"]}, "listens on a fixed port"),
     ],

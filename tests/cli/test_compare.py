@@ -4,6 +4,7 @@ It is what docs/emulated-runs.md shows.
 """
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ from dvsim.report.overlaid import distribution, series
 from dvsim.results.beside import compare
 from dvsim.results.folder import run_folder, write_run
 from dvsim.results.manifest import build_manifest
+from dvsim.results.named import folders_of
 from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
 
@@ -175,6 +177,22 @@ def test_two_runs_of_one_scenario(kept, tmp_path):
     assert started[0] == started[1] or shown == (started[0] < started[1])
     many = dvsim("compare", "mine", "--runs", root, "--last", "3")
     assert many.returncode == 2 and "--last: 2 of mine are kept in" in many.stderr
+
+
+def test_runs_of_one_second_are_in_the_order_in_which_they_were_kept(tmp_path):
+    scenario = load("h3/fdr-256", ["workload.messages=100"])
+    made = []
+    for seed in (1, 2, 3):
+        how = {"seed": seed, "replications": 1, "out": tmp_path, "report": False, "workers": 1}
+        made += [run.folder for run in run_scenarios([scenario], **how)]
+    for order in (made, made[::-1]):
+        for number, folder in enumerate(order):
+            path = folder / "manifest.json"
+            manifest = json.loads(path.read_text("utf-8"))
+            path.write_text(json.dumps(manifest | {"started": "2026-11-20T12:00:00+00:00"}))
+            os.utime(path, ns=(0, number))
+        assert folders_of("h3/fdr-256", tmp_path, 2) == order[1:]
+        assert folders_of("h3/fdr-256", tmp_path) == order[2:]
 
 
 def test_a_run_and_a_study_are_not_compared(kept, tmp_path):

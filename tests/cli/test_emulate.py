@@ -42,6 +42,9 @@ def test_options_behind_the_program_are_its_own():
         (["-n", "2", "--card", "fdr-ipoib", "true"], "is a link card; an emulated card needs"),
         (["-n", "2", "--mode", "time", "true"], "did you mean 'timed'?"),
         (["-n", "60000", "true"], "bytes of memory"),
+        (["-n", "", "true"], "-n: '' is not a number of cards"),  # of a variable that is not set
+        (["-n", "2", "--seed", "", "true"], "--seed: '' is not a whole number"),
+        (["-n", "2", "--mode", "", "true"], "--mode: '' is not functional or timed"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, said):
@@ -49,6 +52,12 @@ def test_what_is_wrong_is_said(arguments, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_socket_without_a_name_is_not_joined():
+    done = emulate("-n", "1", "--join", "", "true")
+    assert done.returncode != 0
+    assert "--join" in done.stderr
 
 
 def test_sizes_come_from_the_card(desk, monkeypatch):

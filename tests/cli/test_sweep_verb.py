@@ -154,6 +154,14 @@ def test_a_slurm_script_runs_all_parts_and_merges_them(sweep, desk):
     assert tables(desk / "a") == tables(desk / "b")
 
 
+def test_a_page_that_is_asked_for_is_one_of_the_whole_sweep_too(sweep):
+    for asked in ([], ["--report"]):
+        script = sweep(*VARY, *HOW, "--slurm", "3", *asked).stdout
+        (merge,) = [line.strip() for line in script.splitlines() if "--wrap=" in line]
+        assert merge.startswith("--wrap='dvsim merge ")
+        assert merge.endswith(" --report'") == bool(asked)
+
+
 def test_a_sensitivity_ranks_the_keys_and_is_kept(sweep, desk):
     options = ["--vary", "system.publisher.publish=20 us..80 us"]
     options += ["--vary", "system.broker.memory=50 GB..100 GB", "--samples", "8"]
@@ -169,6 +177,9 @@ def test_a_sensitivity_ranks_the_keys_and_is_kept(sweep, desk):
     wrong = sweep("--sensitivity", *options, "--workers", "1", "--result", "delivered_rat")
     assert wrong.returncode == 2
     assert "did you mean 'delivered_rate'?" in wrong.stderr
+    none = sweep("--sensitivity", *options, "--replications", "0")
+    assert none.returncode == 2
+    assert "--replications: 0 is less than 1" in none.stderr
 
 
 @pytest.fixture

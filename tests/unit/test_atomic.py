@@ -138,3 +138,21 @@ def test_what_a_process_of_somebody_else_writes_is_left_alone(tmp_path, monkeypa
     (tmp_path / ".partial-short").mkdir()  # of nobody who writes here
     clean(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {theirs.name, ".partial-short"}
+
+
+def test_what_another_process_removes_at_this_moment_is_no_failure(tmp_path, monkeypatch):
+    """Both clean up after the same dead process, and the other one is quicker."""
+    left = tmp_path / f".previous-{host_name()}-{2**22 + 1}-run-abc"  # no such process
+    left.mkdir()
+    (left / "page").write_bytes(b"page")
+    exists = Path.exists
+
+    def overtaken(self, **how):
+        if self == tmp_path / "run" and left.is_dir():
+            left.rename(tmp_path / "run")
+            (tmp_path / "run").rename(tmp_path / "moved")
+        return exists(self, **how)
+
+    monkeypatch.setattr(Path, "exists", overtaken)
+    clean(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["moved"]

@@ -171,6 +171,13 @@ def test_a_budget_that_cannot_move_is_refused(tmp_path):
         calibrate.main([*words.split(), "--out", str(tmp_path)], standalone_mode=False)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64 - 1])
+def test_a_seed_that_no_run_can_have_is_refused_before_the_search(tmp_path, seed):
+    words = f"h3-bridge --against {DATA} --fit r1:8 --parameter push --seed {seed} --name a"
+    with pytest.raises(ScenarioError, match=f"--seed: is {seed}; from 0 to {2**64 - 2}"):
+        calibrate.main([*words.split(), "--out", str(tmp_path)], standalone_mode=False)
+
+
 @pytest.mark.parametrize(
     "words",
     [

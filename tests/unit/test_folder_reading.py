@@ -3,12 +3,14 @@
 import hashlib
 import json
 import re
+from pathlib import Path
 
 import pytest
 from kept_run import keep
 
 from dvsim.errors import RunFailed
 from dvsim.results.folder import load_run
+from dvsim.results.kept import read_manifest
 
 
 @pytest.fixture
@@ -72,3 +74,12 @@ def test_a_broken_manifest_is_named(kept, text):
     (kept.folder / "manifest.json").write_text(text)
     with pytest.raises(RunFailed, match=r"manifest\.json"):
         load_run(kept.folder)
+
+
+def test_folders_that_go_away_while_a_run_is_looked_for_are_no_defect(tmp_path, monkeypatch):
+    def vanish(self, pattern):
+        raise FileNotFoundError(2, "No such file or directory", str(self / "gone"))
+
+    monkeypatch.setattr(Path, "glob", vanish)
+    with pytest.raises(RunFailed, match=r"is not a run: it has no manifest\.json$"):
+        read_manifest(tmp_path)

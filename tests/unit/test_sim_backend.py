@@ -146,3 +146,29 @@ def test_closing_ends_the_worker_processes():
     while multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert multiprocessing.active_children() == []
+
+
+def test_only_its_own_worker_processes_are_ended():
+    """A script that calls dvsim may have other processes, and other sweeps in other threads."""
+    of_the_script = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,))
+    of_the_script.start()
+    try:
+        with Workers(2) as another:
+            assert another.begin(abs, -1).result(timeout=60) == 1
+            with Workers(2) as pool:
+                assert pool.begin(abs, -2).result(timeout=60) == 2
+            of_the_script.join(timeout=0.5)
+            assert of_the_script.is_alive()
+            assert another.begin(abs, -3).result(timeout=60) == 3
+    finally:
+        of_the_script.kill()
+        of_the_script.join()
+
+
+def test_a_worker_that_cannot_be_started_leaves_nothing_to_end(monkeypatch):
+    def refuse(_):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", refuse)
+    with pytest.raises(BlockingIOError), Workers(2) as pool:
+        pool.begin(abs, -1)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import multiprocessing
 import time
 
 import numpy as np
@@ -11,7 +12,7 @@ from switch_desk import small
 
 import dvsim
 from dvsim import making
-from dvsim.backends import pool, switch
+from dvsim.backends import switch
 from dvsim.cli.points import study_lines
 from dvsim.errors import OutputError, RunFailed
 from dvsim.report.answers import answer
@@ -303,16 +304,16 @@ def test_an_interrupted_run_leaves_nothing_and_no_process(sweep, tmp_path, monke
         ask(sweep, out=tmp_path / "runs", workers=2)
     assert not (tmp_path / "runs").exists()
     deadline = time.monotonic() + 10
-    while pool.multiprocessing.active_children() and time.monotonic() < deadline:
+    while multiprocessing.active_children() and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert pool.multiprocessing.active_children() == []
+    assert multiprocessing.active_children() == []
 
 
 def test_a_worker_that_dies_fails_the_run(sweep, monkeypatch):
     monkeypatch.setattr(switch, "QUICK", 0)
 
     def kill_one(*_):
-        next(iter(pool.multiprocessing.active_children())).kill()
+        next(iter(multiprocessing.active_children())).kill()
 
     monkeypatch.setattr(making.Progress, "runs_done", kill_one)
     monkeypatch.setattr(switch, "SMALL", 1)

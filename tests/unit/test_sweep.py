@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import shutil
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -207,6 +208,43 @@ def test_shards_that_do_not_belong_together_are_not_merged(sweep, tmp_path):
         merge_folders([one.folder, other.folder])
     with pytest.raises(RunFailed, match="is not a run"):
         merge_folders([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("inside", "named"),
+    [
+        ("", ["."]),
+        ("", ["1-of-2", "2-of-2"]),
+        ("1-of-2", [".."]),
+        ("1-of-2", [".", "../2-of-2"]),
+        ("1-of-2", ["../1-of-2", "../2-of-2"]),
+    ],
+)
+def test_shards_are_named_from_inside_their_folder(sweep, tmp_path, monkeypatch, inside, named):
+    asked = sweep(["workload.messages=5,6"])
+    for number in (1, 2):
+        run(asked, workers=1, shard=Shard(number, 2), **kept(tmp_path, "a"))
+    whole = asked.folder(tmp_path / "a" / "sweeps")
+    monkeypatch.chdir(whole.with_name(f"{whole.name}.parts") / inside)
+    merge_folders([Path(name) for name in named])
+    assert (whole / "points.csv").is_file()
+    monkeypatch.chdir(whole)
+    assert merge_folders([Path()]).folder == whole  # from the parts beside it
+    shutil.rmtree(whole.with_name(f"{whole.name}.parts"))
+    monkeypatch.chdir(whole)  # it was replaced
+    assert merge_folders([Path()]).folder == whole
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunFailed, match="/ is not a run"):
+        merge_folders([Path("/")])
+
+
+def test_a_seed_that_no_run_can_have_draws_no_points(sweep):
+    with pytest.raises(ScenarioError, match="--seed: -1 is negative"):
+        plan(["workload.messages=5..60"], sample="sobol:4", seed=-1)
+    varied = ["workload.messages=5..60", "system.publisher.processes=1,2"]
+    found = ranges(sweep().asked[0].scenario, varied, 0.2)
+    with pytest.raises(ScenarioError, match="--seed: -1 is negative"):
+        points_for(found, 8, -1)
 
 
 def test_a_worker_with_other_code_is_refused(sweep, monkeypatch):
