@@ -95,6 +95,7 @@ void guest_hear(struct launch *launch, uint32_t card);
 void guest_gone(struct launch *launch, uint32_t card); /* one of the two of a place that was lost */
 void guest_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number);
 void guest_hang_up(struct launch *launch, uint32_t card);
+void guests_signal(const struct launch *launch, int number); /* those of other process groups */
 
 /* join.c. Bring a program into a job that runs; the exit code. */
 int join_job(const struct options *options);
@@ -106,7 +107,7 @@ void pass_signal(struct launch *launch, int signals);
 /* loop.c. Watch until all programs have ended. */
 void loop(struct launch *launch, int signals);
 
-/* output.c. Read what is there and write whole lines; at the end also what is no line. */
+/* output.c. Read some of what is there and write whole lines; at the end all, and also what is no line. */
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards);
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards);
 bool streams_lost(const struct child *child, uint32_t card); /* after saying why */

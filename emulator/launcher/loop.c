@@ -67,7 +67,11 @@ static void watch(struct pollfd *watched, int fd)
 static bool goes_on(const struct launch *launch)
 {
     bool over = launch->signalled || atomic_load(&launch->job->shared->poison) != 0;
-    bool waits = launch->options->programs == 1 && is_place(&launch->options->program[0]) && !over;
+    uint32_t places = 0;
+    while (places < launch->options->programs && is_place(&launch->options->program[places])) {
+        places++;
+    }
+    bool waits = places == launch->options->programs && !over;
     return launch->running + launch->waiting + launch->guests > 0 || waits;
 }
 

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "launcher.h"
@@ -56,24 +57,31 @@ static void put_lines(struct stream *stream, uint32_t card, uint32_t cards)
     memmove(stream->line, stream->line + at, stream->used);
 }
 
+/* Once: who writes faster than we do would keep us from all else. How many bytes. */
+static int copy_some(struct stream *stream, uint32_t card, uint32_t cards)
+{
+    ssize_t n;
+    do {
+        n = read(stream->from, stream->line + stream->used, sizeof stream->line - stream->used);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0 && errno == EAGAIN) {
+        return 0;
+    }
+    if (n <= 0) {
+        stream->error = n < 0 && stream->error == 0 ? errno : stream->error;
+        close(stream->from);
+        stream->from = -1;
+        return 0;
+    }
+    stream->used += (size_t)n;
+    put_lines(stream, card, cards);
+    return (int)n;
+}
+
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards)
 {
-    while (stream->from >= 0) {
-        ssize_t n = read(stream->from, stream->line + stream->used, sizeof stream->line - stream->used);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0 && errno == EAGAIN) {
-            return;
-        }
-        if (n <= 0) {
-            stream->error = n < 0 && stream->error == 0 ? errno : stream->error;
-            close(stream->from);
-            stream->from = -1;
-            return;
-        }
-        stream->used += (size_t)n;
-        put_lines(stream, card, cards);
+    if (stream->from >= 0) {
+        copy_some(stream, card, cards);
     }
 }
 
@@ -88,7 +96,12 @@ bool streams_lost(const struct child *child, uint32_t card)
 
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards)
 {
-    stream_copy(stream, card, cards);
+    int there = 0; /* now: what was left behind may go on writing */
+    if (stream->from >= 0 && ioctl(stream->from, FIONREAD, &there) == 0) {
+        for (int n = 1; there > 0 && n > 0; there -= n) {
+            n = copy_some(stream, card, cards);
+        }
+    }
     if (stream->used > 0) {
         put_line(stream, stream->line, stream->used, card, cards);
         stream->used = 0;

@@ -1,11 +1,13 @@
 /* --trace: the traces of all cards as one file in the trace event format, which ui.perfetto.dev opens. A
  * card is a process there; its threads carry the calls, its arrivals have a row of their own, its counters and
  * its FIFO are counter tracks. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "launcher.h"
@@ -68,7 +70,13 @@ int perfetto_write(const struct job *job, const char *path)
     if (made == NULL) {
         return ENOMEM;
     }
-    snprintf(made, length, "%s.%ld", path, (long)getpid());
+    struct stat there;
+    bool in_place = lstat(path, &there) == 0 && !S_ISREG(there.st_mode); /* a device, a pipe, a link: it stays */
+    if (in_place) {
+        strcpy(made, path);
+    } else {
+        snprintf(made, length, "%s.%ld", path, (long)getpid());
+    }
     FILE *file = fopen(made, "w");
     int error = file == NULL ? errno : 0;
     if (file != NULL) {
@@ -87,12 +95,12 @@ int perfetto_write(const struct job *job, const char *path)
         int lost = ferror(file);
         errno = EIO; /* if it was lost before this */
         lost |= fclose(file);
-        error = lost != 0 || rename(made, path) != 0 ? errno : 0;
+        error = lost != 0 || (!in_place && rename(made, path) != 0) ? errno : 0;
         if (stride > 1) {
             fprintf(stderr, "vicrun: --trace: there was room for one in %u events of the busiest card\n", stride);
         }
     }
-    if (error != 0) {
+    if (error != 0 && !in_place) {
         unlink(made);
     }
     free(made);

@@ -211,12 +211,19 @@ static void guest_ended(struct launch *launch, uint32_t card, int code, bool by_
     }
 }
 
-/* Who brought a program; -1: has ended, and was waited for. */
-static int guest_pidfd(const struct launch *launch, uint32_t card)
+/* Who brought a program. */
+static pid_t guest_pid(const struct launch *launch, uint32_t card)
 {
     struct ucred peer = {0};
     getsockopt(launch->child[card].guest, SOL_SOCKET, SO_PEERCRED, &peer, &(socklen_t){sizeof peer});
-    return peer.pid > 0 ? (int)syscall(SYS_pidfd_open, peer.pid, 0) : -1;
+    return peer.pid;
+}
+
+/* -1: has ended, and was waited for. */
+static int guest_pidfd(const struct launch *launch, uint32_t card)
+{
+    pid_t pid = guest_pid(launch, card);
+    return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
 /* Who had joined was killed, and its program is about to be: the place is free when both have gone. Who is killed
@@ -271,6 +278,16 @@ void guest_tell(const struct launch *launch, uint32_t card, uint32_t kind, int n
     struct join what = {.kind = kind, .number = (uint32_t)number};
     if (send(launch->child[card].guest, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
         shutdown(launch->child[card].guest, SHUT_RDWR);
+    }
+}
+
+void guests_signal(const struct launch *launch, int number)
+{
+    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
+        const struct child *child = &launch->child[i];
+        if (child->guest >= 0 && !child->lost && getpgid(guest_pid(launch, i)) != getpgrp()) {
+            guest_tell(launch, i, JOIN_SIGNAL, number);
+        }
     }
 }
 

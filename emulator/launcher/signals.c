@@ -24,6 +24,7 @@ int take_signals(void)
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* if whoever started us ignores it, nobody could be waited for */
     int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0) {
         fprintf(stderr, "vicrun: cannot take signals: %s\n", strerror(errno));
@@ -31,7 +32,7 @@ int take_signals(void)
     return signals;
 }
 
-/* A terminal sends its signals to all processes of the group by itself. */
+/* A terminal sends its signals to all processes of the group by itself; guests may be of another. */
 void pass_signal(struct launch *launch, int signals)
 {
     struct signalfd_siginfo info;
@@ -39,6 +40,8 @@ void pass_signal(struct launch *launch, int signals)
         launch->signalled |= info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2;
         if (info.ssi_code != SI_KERNEL) {
             children_signal(launch, (int)info.ssi_signo);
+        } else {
+            guests_signal(launch, (int)info.ssi_signo);
         }
     }
 }

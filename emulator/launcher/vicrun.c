@@ -3,6 +3,7 @@
  * poison word, what the programs leave behind is adopted and ended: nothing stays, whatever dies. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,17 @@ static int fail(const char *what)
 {
     fprintf(stderr, "vicrun: %s: %s\n", what, strerror(errno));
     return 1;
+}
+
+/* What is opened later must not become a stream that was closed: the programs would write their output there. */
+static void have_streams(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= 2) {
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 /* Four descriptors for each card, and some. */
@@ -88,6 +100,7 @@ static void finish(struct launch *launch)
 int main(int argc, char **argv)
 {
     struct options options;
+    have_streams();
     int code = options_read(argc, argv, &options);
     if (code == -1) {
         code = options.join != NULL ? join_job(&options) : memory_check(&options.job);

@@ -103,6 +103,13 @@ def test_a_job_of_empty_places_takes_who_comes_and_stays(serve, place):
     assert not place.exists()
 
 
+def test_empty_places_may_be_written_apart(serve):
+    job = serve("-n", "1", "-", ":", "-n", "2", "-")
+    assert job.join(*SAY, "0", card=1) == (0, "1 of 3\n", "")
+    assert job.process.poll() is None
+    assert job.end() == (0, "", "")
+
+
 def test_those_who_join_are_cards_as_others(serve, emulator):
     """They cross a barrier with a program that was there from the start."""
     opens = emulator.program("opens")

@@ -5,7 +5,9 @@ Here a test stands between the two, or is one of them (join.h).
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import signal
 import socket
 import struct
@@ -19,6 +21,7 @@ import pytest
 from emulator_build import SMALL
 from test_join import SAY, place, result, serve, until
 from test_launcher import vicrun
+from test_launcher_lives import COUNT
 from test_lost_guest import ask
 
 LAYOUT = struct.Struct("<II20sIIIIIQ200s")
@@ -28,6 +31,16 @@ NOTHING = Said(0, 0, b"", 0, 0, 0, 0, 0, 0, b"")
 LOST = "the launcher of the job was killed"
 STRANGE = "the job does not answer as it should"
 NAME = "between"
+TERMINAL = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, lambda *_: None)
+job = subprocess.Popen([sys.argv[1], "--serve", "s", "-n", "2", "-"])
+while not os.path.exists("s"):
+    time.sleep(0.01)
+print(job.pid, flush=True)
+subprocess.run([sys.argv[1], "--join", "s", "--", sys.executable, "-c", sys.argv[2]])
+job.wait()
+"""
 __all__ = ["place", "serve"]  # fixtures
 
 
@@ -305,3 +318,31 @@ def test_a_guest_keeps_the_prefix_of_its_card_over_its_lives(serve):
             command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
         )
     assert (lost.returncode, "of card 0 was lost: No space left" in lost.stderr) == (1, True)
+
+
+def test_an_interrupt_at_the_terminal_of_a_job_comes_once_to_all_who_joined(emulator, place):
+    """By the terminal to who joined from there, by the job to who joined from elsewhere."""
+    terminal, theirs = os.openpty()
+    run = str(emulator.prefix / "bin" / "vicrun")
+    inside = ["setsid", "--ctty", "--wait", sys.executable, "-c", TERMINAL, run, COUNT]
+    outside = [run, "--join", str(place), "--", sys.executable, "-c", COUNT]
+    how = {"stdout": subprocess.PIPE, "text": True}
+    with (
+        subprocess.Popen(inside, stdin=theirs, **how) as here,
+        contextlib.ExitStack() as stack,
+    ):
+        os.close(theirs)
+        job = int(here.stdout.readline())
+        stack.callback(os.kill, job, signal.SIGKILL)  # if all is not as it should be
+        assert here.stdout.readline() == "ready\n"
+        there = subprocess.Popen(outside, start_new_session=True, **how)
+        assert there.stdout.readline() == "ready\n"
+        os.write(terminal, b"\x03")
+        assert here.stdout.readline() == "interrupted 1\n"
+        told, _, _ = select.select([there.stdout], [], [], 30)
+        assert told and there.stdout.readline() == "interrupted 1\n"
+        stack.pop_all()
+        os.kill(job, signal.SIGTERM)
+        assert there.communicate(timeout=60)[0] == "all 1\n"
+        assert here.communicate(timeout=60)[0] == "all 1\n"
+    os.close(terminal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -112,6 +113,42 @@ def test_an_interrupt_at_a_terminal_comes_once(emulator):
     assert (job.returncode, out) == (0, "all 1\n")
 
 
+def test_whoever_ignores_that_its_children_end_can_start_vicrun(emulator):
+    """The kernel would wait for the programs, and vicrun for ever."""
+    with start(
+        emulator, "sh", "-c", "exit 3",
+        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+    ) as job:  # fmt: skip
+        try:
+            assert job.wait(30) == 3
+        finally:
+            job.kill()
+
+
+def test_streams_that_were_closed_are_not_the_memory_of_the_job(emulator, tmp_path):
+    """What a program says there would be written over it."""
+    before = ["sh", "-c", 'exec "$@" <&- >&-', "sh"]
+    script = f"echo something; exec {emulator.program('opens')} 2>&1 >{tmp_path}/said"
+    with start(emulator, "sh", "-c", script, before=before) as job:
+        _, errors = job.communicate(timeout=60)
+    assert (job.returncode, errors) == (0, "")
+    assert "not the memory" not in (tmp_path / "said").read_text()
+
+
+def test_who_writes_without_end_keeps_nobody_from_being_heard(emulator):
+    """It writes faster than its lines get their prefix."""
+    died = ["sh", "-c", "sleep 0.5; kill -9 $$"]
+    output = {"stdout": subprocess.DEVNULL}
+    with start(emulator, "--prefix", "yes", ":", *died, **output) as job:
+        try:
+            told, _, _ = select.select([job.stderr], [], [], 30)
+            assert told and "card 1 was killed by signal 9" in job.stderr.readline()
+            job.terminate()
+            assert job.wait(30) == 128 + 9
+        finally:
+            job.kill()
+
+
 @pytest.mark.parametrize("limit", ["-S -n 40", "-n 80"], ids=["soft", "hard"])
 def test_descriptors_for_many_cards(emulator, limit):
     before = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh"]
@@ -189,3 +226,22 @@ def test_a_program_that_fails_is_told_before_a_trace_that_cannot_be_written(emul
     done = vicrun(emulator, "-n", "1", *SMALL, *trace, "sh", "-c", "exit 3")
     assert (done.returncode, "Is a directory" in done.stderr) == (3, True)
     assert list(tmp_path.parent.glob(f"{tmp_path.name}.*")) == []
+
+
+def test_a_trace_goes_into_what_is_no_file(emulator, tmp_path):
+    """A link, a pipe or a device is not replaced by a file."""
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to("target")
+    os.mkfifo(pipe)
+    assert vicrun(emulator, "-n", "1", *SMALL, "--trace", str(link), "true").returncode == 0
+    with start(emulator, "--trace", str(pipe), "true") as job:
+        try:
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            assert job.wait(60) == 0
+            assert os.read(reader, 20) == b'{"displayTimeUnit":"'
+            os.close(reader)
+        finally:
+            job.kill()
+    assert link.is_symlink() and pipe.is_fifo()
+    assert (tmp_path / "target").read_text().startswith('{"displayTimeUnit":"ns"')
+    assert {path.name for path in tmp_path.iterdir()} == {"link", "pipe", "target"}

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -83,9 +84,27 @@ static const char *through(struct stream *stream, const char *in, uint32_t card,
     return out;
 }
 
+/* One look at a stream does not take all that is there: others have to be looked at. */
+static void much_output(void)
+{
+    int from[2], there = 0;
+    static char text[3 * sizeof((struct stream *)NULL)->line];
+    memset(text, '\n', sizeof text);
+    CHECK(pipe(from) == 0 && write(from[1], text, sizeof text) == (ssize_t)sizeof text);
+    fcntl(from[0], F_SETFL, O_NONBLOCK);
+    struct stream stream = {.from = from[0], .to = open("/dev/null", O_WRONLY)};
+    stream_copy(&stream, 0, 1);
+    CHECK(ioctl(from[0], FIONREAD, &there) == 0 && there >= (int)sizeof stream.line);
+    stream_finish(&stream, 0, 1);
+    CHECK(ioctl(from[1], FIONREAD, &there) == 0 && there == 0);
+    close(from[1]);
+    close(stream.to);
+}
+
 static void output(void)
 {
     struct stream stream;
+    much_output();
     CHECK(strcmp(through(&stream, "a\nb", 7, 10), "[7] a\n[7] b\n") == 0);
     CHECK(strcmp(through(&stream, "a\n", 7, 11), "[ 7] a\n") == 0);
     CHECK(strcmp(through(&stream, "a\n", 7, 101), "[  7] a\n") == 0);
