@@ -5,6 +5,7 @@ So that runs with the same seed can be held against each other replication by re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.results.interval import half_width
+from dvsim.results.paired import change
 from dvsim.results.run import Run
 
 Floats = npt.NDArray[np.float64]
@@ -67,16 +69,20 @@ def interval(values: Floats) -> Interval:
     return Interval(float(values.mean()), float(half_width(values.size, spread)))
 
 
-def ratio(values: Floats, base: Floats) -> Interval | None:
+def ratio(values: Floats, base: Floats, *, common: bool = True) -> Interval | None:
     """Return how many times the base they are, replication by replication.
 
-    The geometric mean; half of its interval is that of the logarithm times the mean. None if there
-    is nothing to divide by, or not as many of both.
+    The geometric mean, as `dvsim.results.paired.change` has it, with its least width; half of the
+    interval is that of the logarithm times the mean. None if there is nothing to divide by, or not
+    as many of both. `common`: whether replication r of both had the same random numbers.
     """
     if values.shape != base.shape or not (np.all(values > 0) and np.all(base > 0)):
         return None
-    mean, half = interval(np.log(values / base))
-    return Interval(float(np.exp(mean)), float(np.exp(mean) * half))
+    first, other = (dict(enumerate(each.tolist())) for each in (base, values))
+    found = change(first, other, "ratio", common=common)
+    if found is None or found.high is None:
+        return None if found is None else Interval(found.value, 0.0)
+    return Interval(found.value, found.value * math.log(found.high / found.value))
 
 
 def _counter(run: Run, kind: str, metric: str) -> pd.Series[float]:

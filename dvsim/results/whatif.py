@@ -20,6 +20,7 @@ from dvsim.results.measures import (
     ratio,
     share_text,
 )
+from dvsim.results.sides import in_common
 from dvsim.results.stages import SATURATED, busiest
 from dvsim.scenario.units import format_value
 
@@ -150,7 +151,7 @@ def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:
     for run in runs:
         values = rates(run, each=_whatif(run).rate == "each")
         limit, busy = limit_of(run)
-        times = None if base is None else ratio(values, base)
+        times = None if base is None else ratio(values, base, common=in_common([runs[0], run])[1])
         found.append(Outcome(run, _whatif(run).says, interval(values), times, limit, busy))
         base = values if base is None else base
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from run_builder import samples, vortex_scenario
 
@@ -218,3 +219,15 @@ def test_a_ratio_needs_something_to_divide_by(asked):
     assert ratio(zero, some) is None
     assert ratio(some, some[:1]) is None
     assert interval(some) == (2.0, 0.0)
+
+
+def test_a_ratio_that_hardly_varies_is_not_taken_for_certain():
+    """As in `dvsim compare`: the rare pair that is not like the others may be missing."""
+    base = np.array([90.0, 100.0, 110.0])
+    values = base * [2.0, 2.0, 2.002]
+    of_pairs, apart = ratio(values, base), ratio(values, base, common=False)
+    assert of_pairs.value == apart.value == pytest.approx(2, rel=1e-3)
+    assert of_pairs.half > 4 * 2 * interval(np.log(values / base)).half
+    assert apart.half == pytest.approx(5 * of_pairs.half)
+    assert ratio(base * 2, base).half == 0  # each of them twice
+    assert ratio(base[:1] * 2, base[:1]) == (2.0, 0.0)
