@@ -80,7 +80,7 @@ def vicrun(emulator, env, *words):
         ("dup2 1 EBUSY", 126, "cannot run 'echo': Device or resource busy"),
         ("dup2 2 EBUSY", 126, "cannot run 'echo': Device or resource busy"),
         ("dup2 3 EBUSY", 126, "cannot run 'echo': Device or resource busy"),
-        ("open 1 EMFILE", 126, "cannot run 'echo': Too many open files"),
+        ("open 2 EMFILE", 126, "cannot run 'echo': Too many open files"),
     ],
 )
 def test_programs_that_cannot_be_started(emulator, failing, fault, code, said):
