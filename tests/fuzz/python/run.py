@@ -171,7 +171,7 @@ def fuzz(name: str, minutes: float, seed: int, keep: bool) -> int:
     began = time.monotonic()
     fuzzing = Fuzzing(name, seed)
     with contextlib.suppress(Ended):
-        while time.monotonic() - began < minutes * 60:
+        while not ended and time.monotonic() - began < minutes * 60:
             fuzzing.round()
     if keep:
         fuzzing.keep()
@@ -181,7 +181,12 @@ def fuzz(name: str, minutes: float, seed: int, keep: bool) -> int:
     return len(fuzzing.crashes)
 
 
+ended = False
+
+
 def _end(number: int, frame: FrameType | None) -> None:
+    global ended  # noqa: PLW0603
+    ended = True  # what is read may swallow the exception
     raise Ended
 
 
