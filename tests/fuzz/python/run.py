@@ -101,9 +101,9 @@ class Fuzzing:
         self.new = {}
         try:
             some()
-        except Ended:
-            raise
         except BaseException as error:  # this is what is looked for
+            if ended:
+                raise Ended from error
             self._note(last[-1], error)
         for files in self.new.values():
             if len(self.pool) < POOL:
