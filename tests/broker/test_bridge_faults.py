@@ -207,7 +207,7 @@ def test_asked_to_stop_while_nothing_is_taken_it_ends(job):
         time.sleep(0.5)  # the next message is off the card
         job.kill("vicbridge", number=signal.SIGTERM)
         job.eventually(lambda: not job.pids("vicbridge"), "its end")
-        assert "51 messages were taken and are not confirmed" in job.log
+        assert re.search("5[01] messages were taken and are not confirmed", job.log), job.log
         job.end(None)
 
 
