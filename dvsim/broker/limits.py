@@ -33,7 +33,7 @@ def check_shape(clusters: int, nodes: int) -> None:
 
 
 def check_patience(timeout_s: float) -> None:
-    """Refuse a time to wait in which nothing can start, or that would never be over.
+    """Refuse a time to wait in which nothing can start; no number is no time.
 
     Raises
     ------

@@ -80,9 +80,10 @@ def ratio(values: Floats, base: Floats, *, common: bool = True) -> Interval | No
         return None
     first, other = (dict(enumerate(each.tolist())) for each in (base, values))
     found = change(first, other, "ratio", common=common)
-    if found is None or found.high is None:
-        return None if found is None else Interval(found.value, 0.0)
-    return Interval(found.value, found.value * math.log(found.high / found.value))
+    if found is None:
+        return None
+    half = 0.0 if found.high is None else found.value * math.log(found.high / found.value)
+    return Interval(found.value, half)
 
 
 def _counter(run: Run, kind: str, metric: str) -> pd.Series[float]:
