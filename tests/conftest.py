@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import once
 
 # no doctests there, and all have one name
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "*/run.py", "*/*/run.py"]
 ROOT = Path(__file__).parents[1]
+PLUGINS = (once,)
 SOURCES = ("dvsim", "models", "scenarios", "emulator", "setup.cfg", "setup.py", "pyproject.toml",
            "MANIFEST.in", "README.md", "LICENSE")  # fmt: skip
 
@@ -129,6 +131,12 @@ CARDS: dict[str, dict[str, str | int | float]] = {
         "run_spread": 0,
     },
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add what holds for all tests."""
+    for plugin in PLUGINS:
+        config.pluginmanager.register(plugin)
 
 
 def card_text(kind: str) -> str:
