@@ -18,7 +18,7 @@ demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, 
 
 test: $(VENV)/editable lint ## linters, types and all tests
 	tests/install-packages
-	$(BIN)/python -m pytest -n 2 --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --durations 20
 
 lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in tests/model
 	$(BIN)/ruff check
@@ -42,7 +42,7 @@ coverage: $(VENV)/editable ## lines and branches that the tests run: C by gcovr,
 	tests/install-packages
 	$(BIN)/python tests/coverage/c.py
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -n 2 --no-loadscope-reorder
+	$(BIN)/python -m coverage run -m pytest -n 2 --durations 20
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 

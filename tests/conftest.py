@@ -7,15 +7,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from harness import once
+from harness import left, once, order, signals
 
 # no doctests there, and all have one name
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "*/run.py", "*/*/run.py"]
 ROOT = Path(__file__).parents[1]
-PLUGINS = (once,)
+PLUGINS = (signals, left, once, order)
 SOURCES = ("dvsim", "models", "scenarios", "emulator", "setup.cfg", "setup.py", "pyproject.toml",
            "MANIFEST.in", "README.md", "LICENSE")  # fmt: skip
 
@@ -133,6 +132,11 @@ CARDS: dict[str, dict[str, str | int | float]] = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of `harness.order`."""
+    order.add_options(parser)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Add what holds for all tests."""
     for plugin in PLUGINS:
@@ -198,43 +202,3 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     (built,) = out.glob("*.whl")
     return built
-
-
-LONGEST_FIRST = (
-    "emulator",
-    "broker",
-    "model/test_claims_page.py",
-    "soak/test_soak.py",
-    "docs",
-    "faults",
-    "analysis",
-    "browser",
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest."""
-
-    def rank(item: pytest.Item) -> int:
-        path = item.nodeid.removeprefix("tests/")
-        return next((n for n, name in enumerate(LONGEST_FIRST) if path.startswith(name)), 99)
-
-    items.sort(key=rank)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Let several workers share the tests, by files, and by the folders that build something.
-
-    Programs of `emulator` and nodes of `broker` are made once for a worker, so each of these
-    folders is for one of them.
-    """
-    from xdist.scheduler import LoadScopeScheduling
-
-    class ByFile(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            path = nodeid.partition("::")[0]
-            whole = path.startswith(("tests/emulator/", "tests/broker/"))
-            return "/".join(path.split("/")[:2]) if whole else path
-
-    return ByFile(config, log)
