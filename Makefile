@@ -8,17 +8,23 @@ SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/
 DEMO   := build/demo
 TOOLS  := build/tools
 
-.PHONY: help demo test lint bench fuzz soak coverage mutants docs man dist lock install clean
+.PHONY: help demo test check test-hostile lint bench fuzz soak coverage mutants docs man dist lock install clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, full message counts; build/demo/report.html
 	$(BIN)/dvsim run h3/published --replications 3 --out $(DEMO)/runs --report $(DEMO)/report.html
 
-test: $(VENV)/editable lint ## linters, types and all tests
+test: $(VENV)/editable lint ## linters, types and all tests; TESTS="FILE ..." for some of them
 	tests/install-packages
-	$(BIN)/python -m pytest -n 2 --durations 20
+	$(BIN)/python -m pytest -n 2 --durations 20 $(TESTS)
+
+check: $(VENV)/editable lint ## before each commit, in a minute: linters, types, the tests nearest to the change
+	$(BIN)/python tests/harness/check.py $(SINCE)
+
+test-hostile: $(VENV)/editable ## every night: all tests in each way in which people run them; WAYS="nohup load"
+	$(BIN)/python tests/harness/hostile.py $(WAYS) $(if $(TESTS),--tests "$(TESTS)")
 
 lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in tests/model
 	$(BIN)/ruff check

@@ -17,17 +17,19 @@ from pathlib import Path
 import pytest
 
 STORE = "DVSIM_TESTS_STORE"
+MADE_HERE = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Create the store, unless a controller has."""
-    if not hasattr(config, "workerinput"):
+    """Create the store, unless the controller has, or the test that runs these tests."""
+    config.stash[MADE_HERE] = STORE not in os.environ
+    if config.stash[MADE_HERE]:
         os.environ[STORE] = tempfile.mkdtemp(prefix="dvsim-tests-")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the store."""
-    if not hasattr(config, "workerinput"):
+    if config.stash[MADE_HERE]:
         shutil.rmtree(os.environ.pop(STORE), ignore_errors=True)
 
 
