@@ -9,7 +9,9 @@ import os
 import re
 import shlex
 import subprocess
+import tempfile
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -26,6 +28,8 @@ HARDWARE = ("card/vic.c", "card/engines.c", "vortex/*.c", "network/*.c")
 OWN = ("include", "arguments", "src", "src/functional")
 FOLDERS = (*(HERE / folder for folder in OWN), MODELS)
 INCLUDES = tuple(f"-I{folder}" for folder in FOLDERS)
+COMMON = ("-std=c11", "-g", "-fvisibility=hidden", "-pthread", *WARNINGS, *INCLUDES)
+"""Flags of every build."""
 SONAME = "libvic.so.0"
 
 
@@ -65,36 +69,43 @@ def hardware_sources() -> list[Path]:
     return [path for name in HARDWARE for path in sorted(MODELS.glob(name))]
 
 
-def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
+def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = None) -> None:
     """Fill a folder: ``include``, ``lib`` (with pkg-config and CMake files), ``bin``, ``share``.
+
+    Parameters
+    ----------
+    prefix
+        The folder.
+    flags
+        Of the compiler, beside those that every build has.
+    objects
+        An empty folder that keeps the object files, a folder of it for each program.
 
     Raises
     ------
     subprocess.CalledProcessError
         If the compiler refuses; its messages are on stderr.
     """
-    flags = ["-std=c11", "-g", "-fvisibility=hidden", "-pthread", *WARNINGS, *INCLUDES, *flags]
+    if objects is None:
+        with tempfile.TemporaryDirectory() as folder:
+            build(prefix, flags, Path(folder))
+        return
+    flags = [*COMMON, *flags]
     for folder in ("include", "lib/pkgconfig", "lib/cmake/vic", "bin"):
         (prefix / folder).mkdir(parents=True, exist_ok=True)
-    library = [
-        "-shared",
-        "-fPIC",
-        f"-Wl,-soname,{SONAME}",
-        f"-Wl,--version-script={HERE / 'vic.map'}",
-        "-Wl,-z,nodelete",  # threads that end, and libvic-threads.so, call into it
-    ]
-    if not any("-fsanitize" in flag for flag in flags):
-        library.append("-Wl,-z,defs")  # a sanitizer is found in the program only
-    compile_c(libvic_sources(), prefix / "lib" / SONAME, [*flags, *library])
+    library = compile_objects(libvic_sources(), objects / "libvic", [*flags, "-fPIC"])
+    link_library(library, prefix / "lib" / SONAME, flags)
     threads = prefix / "lib" / "libvic-threads.so"
     hooks = sorted((HERE / "src" / "threads").glob("*.c"))
     compile_c(hooks, threads, [*flags, "-shared", "-fPIC", "-ldl"])
     fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
-    compile_c(launcher_sources(), prefix / "bin" / "vicrun", [*flags, *fast])
+    launcher = compile_objects(launcher_sources(), objects / "vicrun", [*flags, *fast])
+    compile_c(launcher, prefix / "bin" / "vicrun", flags)
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
     linked = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../lib", "-lvic"]
-    compile_c(program_sources("load"), prefix / "bin" / "vicload", [*flags, *linked])
+    load = compile_objects(program_sources("load"), objects / "vicload", flags)
+    compile_c(load, prefix / "bin" / "vicload", [*flags, *linked])
     for header in (HERE / "include").glob("*.h"):
         (prefix / "include" / header.name).write_bytes(header.read_bytes())
     bridge = prefix / "share" / "bridge"  # compiled where there is a librabbitmq
@@ -109,6 +120,33 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",)) -> None:
     ):
         text = (HERE / "cmake" / f"{name}.in").read_text("utf-8")
         (prefix / folder / name).write_text(text.replace("@VERSION@", version()), "utf-8")
+
+
+def link_library(objects: Sequence[Path], target: Path, flags: Sequence[str]) -> None:
+    """Make libvic of its objects."""
+    library = [
+        "-shared",
+        f"-Wl,-soname,{SONAME}",
+        f"-Wl,--version-script={HERE / 'vic.map'}",
+        "-Wl,-z,nodelete",  # threads that end, and libvic-threads.so, call into it
+    ]
+    if not any("-fsanitize" in flag for flag in flags):
+        library.append("-Wl,-z,defs")  # a sanitizer is found in the program only
+    compile_c(objects, target, [*flags, *library])
+
+
+def compile_objects(sources: Sequence[Path], folder: Path, flags: Sequence[str]) -> list[Path]:
+    """Return the objects of C files, made in a folder on all cores: ``ROOM-NAME.o`` each."""
+
+    def compiled(source: Path) -> Path:
+        made = folder / f"{source.parent.name}-{source.stem}.o"
+        command = [*compiler(), *flags, "-c", str(source), "-o", str(made)]
+        subprocess.run(command, check=True)
+        return made
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(compiled, sources))
 
 
 def compile_c(sources: Sequence[Path], target: Path, flags: Sequence[str]) -> None:

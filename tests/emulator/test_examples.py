@@ -6,9 +6,12 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
+from builds import Emulator
 from emulator_build import ROOT, build
+from harness.once import once
 
 EXAMPLES = ROOT / "emulator" / "examples"
 PROGRAMS = {  # with arguments that make them short
@@ -25,29 +28,37 @@ IN_PYTHON = ("pingpong", "alltoall")
 NEEDS_TWO = ("pingpong", "put_bandwidth")
 
 
-def compiled(emulator):
-    """Compile every example by its makefile, as a user would, with the flags of a build."""
-    lib = emulator.prefix / "lib"
-    flags = " ".join([*build.WARNINGS, "-Werror", *emulator.flags])
-    vic = f"-I{emulator.prefix / 'include'} -L{lib} -Wl,-rpath,{lib} -lvic"
-    out = emulator.prefix / "examples"
-    command = ["make", "-s", "-j2", "-C", EXAMPLES, f"OUT={out}", f"VIC={vic}", f"CFLAGS={flags}"]
-    subprocess.run(command, check=True)
-    return emulator
+@dataclass
+class Examples:
+    """The examples, compiled by their makefile, as a user would, with the flags of a build."""
+
+    emulator: Emulator
+
+    def program(self, name):
+        emulator, lib = self.emulator, self.emulator.prefix / "lib"
+        flags = " ".join([*build.WARNINGS, "-Werror", *emulator.flags])
+        vic = f"-I{emulator.prefix / 'include'} -L{lib} -Wl,-rpath,{lib} -lvic"
+
+        def make(folder):
+            command = ["make", "-s", "-j2", "-C", EXAMPLES, f"OUT={folder}", f"VIC={vic}"]
+            subprocess.run([*command, f"CFLAGS={flags}"], check=True)
+
+        return str(once(f"examples for the emulator, {emulator.name}", make) / name)
 
 
 @pytest.fixture(scope="module")
 def examples(emulator):
-    return compiled(emulator)
+    return Examples(emulator)
 
 
 @pytest.fixture(scope="module")
 def examples_sanitized(sanitized):
-    return compiled(sanitized)
+    return Examples(sanitized)
 
 
-def run(emulator, cards, program, *options):
+def run(examples, cards, program, *options):
     """Run an example under vicrun."""
+    emulator = examples.emulator
     command = [*emulator.before, str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards)]
     env = {**os.environ, "VIC_PREFIX": str(emulator.prefix)}
     return subprocess.run(
@@ -63,8 +74,8 @@ def result(done, name):
     return last
 
 
-def in_c(emulator, name):
-    return [str(emulator.prefix / "examples" / name), *PROGRAMS[name]]
+def in_c(examples, name):
+    return [examples.program(name), *PROGRAMS[name]]
 
 
 @pytest.mark.parametrize("cards", [1, 2, 3, 8])
@@ -81,7 +92,7 @@ def test_an_example_checks_its_result(examples, name, cards):
 
 @pytest.mark.parametrize("name", [*PROGRAMS, "first_bridge"])
 def test_no_address_and_no_behaviour_is_undefined(examples_sanitized, name):
-    program = [str(examples_sanitized.prefix / "examples" / name), *PROGRAMS.get(name, ())]
+    program = [examples_sanitized.program(name), *PROGRAMS.get(name, ())]
     done = run(examples_sanitized, 3, program)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Sanitizer" not in done.stderr
@@ -103,7 +114,7 @@ def test_a_shallow_fifo_only_slows(examples, name):
 
 @pytest.mark.parametrize("name", [*PROGRAMS, "first_bridge"])
 def test_an_example_ends_when_a_card_dies(examples, name):
-    program = [str(examples.prefix / "examples" / name)]
+    program = [examples.program(name)]
     done = run(examples, 3, program, "--fault", "kill card=2 at=0ms")
     assert done.returncode != 0
     assert "VIC_EPEER" in done.stderr
@@ -134,7 +145,7 @@ def test_a_wrong_argument_is_refused(examples, argument):
 @pytest.mark.parametrize("language", ["c", "py"])
 def test_the_first_bridge_loses_nothing(examples, language, cards):
     program = {
-        "c": [str(examples.prefix / "examples" / "first_bridge")],
+        "c": [examples.program("first_bridge")],
         "py": [sys.executable, str(EXAMPLES / "first_bridge.py")],
     }[language]
     done = run(examples, cards, program)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from emulator_build import SMALL
+from harness.once import once
 from test_join import SAY, place, result, serve, until
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
@@ -27,8 +28,8 @@ __all__ = ["place", "serve"]  # fixtures
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return shim(tmp_path_factory.mktemp("shim"))
+def library():
+    return once("fail.c", shim) / "fail.so"
 
 
 @pytest.fixture

@@ -4,15 +4,13 @@ The library is built so that it pauses between such steps (emulator/src/race.h).
 fails if the second look is taken out.
 """
 
+import builds
 import pytest
-from emulator_build import Emulator, build
 
 
 @pytest.fixture(scope="module")
-def racing(tmp_path_factory) -> Emulator:
-    prefix = tmp_path_factory.mktemp("racing")
-    build.build(prefix, ["-O1", "-DVIC_RACES"])
-    return Emulator(prefix, ["-O1"])
+def racing() -> builds.Emulator:
+    return builds.racing()
 
 
 @pytest.mark.parametrize("cards", [2, 3])

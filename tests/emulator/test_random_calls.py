@@ -248,9 +248,8 @@ class Script:
                 self.counter_get(number, plain, counter)
             self.fifo_wait(number, plain, 0, 9)
 
-    def play(self, emulator, options):
-        """Play it on cards, and look at every answer."""
-        path = emulator.prefix / "script"
+    def play(self, emulator, path, options):
+        """Play it on cards, and look at every answer; the script is written to a path."""
         path.write_text("\n".join(self.lines) + "\n")
         sizes = [text for name, value in SIZES.items() for text in ("--set", f"{name}={value}")]
         done = emulator.run(CARDS, "player", str(path), options=[*sizes, "--prefix", *options])
@@ -274,7 +273,7 @@ MODES = {
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_any_sequence_of_calls(emulator, mode):
+def test_any_sequence_of_calls(emulator, tmp_path, mode):
     header = ctypes.CDLL(str(emulator.prefix / "lib" / "libvic.so.0")).vic_header
     header.restype = ctypes.c_uint64
 
@@ -288,6 +287,6 @@ def test_any_sequence_of_calls(emulator, mode):
         for call in calls:
             script.add(*call)
         script.compare()
-        script.play(emulator, MODES[mode])
+        script.play(emulator, tmp_path / "script", MODES[mode])
 
     sequence()

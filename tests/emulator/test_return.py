@@ -14,16 +14,6 @@ AGAIN = "it is started again"
 RESTART = (*SMALL, "--if-killed", "restart:0")
 
 
-@pytest.fixture(scope="session")
-def halfway(emulator):
-    """A program that knows the library's own headers."""
-    lib = emulator.prefix / "lib"
-    flags = ["-std=c11", "-O1", "-pthread", *build.WARNINGS, "-Werror", *build.INCLUDES]
-    flags += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic"]
-    build.compile_c([PROGRAMS / "halfway.c"], emulator.prefix / "halfway", flags)
-    return emulator
-
-
 def deaths(done):
     """Return how often each card was started again."""
     return sorted(int(card) for card in re.findall(rf"card (\d+) .*{AGAIN}", done.stderr))
@@ -105,10 +95,11 @@ def test_nobody_waits_for_what_a_dead_program_left_half_done(emulator, what, see
 
 
 @pytest.mark.parametrize("cards", [3, 6])
-def test_a_push_that_was_never_finished_stops_no_fifo(halfway, cards):
-    """Not one word of others is lost or out of its order."""
+def test_a_push_that_was_never_finished_stops_no_fifo(emulator, cards):
+    """Not one word of others is lost or out of its order: by a program that knows our headers."""
+    halfway = emulator.linked("halfway", [PROGRAMS / "halfway.c"], build.INCLUDES)
     options = ["-n", str(cards), *RESTART, "--set", "fifo_words=16"]
-    done = vicrun(halfway, *options, str(halfway.prefix / "halfway"), "30")
+    done = vicrun(emulator, *options, str(halfway), "30")
     assert done.returncode == 0, done.stderr
     assert deaths(done) == [1] * 30
 
