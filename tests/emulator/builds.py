@@ -71,9 +71,14 @@ def plain() -> Emulator:
     return Emulator("plain", built("plain", ["-O2", "-g1", "-Werror"]) / "prefix", ["-O1"])
 
 
+def built_with_sanitizers() -> Path:
+    """Return a folder with `prefix` and `objects` for addresses and undefined behaviour."""
+    return built("sanitized", [*SANITIZE, "-Werror"])
+
+
 def sanitized() -> Emulator:
     """Return launcher, library and programs under the sanitizers of addresses and behaviour."""
-    prefix = built("sanitized", [*SANITIZE, "-Werror"]) / "prefix"
+    prefix = built_with_sanitizers() / "prefix"
     return Emulator("sanitized", prefix, [*SANITIZE, "-O0"], in_place())
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "emulator"))
-from emulator_build import build, in_place  # noqa: F401 - for the others here
+from emulator_build import SANITIZE, build, in_place  # noqa: F401 - for the others here
 
 HERE = Path(__file__).parent
 ENTRY, TAIL = struct.Struct("24sQ"), struct.Struct("Q232s")

@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from fault import Fault, Outcome, shim
+from fault import SANITIZE, Fault, Outcome, shim
 from python_cards import PYTHON_CARDS, python_bench
-from subjects import SANITIZE, SUBJECTS, Bench, Subject, bench, faults_of
+from subjects import SUBJECTS, Bench, Subject, bench, faults_of
 from writers import COMMANDS, Desk
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fault import HERE, NOTHING, Fault, Outcome, Watched, build, in_place, verdict
+from fault import HERE, NOTHING, SANITIZE, Fault, Outcome, Watched, build, in_place, verdict
 
 SHORT = 0  # half of it, or a stream to a full disk
 ERRORS: Mapping[str, Sequence[int]] = {
@@ -44,7 +44,6 @@ ERRORS: Mapping[str, Sequence[int]] = {
     "pidfd_send_signal": [e.EPERM],
 }
 SMALL = ("--set", "sram=262144", "--set", "fifo_words=64", "--set", "dma_entries=32")
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
 JOIN = """\
 {vicrun} -n 3 {small} --serve "$PWD/door" -- {talk} cards : {talk} cards : - &
 until [ -S door ] || ! kill -0 $!; do sleep 0.02; done 2>/dev/null
@@ -200,14 +199,19 @@ def firsts(counts: Mapping[str, int]) -> list[Fault]:
     return [fault for fault in faults_of(counts) if fault.number == 1]
 
 
+def compiled_talk(folder: Path, prefix: Path, flags: Sequence[str]) -> Path:
+    """Compile talk for a build of the emulator with these flags of the compiler."""
+    lib, talk = prefix / "lib", folder / "talk"
+    linked = ["-pthread", f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic", *flags]
+    own = ["-std=c11", "-g", *build.WARNINGS, "-Werror", f"-I{prefix / 'include'}"]
+    build.compile_c([HERE / "talk.c"], talk, [*own, *linked])
+    return talk
+
+
 def bench(folder: Path, shim: Path, flags: Sequence[str]) -> Bench:
     """Build the emulator and talk with these flags of the compiler."""
     prefix = folder / "prefix"
     build.build(prefix, flags)
-    lib = prefix / "lib"
-    talk = folder / "talk"
-    linked = ["-pthread", f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic", *flags]
-    own = ["-std=c11", "-g", *build.WARNINGS, "-Werror", f"-I{prefix / 'include'}"]
-    build.compile_c([HERE / "talk.c"], talk, [*own, *linked])
+    talk = compiled_talk(folder, prefix, flags)
     before = in_place() if flags is SANITIZE else []
     return Bench(prefix, talk, shim, folder / "run", before, flags)

@@ -7,21 +7,11 @@ The first of each call of a job, and some of each command that writes results; a
 from __future__ import annotations
 
 import pytest
-from fault import Fault, build, shim
-from subjects import SANITIZE, SUBJECTS, Bench, bench, firsts
+from fault import SANITIZE, Fault, build
+from subjects import SUBJECTS, Bench, firsts
 from writers import COMMANDS, Desk
 
 SEED, OF_COMMAND = 8, 3
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return shim(tmp_path_factory.mktemp("shim"))
-
-
-@pytest.fixture(scope="module")
-def sanitized(tmp_path_factory, library) -> Bench:
-    return bench(tmp_path_factory.mktemp("sanitized"), library, SANITIZE)
 
 
 @pytest.fixture(scope="module")

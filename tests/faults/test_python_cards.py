@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from fault import Fault, shim
+from fault import Fault
 from python_cards import PYTHON_CARDS, python_bench
 from subjects import firsts
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("python-cards")
-    return python_bench(folder, shim(folder))
+def bench(tmp_path_factory, library):
+    return python_bench(tmp_path_factory.mktemp("python-cards"), library)
 
 
 def test_a_failing_call_below_python(bench):

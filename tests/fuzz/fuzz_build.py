@@ -89,19 +89,36 @@ def _compile(source: Path, target: Path, command: Sequence[str], newest: float) 
     return target
 
 
+def _ready(source: Path, objects: Path) -> Path | None:
+    """Return what a build of the emulator has made of a source already."""
+    name = f"{source.parent.name}-{source.stem}.o"
+    found = (objects / program / name for program in ("libvic", "vicrun", "vicload"))
+    return next((path for path in found if path.exists()), None)
+
+
 def build(
-    folder: Path, names: Iterable[str], *, libfuzzer: bool, jobs: int | None = None
+    folder: Path, names: Iterable[str], *, replay: Path | None = None, jobs: int | None = None
 ) -> dict[str, Path]:
     """Build some targets; return their programs.
+
+    Parameters
+    ----------
+    folder, names
+        Where, and which.
+    replay
+        Objects of a build of the emulator with sanitizers: the programs replay inputs. Otherwise
+        clang makes all, with libFuzzer.
+    jobs
+        Compilers at a time.
 
     Raises
     ------
     subprocess.CalledProcessError
         If the compiler refuses; its messages are on stderr.
     """
-    instrumented = ["-fsanitize=fuzzer-no-link"] if libfuzzer else ["-Werror"]
-    driver = ["-fsanitize=fuzzer"] if libfuzzer else [str(HERE / "replay.c")]
-    compiler = [CLANG or "clang"] if libfuzzer else emulator.compiler()
+    instrumented = ["-g1", "-Werror"] if replay else ["-fsanitize=fuzzer-no-link"]
+    driver = [] if replay else ["-fsanitize=fuzzer"]
+    compiler = emulator.compiler() if replay else [CLANG or "clang"]
     command = [*compiler, *COMMON, *emulator.WARNINGS, *instrumented, *emulator.INCLUDES]
     chosen = {name: TARGETS[name] for name in names}
     newest = _newest_header()
@@ -112,20 +129,25 @@ def build(
         for room in ("card", *sorted({target.room for target in chosen.values()})):
             include = [] if room == "card" else [f"-I{ROOT / 'emulator' / room}"]
             (folder / room).mkdir(exist_ok=True)
+            sources = _sources(room)
+            if replay and room == "card":
+                sources.append(HERE / "replay.c")
+            ready = {path: replay and _ready(path, replay) for path in sources}
             made[room] = [
-                pool.submit(
+                ready[path]
+                or pool.submit(
                     _compile,
                     path,
                     folder / room / f"{path.parent.name}-{path.stem}.o",
                     [*command, *include],
                     newest,
                 )
-                for path in _sources(room)
+                for path in sources
             ]
         for room, objects in made.items():
             archives[room] = folder / f"{room}.a"
             archives[room].unlink(missing_ok=True)
-            files = [str(done.result()) for done in objects]
+            files = [str(done if isinstance(done, Path) else done.result()) for done in objects]
             subprocess.run(["ar", "rcs", str(archives[room]), *files], check=True)
 
         def link(name: str, target: Target) -> Path:

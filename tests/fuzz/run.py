@@ -187,7 +187,7 @@ def main() -> int:
         print("fuzz: no clang; tests/install-packages fuzz installs it", file=sys.stderr)
         return 2
     BUILD.mkdir(parents=True, exist_ok=True)
-    programs = build(BUILD / "clang", compiled, libfuzzer=True) if compiled else {}
+    programs = build(BUILD / "clang", compiled) if compiled else {}
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _end)
     with ThreadPoolExecutor(os.cpu_count()) as pool:

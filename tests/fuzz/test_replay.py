@@ -15,14 +15,18 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "emulator"))
+import builds  # noqa: E402
 import kept  # noqa: E402
 from emulator_build import in_place  # noqa: E402
 from fuzz_build import TARGETS, build  # noqa: E402
+from harness.once import once  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("fuzz"), TARGETS, libfuzzer=False)
+def programs():
+    objects = builds.built_with_sanitizers() / "objects"
+    folder = once("targets that replay", lambda folder: build(folder, TARGETS, replay=objects))
+    return {name: folder / name for name in TARGETS}
 
 
 @pytest.mark.parametrize("target", TARGETS)
