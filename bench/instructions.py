@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "emulator"))
-from build import INCLUDES, MODELS, compile_c, compiler, libvic_sources
+from build import INCLUDES, MODELS, compile_c, compile_objects, compiler, libvic_sources
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE / "instructions.json"
@@ -69,14 +69,22 @@ def made_by() -> str:
     return f"{'clang' if 'clang' in about.stdout else 'gcc'} {version}, {platform.machine()}"
 
 
-def build(folder: Path, program: str, models: Path = MODELS) -> Path:
-    """Compile a program, with models/ from another place if wanted, and return it."""
-    if program == "models":
-        sources, flags = sorted(models.glob("*/*.c")), ["-O3", f"-I{models}"]
-    else:
-        sources, flags = libvic_sources(), ["-O2", *INCLUDES]
-    source, made = HERE / "kernels" / f"{program}.c", folder / program
-    compile_c([source, *sources], made, ["-std=c11", "-pthread", *flags])
+def flags_of(program: str) -> list[str]:
+    """Return the flags of the compiler for a program."""
+    more = ["-O3", f"-I{MODELS}"] if program == "models" else ["-O2", *INCLUDES]
+    return ["-std=c11", "-pthread", *more]
+
+
+def objects(folder: Path, program: str) -> list[Path]:
+    """Compile the sources of a program, and return what is made of them."""
+    sources = sorted(MODELS.glob("*/*.c")) if program == "models" else libvic_sources()
+    return compile_objects([HERE / "kernels" / f"{program}.c", *sources], folder, flags_of(program))
+
+
+def build(folder: Path, program: str) -> Path:
+    """Compile a program, and return it; its objects are kept beside it."""
+    made = folder / program
+    compile_c(objects(folder / f"{program}-objects", program), made, flags_of(program))
     return made
 
 
@@ -96,11 +104,10 @@ def count(made: Path, kernel: Kernel) -> int | None:
     return round(int(collected[1]) / int(turns)) if kernel.simd in ("", *simd) else None
 
 
-def counts() -> dict[str, int]:
+def counts(folder: Path) -> dict[str, int]:
     """Compile, count all kernels, and return the instructions of one turn of each that there is."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = {program: build(Path(folder), program) for program in ("models", "libvic")}
-        found = {str(kernel): count(made[kernel.program], kernel) for kernel in KERNELS}
+    made = {program: build(folder, program) for program in ("models", "libvic")}
+    found = {str(kernel): count(made[kernel.program], kernel) for kernel in KERNELS}
     return {name: instructions for name, instructions in found.items() if instructions is not None}
 
 
@@ -149,7 +156,8 @@ def main() -> None:
     """Count, and compare or keep."""
     if sys.argv[1:] not in ([], ["--update"]):
         sys.exit(__doc__)
-    found = {"made by": made_by(), "kernels": counts()}
+    with tempfile.TemporaryDirectory() as folder:
+        found = {"made by": made_by(), "kernels": counts(Path(folder))}
     if KEPT.exists():
         text, good = judged(json.loads(KEPT.read_text("utf-8")), found["kernels"], found["made by"])
         print(text)
