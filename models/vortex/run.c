@@ -7,7 +7,7 @@
 
 #include "vortex/switch.h"
 
-enum { LEAST_HISTOGRAM = 1024, MOST_SPINS = 1000 };
+enum { LEAST_HISTOGRAM = 1024, MOST_SPINS = 20000 };
 
 /* `column` goes along with the angle: it starts as the replication, at angle 0. */
 static void stand(dvsim_shard *s, int64_t lane, int64_t angle)
@@ -46,21 +46,26 @@ void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from)
     }
 }
 
-/* Wait until every thread is at the end of the slot. */
+/* Wait until every thread is at the end of the slot: awake while the others should be nearly there,
+ * then asleep, so that a thread which waits for a core on a busy machine gets this one. */
 static void meet(dvsim_vortex *v, int crew)
 {
     const unsigned phase = atomic_load_explicit(&v->phase, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&v->arrived, 1, memory_order_acq_rel) + 1 == crew) {
         atomic_store_explicit(&v->arrived, 0, memory_order_relaxed);
+        pthread_mutex_lock(&v->door);
         atomic_store_explicit(&v->phase, phase + 1, memory_order_release);
+        pthread_mutex_unlock(&v->door);
+        pthread_cond_broadcast(&v->opens);
         return;
     }
-    int spins = 0;
+    for (int spins = 0; spins < MOST_SPINS; spins++)
+        if (atomic_load_explicit(&v->phase, memory_order_acquire) != phase)
+            return;
+    pthread_mutex_lock(&v->door);
     while (atomic_load_explicit(&v->phase, memory_order_acquire) == phase)
-        if (spins < MOST_SPINS)
-            spins++;
-        else
-            sched_yield();
+        pthread_cond_wait(&v->opens, &v->door);
+    pthread_mutex_unlock(&v->door);
 }
 
 static void run_slot(dvsim_shard *s, int64_t now)

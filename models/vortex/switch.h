@@ -7,6 +7,7 @@
 #ifndef DVSIM_VORTEX_SWITCH_H
 #define DVSIM_VORTEX_SWITCH_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -64,10 +65,12 @@ struct dvsim_vortex {
     int64_t *waiting; /* [H][columns] packets that wait */
     int64_t threads;
     dvsim_shard *shards;
-    atomic_int crew;     /* threads of this run, 0 until all of them are there */
-    atomic_int arrived;  /* of them at the end of the slot */
-    atomic_uint phase;   /* goes on with each slot */
-    int failed;          /* no memory for a longer list of events or deliveries */
+    atomic_int crew;       /* threads of this run, 0 until all of them are there */
+    atomic_int arrived;    /* of them at the end of the slot */
+    atomic_uint phase;     /* goes on with each slot */
+    pthread_mutex_t door;  /* held to change the phase, and to fall asleep until it has changed */
+    pthread_cond_t opens;
+    int failed;            /* no memory for a longer list of events or deliveries */
 
     /* Only where packets must be told apart or nodes are faulty: one thread, careful.c. */
     int careful;

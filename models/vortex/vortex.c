@@ -147,6 +147,15 @@ dvsim_vortex *dvsim_vortex_create(const dvsim_vortex_params *params, int64_t thr
     dvsim_vortex *v = zeros(1, sizeof *v);
     if (v == NULL)
         return NULL;
+    if (pthread_mutex_init(&v->door, NULL) != 0) {
+        free(v);
+        return NULL;
+    }
+    if (pthread_cond_init(&v->opens, NULL) != 0) {
+        pthread_mutex_destroy(&v->door);
+        free(v);
+        return NULL;
+    }
     v->params = *params;
     v->n = dvsim_bits(params->height);
     v->ports = params->height * params->angles;
@@ -184,5 +193,7 @@ void dvsim_vortex_free(dvsim_vortex *v)
                      v->left};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         free(parts[k]);
+    pthread_cond_destroy(&v->opens);
+    pthread_mutex_destroy(&v->door);
     free(v);
 }
