@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from dvsim.consistency.chance import Floats, tail
 from dvsim.consistency.types import SINGLE
@@ -90,8 +92,12 @@ def find_grid(values: Floats, places: Floats) -> Grid | None:
     if len(distinct) < 3:
         return None
     best: Grid | None = None
+    before = np.zeros(0)
     for jitter in JITTER:
         tolerances = np.maximum(half, jitter * distinct)
+        if np.array_equal(tolerances, before):
+            continue  # the printed places hide this jitter and the last one alike
+        before = tolerances
         median = float(np.median(distinct))
         bottom = 2 / float(distinct[-1])
         top = min(
@@ -134,13 +140,20 @@ def _stabbed(values: Floats, tolerances: Floats, bottom: float, top: float) -> l
     ends = ends[order]
     cover = np.cumsum(np.concatenate((weight, -weight))[order])
     starts = np.flatnonzero(order[:-1] < len(left))
-    octave = np.floor(np.log2(ends[starts])).astype(int)
+    covered, octave = cover[starts], np.floor(np.log2(ends[starts]))
     found = []
-    for one in np.unique(octave):
-        inside = starts[octave == one]
-        heaviest = inside[np.argsort(-cover[inside], kind="stable")[:KEPT_PER_OCTAVE]]
-        found += [float(ends[at] + ends[at + 1]) / 2 for at in heaviest]
+    for first, last in pairwise([0, *(np.flatnonzero(np.diff(octave)) + 1), len(starts)]):
+        for at in starts[first + _largest(covered[first:last], KEPT_PER_OCTAVE)]:
+            found.append(float(ends[at] + ends[at + 1]) / 2)
     return found
+
+
+def _largest(numbers: Floats, many: int) -> npt.NDArray[np.int64]:
+    """Return where the largest numbers are, in descending order; of equal ones the first."""
+    if len(numbers) <= many:
+        return np.argsort(-numbers, kind="stable")
+    enough = np.flatnonzero(numbers >= np.partition(numbers, -many)[-many])
+    return enough[np.argsort(-numbers[enough], kind="stable")[:many]]
 
 
 def _scored(
@@ -148,8 +161,7 @@ def _scored(
 ) -> tuple[float, float, float] | None:
     """Return -log10 of the false-alarm chance of a frequency, and the range around it."""
     numbers = np.rint(values * frequency)
-    _, first = np.unique(numbers, return_index=True)
-    first = first[numbers[first] >= 1]
+    first = np.flatnonzero(numbers != np.append(0.0, numbers[:-1]))  # they ascend; none of zero
     value, tolerance, number = values[first], tolerances[first], numbers[first]
     chances = 2 * tolerance * frequency
     informative = chances < 0.5
