@@ -77,6 +77,25 @@ static void end_job(struct launch *launch, uint32_t card)
     launch->code = launch->code == 0 ? launch->child[card].code : launch->code;
 }
 
+void card_has_ended(struct launch *launch, uint32_t card)
+{
+    atomic_store(&launch->job->card[card].end, CARD_ENDED);
+    atomic_fetch_add(&launch->job->shared->ended, 1);
+    ring_all(launch);
+}
+
+bool card_runs_again(struct launch *launch, uint32_t card)
+{
+    struct card_shared *shared = &launch->job->card[card];
+    if (atomic_load(&shared->end) != CARD_ENDED) {
+        return false;
+    }
+    seat_leave(shared, seat_owner(atomic_load(&shared->seat)));
+    atomic_store(&shared->end, CARD_RUNS);
+    atomic_fetch_sub(&launch->job->shared->ended, 1);
+    return true;
+}
+
 /* Of an own program, whose card will not be used any more, unless somebody joins; or of a guest: its place is
  * free. */
 static void end_card(struct launch *launch, uint32_t card)
@@ -85,8 +104,7 @@ static void end_card(struct launch *launch, uint32_t card)
         vacate(launch, card);
         return;
     }
-    atomic_store(&launch->job->card[card].end, CARD_ENDED);
-    atomic_fetch_add(&launch->job->shared->ended, 1);
+    card_has_ended(launch, card);
 }
 
 /* When to start it again, unless it never lives long. */

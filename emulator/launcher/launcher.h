@@ -82,6 +82,11 @@ void program_ended(struct launch *launch, uint32_t card, bool by_signal);
 int restart_due(struct launch *launch); /* start again what is due; milliseconds until the next, or -1 */
 void stop_restarts(struct launch *launch);
 
+/* The program of a card has ended well, and nobody else has the card; somebody joins on it, so that what was there
+ * does not count any more: false if nothing was. */
+void card_has_ended(struct launch *launch, uint32_t card);
+bool card_runs_again(struct launch *launch, uint32_t card);
+
 /* repair.c. Take back or finish what the dead program of a card was doing to FIFOs and the barrier. False: no
  * room. */
 bool repair(const struct job *job, uint32_t dead);

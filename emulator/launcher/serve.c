@@ -176,16 +176,15 @@ static bool admit(struct launch *launch, int guest, const struct join *ask)
     struct join reply = {.nonce = launch->job->nonce};
     reply.card = find_card(launch, ask, reply.text);
     reply.refused = reply.card == JOIN_ANY;
+    /* before the answer: who has it may open the card at once */
+    bool ended = !reply.refused && card_runs_again(launch, reply.card);
     if (!answer(launch, guest, &reply) || reply.refused) {
+        if (ended) {
+            card_has_ended(launch, reply.card);
+        }
         return false;
     }
     struct child *child = &launch->child[reply.card];
-    struct card_shared *shared = &launch->job->card[reply.card];
-    if (atomic_load(&shared->end) == CARD_ENDED) { /* the program that was there does not count any more */
-        seat_leave(shared, seat_owner(atomic_load(&shared->seat)));
-        atomic_store(&shared->end, CARD_RUNS);
-        atomic_fetch_sub(&launch->job->shared->ended, 1);
-    }
     child->guest = guest;
     child->started_ns = job_clock_ns();
     child->short_lives = 0;
