@@ -17,6 +17,8 @@
 
 #define VIC_THREAD_HOOKS "vic_thread_hooks"
 
+enum { THREAD_PLACES = 256 };
+
 enum thread_wait {
     THREAD_OUTSIDE, /* not in model time, or nobody is who could end the wait: to be waited for as usual */
     THREAD_DONE,
@@ -39,7 +41,8 @@ struct thread_hooks {
     bool (*may_wait)(void);
     /* Others have the turn until `attempt` succeeds. ns: UINT64_MAX waits for ever. */
     enum thread_wait (*waits)(uint32_t place, thread_try *attempt, void *what, uint64_t ns);
-    void (*changed)(uint32_t place); /* an attempt there may succeed now; from any thread */
+    void (*changed)(uint32_t place); /* an attempt there may succeed now; from any thread, and from a signal
+                                      * handler that interrupts one in the library */
     bool (*sleeps)(uint64_t ns);     /* false: not in model time */
     bool (*yields)(void);
 };

@@ -15,8 +15,8 @@
 #include "threads/hooks.h"
 #include "threads/real.h"
 
-enum { PLACES = 256, SECOND = 1000 * 1000 * 1000, PATIENCE_NS = 10 * 1000 * 1000 };
-static _Atomic uint32_t waiting[PLACES], signals[PLACES];
+enum { SECOND = 1000 * 1000 * 1000, PATIENCE_NS = 10 * 1000 * 1000 };
+static _Atomic uint32_t waiting[THREAD_PLACES], signals[THREAD_PLACES];
 
 static uint32_t place_of(const void *object)
 {
@@ -34,13 +34,23 @@ static enum thread_wait wait_at(uint32_t place, thread_try *attempt, void *what,
     return end;
 }
 
+static bool is_awaited(const void *object)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* the change, before the look at who waits for it */
+    return __builtin_expect(atomic_load(&waiting[place_of(object)]) != 0, 0);
+}
+
 static void changed(const void *object)
 {
-    uint32_t place = place_of(object);
-    atomic_thread_fence(memory_order_seq_cst); /* the change, before the look at who waits for it */
-    if (__builtin_expect(atomic_load(&waiting[place]) != 0, 0)) {
-        vic_thread_hooks.changed(place);
+    if (is_awaited(object)) {
+        vic_thread_hooks.changed(place_of(object));
     }
+}
+
+/* The library has locks and conditions of its own, at places of others: those are nobody else's. */
+static bool is_own(void)
+{
+    return vic_thread_hooks.is_own != NULL && vic_thread_hooks.is_own();
 }
 
 static bool may_wait(void)
@@ -112,7 +122,9 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     REAL(int, pthread_mutex_unlock, pthread_mutex_t *)
     int error = real_pthread_mutex_unlock(mutex);
-    changed(mutex);
+    if (is_awaited(mutex) && !is_own()) {
+        vic_thread_hooks.changed(place_of(mutex));
+    }
     return error;
 }
 
@@ -156,6 +168,8 @@ EXPORT int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *unt
     return end == THREAD_DONE ? 0 : end == THREAD_TIMED_OUT ? too_late() : real_sem_clockwait(sem, clock, until);
 }
 
+/* The only one of these calls that POSIX allows in signal handlers, so it counts even if it is made while this
+ * thread is in the library. */
 EXPORT int sem_post(sem_t *sem)
 {
     REAL(int, sem_post, sem_t *)
@@ -241,7 +255,7 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, 
 
 static void signalled(const void *cond)
 {
-    if (vic_thread_hooks.is_own == NULL || !vic_thread_hooks.is_own()) { /* that would end waits at its place */
+    if (!is_own()) { /* that would end waits at its place */
         atomic_fetch_add(&signals[place_of(cond)], 1);
         changed(cond);
     }

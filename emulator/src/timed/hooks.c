@@ -13,12 +13,12 @@ static pthread_mutex_t records = PTHREAD_MUTEX_INITIALIZER; /* ended, detached: 
 /* Both happen, in any order: whoever is the second frees it. */
 static void settle(struct record *record, bool *mine, const bool *other)
 {
-    timed_depth++;
+    timed_come();
     pthread_mutex_lock(&records);
     *mine = true;
     bool last = *other;
     pthread_mutex_unlock(&records);
-    timed_depth--;
+    timed_go();
     if (last) {
         free(record);
     }
@@ -142,16 +142,40 @@ static enum thread_wait waits(uint32_t place, thread_try *attempt, void *what, u
     return status == VIC_OK ? THREAD_DONE : status == VIC_ETIMEDOUT ? THREAD_TIMED_OUT : THREAD_OUTSIDE;
 }
 
+static void tell(uint32_t place)
+{
+    struct member *me = user();
+    if (me != NULL) {
+        atomic_store_explicit(&me->calls, true, memory_order_relaxed);
+    }
+    timed_changed(place);
+    if (me != NULL) {
+        atomic_store_explicit(&me->calls, false, memory_order_relaxed);
+    }
+}
+
+/* Of this thread, by its signal handlers: one bit for each place. */
+enum { NOTES = THREAD_PLACES / 64 };
+static _Thread_local _Atomic uint64_t notes[NOTES];
+_Thread_local volatile bool timed_noted;
+
 static void changed(uint32_t place)
 {
     if (timed_depth == 0) {
-        struct member *me = user();
-        if (me != NULL) {
-            atomic_store_explicit(&me->calls, true, memory_order_relaxed);
-        }
-        timed_changed(place);
-        if (me != NULL) {
-            atomic_store_explicit(&me->calls, false, memory_order_relaxed);
+        tell(place);
+    } else {
+        atomic_fetch_or(&notes[place / 64], UINT64_C(1) << place % 64);
+        timed_noted = true;
+    }
+}
+
+void timed_tell_noted(void)
+{
+    timed_noted = false; /* first: what is noted from now on is looked for again */
+    atomic_signal_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < NOTES; i++) {
+        for (uint64_t bits = atomic_exchange(&notes[i], 0); bits != 0; bits &= bits - 1) {
+            tell(i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }
 }

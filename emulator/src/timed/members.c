@@ -14,14 +14,14 @@ _Thread_local uint32_t timed_depth;
 
 static void lock_chains(void)
 {
-    timed_depth++;
+    timed_come();
     pthread_mutex_lock(&chains);
 }
 
 static void unlock_chains(void)
 {
     pthread_mutex_unlock(&chains);
-    timed_depth--;
+    timed_go();
 }
 
 static void end_thread(void *chain)

@@ -94,6 +94,11 @@ void turn_wait(struct member *me)
 {
     struct timed *own = me->own;
     while (!me->granted) {
+        if (timed_noted && timed_depth == 1) { /* it may be what this thread or another one waits for */
+            own_unlock(own);
+            own_lock(own);
+            continue;
+        }
         if (own->user == NULL && !own->driving) {
             choose(own);
             unsaid_read(me);

@@ -87,19 +87,37 @@ static inline int sound_status(int status)
     return status <= VIC_OK && status >= VIC_ERANGE ? status : VIC_EPEER;
 }
 
-/* How deep this thread is in here: what it waits for then is no business of the hooks. */
+/* How deep this thread is in here: what it waits for then is no business of the hooks. What a signal handler changes
+ * meanwhile is noted, without a lock, and told when the thread is out of here, or waits. */
 extern _Thread_local uint32_t timed_depth;
+extern _Thread_local volatile bool timed_noted;
+void timed_tell_noted(void); /* hooks.c */
+
+static inline void timed_come(void)
+{
+    timed_depth++;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void timed_go(void)
+{
+    timed_depth--;
+    atomic_signal_fence(memory_order_seq_cst); /* from here on a handler tells it itself */
+    if (__builtin_expect(timed_noted, 0) && timed_depth == 0) {
+        timed_tell_noted();
+    }
+}
 
 static inline void own_lock(struct timed *own)
 {
-    timed_depth++;
+    timed_come();
     pthread_mutex_lock(&own->lock);
 }
 
 static inline void own_unlock(struct timed *own)
 {
     pthread_mutex_unlock(&own->lock);
-    timed_depth--;
+    timed_go();
 }
 
 /* ---- threads.c: whose turn it is */
