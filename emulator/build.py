@@ -77,7 +77,7 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = 
     prefix
         The folder.
     flags
-        Of the compiler, beside those that every build has.
+        Of the compiler, beside those that every build has, and before those of ``$CFLAGS``.
     objects
         An empty folder that keeps the object files, a folder of it for each program.
 
@@ -91,6 +91,9 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = 
             build(prefix, flags, Path(folder))
         return
     flags = [*COMMON, *flags]
+    fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
+    own = shlex.split(os.environ.get("CFLAGS", ""))
+    launcher_flags, flags = [*flags, *fast, *own], [*flags, *own]
     for folder in ("include", "lib/pkgconfig", "lib/cmake/vic", "bin"):
         (prefix / folder).mkdir(parents=True, exist_ok=True)
     library = compile_objects(libvic_sources(), objects / "libvic", [*flags, "-fPIC"])
@@ -98,8 +101,7 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = 
     threads = prefix / "lib" / "libvic-threads.so"
     hooks = sorted((HERE / "src" / "threads").glob("*.c"))
     compile_c(hooks, threads, [*flags, "-shared", "-fPIC", "-ldl"])
-    fast = ["-O3"] if "-O2" in flags else []  # the network is the time that timed mode takes
-    launcher = compile_objects(launcher_sources(), objects / "vicrun", [*flags, *fast])
+    launcher = compile_objects(launcher_sources(), objects / "vicrun", launcher_flags)
     compile_c(launcher, prefix / "bin" / "vicrun", flags)
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")

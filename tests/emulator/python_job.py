@@ -14,5 +14,5 @@ def run_python(emulator, cards, code, *options):
     command = [str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards), *options, "--"]
     return subprocess.run(
         [*command, sys.executable, "-c", code], env={**os.environ, "PYTHONUNBUFFERED": ""},
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip

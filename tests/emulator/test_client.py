@@ -178,7 +178,7 @@ def job(emulator, tmp_path):
             path = path if path.exists() else emulator.program(name)
             line += [":"] * (number > 0) + ["-n", str(cards), str(path), *map(str, arguments)]
         done = subprocess.run(
-            line, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+            line, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=200
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stderr
@@ -293,7 +293,7 @@ def test_a_bridge_that_is_killed_again_and_again(job, tmp_path, seed, order):
 def test_a_wrong_command_line_is_explained(emulator, line, text):
     done = subprocess.run(
         [emulator.prefix / "bin" / "vicload", *line.split()],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     assert done.returncode == 2 and text in done.stderr
     assert done.stderr.startswith("vicload")

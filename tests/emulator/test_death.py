@@ -41,7 +41,7 @@ def processes(text):
     return found
 
 
-def gone(text, seconds=5.0):
+def gone(text, seconds=100.0):
     end = time.monotonic() + seconds
     while processes(text) and time.monotonic() < end:
         time.sleep(0.01)
@@ -91,7 +91,7 @@ def test_the_fault_kill_reaches_a_program_behind_a_shell(emulator):
     script = f"{emulator.program('opens')} wait; exit $?"
     command = [str(emulator.prefix / "bin" / "vicrun"), "-n", "2", *SMALL]
     command += ["--fault", "kill card=1 at=100ms", "sh", "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 137
     assert DIED in done.stdout
     assert "card 1 ended with exit code 137" in done.stderr
@@ -102,7 +102,7 @@ def test_signals_reach_the_programs(emulator, number):
     process = start(emulator, 2, "wait")
     opened(process, 2)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=200)
     assert process.returncode == 128 + number
     assert errors == ""  # what was asked for is no news
 
@@ -112,7 +112,7 @@ def test_programs_die_with_the_launcher(emulator):
     process = start(emulator, 3, "wait", mark)
     opened(process, 3)
     process.kill()
-    process.communicate(timeout=20)
+    process.communicate(timeout=200)
     assert gone(mark)
 
 
@@ -122,12 +122,12 @@ def test_a_grandchild_whose_launcher_dies_is_told(emulator, tmp_path):
     script = f"{emulator.program('opens')} wait >{told}; true"
     vicrun = str(emulator.prefix / "bin" / "vicrun")
     process = subprocess.Popen([vicrun, "-n", "2", *SMALL, "sh", "-c", script])
-    end = time.monotonic() + 20
+    end = time.monotonic() + 200
     while not (told.exists() and "0 \n" in told.read_text()) and time.monotonic() < end:
         time.sleep(0.01)
     time.sleep(0.1)  # let it sleep
     process.kill()
-    process.wait(20)
+    process.wait(200)
     while ENDED not in told.read_text() and time.monotonic() < end:
         time.sleep(0.01)
     assert ENDED in told.read_text()
@@ -137,9 +137,9 @@ def test_what_programs_leave_behind_is_ended(emulator):
     mark = f"1{os.getpid()}.5"
     vicrun = str(emulator.prefix / "bin" / "vicrun")
     command = [vicrun, "-n", "2", *SMALL, "--", "sh", "-c", f"sleep {mark} & exit 0"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert done.returncode == 0
-    assert gone(f"sleep {mark}", 0.1)
+    assert gone(f"sleep {mark}")
 
 
 def test_nothing_has_a_name(emulator):
@@ -153,7 +153,7 @@ def test_nothing_has_a_name(emulator):
     opened(process, 2)
     made = {name for name in names() - before if "vic" in name}
     process.kill()
-    process.communicate(timeout=20)
+    process.communicate(timeout=200)
     assert made == set()
 
 
@@ -171,4 +171,4 @@ def test_another_user_cannot_reach_the_memory(emulator):
         assert done.stdout == ""
     finally:
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=200)

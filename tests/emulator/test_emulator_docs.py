@@ -57,7 +57,7 @@ def test_a_new_user_sees_what_the_page_says(title, tmp_path):
     for command, expected in session(title):
         done = subprocess.run(
             ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PATH": path},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=200,
         )  # fmt: skip
         printed, said = comparable(done.stdout.splitlines()), comparable(expected)
         if "…" in said:  # and more of the like

@@ -63,7 +63,7 @@ def run(examples, cards, program, *options):
     env = {**os.environ, "VIC_PREFIX": str(emulator.prefix)}
     return subprocess.run(
         [*command, *options, "--", *program], env=env,
-        capture_output=True, text=True, check=False, timeout=100,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ def opening(emulator, environment, fds=()):
     clean = {key: value for key, value in os.environ.items() if not key.startswith("VIC_")}
     done = subprocess.run(
         [str(emulator.program("opens"))], env={**clean, **environment}, pass_fds=fds,
-        capture_output=True, text=True, check=False, timeout=30,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     status, _, reason = done.stdout.splitlines()[0].partition(" ")

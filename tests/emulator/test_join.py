@@ -26,7 +26,7 @@ def place(tmp_path):
     os.chdir(before)
 
 
-def until(true, what, seconds=30):
+def until(true, what, seconds=200):
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, f"{what}: waited {seconds} s"
@@ -74,7 +74,7 @@ class Job:
 
 
 def result(process, text=None):
-    out, errors = process.communicate(text, timeout=60)
+    out, errors = process.communicate(text, timeout=200)
     return process.returncode, out, errors
 
 
@@ -188,7 +188,7 @@ def test_a_guest_that_dies(serve, emulator, how, killed):
     if killed == "program":
         assert guest.returncode == 128 + 9
     if how == "end":
-        out, errors = job.process.communicate(timeout=30)
+        out, errors = job.process.communicate(timeout=200)
         assert DIED in out and "card 1 was killed by signal 9" in errors
     else:
         until(lambda: job.join(*SAY, "0") == (0, "1 of 2\n", ""), "card 1 to be free")
@@ -249,7 +249,7 @@ def test_guests_die_with_the_launcher(serve, emulator):
 def test_what_a_guest_leaves_behind_is_ended(serve):
     job, mark = serve("-n", "2", "-"), f"1{os.getpid()}.7"
     assert job.join("sh", "-c", f"sleep {mark} & exit 0")[0] == 0
-    assert gone(f"sleep {mark}", 0.1)
+    assert gone(f"sleep {mark}")
 
 
 def test_the_socket_of_a_killed_launcher_is_replaced(serve, place):
@@ -363,7 +363,7 @@ def test_dvsim_emulate_serves_and_joins(place):
         until(place.exists, "the socket")
         done = subprocess.run(
             [*dvsim, "--join", str(place), "--place", "1", "--", *SAY, "5"],
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=200,
         )  # fmt: skip
         job.terminate()
     assert (done.returncode, done.stdout, done.stderr) == (5, "1 of 2\n", "")

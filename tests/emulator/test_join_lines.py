@@ -245,7 +245,7 @@ def test_a_guest_that_does_not_wait_to_be_started_again(serve, then):
     """It hangs up, or says what makes no sense then."""
     job = serve("-n", "1", "-", options=("--if-killed", "restart:0"))
     words = [said.hex() for said in (ask(0), packed(ENDED, number=1), *then)]
-    subprocess.run([sys.executable, "-c", TALKS, *words], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", TALKS, *words], check=True, timeout=200)
     until(lambda: is_free(job), "the card to be free")
     assert job.end()[0] == 0
 
@@ -315,7 +315,7 @@ def test_a_guest_keeps_the_prefix_of_its_card_over_its_lives(serve):
     command = [*job.vicrun, "--join", str(job.place), "--prefix", "--", "echo", "x"]
     with Path("/dev/full").open("w") as full:
         lost = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=200
         )
     assert (lost.returncode, "of card 0 was lost: No space left" in lost.stderr) == (1, True)
 
@@ -343,6 +343,6 @@ def test_an_interrupt_at_the_terminal_of_a_job_comes_once_to_all_who_joined(emul
         assert told and there.stdout.readline() == "interrupted 1\n"
         stack.pop_all()
         os.kill(job, signal.SIGTERM)
-        assert there.communicate(timeout=60)[0] == "all 1\n"
-        assert here.communicate(timeout=60)[0] == "all 1\n"
+        assert there.communicate(timeout=200)[0] == "all 1\n"
+        assert here.communicate(timeout=200)[0] == "all 1\n"
     os.close(terminal)

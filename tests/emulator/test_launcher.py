@@ -10,7 +10,7 @@ from emulator_build import SMALL
 def vicrun(emulator, *arguments, **options):
     command = [str(emulator.prefix / "bin" / "vicrun"), *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=60, **options
+        command, capture_output=True, text=True, check=False, timeout=200, **options
     )
 
 

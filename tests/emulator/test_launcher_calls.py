@@ -55,7 +55,7 @@ def failing(library, tmp_path):
 def vicrun(emulator, env, *words):
     done = subprocess.run(
         [str(emulator.prefix / "bin" / "vicrun"), "-n", "2", *SMALL, *words],
-        env=env, capture_output=True, text=True, check=False, timeout=100,
+        env=env, capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     return done.returncode, done.stderr
 
@@ -201,7 +201,7 @@ def test_a_guest_that_is_killed_and_cannot_be_watched(serve, failing):
 def vicload(emulator, *words, **more):
     done = subprocess.run(
         [str(emulator.prefix / "bin" / "vicload"), *words],
-        capture_output=True, text=True, check=False, timeout=100, **more,
+        capture_output=True, text=True, check=False, timeout=200, **more,
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr
 

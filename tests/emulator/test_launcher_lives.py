@@ -54,14 +54,14 @@ def test_a_signal_ends_what_would_be_started_again(emulator):
         for _ in range(8):  # by then it waits most of the time
             assert "it is started again" in job.stderr.readline()
         job.terminate()
-        assert job.wait(60) in (3, 128 + 15)
+        assert job.wait(200) in (3, 128 + 15)
 
 
 def test_what_ignores_a_signal_is_ended_too(emulator):
     mark = f"1{os.getpid()}.9"
     script = f"trap '' TERM; sleep {mark} & exit 0"
     assert vicrun(emulator, "-n", "1", *SMALL, "sh", "-c", script).returncode == 0
-    assert gone(f"sleep {mark}", 0.1)
+    assert gone(f"sleep {mark}")
 
 
 def test_a_program_whose_shell_is_killed_is_ended_with_it(emulator, tmp_path):
@@ -73,7 +73,7 @@ def test_a_program_whose_shell_is_killed_is_ended_with_it(emulator, tmp_path):
         assert "card 1 was killed by signal 9 (Killed); the others go on" in job.stderr.readline()
         assert gone(f"{mark}-mine")
         assert job.poll() is None
-        assert job.communicate("", timeout=60) == ("", "")
+        assert job.communicate("", timeout=200) == ("", "")
     assert job.returncode == 128 + 9
 
 
@@ -84,7 +84,7 @@ def test_a_signal_that_ends_nothing_is_passed_on(emulator):
         job.send_signal(signal.SIGUSR1)
         assert job.stdout.readline() == "one\n"
         job.send_signal(signal.SIGUSR2)
-        _, errors = job.communicate(timeout=60)
+        _, errors = job.communicate(timeout=200)
     assert (job.returncode, "ended with exit code 5" in errors) == (5, True)  # it is news
 
 
@@ -93,7 +93,7 @@ def test_a_signal_that_is_ignored_stays_so(emulator):
     with start(emulator, "sh", "-c", "echo ready; read line; exit 4", before=before) as job:
         assert job.stdout.readline() == "ready\n"
         job.send_signal(signal.SIGHUP)
-        assert job.communicate("on\n", timeout=60)[0] == ""
+        assert job.communicate("on\n", timeout=200)[0] == ""
     assert job.returncode == 4
 
 
@@ -108,7 +108,7 @@ def test_an_interrupt_at_a_terminal_comes_once(emulator):
         os.write(terminal, b"\x03")
         assert job.stdout.readline() == "interrupted 1\n"
         job.terminate()
-        out, _ = job.communicate(timeout=60)
+        out, _ = job.communicate(timeout=200)
     os.close(terminal)
     assert (job.returncode, out) == (0, "all 1\n")
 
@@ -130,7 +130,7 @@ def test_streams_that_were_closed_are_not_the_memory_of_the_job(emulator, tmp_pa
     before = ["sh", "-c", 'exec "$@" <&- >&-', "sh"]
     script = f"echo something; exec {emulator.program('opens')} 2>&1 >{tmp_path}/said"
     with start(emulator, "sh", "-c", script, before=before) as job:
-        _, errors = job.communicate(timeout=60)
+        _, errors = job.communicate(timeout=200)
     assert (job.returncode, errors) == (0, "")
     assert "not the memory" not in (tmp_path / "said").read_text()
 
@@ -153,7 +153,7 @@ def test_who_writes_without_end_keeps_nobody_from_being_heard(emulator):
 def test_descriptors_for_many_cards(emulator, limit):
     before = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh"]
     with start(emulator, "-n", "16", "--prefix", "echo", "x", before=before) as job:
-        out, errors = job.communicate(timeout=60)
+        out, errors = job.communicate(timeout=200)
     assert (job.returncode, len(out.splitlines())) == (0, 16), errors
 
 
@@ -161,7 +161,7 @@ def preloaded(vicrun, **environment):
     """Return what a timed program has before all libraries."""
     done = subprocess.run(
         [vicrun, *TIMED, "sh", "-c", 'echo "$LD_PRELOAD"'], capture_output=True, text=True,
-        check=True, env={**os.environ, **environment}, timeout=60,
+        check=True, env={**os.environ, **environment}, timeout=200,
     )  # fmt: skip
     return done.stdout.strip()
 
@@ -237,7 +237,7 @@ def test_a_trace_goes_into_what_is_no_file(emulator, tmp_path):
     with start(emulator, "--trace", str(pipe), "true") as job:
         try:
             reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-            assert job.wait(60) == 0
+            assert job.wait(200) == 0
             assert os.read(reader, 20) == b'{"displayTimeUnit":"'
             os.close(reader)
         finally:

@@ -45,6 +45,6 @@ def test_a_part(parts, emulator, tmp_path, name, wrapped):
     program = emulator.linked(name, sources, [*build.INCLUDES, *ROOMS, *linked])
     done = subprocess.run(
         [program, tmp_path / "file", tmp_path][: 3 if name == "launcher_files" else 2],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=200,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "checks passed\n"), done.stdout + done.stderr

@@ -100,7 +100,7 @@ def test_dvsim_emulate_passes_programs_on(emulator):
         "echo",
         "b",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert said(done) == ["a", "b", "b"]
 
 

@@ -138,7 +138,7 @@ def test_a_signal_ends_the_job_all_the_same(emulator, how):
     process = start(emulator, 2, "wait", options=[*SMALL, "--if-killed", how])
     opened(process, 2)
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=200)
     assert (process.returncode, errors) == (128 + 15, "")
 
 
@@ -154,7 +154,7 @@ def test_a_signal_ends_what_waits_to_be_started_again(emulator, tmp_path):
     for _ in range(8):
         assert process.stdout.readline() == "started\n"
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=200)
     assert process.returncode in (3, 128 + 15)
     assert gone(mark)
 

@@ -38,7 +38,7 @@ def listen(emulator, *command, options=()):
     job, ours = start(emulator, *command, options=options, stderr=subprocess.DEVNULL)
     with os.fdopen(ours) as stream:
         told = [json.loads(line) for line in stream]
-    return job.wait(60), told
+    return job.wait(200), told
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -70,7 +70,7 @@ def test_words_that_wait_in_a_fifo_are_seen_while_they_do(emulator):
         waiting = next(one for one in lines if one["card"] == 1 and one["fifo"] > 0)
         job.stdin.close()
         *_, last = lines
-    assert job.wait(60) == 0
+    assert job.wait(200) == 0
     assert waiting["fifo"] == 5 and waiting["state"] == "open"
     assert last["card"] == 1 and last["fifo"] == 0 and last["fifo_peak"] == 5
 
@@ -79,9 +79,9 @@ def test_a_reader_that_goes_away_or_sleeps_stops_nobody(emulator):
     command = ("-n", "2", "--", str(emulator.program("surprise")))
     job, ours = start(emulator, *command)
     os.close(ours)
-    assert job.wait(60) == 0
+    assert job.wait(200) == 0
     job, ours = start(emulator, "-n", "64", "--", "true", stderr=subprocess.DEVNULL)
-    assert job.wait(60) == 0  # and nobody has read a line
+    assert job.wait(200) == 0  # and nobody has read a line
     os.close(ours)
 
 

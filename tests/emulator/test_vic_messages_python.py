@@ -230,7 +230,7 @@ def test_a_wait_answers_control_c(installed):
     ) as process:
         assert process.stdout.readline() == "waits\n"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=200)
     assert "KeyboardInterrupt" in errors
 
 

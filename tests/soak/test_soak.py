@@ -29,7 +29,7 @@ def plant(scene):
 
 @pytest.fixture(scope="module")
 def soaked(tmp_path_factory):
-    return whole.soak(tmp_path_factory.mktemp("soak"), SECONDS, SEED, rate=900, planted=plant)
+    return whole.soak(tmp_path_factory.mktemp("soak"), SECONDS, SEED, rate=450, planted=plant)
 
 
 def test_everything_dies_and_no_message_is_lost(soaked):
