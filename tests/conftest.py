@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from harness import left, once, order, signals
+from harness import left, once, order, rabbitmq, signals
 
 # no doctests there, and all have one name
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "*/run.py", "*/*/run.py"]
 ROOT = Path(__file__).parents[1]
-PLUGINS = (signals, left, once, order)
+PLUGINS = (signals, left, once, rabbitmq, order)
 SOURCES = ("dvsim", "models", "scenarios", "emulator", "setup.cfg", "setup.py", "pyproject.toml",
            "MANIFEST.in", "README.md", "LICENSE")  # fmt: skip
 
@@ -191,14 +192,20 @@ def desk(tmp_path: Path) -> Desk:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel() -> Path:
+    """dvsim as a wheel, built once for all workers."""
+    (built,) = once.once("wheel", _build_wheel).glob("*.whl")
+    return built
+
+
+def _build_wheel(out: Path) -> None:
     """Build from a copy, so that the build's own files stay out of the checkout."""
-    copy, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    copy = out / "source"
+    copy.mkdir()
     for name in SOURCES:
         subprocess.run(["cp", "-r", str(ROOT / name), str(copy)], check=True)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     command += ["--no-build-isolation", "--wheel-dir", str(out), str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    (built,) = out.glob("*.whl")
-    return built
+    shutil.rmtree(copy)

@@ -2,47 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
-import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import nodes
-from bridge_job import CHECKED, LIMIT_S, ROOT, WARNINGS, Job
+from bridge_job import LIMIT_S, Job
 
 from dvsim.native import emulator_prefix
-
-EXAMPLES = ROOT / "emulator" / "examples" / "messaging"
-LIBRARIES = {"mqtt_bridge": ["-lmosquitto"], "mqtt_taker": ["-lmosquitto"]}
-
-
-@functools.cache
-def example(name: str) -> Path:
-    """Return an example, or a program of this folder, compiled with all warnings and sanitizers."""
-    prefix = emulator_prefix()
-    target = Path(tempfile.mkdtemp(prefix="example-test-")) / name
-    atexit.register(shutil.rmtree, target.parent, ignore_errors=True)
-    source = EXAMPLES / f"{name}.c"
-    if not source.exists():
-        source = Path(__file__).parent / "programs" / f"{name}.c"
-    command = [
-        os.environ.get("CC", "cc"),
-        "-std=c11",
-        "-g",
-        *WARNINGS,
-        *CHECKED,
-        source,
-        "-o",
-        target,
-    ]
-    command += [f"-I{prefix / 'include'}", f"-L{prefix / 'lib'}", f"-Wl,-rpath,{prefix / 'lib'}"]
-    subprocess.run([*map(str, command), "-lvic", *LIBRARIES.get(name, [])], check=True)
-    return target
 
 
 def marked(job: Job, *command: object) -> list[str]:

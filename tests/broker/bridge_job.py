@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-import atexit
 import csv
-import functools
 import hashlib
 import json
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import nodes
 import pika
+from compiled import compiled
+from harness.rabbitmq import Shared
 
-from dvsim.broker import Brokers
+from dvsim.broker import Brokers, Node
 from dvsim.native import emulator_prefix
 
-ROOT = Path(__file__).parents[2]
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
-CHECKED = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-PLAIN = ("-O2",)
 LIMIT_S = 240
 """For a job that takes seconds: the machine may be busy."""
-
-
-@functools.cache
-def compiled(name: str, flags: tuple[str, ...] = CHECKED) -> Path:
-    """Return vicbridge, or a program of this folder, against the installed libvic."""
-    prefix = emulator_prefix()
-    target = Path(tempfile.mkdtemp(prefix="vicbridge-test-")) / name
-    atexit.register(shutil.rmtree, target.parent, ignore_errors=True)
-    own = Path(__file__).parent / "programs" / f"{name}.c"
-    rooms = [ROOT / "emulator" / room for room in ("bridge", "arguments")]
-    bridge = [source for room in rooms for source in sorted(room.glob("*.c"))]
-    sources = bridge if name == "vicbridge" else [own]
-    command = [os.environ.get("CC", "cc"), "-std=c11", "-g", "-pthread", *WARNINGS, *flags]
-    command += [*map(str, sources), "-o", str(target), f"-I{prefix / 'include'}", f"-I{rooms[1]}"]
-    command += [f"-L{prefix / 'lib'}", f"-Wl,-rpath,{prefix / 'lib'}", "-lvic", "-lrabbitmq"]
-    subprocess.run(command, check=True)
-    return target
 
 
 @dataclass
@@ -65,15 +43,18 @@ class Taken:
 class Job:
     """Programs on cards, the last of them a bridge; files in a folder of its own."""
 
-    def __init__(self, folder: Path, brokers: Brokers, name: str) -> None:
+    def __init__(
+        self, folder: Path, brokers: Brokers | Shared, name: str, node: Node | None = None
+    ) -> None:
         self.folder, self.brokers, self.name = folder, brokers, name
+        self.node = node
         self.stats, self.prometheus = folder / "stats.csv", folder / "bridge.prom"
         self.process: subprocess.Popen[str] | None = None
         self.reports: list[Path] = []
-        self.flags: tuple[str, ...] = CHECKED
+        self.vicbridge = compiled("vicbridge")
 
     def url(self) -> str:
-        return self.brokers.nodes[0].url
+        return (self.node or self.brokers.nodes[0]).url
 
     def publish(
         self, messages: int, size: int, *more: object, key: str = "k", bridge: int = 1
@@ -93,7 +74,7 @@ class Job:
 
     def bridge(self, *more: object, url: str | None = None, declare: bool = True) -> list[str]:
         """Return the command of a bridge with a topic exchange and a queue named after the job."""
-        command = [compiled("vicbridge", self.flags), "--url", url or self.url()]
+        command = [self.vicbridge, "--url", url or self.url()]
         command += ["--credentials", self.brokers.credentials, "--stats", self.stats]
         command += ["--prometheus", self.prometheus, "--exchange", f"x{self.name}"]
         command += ["--queue", f"{self.name}={self.name}.k.#"] if declare else []
@@ -207,18 +188,40 @@ def _name(pid: int) -> str:
 
 
 def take(
-    channel: pika.adapters.blocking_connection.BlockingChannel, queue: str, count: int | None = None
+    channel: pika.adapters.blocking_connection.BlockingChannel, queue: str, unconfirmed: int = 0
 ) -> Taken:
-    """Drain a queue: until it is empty, or has given so many different messages."""
+    """Drain a queue whose programs have ended.
+
+    Confirmed messages are in it by then; those that nobody has confirmed are waited for.
+    """
     taken = Taken()
-    for method, properties, body in channel.consume(queue, inactivity_timeout=2):
-        if method is None:
-            break
-        taken.duplicates += properties.message_id in taken.ids
-        md5 = hashlib.md5(body).digest()
-        assert taken.ids.setdefault(properties.message_id, md5) == md5, "two bodies with one id"
-        channel.basic_ack(method.delivery_tag)
-        if count is not None and len(taken.ids) == count:
-            break
-    channel.cancel()
+    nodes.eventually(lambda: not asked(channel, queue).consumer_count, "a queue without consumers")
+    nodes.eventually(lambda: asked(channel, queue).message_count >= unconfirmed, "all messages")
+    while there := asked(channel, queue).message_count:
+        for method, properties, body in channel.consume(queue, inactivity_timeout=LIMIT_S):
+            assert method is not None, f"the broker keeps {there} messages back"
+            taken.duplicates += properties.message_id in taken.ids
+            md5 = hashlib.md5(body).digest()
+            assert taken.ids.setdefault(properties.message_id, md5) == md5, "two bodies with one id"
+            there -= 1
+            if not there:
+                channel.basic_ack(method.delivery_tag, multiple=True)
+                break
+        channel.cancel()
     return taken
+
+
+def everything(job: Job, connect: Any, *numbers: int) -> Taken:
+    """Return what the queue holds after a look that it is all that was published."""
+    taken = take(connect(job.brokers, job.node).channel(), job.name)
+    chosen = numbers or range(len(job.reports))
+    assert len(taken.ids) == sum(int(str(job.report(number)["messages"])) for number in chosen)
+    assert taken.digest == job.expected(*chosen)
+    return taken
+
+
+def asked(
+    channel: pika.adapters.blocking_connection.BlockingChannel, queue: str
+) -> pika.spec.Queue.DeclareOk:
+    """Return what the broker says of a queue: how many messages and consumers it has."""
+    return channel.queue_declare(queue, passive=True).method

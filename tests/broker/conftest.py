@@ -1,50 +1,63 @@
-"""Private RabbitMQ nodes for tests: one that is shared, and some of one's own to break."""
+"""RabbitMQ for tests: a node that all share, a virtual host apart, connections, names."""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
-
-from dvsim.broker import Brokers, Node
+from harness import rabbitmq
+from harness.rabbitmq import Shared, SharedNode
 
 if TYPE_CHECKING:
     import pika
 
-MEMORY = 1 << 30
-"""Bytes for each node: what a test queues fits in, whatever the machine has."""
+    from dvsim.broker import Brokers, Node
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Iterator[None]:
+    """Let programs that are started here end when they are interrupted, as in a terminal.
+
+    Tests that run in the background of a script would else hand on that SIGINT is ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")
-def broker() -> Iterator[Brokers]:
-    """One node, with TLS, for all tests that leave it as it was."""
-    with Brokers(tls=True, memory=MEMORY) as brokers:
-        yield brokers
+def broker() -> Shared:
+    """The node of this run, with TLS and plug-ins, for all tests that leave it as it was."""
+    return rabbitmq.shared()
 
 
-@pytest.fixture
-def own_broker() -> Iterator[Callable[..., Brokers]]:
-    """A function that starts nodes for one test, with the parameters of `Brokers`."""
-    with contextlib.ExitStack() as stack:
-        yield lambda **how: stack.enter_context(Brokers(**{"memory": MEMORY, **how}))
+@pytest.fixture(scope="session")
+def room(broker: Shared) -> Shared:
+    """The same node with a virtual host that only this worker has: what is in it is its own."""
+    return broker.room(f"room-{os.environ.get('PYTEST_XDIST_WORKER', 'one')}")
 
 
 @pytest.fixture
 def connect() -> Iterator[Callable[..., pika.BlockingConnection]]:
-    """A function from `Brokers` (and one of its nodes; default: the first) to a connection."""
+    """A function from brokers (and one of their nodes; default: the first) to a connection."""
     import pika
 
     with contextlib.ExitStack() as stack:
 
         def connected(
-            brokers: Brokers, node: Node | None = None, **how: Any
+            brokers: Brokers | Shared, node: Node | SharedNode | None = None, **how: Any
         ) -> pika.BlockingConnection:
+            at = node or brokers.nodes[0]
             parameters = pika.ConnectionParameters(
                 "127.0.0.1",
-                (node or brokers.nodes[0]).port,
+                at.port,
+                virtual_host=unquote(urlsplit(at.url).path[1:]),
                 credentials=pika.PlainCredentials(brokers.user, brokers.password),
                 **how,
             )

@@ -38,6 +38,14 @@ def known_of(pid: int) -> str:
     return said
 
 
+def arguments_of(pid: int) -> str:
+    """Return the arguments of a process; nothing if it has gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
 def listening(pids: Iterable[int]) -> list[tuple[str, int]]:
     """Return address (as in /proc/net/tcp) and port of what processes listen on."""
     inodes = {link for pid in pids for link in _sockets(pid)}

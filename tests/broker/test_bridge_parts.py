@@ -6,39 +6,13 @@ import os
 import signal
 import socket
 import subprocess
-from pathlib import Path
 
 import pytest
-from bridge_job import CHECKED, ROOT, WARNINGS, compiled
+from compiled import PROGRAMS, ROOT, cc, compiled, linked, parts
 
 from dvsim.native import emulator_prefix
 
-PROGRAMS = Path(__file__).parent / "programs"
-ROOMS = [ROOT / "emulator" / room for room in ("bridge", "arguments")]
 OWN = ("VICBRIDGE_URL", "VICBRIDGE_USER", "VICBRIDGE_PASSWORD")
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory):
-    """All of vicbridge but its main program, and the flags to compile and to link with it."""
-    folder = tmp_path_factory.mktemp("bridge-parts")
-    prefix = emulator_prefix()
-    flags = ["-std=c11", "-g", "-pthread", *WARNINGS, *CHECKED, f"-I{prefix / 'include'}"]
-    flags += [f"-I{room}" for room in (*ROOMS, PROGRAMS)]
-    sources = [path for room in ROOMS for path in room.glob("*.c") if path.name != "main.c"]
-    sources.append(PROGRAMS / "bridge_parts.c")
-    command = [os.environ.get("CC", "cc"), "-c", *flags, *map(str, sources)]
-    subprocess.run(command, check=True, cwd=folder)
-    lib = prefix / "lib"
-    wrapped = ("malloc", "calloc", "realloc", "pthread_create")
-    linked = [
-        *(f"-Wl,--wrap={name}" for name in wrapped),
-        f"-L{lib}",
-        f"-Wl,-rpath,{lib}",
-        "-lvic",
-        "-lrabbitmq",
-    ]
-    return folder, flags, [*map(str, folder.glob("*.o")), *linked]
 
 
 BROKER = ROOT / "tests" / "fuzz" / "amqp_server.c"
@@ -51,14 +25,22 @@ DRIVERS = {
 }
 
 
+WRAPPED = [f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "realloc", "pthread_create")]
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
+    """What stands in for a card and for calls that fail, compiled."""
+    folder = tmp_path_factory.mktemp("bridge-parts")
+    cc("-c", PROGRAMS / "bridge_parts.c", folder=folder)
+    return folder / "bridge_parts.o"
+
+
 @pytest.mark.parametrize("name", DRIVERS)
-def test_the_parts_of_the_bridge(name, parts):
-    folder, flags, linked = parts
-    program = folder / name
-    sources = [PROGRAMS / f"{name}.c", *DRIVERS[name]]
-    command = [os.environ.get("CC", "cc"), *flags, *map(str, sources), *linked]
-    subprocess.run([*command, "-o", str(program)], check=True)
-    done = subprocess.run([str(program)], capture_output=True, check=False, timeout=200)
+def test_the_parts_of_the_bridge(name, card, tmp_path):
+    sources = [PROGRAMS / f"{name}.c", *DRIVERS[name], card, parts() / "bridge.a"]
+    cc(*sources, *WRAPPED, "-o", tmp_path / name, *linked())
+    done = subprocess.run([tmp_path / name], capture_output=True, check=False, timeout=200)
     said = (done.stdout + done.stderr).decode("utf-8", "replace")  # names that are no UTF-8, too
     assert done.returncode == 0, said
     assert done.stdout == b"checks passed\n"

@@ -2,15 +2,18 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import nodes
 import pytest
 
+import dvsim
 from dvsim.broker import Brokers, brokers, install, limits, private
 from dvsim.broker.process import Identity
 from dvsim.broker.reserve import Ports
@@ -18,12 +21,37 @@ from dvsim.emu import data_vortex
 from dvsim.errors import DvsimError, OutputError, RunFailed, ScenarioError
 
 KEEP = """\
-import signal
+import os, signal
 from dvsim.broker import Brokers
 with Brokers(progress=lambda text: print(text, flush=True)) as brokers:
-    print("ready", brokers.credentials.parent, flush=True)
+    node = brokers.nodes[0]
+    about = os.getuid(), "administrator" in node.ctl("list_users"), node.management_port
+    print("ready", brokers.credentials.parent, *about, flush=True)
     signal.pause()
 """
+REMOVE_LEFT = "from dvsim.broker import private; private.remove_left()"
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+
+
+@pytest.fixture
+def public():
+    """A folder with dvsim that everybody can read, wherever the checkout is; a folder for files."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        here = Path(dvsim.__file__).parent
+        shutil.copytree(here, Path(folder) / "dvsim", ignore=shutil.ignore_patterns("__pycache__"))
+        files = Path(folder) / "files"
+        files.mkdir()
+        files.chmod(0o777)
+        yield Path(folder)
+
+
+def python_for_all():
+    """Return a Python that others may run: a .venv, and what it was made with, may be private."""
+    for python in (Path(sys.executable).resolve(), Path("/usr/bin/python3")):
+        if all(folder.stat().st_mode & 0o001 for folder in (python, *python.parents)):
+            return python
+    pytest.fail("no Python here that others may run: apt install python3")
 
 
 @pytest.fixture
@@ -32,16 +60,6 @@ def temporary(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     return tmp_path
-
-
-@pytest.fixture
-def started(temporary):
-    """A Python that has nodes until it is ended."""
-    with subprocess.Popen(
-        [sys.executable, "-c", KEEP], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as python:
-        yield python
-        python.kill()
 
 
 @pytest.fixture
@@ -59,24 +77,44 @@ def fake(tmp_path, monkeypatch):
     return installed
 
 
-def test_nothing_runs_after_its_python_was_killed(started, temporary):
-    lines = iter(started.stdout.readline, "")
-    folder = next(line.split()[1] for line in lines if line.startswith("ready"))
-    ours = nodes.processes(folder)
-    assert len(ours) >= 2, "the node and epmd"
-    started.kill()
+def test_an_ordinary_user_can_run_nodes_and_nothing_runs_after_its_python_was_killed(public):
+    files, python = public / "files", str(python_for_all())
+    how = {"cwd": "/", "text": True, "stdout": subprocess.PIPE, **NOBODY}
+    how["env"] = {
+        "PATH": os.environ["PATH"], "PYTHONPATH": str(public), "TMPDIR": str(files)
+    }  # fmt: skip
+    with subprocess.Popen([python, "-c", KEEP], **how) as started:
+        try:
+            lines = iter(started.stdout.readline, "")
+            said = next((line.split() for line in lines if line.startswith("ready")), None)
+            assert said is not None, "it has ended"
+            user = str(NOBODY.get("user", os.getuid()))
+            assert said[2:] == [user, "True", "None"]
+            folder = said[1]
+            ours = nodes.processes(folder)
+            assert len(ours) >= 2, "the node and epmd"
+        finally:
+            started.kill()
     nodes.eventually(lambda: not nodes.processes(folder), "nodes gone")
-    assert list(temporary.iterdir()) == [Path(folder)]
-    private.remove_left()
-    assert list(temporary.iterdir()) == []
+    assert list(files.iterdir()) == [Path(folder)]
+    subprocess.run([python, "-c", REMOVE_LEFT], **how, check=True)
+    assert list(files.iterdir()) == []
 
 
-def test_nothing_is_left_of_a_start_that_was_interrupted(started, temporary):
-    assert started.stdout.readline() == "waiting for RabbitMQ node a1\n"
-    started.send_signal(signal.SIGINT)
-    assert "KeyboardInterrupt" in started.communicate()[1]
+def test_nothing_is_left_of_a_start_that_was_interrupted(fake, temporary):
+    fake("exec sleep 1000")
+    command = [sys.executable, "-c", KEEP]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **how) as started:
+        try:
+            assert started.stdout.readline() == "waiting for RabbitMQ node a1\n"
+            assert len(nodes.processes(temporary / private.PREFIX)) >= 2, "the node and epmd"
+            started.send_signal(signal.SIGINT)
+            assert "KeyboardInterrupt" in started.communicate()[1]
+        finally:
+            started.kill()
     assert nodes.processes(temporary / private.PREFIX) == set()
-    assert list(temporary.iterdir()) == []
+    assert {path.name for path in temporary.iterdir()} == {"sbin"}
 
 
 def test_a_folder_whose_owner_lives_is_not_removed(temporary):

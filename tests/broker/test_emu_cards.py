@@ -5,27 +5,28 @@ README.md begins with such a run.
 
 import math
 import os
-import subprocess
+import signal
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
+import emulated
+import nodes
 import pytest
+from emulated import ask
 
-import dvsim.broker
 from dvsim.backends.emu import emulate
 from dvsim.emu.asked import Emulation
 from dvsim.emu.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
 from dvsim.results.emulated import costs_of
 from dvsim.scenario.load import load
-from dvsim.session import run_scenarios
 
 PIECE_BYTES = 131 * 8
 
 
 @pytest.fixture
-def at(broker):
-    return Emulation(urls=(broker.nodes[0].url,), credentials=broker.credentials)
+def at(room):
+    return Emulation(urls=(room.nodes[0].url,), credentials=room.credentials)
 
 
 def small(size=8, messages=3_001, iterations=1):
@@ -33,21 +34,8 @@ def small(size=8, messages=3_001, iterations=1):
     return load("h3/dv-8", [*sets, f"workload.iterations={iterations}"])
 
 
-def ask(scenario, emulation, **options):
-    (run,) = run_scenarios(
-        [scenario], **{"backend": emulation, "out": None, "scale": 1, "report": False} | options
-    )
-    return run
-
-
-def jobs():
-    """Processes that run vicrun, by their arguments."""
-    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return [line for line in found.stdout.splitlines() if "dvsim-emu-" in line]
-
-
 @pytest.mark.parametrize("size", [1, 8, 8192])
-def test_what_each_bridge_counts_is_what_its_receiver_was_sent(at, broker, size):
+def test_what_each_bridge_counts_is_what_its_receiver_was_sent(at, size):
     run = ask(small(size), at)
     by = run.samples.groupby("receiver")
     assert by["messages"].sum().to_dict() == {1: 1_501, 2: 1_500}
@@ -63,7 +51,7 @@ def test_what_each_bridge_counts_is_what_its_receiver_was_sent(at, broker, size)
     assert [count[f"queue.{n}", "depth"] for n in (1, 2)] == [1_501, 1_500]
     assert [count[f"bridge.{n}", "confirmed"] for n in (1, 2)] == [0, 0]
     assert list(costs_of(run.counters)) == ["sender", "bridge"]  # the broker is somebody else's
-    assert jobs() == []
+    assert emulated.jobs(at.urls[0]) == []
 
 
 def test_confirms_are_counted_when_asked_for(at):
@@ -98,48 +86,19 @@ def test_the_bridge_card_says_how_many_connections_there_are(at):
     assert command[command.index("--connections") + 1] == "3"
 
 
-@pytest.mark.parametrize("victim", ["broker", "bridge"])
-def test_a_death_while_messages_are_sent_ends_the_run_and_the_job(own_broker, victim):
-    brokers = own_broker()
-    emulation = Emulation(urls=(brokers.nodes[0].url,), credentials=brokers.credentials)
-
+def test_a_bridge_that_is_killed_while_messages_are_sent_ends_the_run_and_the_job(at):
     def on_phase(what, share, rate):
-        if not rate:
-            return
-        if victim == "broker":
-            brokers.nodes[0].kill()
-            return
-        pids = subprocess.run(
-            ["pgrep", "-f", "vicbridge .*dvsim-emu-"], capture_output=True, text=True, check=False
-        ).stdout.split()
-        mine = [int(pid) for pid in pids if brokers.nodes[0].url in arguments_of(pid)]
-        for pid in mine:
-            os.kill(pid, 9)
+        if rate:
+            for pid in emulated.jobs(at.urls[0]):
+                if "vicrun" not in nodes.arguments_of(pid).split()[0]:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
 
-    scenario = load("h3/dv-8", ["workload.messages=600_000"])
-    found = emulate([scenario], emulation, on_task=lambda *_: None, on_phase=on_phase)
+    scenario = load("h3/dv-8", ["workload.messages_per_second=20_000", 'loop="open"'])
+    found = emulate([scenario], at, on_task=lambda *_: None, on_phase=on_phase)
     with pytest.raises(RunFailed, match=r"^h3/dv-8, iteration 1: "):
         next(found)
-    assert not any(brokers.nodes[0].url in line for line in jobs())
-
-
-def arguments_of(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except OSError:
-        return ""
-
-
-def test_private_brokers_have_a_cost(monkeypatch):
-    class Small(dvsim.broker.Brokers):
-        def __init__(self, **how):
-            super().__init__(memory=1 << 30, **how)
-
-    monkeypatch.setattr(dvsim.broker, "Brokers", Small)
-    run = ask(small(messages=20_000), Emulation(clusters=1, nodes=1))
-    assert list(costs_of(run.counters)) == ["sender", "bridge", "broker"]
-    assert all(value > 0 for value in costs_of(run.counters).values())
-    assert run.manifest["emulated"]["question"]["nodes"] == 1
+    assert emulated.jobs(at.urls[0]) == []
 
 
 HEAD = ",".join(COLUMNS)

@@ -1,136 +1,63 @@
 """Does an emulated run that cannot go on say why, and leave nothing behind? Real processes."""
 
-import os
-import re
 import signal
-import subprocess
-import sys
-import time
-from contextlib import suppress
-from pathlib import Path
 
+import emulated
+import nodes
 import pytest
+from click.testing import CliRunner
 
 import dvsim.broker
 from dvsim.backends.emu import emulate
+from dvsim.cli.main import cli
 from dvsim.emu.asked import Emulation
 from dvsim.errors import RunFailed
+from dvsim.results.emulated import costs_of
 from dvsim.scenario.load import load
-
-DVSIM = [sys.executable, "-m", "dvsim"]
-LONG = ["h3/fdr-8", "--backend", "emu", "--scale", "1", "--set", "system.publisher.processes=2"]
-DEADLINE_S = 120
-
-
-def start(out, *arguments):
-    return subprocess.Popen(
-        [*DVSIM, "run", *arguments, "--out", str(out)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def dvsim_fails(*arguments):
-    done = subprocess.run(
-        [*DVSIM, "run", *arguments], capture_output=True, text=True, check=False, timeout=DEADLINE_S
-    )
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stderr.strip()
+    """Return the exit code of `dvsim run` and what it says."""
+    done = CliRunner().invoke(cli, ["run", *arguments], prog_name="dvsim")
+    assert isinstance(done.exception, SystemExit)
+    return done.exit_code, done.stderr.strip()
 
 
 def at(brokers):
     return ["--url", brokers.nodes[0].url, "--credentials", str(brokers.credentials)]
 
 
-def publishers_of(process):
-    """Wait until both publishers of a run are there."""
-    wait_for(lambda: process.poll() is not None or len(children_of(process.pid)) == 2)
-    assert process.poll() is None, process.communicate()
-    return children_of(process.pid)
-
-
-def children_of(pid):
-    children = Path(f"/proc/{pid}/task/{pid}/children")  # of the main thread
-    return [int(child) for child in children.read_text().split()] if children.exists() else []
-
-
-def wait_for(condition):
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def gone(pids):
-    """Whether none of these processes is there, or is more than a name."""
-
-    def there(pid):
-        with suppress(OSError):
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-            return state not in "ZX"
-        return False
-
-    return not any(map(there, pids))
-
-
-def queues_of(brokers):
-    names = brokers.nodes[0].ctl("list_queues", "-q", "name").split()
-    return [name for name in names if name.startswith("dv-")]
-
-
-def has_messages(brokers):
-    depths = brokers.nodes[0].ctl("list_queues", "-q", "messages").split()
-    return any(depth.isdigit() and int(depth) for depth in depths)
-
-
-def test_an_interrupted_run_leaves_nothing(broker, tmp_path):
-    process = start(tmp_path / "runs", *LONG, *at(broker))
+def test_an_interrupted_run_leaves_nothing(room, tmp_path):
+    process = emulated.start(tmp_path / "runs", *emulated.LONG, *at(room))
     try:
-        publishers = publishers_of(process)
+        publishers = emulated.publishers_of(process)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=DEADLINE_S)
+        _, said = process.communicate(timeout=nodes.DEADLINE_S)
     finally:
         process.kill()
         process.wait()
     assert process.returncode == 130
     assert said.strip().splitlines()[-1] == "interrupted"
-    wait_for(lambda: gone(publishers))
+    nodes.eventually(lambda: emulated.gone(publishers), "the end of the publishers")
     assert not (tmp_path / "runs").exists()
-    assert queues_of(broker) == []
+    assert room.queues() == []
 
 
-def test_publishers_end_with_a_harness_that_was_killed(broker, tmp_path):
-    process = start(tmp_path / "runs", *LONG, *at(broker))
+def test_publishers_end_with_a_harness_that_was_killed(room, connect, tmp_path):
+    process = emulated.start(tmp_path / "runs", *emulated.LONG, *at(room))
     try:
-        publishers = publishers_of(process)
+        publishers = emulated.publishers_of(process)
     finally:
         process.kill()
         process.communicate()
-    wait_for(lambda: gone(publishers))
-    for name in queues_of(broker):  # they would expire after a day; other tests use this broker
-        broker.nodes[0].ctl("delete_queue", name)
+    nodes.eventually(lambda: emulated.gone(publishers), "the end of the publishers")
+    channel = connect(room).channel()
+    for name in room.queues():  # they would expire after a day; other tests look at this room
+        channel.queue_delete(name)
 
 
-def test_a_broker_that_is_killed_while_messages_are_sent_ends_the_run(own_broker, tmp_path):
-    brokers = own_broker()
-    process = start(tmp_path / "runs", *LONG, *at(brokers))
-    try:
-        publishers = publishers_of(process)
-        wait_for(lambda: has_messages(brokers))
-        os.kill(brokers.nodes[0].pid, signal.SIGKILL)
-        _, said = process.communicate(timeout=DEADLINE_S)
-    finally:
-        process.kill()
-        process.wait()
-    assert process.returncode == 1, said
-    assert re.search(r"h3/fdr-8, iteration 1: .*connection was lost", said, re.DOTALL), said
-    assert "Traceback" not in said
-    wait_for(lambda: gone(publishers))
-    assert not (tmp_path / "runs").exists()
-
-
-def test_the_death_of_a_private_node_is_told_with_its_log(monkeypatch):
+def test_a_private_node_has_a_cost_and_its_death_is_told_with_its_log(monkeypatch):
+    """Of two runs on one node: the first is complete, the second is not."""
     made = []
 
     class Own(dvsim.broker.Brokers):
@@ -139,21 +66,26 @@ def test_the_death_of_a_private_node_is_told_with_its_log(monkeypatch):
             made.append(self)
 
     monkeypatch.setattr(dvsim.broker, "Brokers", Own)
-    scenario = load("h3/fdr-8", ["system.publisher.processes=1"])
+    short = load("h3/dv-8", ["workload.messages=20_000", "workload.iterations=1"])
+    long = load(
+        "h3/fdr-8",
+        ["system.publisher.processes=1", "workload.messages_per_second=2000", 'loop="open"'],
+    )
 
     def on_phase(what, share, rate):
-        if rate:
+        if rate and what.startswith("h3/fdr-8"):
             made[0].nodes[0].kill()
 
-    found = emulate(
-        [scenario],
-        Emulation(clusters=1, nodes=1),
-        on_task=lambda *_: None,
-        on_phase=on_phase,
-    )
+    asked = Emulation(clusters=1, nodes=1)
+    found = emulate([short, long], asked, on_task=lambda *_: None, on_phase=on_phase)
+    costs = costs_of(next(found).tables.counters)
+    assert list(costs) == ["sender", "bridge", "broker"]
+    assert all(value > 0 for value in costs.values())
+    assert asked.question()["nodes"] == 1
     with pytest.raises(RunFailed, match=r"^h3/fdr-8, iteration 1: broker a1 at .* died\n  20"):
         next(found)
-    assert not any(node.alive for node in made[0].nodes)
+    (brokers,) = made
+    assert not any(node.alive for node in brokers.nodes)
 
 
 def test_no_broker_at_the_url(tmp_path):
@@ -179,7 +111,7 @@ def test_a_wrong_password_and_a_wrong_virtual_host(broker, tmp_path):
     wrong.write_text(f"{broker.user}:wrong\n")
     wrong.chmod(0o600)
     url = broker.nodes[0].url
-    options = [*LONG, "--out", str(tmp_path / "runs"), "--credentials"]
+    options = [*emulated.LONG, "--out", str(tmp_path / "runs"), "--credentials"]
     code, said = dvsim_fails(*options, str(wrong), "--url", url)
     assert (code, said.splitlines()[-1]) == (
         1,

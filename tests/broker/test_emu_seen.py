@@ -19,8 +19,8 @@ LIMIT = 2_000_000
 
 
 @pytest.fixture
-def at(broker):
-    return Emulation(urls=(broker.nodes[0].url,), credentials=broker.credentials)
+def at(room):
+    return Emulation(urls=(room.nodes[0].url,), credentials=room.credentials)
 
 
 def ask(name, messages, emulation):

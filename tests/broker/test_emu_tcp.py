@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from emulated import ask
 
 import dvsim
 from dvsim.emu import drain as drain_module
@@ -16,37 +17,33 @@ from dvsim.errors import RunFailed, ScenarioError
 from dvsim.results.emulated import costs_of
 from dvsim.results.folder import load_run
 from dvsim.scenario.load import load
-from dvsim.session import run_scenarios
-
-PROCESSES = "system.publisher.processes=2"
 
 
-@pytest.fixture
-def at(broker):
-    return Emulation(urls=(broker.nodes[0].url,), credentials=broker.credentials)
+@pytest.fixture(scope="module")
+def at(room):
+    return Emulation(urls=(room.nodes[0].url,), credentials=room.credentials)
 
 
-def small(size=8, messages=2_000, batch=100):
-    """Two iterations."""
+FIRST = ["workload.iterations=1", "probe.columns.r2.iterations=[1]"]
+
+
+def small(size=8, messages=600, iterations=1, processes=2):
+    """A run in batches of 100."""
     sets = [f"workload.message_bytes={size}", f"workload.messages={messages}"]
-    return load("h3/fdr-8", [PROCESSES, *sets, f"probe.batch={batch}"])
+    sets.append(f"system.publisher.processes={processes}")
+    return load("h3/fdr-8", [*sets, *FIRST * (iterations == 1), "probe.batch=100"])
 
 
-def ask(scenario, emulation, **options):
-    (run,) = run_scenarios(
-        [scenario], **{"backend": emulation, "out": None, "scale": 1, "report": False} | options
-    )
-    return run
+@pytest.fixture(scope="module")
+def kept(at, tmp_path_factory):
+    """A run with its page, and the folder of runs that it is in."""
+    runs = tmp_path_factory.mktemp("runs")
+    return ask(small(), at, out=runs, report=True), runs
 
 
-def queues_of(brokers):
-    return brokers.nodes[0].ctl("list_queues", "-q", "name").split()
-
-
-@pytest.mark.parametrize("size", [1, 8, 8192])
-def test_every_batch_is_a_sample_and_every_message_is_counted(at, broker, size):
-    before = set(queues_of(broker))  # of other tests that use this broker
-    run = ask(small(size, messages=1_050), at)
+@pytest.mark.parametrize(("size", "iterations"), [(1, 1), (8, 2), (8192, 1)])
+def test_every_batch_is_a_sample_and_every_message_is_counted(at, room, size, iterations):
+    run = ask(small(size, messages=1_050, iterations=iterations), at)
     first = run.samples[run.samples["iteration"] == 1]
     assert first["messages"].tolist() == [100] * 10 + [50]
     assert (first["pieces"] == first["messages"]).all()
@@ -55,21 +52,20 @@ def test_every_batch_is_a_sample_and_every_message_is_counted(at, broker, size):
     assert first["start_ps"].is_monotonic_increasing
     ends = (first["start_ps"] + first["duration_ps"]).tolist()
     assert all(end <= start for end, start in zip(ends, first["start_ps"][1:], strict=False))
-    assert run.samples["messages"].sum() == 2 * 1_050  # two iterations
+    assert run.samples["messages"].sum() == iterations * 1_050
     depth = run.counters[run.counters["metric"] == "depth"]["value"]
-    assert depth.sum() == 2 * 1_050
-    assert set(queues_of(broker)) <= before
+    assert depth.sum() == iterations * 1_050
+    assert room.queues() == []
 
 
-def test_each_program_is_said_to_cost_something(at):
-    run = ask(small(messages=4_000), at)
-    costs = costs_of(run.counters)
+def test_each_program_is_said_to_cost_something(kept):
+    costs = costs_of(kept[0].counters)
     assert list(costs) == ["publisher"]  # the broker is somebody else's
     assert 1e-6 < costs["publisher"] < 1e-2
 
 
-def test_a_run_is_kept_with_what_it_was_made_with_and_answers_the_question_again(at, tmp_path):
-    run = ask(small(), at, out=tmp_path, report=True)
+def test_a_run_is_kept_with_what_it_was_made_with_and_answers_the_question_again(at, kept):
+    run, runs = kept
     assert run.folder.name.startswith("emu-")
     known = json.loads((run.folder / "manifest.json").read_text())
     assert known["backend"] == "emu"
@@ -82,39 +78,28 @@ def test_a_run_is_kept_with_what_it_was_made_with_and_answers_the_question_again
     assert ", emulated</h1>" in page and "RabbitMQ 3" in page
     assert "simulated" not in page.partition("</style>")[2].partition("<script>")[0]
     stamp = (run.folder / "manifest.json").stat().st_mtime_ns
-    again = ask(small(), at, out=tmp_path)
+    again = ask(small(), at, out=runs)
     assert again.samples.equals(load_run(run.folder).samples)
     assert (run.folder / "manifest.json").stat().st_mtime_ns == stamp
-    promised = ask(small(), replace(at, at_least_once=True), out=tmp_path)
-    assert promised.folder != run.folder
 
 
-def test_no_password_is_kept_or_shown(at, broker, tmp_path):
-    run = ask(small(), at, out=tmp_path, report=True)
-    for path in run.folder.iterdir():
+def test_no_password_is_kept_or_shown(kept, broker):
+    for path in kept[0].folder.iterdir():
         assert broker.password.encode() not in path.read_bytes(), path.name
 
 
-def test_confirms_are_waited_for_when_asked_for(at):
-    run = ask(small(messages=400), replace(at, at_least_once=True))
-    assert run.samples["messages"].sum() == 800
+def test_confirms_are_waited_for_when_asked_for(at, kept):
+    run = ask(small(), replace(at, at_least_once=True), out=kept[1])
+    assert run.samples["messages"].sum() == 600
     assert run.manifest["emulated"]["question"]["promise"] == "at least once"
+    assert run.folder != kept[0].folder  # it is another question
 
 
 def test_an_open_loop_starts_batches_at_their_time(at):
-    scenario = load(
-        "h3/fdr-8",
-        [
-            PROCESSES,
-            "workload.messages=400",
-            "probe.batch=100",
-            "workload.messages_per_second=1000",
-            'loop="open"',
-        ],
-    )
-    run = ask(scenario, at)
-    first = run.samples[run.samples["iteration"] == 1]
-    assert first["start_ps"].tolist() == [k * 10**11 for k in range(4)]
+    shape = ["workload.messages=400", "probe.batch=100", "system.publisher.processes=2"]
+    pace = ["workload.messages_per_second=1000", 'loop="open"', *FIRST]
+    run = ask(load("h3/fdr-8", [*shape, *pace]), at)
+    assert run.samples["start_ps"].tolist() == [k * 10**11 for k in range(4)]
 
 
 def lossy(monkeypatch, spoil):
@@ -134,11 +119,11 @@ def test_a_missing_message_is_named(at, monkeypatch, tmp_path):
 
     lossy(monkeypatch, take_one)
     with pytest.raises(RunFailed) as caught:
-        ask(small(), at, out=tmp_path)
+        ask(small(processes=1), at, out=tmp_path)
     text = str(caught.value)
-    assert text.startswith("h3/fdr-8, iteration 1: receiver 2: 999 of 1,000 messages arrived")
+    assert text.startswith("h3/fdr-8, iteration 1: receiver 2: 299 of 300 messages arrived")
     number = re.fullmatch(r".*; missing: 1, number (\d+)", text)[1]
-    assert int(number) in range(1, 2_000, 2)  # receivers take turns: this one has the odd numbers
+    assert int(number) in range(1, 600, 2)  # receivers take turns: this one has the odd numbers
     assert list(tmp_path.iterdir()) == []
 
 
@@ -147,8 +132,8 @@ def test_a_message_of_somebody_else_is_noticed(at, monkeypatch):
         queue.channel.basic_publish(queue.exchange, queue.key, b"\xff" * 8)
 
     lossy(monkeypatch, add_one)
-    with pytest.raises(RunFailed, match=r"receiver 1: 1,001 of 1,000 messages.*1 are not of this"):
-        ask(small(), at)
+    with pytest.raises(RunFailed, match=r"receiver 1: 301 of 300 messages.*1 are not of this"):
+        ask(small(processes=1), at)
 
 
 def test_a_changed_message_is_noticed(at, monkeypatch):
@@ -158,7 +143,7 @@ def test_a_changed_message_is_noticed(at, monkeypatch):
 
     lossy(monkeypatch, change_one)
     with pytest.raises(RunFailed, match=r"receiver 1: the sum of their MD5 is .*, sent was"):
-        ask(small(size=100), at)
+        ask(small(size=100, processes=1), at)
 
 
 def test_a_duplicate_by_message_id_counts_once(at, monkeypatch):
@@ -171,9 +156,9 @@ def test_a_duplicate_by_message_id_counts_once(at, monkeypatch):
             queue.channel.basic_publish(queue.exchange, queue.key, body, properties)
 
     lossy(monkeypatch, say_twice)
-    run = ask(small(), at)
+    run = ask(small(processes=1), at)
     duplicates = run.counters[run.counters["metric"] == "duplicates"]["value"]
-    assert duplicates.tolist() == [2] * 4  # two receivers, two iterations
+    assert duplicates.tolist() == [2] * 2  # receivers
 
 
 def test_bodies_differ_and_their_sum_does_not_depend_on_their_order():
@@ -193,7 +178,7 @@ def test_bodies_differ_and_their_sum_does_not_depend_on_their_order():
 
 
 def test_python_asks_as_the_shell_does(at):
-    run = dvsim.run("h3/fdr-8", backend=at, messages=400, scale=1, system__publisher__processes=2)
+    run = dvsim.run("h3/fdr-8", backend=at, messages=400, scale=1, system__publisher__processes=1)
     assert (run.backend, run.replications) == ("emu", 1)
     assert run.manifest["emulated"]["scale"] == 1
     assert "at_least_once=False" in run.manifest["command"]

@@ -5,11 +5,10 @@ It is what docs/emulated-runs.md shows.
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
+from in_process import dvsim
 
 from dvsim.report.beside import sides_of
 from dvsim.report.overlaid import distribution, series
@@ -20,15 +19,8 @@ from dvsim.results.named import folders_of
 from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
 
-DVSIM = [sys.executable, "-m", "dvsim"]
-SCENARIO = load("h3/fdr-8", ["workload.messages=40_000"])
-LARGER = load("h3/fdr-256", ["workload.messages=40_000"])
-
-
-def dvsim(*arguments):
-    return subprocess.run(
-        [*DVSIM, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=300
-    )
+SCENARIO = load("h3/fdr-8", ["workload.messages=20_000"])
+LARGER = load("h3/fdr-256", ["workload.messages=20_000"])
 
 
 @pytest.fixture(scope="module")
@@ -197,9 +189,8 @@ def test_runs_of_one_second_are_in_the_order_in_which_they_were_kept(tmp_path):
 
 def test_a_run_and_a_study_are_not_compared(kept, tmp_path):
     root, _, _, _ = kept
-    run_scenarios(
-        [load("switch/zero-load", ["traffic.slots=100"])], out=root, replications=2, report=False
-    )
+    study = load("switch/zero-load", ["traffic.slots=100"])
+    run_scenarios([study], out=root, replications=2, report=False, workers=1)
     done = dvsim("compare", "h3/fdr-256", "switch/zero-load", "--runs", root)
     assert done.returncode == 2
     assert "is of a switch or network alone, and the first is of a system" in done.stderr

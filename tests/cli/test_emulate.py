@@ -4,25 +4,31 @@ import subprocess
 import sys
 
 import pytest
+from in_process import dvsim
 
 DVSIM = [sys.executable, "-m", "dvsim", "emulate"]
 
 
 def emulate(*arguments):
+    return dvsim("emulate", *arguments)
+
+
+def process(*arguments):
+    """Run it as users do: the launcher takes the process over."""
     return subprocess.run(
         [*DVSIM, *arguments], capture_output=True, text=True, check=False, timeout=60
     )
 
 
 def test_runs_a_program_once_per_card():
-    done = emulate("-n", "3", "--prefix", "--", "sh", "-c", "echo $VIC_CARD of $VIC_CARDS")
+    done = process("-n", "3", "--prefix", "--", "sh", "-c", "echo $VIC_CARD of $VIC_CARDS")
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == [f"[{i}] {i} of 3" for i in range(3)]
 
 
 def test_returns_the_exit_code_of_the_program():
     assert emulate("-n", "2", "sh", "-c", "exit 5").returncode == 5
-    assert emulate("-n", "2", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+    assert process("-n", "2", "sh", "-c", "kill -9 $$").returncode == 128 + 9
     assert emulate("-n", "2", "no-such-program").returncode == 127
 
 

@@ -3,8 +3,10 @@
 What docs/studies.md shows of `dvsim limit` is here on smaller switches.
 """
 
+import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -256,9 +258,9 @@ def test_limit_tells_what_is_wrong(mine, arguments, said):
 
 
 def test_validate_prints_the_claims(mine):
-    arguments = ("--scale", "0.02", "--replications", "1", "--workers", "1")
+    arguments = ("--scale", "0.005", "--replications", "1", "--workers", "1")
     text = good("validate", "switch", *arguments)
-    assert text.startswith("slots scaled by 0.02: not the published workload\n\nClaims\n")
+    assert text.startswith("slots scaled by 0.005: not the published workload\n\nClaims\n")
     assert all(f"\nDV-{number}  " in text for number in range(1, 9))
     assert "kept switch/saturation: runs/switch/saturation/" in text
     strict = call("validate", "switch/zero-load", *arguments, "--strict")
@@ -272,50 +274,58 @@ def test_validate_refuses_what_nothing_is_published_of(mine):
     assert "none of its scenarios names published figures to compare with" in result.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_no_folder(mine, number):
-    long = [
-        "--set",
-        "traffic.slots=1_000_000",
-        "--set",
-        "switch.height=1024",
-        "--replications",
-        "9",
-    ]
+LONG = ["--set", "traffic.slots=1_000_000", "--set", "switch.height=1024", "--workers", "2"]
+
+
+def started(mine):
+    """Start a long run as in a terminal, in a session of its own, and wait until it has begun."""
     running = subprocess.Popen(
-        [sys.executable, "-m", "dvsim", "run", mine, *long, "--workers", "2"],
-        stdout=subprocess.PIPE,
+        [sys.executable, "-m", "dvsim", "run", mine, *LONG, "--replications", "9"],
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
-    deadline = time.monotonic() + 60
-    while not Path("runs").exists() and time.monotonic() < deadline:
+    deadline = time.monotonic() + 120
+    while not Path("runs").exists():
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.01)
+    return running
+
+
+def workers_of(running):
+    """Return how many of its two workers have begun to work: they leave SIGINT to their parent."""
+    found = 0
+    for pid in Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split():
+        with contextlib.suppress(OSError):
+            status = Path(f"/proc/{pid}/status").read_text()
+            blocked = int(re.search(r"SigBlk:\s+(\w+)", status)[1], 16)
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            found += b"spawn_main" in command and bool(blocked >> (signal.SIGINT - 1) & 1)
+    return found
+
+
+def test_an_interrupted_run_leaves_no_folder(mine):
+    running = started(mine)
+    deadline = time.monotonic() + 120
+    while workers_of(running) < 2:
+        assert time.monotonic() < deadline
         time.sleep(0.05)
-    time.sleep(1)  # the workers are on their way
-    os.kill(running.pid, number)
-    _, said = running.communicate(timeout=60)
-    assert running.returncode == 128 + number
-    assert said.splitlines()[-1] in ("interrupted", "ended by SIGTERM")
+    running.send_signal(signal.SIGTERM)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == 128 + signal.SIGTERM
+    assert said.splitlines()[-1] == "ended by SIGTERM"
     assert not Path("runs").exists()
 
 
-def test_workers_that_start_say_nothing_when_they_are_interrupted(mine):
+@pytest.mark.parametrize("wait", [0.1, 0.4])
+def test_workers_that_start_say_nothing_when_they_are_interrupted(mine, wait):
     """As on a terminal, where Ctrl-C reaches all processes; whenever it comes."""
-    long = ["--set", "traffic.slots=1_000_000", "--set", "switch.height=1024"]
-    for wait in (0.1, 0.25, 0.4):
-        running = subprocess.Popen(
-            [sys.executable, "-m", "dvsim", "run", mine, *long, "--workers", "2"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        deadline = time.monotonic() + 60
-        while not Path("runs").exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(wait)
-        os.killpg(running.pid, signal.SIGINT)
-        _, said = running.communicate(timeout=60)
-        assert running.returncode == 130
-        assert said.splitlines() == ["interrupted"]
-        assert not Path("runs").exists()
+    running = started(mine)
+    time.sleep(wait)
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == 128 + signal.SIGINT
+    assert said.splitlines() == ["interrupted"]
+    assert not Path("runs").exists()

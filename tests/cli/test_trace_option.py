@@ -1,18 +1,10 @@
 """Does `dvsim run --trace` write a timeline beside results that are what they were without it?"""
 
-import subprocess
-import sys
-
 import pytest
+from in_process import dvsim
 from trace_rules import check_trace, load_trace
 
-DVSIM = [sys.executable, "-m", "dvsim"]
-SMALL = ["h3/dv-8", "--scale", "0.005", "--replications", "2", "--workers", "1"]
-
-
-def dvsim(*arguments):
-    command = [*DVSIM, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+SMALL = ["h3/dv-8", "--scale", "0.0005", "--replications", "2", "--workers", "1"]
 
 
 def results(out):

@@ -7,6 +7,7 @@ import sys
 
 import pseudo_terminal
 import pytest
+from in_process import dvsim
 from pseudo_terminal import standing
 
 from dvsim.cli.watching import CardView
@@ -129,6 +130,6 @@ def test_lines_that_are_none_are_passed_over(capsys):
     ],
 )
 def test_what_cannot_be_watched_or_traced_is_refused(arguments, said):
-    done = subprocess.run([*DVSIM, *arguments], capture_output=True, text=True, check=False)
+    done = dvsim(*arguments)
     assert done.returncode == 2
     assert said in done.stderr

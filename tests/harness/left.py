@@ -144,8 +144,10 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
+def pytest_testnodedown(node: Any, error: object) -> None:
     """End what a worker has left that was killed: its children are the controller's now."""
+    if not error:
+        return
     mark = f"PYTEST_XDIST_WORKER={node.gateway.id}\0".encode()
     for pid in descendants():
         with contextlib.suppress(OSError):
