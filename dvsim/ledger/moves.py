@@ -56,12 +56,15 @@ def served(
                     places += [(card, parameter)] if (card, parameter) not in places else []
     if not known:
         return []
-    values = partial(_values, registry, seed, workers)
-    before = values(asked)
-    return [
-        _fitted(same, places, before, values([_changed(one, same) for one in asked]))
-        for same, places in known.items()
-    ]
+    run = partial(_studies, seed, workers)
+    studies = run(asked)
+    before = _values(registry, studies)
+    found = []
+    for same, places in known.items():
+        pairs = [(one, _changed(one, same)) for one in asked]
+        others = run([changed for one, changed in pairs if changed != one])
+        found.append(_fitted(same, places, before, _values(registry, studies | others)))
+    return found
 
 
 def _same(card: Card, parameter: Parameter) -> Same:
@@ -89,14 +92,18 @@ def _moved(before: float, after: float | None) -> bool:
     return abs(after / before - 1) > MOVED
 
 
-def _values(
-    registry: Registry, seed: int, workers: int | None, scenarios: Sequence[MessagingScenario]
-) -> dict[str, float]:
-    """Run scenarios and return the value of each claim that has one."""
+def _studies(
+    seed: int, workers: int | None, scenarios: Sequence[MessagingScenario]
+) -> dict[str, PointsStudy]:
+    """Run scenarios and return the study of each by name."""
     runs = run_scenarios(
         scenarios, seed=seed, replications=REPLICATIONS, out=None, workers=workers, progress=True
     )
-    studies = {run.scenario.name: run for run in runs if isinstance(run, PointsStudy)}
+    return {run.scenario.name: run for run in runs if isinstance(run, PointsStudy)}
+
+
+def _values(registry: Registry, studies: dict[str, PointsStudy]) -> dict[str, float]:
+    """Return the value of each claim that has one."""
     evidence = Evidence({}, (), studies)
     found = {}
     for id_, entry in registry.items():

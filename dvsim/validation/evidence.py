@@ -54,12 +54,18 @@ class Evidence(StudyFigures):
         self._columns = tuple(columns)
         self._smoothed = cache(self._smoothed_of)
         self._estimates = cache(self._estimates_of)
+        self._parts: dict[frozenset[int], Evidence] = {}
 
     def of(self, replications: Collection[int]) -> Evidence:
         """Return what some replications alone say; which columns are reproduced stays."""
+        chosen = frozenset(replications)
+        if chosen in self._parts:  # another claim has asked, and its figures are worked out
+            return self._parts[chosen]
         part = Evidence(self.runs, self._columns, self.studies, self.emulated, self.emulated_by)
-        part._chosen = frozenset(replications)
+        part._chosen = chosen
         part._smoothed = self._smoothed  # each replication by itself: it need not be done again
+        part._settings = self._settings
+        self._parts[chosen] = part
         return part
 
     def has(self, scenario: str) -> bool:

@@ -37,6 +37,7 @@ class StudyFigures:
         self.studies = dict(studies)
         self._chosen: frozenset[int] | None = None  # replications; None for all
         self._points = cache(self._points_of)
+        self._settings = cache(self._settings_of)
 
     def point(self, scenario: str, metric: str, **keys: object) -> Estimate:
         """Return a metric of the first point of a study whose keys have these values.
@@ -69,6 +70,9 @@ class StudyFigures:
 
     def settings(self, scenario: str) -> list[Setting | Flows]:
         """Return the tables of each point of a study."""
+        return self._settings(scenario)
+
+    def _settings_of(self, scenario: str) -> list[Setting | Flows]:
         asked = self.studies[scenario].scenario
         return [asked.at(point) for point in range(len(asked.points))]
 
@@ -110,14 +114,10 @@ class StudyFigures:
         if self._chosen is not None:
             study = replace(study, points=study.points[self._is_chosen(study.points)])
         table = study.estimates()
+        columns = [table[name].tolist() for name in ("point", "metric", "value", "low", "high")]
         found: dict[int, dict[str, Estimate]] = {}
-        for point, rows in table.groupby("point"):
-            values = rows[["value", "low", "high"]].to_numpy()
-            metrics = rows["metric"].tolist()
-            found[int(str(point))] = {
-                metric: Estimate(*map(float, row))
-                for metric, row in zip(metrics, values, strict=True)
-            }
+        for point, metric, *values in zip(*columns, strict=True):
+            found.setdefault(point, {})[metric] = Estimate(*values)
         return found
 
     def _is_chosen(self, table: pd.DataFrame) -> npt.NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """Does the model of durable queues give the ratios of the comparison, from storage and broker?"""
 
 import pytest
-from claim_runs import changed, claims_of, studies_of
+from claim_runs import changed, claim_of, claims_of, runs_of
 
 QUEUES, ACKS = "amps/queues", "amps/acknowledgements"
 OURS = "amps-5"
@@ -9,7 +9,7 @@ OURS = "amps-5"
 
 @pytest.fixture(scope="module")
 def studies():
-    return studies_of("amps", 0.5)
+    return runs_of("amps")
 
 
 @pytest.fixture(scope="module")
@@ -73,5 +73,5 @@ def test_on_the_disk_amps_writes_at_nearly_the_bandwidth(studies):
     ],
 )
 def test_a_sentence_is_not_confirmed_by_other_figures(studies, id_, study, metric, function):
-    claim = claims_of(changed(studies, study, metric, function))[id_]
+    claim = claim_of(changed(studies, study, metric, function), id_)
     assert claim.verdict == "not reproduced"

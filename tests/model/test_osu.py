@@ -1,15 +1,14 @@
 """Does the model of Qpid over three networks give the published order, and does it turn?"""
 
 import pytest
-from claim_runs import changed, claims_of, studies_of
+from claim_runs import changed, claim_of, claims_of, runs_of
 
 LATENCY, COMBINED = "osu-qpid/latency", "osu-qpid/exchanges"
 
 
 @pytest.fixture(scope="module")
 def studies():
-    # whole numbers of connections: the set-up is part of what is measured
-    return studies_of("osu-qpid", 1.0)
+    return runs_of("osu-qpid")
 
 
 @pytest.fixture(scope="module")
@@ -44,5 +43,5 @@ def test_without_its_set_up_sdp_is_ahead_from_the_smallest_message_on(studies):
     ],
 )
 def test_a_sentence_is_not_confirmed_by_other_figures(studies, id_, study, metric, function):
-    claim = claims_of(changed(studies, study, metric, function))[id_]
+    claim = claim_of(changed(studies, study, metric, function), id_)
     assert claim.verdict == "not reproduced"

@@ -1,7 +1,7 @@
 """Does the model of ØMQ 0.2 give what its tests report, for the reasons that they give?"""
 
 import pytest
-from claim_runs import changed, claims_of, studies_of
+from claim_runs import changed, claim_of, claims_of, runs_of
 
 FLOW, LATENCY, BUFFERS = "zeromq/throughput", "zeromq/latency", "zeromq/buffers"
 FITTED = {f"ZMQ-{number}" for number in (1, 9, 10, 11, 12, 14, 17)}
@@ -9,7 +9,7 @@ FITTED = {f"ZMQ-{number}" for number in (1, 9, 10, 11, 12, 14, 17)}
 
 @pytest.fixture(scope="module")
 def studies():
-    return studies_of("zeromq", 0.5)
+    return runs_of("zeromq")
 
 
 @pytest.fixture(scope="module")
@@ -64,5 +64,5 @@ def test_the_bottleneck_moves_from_a_thread_to_the_network(studies):
     ],
 )
 def test_a_sentence_is_not_confirmed_by_other_figures(studies, id_, study, metric, function):
-    claim = claims_of(changed(studies, study, metric, function))[id_]
+    claim = claim_of(changed(studies, study, metric, function), id_)
     assert claim.verdict == "not reproduced"
