@@ -18,7 +18,8 @@
  * Conventions, for every call unless it says otherwise
  *   status    0 (VIC_OK) or a negative VIC_E...; results through pointers; errno is not used.
  *             VIC_EINVAL   an argument is NULL where one is needed, or makes no sense
- *             VIC_ECLOSED  the card has been closed; checked right after NULL, before all else
+ *             VIC_ECLOSED  the card has been closed; checked right after NULL, before all else. So it says for
+ *                          ever: no later opening has the same handle
  *             VIC_ERANGE   a card, counter or range of SRAM words that does not exist
  *             A call that fails has done nothing.
  *   threads   any number of threads of the process that opened the card may call at the same time. A child

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* handle = uses << 24 | 1 + entry: never 0. An entry is taken for another one after 2^31 uses. */
+/* handle = uses << 24 | 1 + entry: never 0. An entry is taken for another one after 2^31 uses,
+ * or for one of a later opening after 2^15. */
 enum { ENTRY_BITS = 24 };
 
 static int make(struct dma_table *table, uint32_t entries)
@@ -15,6 +16,7 @@ static int make(struct dma_table *table, uint32_t entries)
     table->entries = entries;
     for (uint32_t i = 0; i < entries; i++) {
         table->entry[i].next = i + 1;
+        table->entry[i].uses = table->opening << 16;
     }
     return VIC_OK;
 }

@@ -18,6 +18,7 @@ struct transfer {
 struct dma_table {
     struct transfer *entry; /* NULL until the first transfer */
     uint32_t entries, first_free;
+    uint32_t opening; /* of the card: handles of another one are not found */
 };
 
 /* An entry and its handle. VIC_ENOSPC: all are in flight. VIC_ESYS: no memory. Not thread-safe,

@@ -1,5 +1,4 @@
-/* Handles: claiming a card, giving it back. A handle that was closed stays readable, so that a call with it
- * is told so; its memory is used again only after many others have been closed. */
+/* Handles: claiming a card, giving it back. */
 #define _GNU_SOURCE
 #include "handle.h"
 
@@ -7,52 +6,73 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "info.h"
+#include "slab.h"
 #include "wait.h"
 #include "watch.h"
 
-enum { SPINS = 150, CLOSED_KEPT = 64 };
+enum { SPINS = 150, LONG_NS = 250 * 1000 * 1000 };
 
+static struct slab slab = SLAB_OF(struct vic);
 static pthread_mutex_t handles_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct vic *handles; /* oldest first */
+static struct vic *handles;                          /* that are open */
+static struct vic *closed, **closed_last = &closed; /* oldest first, with all that calls may still use */
 
-enum { OPEN = 0, CLOSING = 1, CLOSED = 2 }; /* vic.closed */
-
-/* The oldest closed handle, taken down, if enough others are there; or NULL. */
-static struct vic *recycle(void)
+static uint64_t cpu_ns(void)
 {
-    struct vic **oldest = NULL;
-    size_t closed = 0;
-    for (struct vic **at = &handles; *at != NULL; at = &(*at)->next) {
-        if (atomic_load(&(*at)->closed) == CLOSED && closed++ == 0) {
-            oldest = at;
-        }
-    }
-    if (closed <= CLOSED_KEPT) {
-        return NULL;
-    }
-    struct vic *card = *oldest;
-    *oldest = card->next;
-    card->ops->dispose(card);
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+static void free_handle(struct vic *card)
+{
+    pthread_mutex_destroy(&card->lock);
+    pthread_mutex_destroy(&card->trace_lock);
     sram_clear(&card->table);
     free(card->dma.entry);
-    card->dma = (struct dma_table){0};
-    return card;
+    slab_give(&slab, card);
+}
+
+static void keep_closed(struct vic *card)
+{
+    card->closed_ns = cpu_ns();
+    card->next = NULL;
+    *closed_last = card;
+    closed_last = &card->next;
+}
+
+/* Free what calls of other threads have used when their cards were closed. No thread waits with the card any more;
+ * and the process has computed for so long since then that a call that does not wait has come to its end. */
+static void free_closed(void)
+{
+    uint64_t now = cpu_ns();
+    while (closed != NULL && now > closed->closed_ns && now - closed->closed_ns >= LONG_NS) {
+        struct vic *card = closed;
+        closed = card->next;
+        closed_last = closed != NULL ? closed_last : &closed;
+        if (atomic_load(&card->waits) != 0) {
+            keep_closed(card);
+            continue;
+        }
+        card->ops->dispose(card);
+        free_handle(card);
+    }
 }
 
 static struct vic *new_handle(void)
 {
+    static uint32_t openings;
     pthread_mutex_lock(&handles_lock);
-    struct vic *card = recycle();
-    if (card == NULL) {
-        card = calloc(1, sizeof *card);
-        if (card != NULL) {
-            pthread_mutex_init(&card->lock, NULL);
-            pthread_mutex_init(&card->trace_lock, NULL);
-        }
+    free_closed();
+    struct vic *card = slab_take(&slab);
+    if (card != NULL) {
+        pthread_mutex_init(&card->lock, NULL);
+        pthread_mutex_init(&card->trace_lock, NULL);
+        card->dma.opening = ++openings;
     }
     pthread_mutex_unlock(&handles_lock);
     return card;
@@ -61,12 +81,8 @@ static struct vic *new_handle(void)
 static void keep_handle(struct vic *card)
 {
     pthread_mutex_lock(&handles_lock);
-    struct vic **at = &handles;
-    while (*at != NULL) {
-        at = &(*at)->next;
-    }
-    card->next = NULL;
-    *at = card;
+    card->next = handles;
+    handles = card;
     pthread_mutex_unlock(&handles_lock);
 }
 
@@ -134,12 +150,14 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
         status = card->ops->open(card);
     }
     if (status != VIC_OK) {
-        free(card);
+        if (card != NULL) {
+            free_handle(card);
+        }
         unclaim(&job->card[number], before);
         return status;
     }
     atomic_store(&card->me->closing, 0);
-    atomic_store(&card->closed, OPEN);
+    atomic_store(&card->state, HANDLE_OPEN);
     keep_handle(card);
     if (job_asked("VIC_INFO")) {
         info_print(card);
@@ -151,8 +169,8 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
 /* From now on calls say VIC_ECLOSED, waits end; what was sent arrives. False: somebody else closes it. */
 static bool finish(struct vic *card)
 {
-    uint32_t open = OPEN;
-    if (!atomic_compare_exchange_strong(&card->closed, &open, CLOSING)) {
+    uint32_t open = HANDLE_OPEN;
+    if (!atomic_compare_exchange_strong(&card->state, &open, HANDLE_CLOSES)) {
         return false;
     }
     atomic_store(&card->me->closing, 1);
@@ -171,7 +189,15 @@ int handle_close(struct vic *card)
         return VIC_ECLOSED;
     }
     seat_leave(card->me, (uint32_t)card->process);
-    atomic_store(&card->closed, CLOSED);
+    atomic_store(&card->state, HANDLE_CLOSED);
+    pthread_mutex_lock(&handles_lock);
+    struct vic **at = &handles;
+    while (*at != card) {
+        at = &(*at)->next;
+    }
+    *at = card->next;
+    keep_closed(card);
+    pthread_mutex_unlock(&handles_lock);
     return VIC_OK;
 }
 

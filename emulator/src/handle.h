@@ -1,4 +1,4 @@
-/* handle.h: an open card, as the library sees it. */
+/* handle.h: an open card, as the library sees it; and one that was closed, which says so for ever. */
 #ifndef VIC_HANDLE_H
 #define VIC_HANDLE_H
 
@@ -26,16 +26,21 @@ struct vic {
     bool check;            /* report packets that a counter did not expect */
     uint32_t spins;        /* polls before a wait yields: none if there are more cards than cores */
     int32_t process;
-    _Atomic uint32_t closed;
-    void *own;             /* the provider's */
+    _Atomic uint32_t state; /* enum handle_state */
+    _Atomic uint32_t waits; /* threads that wait with it, also when it is closed */
+    void *own;              /* the provider's */
 
     pthread_mutex_t lock;  /* of what follows */
     struct sram_table table;
     uint64_t allocated;    /* counters */
     struct dma_table dma;
     pthread_mutex_t trace_lock;
-    struct vic *next;      /* all handles of the process */
+    struct vic *next;      /* of those that are open, or of those that are closed */
+    uint64_t closed_ns;    /* when, in CPU time of the process */
 };
+
+/* What was never open, and what was forgotten, is closed: see slab.h. */
+enum handle_state { HANDLE_CLOSED = 0, HANDLE_OPEN = 1, HANDLE_CLOSES = 2 };
 
 /* Claim a card of an attached job and set up a handle. VIC_EBUSY, VIC_ESYS. */
 int handle_open(struct job *job, uint32_t card, struct vic **handle);
@@ -45,7 +50,7 @@ int handle_close(struct vic *card);
 
 static inline bool handle_closed(const struct vic *card)
 {
-    return atomic_load_explicit(&card->closed, memory_order_acquire) != 0;
+    return atomic_load_explicit(&card->state, memory_order_acquire) != HANDLE_OPEN;
 }
 
 /* Return from the present function if the card is NULL or closed, or a pointer that is needed is NULL. */

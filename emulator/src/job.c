@@ -137,18 +137,23 @@ static const char *head_fault(int fd, uint64_t nonce, struct job_shared *head)
 static struct job *map(int fd, const struct job_shared *head)
 {
     struct job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
+    _Atomic uint64_t *fifo_known = calloc(head->config.cards, sizeof *fifo_known);
+    if (job == NULL || fifo_known == NULL) {
+        free(job);
+        free(fifo_known);
         return NULL;
     }
     int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
     void *base = mmap(NULL, head->bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
     if (base == MAP_FAILED) {
         free(job);
+        free(fifo_known);
         return NULL;
     }
     unsigned char *at = base;
     struct offsets offset = lay_out(&head->config);
     job->shared = base;
+    job->fifo_known = fifo_known;
     job->config = head->config;
     job->nonce = head->nonce;
     job->bytes = head->bytes;

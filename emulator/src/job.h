@@ -131,6 +131,7 @@ struct job {
     uint32_t ring; /* slots of a FIFO: fifo_words, or twice that if `outlives`, rounded up to a power of two */
     struct card_shared *card;
     struct fifo_slot *slots;
+    _Atomic uint64_t *fifo_known; /* per card: how far its FIFO had been read when this process last looked */
     unsigned char *traces;
     size_t trace_bytes;
     _Atomic uint64_t *sram;

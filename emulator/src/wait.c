@@ -75,7 +75,7 @@ static void count(struct vic *card, enum card_stat stat, uint64_t n)
 }
 
 /* The part of a wait behind the spinning. */
-static int wait_long(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
+static int look_again(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
 {
     uint64_t start = job_clock_ns(), waited = 0, woke = 0;
     for (;;) {
@@ -118,5 +118,8 @@ int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
     if (status != 0) {
         return status == 1 ? VIC_OK : status;
     }
-    return wait_long(card, wait, timeout_ns);
+    atomic_fetch_add(&card->waits, 1); /* a handle that is closed meanwhile stays */
+    status = look_again(card, wait, timeout_ns);
+    atomic_fetch_sub(&card->waits, 1);
+    return status;
 }

@@ -4,36 +4,17 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "slab.h"
+
 enum {
     WINDOW_MESSAGES = 1024,
     WINDOW_BYTES = 16 << 20,
     BUCKETS_MOST = 1 << 16,
-    MAX_USUAL = 16 << 20, /* that of vic_message */
-    CLOSED_KEPT = 64
+    MAX_USUAL = 16 << 20 /* that of vic_message */
 };
 
-static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
-static struct vic_client *handles; /* newest first; closed ones answer VIC_ECLOSED */
+static struct slab slab = SLAB_OF(struct vic_client);
 static _Atomic uint64_t openings;
-
-/* Drop handles that were closed long ago. */
-static void keep_handle(struct vic_client *c)
-{
-    size_t closed = 0;
-    pthread_mutex_lock(&all_lock);
-    c->next = handles;
-    handles = c;
-    for (struct vic_client **at = &c->next; *at != NULL;) {
-        struct vic_client *old = *at;
-        if (atomic_load(&old->closed) == 2 && ++closed > CLOSED_KEPT) {
-            *at = old->next;
-            free(old);
-        } else {
-            at = &old->next;
-        }
-    }
-    pthread_mutex_unlock(&all_lock);
-}
 
 static void free_parts(struct vic_client *c)
 {
@@ -59,10 +40,6 @@ static void free_parts(struct vic_client *c)
     free(c->peers);
     free(c->buckets);
     free(c->scratch);
-    c->peers = NULL;
-    c->patterns = NULL;
-    c->buckets = NULL;
-    c->scratch = NULL;
 }
 
 /* No two openings have the same; in timed mode every run of a job has the same. */
@@ -124,7 +101,7 @@ int vic_client_open(vic_t *card, const struct vic_message_config *messages,
     if (status != VIC_OK || (config->flags & ~known) != 0) {
         return status != VIC_OK ? status : VIC_EINVAL;
     }
-    struct vic_client *c = calloc(1, sizeof *c);
+    struct vic_client *c = slab_take(&slab);
     if (c == NULL) {
         return VIC_ESYS;
     }
@@ -141,10 +118,10 @@ int vic_client_open(vic_t *card, const struct vic_message_config *messages,
     }
     if (status != VIC_OK) {
         free_parts(c);
-        free(c);
+        slab_give(&slab, c);
         return status;
     }
-    keep_handle(c);
+    atomic_store(&c->open, 1);
     *client = c;
     client_tell_all(c, 0);
     return VIC_OK;
@@ -186,14 +163,14 @@ static void say_goodbye(struct vic_client *c)
 
 int vic_client_close(vic_client_t *c)
 {
-    uint32_t is_open = 0;
+    uint32_t is_open = 1;
     if (c == NULL) {
         return VIC_EINVAL;
     }
-    if (!atomic_compare_exchange_strong(&c->closed, &is_open, 1)) {
+    if (!atomic_compare_exchange_strong(&c->open, &is_open, 0)) {
         return VIC_ECLOSED;
     }
-    while (atomic_load(&c->users) != 0) { /* they look at `closed` after each slice of a wait */
+    while (atomic_load(&c->users) != 0) { /* they look at `open` after each slice of a wait */
         vic_counter_set(c->card, c->wake, 0);
         vic_relax(c->card);
     }
@@ -203,6 +180,6 @@ int vic_client_close(vic_client_t *c)
     lost = lost || (status == VIC_EPEER && (c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0);
     vic_counter_free(c->card, c->wake);
     free_parts(c);
-    atomic_store(&c->closed, 2);
+    slab_give(&slab, c);
     return lost ? VIC_EPEER : VIC_OK;
 }

@@ -1,4 +1,4 @@
-/* client.h: an open vic_client, as its parts see it. Under it are vic.h, vic_message.h and nothing else.
+/* client.h: an open vic_client, as its parts see it. Under it are vic.h, vic_message.h and, for its handles, slab.h.
  *
  * Locks are as in vic_message: who waits for one calls the card meanwhile, as timed mode needs it. Order: that
  * of sending to a peer, or that of receiving, before `lock`, which is held for a few instructions, never over a
@@ -80,7 +80,7 @@ struct vic_client {
     size_t window_messages, window_bytes;
     uint64_t session;
     unsigned wake; /* counter: threads that wait for the one that receives wait under it */
-    _Atomic uint32_t closed, users, waiters, calls;
+    _Atomic uint32_t open, users, waiters, calls; /* open: 1; a handle that reads as 0 is closed */
     _Atomic uint64_t tend_ns;
 
     client_lock_t receiving; /* who calls vic_message_recv has this */
@@ -103,8 +103,6 @@ struct vic_client {
     bool has_receiver;
     pthread_t receiver; /* the last thread that called vic_client_recv */
     struct vic_client_count count;
-
-    struct vic_client *next; /* all handles of the process */
 };
 
 /* ---- turn.c: locks, time, waiting */
@@ -212,7 +210,7 @@ static inline int client_enter(struct vic_client *c)
         return VIC_EINVAL;
     }
     atomic_fetch_add(&c->users, 1);
-    if (atomic_load(&c->closed) != 0) {
+    if (atomic_load(&c->open) == 0) {
         atomic_fetch_sub(&c->users, 1);
         return VIC_ECLOSED;
     }

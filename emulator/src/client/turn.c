@@ -71,7 +71,7 @@ static int receive_for_all(struct vic_client *c, uint64_t deadline_ns)
 
 int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
 {
-    if (atomic_load(&c->closed) != 0) {
+    if (atomic_load(&c->open) == 0) {
         return VIC_ECLOSED;
     }
     client_tend(c, deadline_ns);
@@ -86,7 +86,7 @@ int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
             status = VIC_ETIMEDOUT;
         }
     }
-    return atomic_load(&c->closed) != 0 ? VIC_ECLOSED : status;
+    return atomic_load(&c->open) == 0 ? VIC_ECLOSED : status;
 }
 
 /* If nobody but this thread takes what was received, nobody makes room. */

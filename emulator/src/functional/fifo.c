@@ -9,7 +9,7 @@
 static uint64_t room(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wanted)
 {
     struct card_shared *target = &card->job->card[dest];
-    _Atomic uint64_t *known = &functional_of(card)->fifo_head[dest];
+    _Atomic uint64_t *known = &card->job->fifo_known[dest];
     uint64_t depth = card->job->config.fifo_words;
     uint64_t head = atomic_load_explicit(known, memory_order_acquire);
     if (positions(head, tail) + wanted > depth) {

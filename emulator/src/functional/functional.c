@@ -21,12 +21,8 @@ bool functional_chance(struct vic *card, double probability)
 
 static void dispose(struct vic *card)
 {
-    struct functional *own = card->own;
-    if (own->held != NULL) {
-        held_dispose(card);
-    }
-    free(own->fifo_head);
-    free(own);
+    held_dispose(card);
+    free(card->own);
     card->own = NULL;
 }
 
@@ -37,9 +33,8 @@ static int open_card(struct vic *card)
         return VIC_ESYS;
     }
     card->own = own;
-    own->fifo_head = calloc(card->cards, sizeof *own->fifo_head);
-    if (own->fifo_head == NULL || held_open(card) != VIC_OK) {
-        dispose(card);
+    if (held_open(card) != VIC_OK) {
+        free(own);
         return VIC_ESYS;
     }
     return VIC_OK;

@@ -19,7 +19,6 @@ struct held;
 struct functional {
     struct held *held;
     _Atomic size_t held_count;   /* packets */
-    _Atomic uint64_t *fifo_head; /* per card: how far its FIFO had been read when we last looked */
     _Atomic uint64_t draws;      /* of functional_chance */
     _Atomic uint64_t fifo_words; /* sent under the fault fifo-drop */
     _Atomic uint32_t relaxes;    /* vic_relax in a row that found nothing */

@@ -45,42 +45,52 @@ static int ground_take(vic_t *card, size_t words, uint32_t counters, struct grou
     return VIC_OK;
 }
 
-/* The ground of an earlier opening, if it still is allocated: the card may have been closed since. */
+static bool is_closed(vic_t *card)
+{
+    struct vic_attr attr;
+    return vic_query_attr(card, &attr) == VIC_ECLOSED;
+}
+
+/* What cards that were closed since had allocated is free. */
+static void forget_closed(void)
+{
+    for (struct ground **at = &grounds; *at != NULL;) {
+        struct ground *ground = *at;
+        if (is_closed(ground->card)) {
+            *at = ground->next;
+            free(ground);
+        } else {
+            at = &ground->next;
+        }
+    }
+}
+
+/* That of an earlier opening of messages on this card. */
 static struct ground *ground_again(vic_t *card, size_t words, uint32_t counters, bool *busy)
 {
-    for (struct ground **at = &grounds; *at != NULL; at = &(*at)->next) {
-        struct ground *ground = *at;
-        if (ground->card != card) {
-            continue;
-        }
-        if (ground->used) {
-            *busy = true;
-            return NULL;
-        }
-        vic_addr_t again = ground->base;
-        bool same = ground->words == words && ground->counters == counters;
-        bool there = vic_free(card, ground->base) == VIC_OK;
-        if (there && same && vic_alloc(card, words, &again) == VIC_OK && again == ground->base) {
-            ground->used = true;
-            return ground;
-        }
-        if (there && again != ground->base) {
-            vic_free(card, again);
-        }
-        for (uint32_t i = 0; there && i < ground->counters; i++) {
-            vic_counter_free(card, ground->counter[i]);
-        }
-        *at = ground->next;
-        free(ground);
+    struct ground **at = &grounds;
+    while (*at != NULL && (*at)->card != card) {
+        at = &(*at)->next;
+    }
+    struct ground *ground = *at;
+    if (ground == NULL) {
         return NULL;
     }
-    return NULL;
+    *busy = ground->used;
+    if (!*busy && (ground->words != words || ground->counters != counters)) {
+        *at = ground->next;
+        ground_release(ground);
+        return NULL;
+    }
+    ground->used = true;
+    return *busy ? NULL : ground;
 }
 
 int ground_find(vic_t *card, size_t words, uint32_t counters, struct ground **result)
 {
     bool busy = false;
     pthread_mutex_lock(&lock);
+    forget_closed();
     *result = ground_again(card, words, counters, &busy);
     int status = busy ? VIC_EBUSY : VIC_OK;
     if (status == VIC_OK && *result == NULL) {

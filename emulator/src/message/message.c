@@ -1,16 +1,14 @@
 /* Opening and closing. */
 #include "message.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ground.h"
+#include "slab.h"
 
-enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 512 << 10, CLOSED_KEPT = 64 };
+enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 512 << 10 };
 
-static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
-static struct vic_message *handles; /* oldest first; closed ones answer VIC_ECLOSED */
+static struct slab slab = SLAB_OF(struct vic_message);
 static _Atomic uint64_t openings;
 
 static void free_parts(struct vic_message *m)
@@ -24,41 +22,6 @@ static void free_parts(struct vic_message *m)
     free(m->in);
     free(m->out);
     free(m->bounce);
-    m->in = NULL;
-    m->out = NULL;
-    m->bounce = NULL;
-}
-
-/* A handle of a closed one if there are many of those. */
-static struct vic_message *new_handle(void)
-{
-    struct vic_message **oldest = NULL, *m = NULL;
-    size_t closed = 0;
-    pthread_mutex_lock(&all_lock);
-    for (struct vic_message **at = &handles; *at != NULL; at = &(*at)->next) {
-        bool over = atomic_load(&(*at)->closed) != 0 && (*at)->in == NULL;
-        if (over && closed++ == 0) {
-            oldest = at;
-        }
-    }
-    if (closed > CLOSED_KEPT) {
-        m = *oldest;
-        *oldest = m->next;
-        memset(m, 0, sizeof *m);
-    }
-    pthread_mutex_unlock(&all_lock);
-    return m != NULL ? m : calloc(1, sizeof *m);
-}
-
-static void keep_handle(struct vic_message *m)
-{
-    pthread_mutex_lock(&all_lock);
-    struct vic_message **at = &handles;
-    while (*at != NULL) {
-        at = &(*at)->next;
-    }
-    *at = m;
-    pthread_mutex_unlock(&all_lock);
 }
 
 static uint32_t new_epoch(const struct vic_message *m)
@@ -166,7 +129,7 @@ int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_m
     if (status != VIC_OK) {
         return status;
     }
-    struct vic_message *m = new_handle();
+    struct vic_message *m = slab_take(&slab);
     status = m != NULL ? VIC_OK : VIC_ESYS;
     if (status == VIC_OK) {
         m->card = card;
@@ -178,13 +141,13 @@ int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_m
     if (status != VIC_OK) {
         if (m != NULL) {
             free_parts(m);
-            free(m);
+            slab_give(&slab, m);
         }
         ground_leave(card);
         return status;
     }
     begin(m);
-    keep_handle(m);
+    atomic_store(&m->open, 1);
     *messages = m;
     return VIC_OK;
 }
@@ -215,12 +178,12 @@ static void say_goodbye(struct vic_message *m, bool *lost)
 
 int vic_message_close(vic_message_t *m)
 {
-    uint32_t is_open = 0;
+    uint32_t is_open = 1;
     bool lost = false;
     if (m == NULL) {
         return VIC_EINVAL;
     }
-    if (!atomic_compare_exchange_strong(&m->closed, &is_open, 1)) {
+    if (!atomic_compare_exchange_strong(&m->open, &is_open, 0)) {
         return VIC_ECLOSED;
     }
     while (atomic_load(&m->users) != 0) {
@@ -228,9 +191,8 @@ int vic_message_close(vic_message_t *m)
         vic_relax(m->card);
     }
     say_goodbye(m, &lost);
-    pthread_mutex_lock(&all_lock);
     free_parts(m);
-    pthread_mutex_unlock(&all_lock);
     ground_leave(m->card);
+    slab_give(&slab, m);
     return lost ? VIC_EPEER : VIC_OK;
 }

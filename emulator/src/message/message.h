@@ -1,4 +1,4 @@
-/* message.h: an open vic_message, as its parts see it. Only vic.h is under it.
+/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, and slab.h for its handles.
  *
  * A lock is never waited for by a thread that does not call the card meanwhile: in timed mode the one who has
  * it could not go on.
@@ -89,7 +89,7 @@ struct vic_message {
     uint32_t activities;
     unsigned bell; /* counter: 0 when a message came; who waits sets it to 1 */
     unsigned news; /* counter: changes when a peer closes */
-    _Atomic uint32_t closed, users;
+    _Atomic uint32_t open, users; /* open: 1; a handle that reads as 0 is closed */
     _Atomic uint32_t takers;   /* threads that wait to receive */
     _Atomic uint32_t calls;    /* to receive */
     _Atomic uint64_t tend_ns;  /* when to look after what was sent */
@@ -104,7 +104,6 @@ struct vic_message {
     bool wakes; /* there may be something for another taker */
 
     struct outward *out;
-    struct vic_message *next; /* all handles of the process */
 };
 
 /* ---- pace.c: locks, time, waiting */
@@ -202,7 +201,7 @@ int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t place, cons
 static inline int message_enter(struct vic_message *m)
 {
     atomic_fetch_add(&m->users, 1);
-    if (atomic_load(&m->closed) != 0) {
+    if (atomic_load(&m->open) == 0) {
         atomic_fetch_sub(&m->users, 1);
         return VIC_ECLOSED;
     }

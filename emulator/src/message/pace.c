@@ -21,7 +21,7 @@ int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns)
 {
     while (!lock_try(lock)) {
         vic_relax(m->card);
-        if (atomic_load(&m->closed) != 0) {
+        if (atomic_load(&m->open) == 0) {
             return VIC_ECLOSED;
         }
         if (deadline_ns != VIC_FOREVER && vic_time_ns(m->card) >= deadline_ns) {
@@ -53,7 +53,7 @@ static int under(struct vic_message *m, unsigned counter, uint64_t ns)
 static int wait_turn(struct vic_message *m, struct pace *pace, unsigned counter, uint64_t most_ns,
                      uint64_t deadline_ns)
 {
-    if (atomic_load(&m->closed) != 0) {
+    if (atomic_load(&m->open) == 0) {
         return VIC_ECLOSED;
     }
     uint64_t now = vic_time_ns(m->card);

@@ -93,6 +93,8 @@ static void drop_sleeper(struct timed *own)
 void turn_wait(struct member *me)
 {
     struct timed *own = me->own;
+    struct vic *card = own->card;
+    atomic_fetch_add(&card->waits, 1); /* a handle that is closed meanwhile stays */
     while (!me->granted) {
         if (timed_noted && timed_depth == 1) { /* it may be what this thread or another one waits for */
             own_unlock(own);
@@ -113,6 +115,7 @@ void turn_wait(struct member *me)
             drop_sleeper(own);
         }
     }
+    atomic_fetch_sub(&card->waits, 1);
     me->granted = false;
 }
 
