@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -15,6 +16,27 @@
 #include "bridge.h"
 
 enum { ALLOWANCE = 64 << 10, CONNECTION = 0 }; /* the channel of the connection itself */
+
+/* Between another thread's look at the descriptor of a link and its shutdown nobody closes it: the number would be
+ * that of another connection at once. */
+static pthread_mutex_t descriptors = PTHREAD_MUTEX_INITIALIZER;
+
+void link_shut(struct link *link)
+{
+    pthread_mutex_lock(&descriptors);
+    int fd = atomic_load(&link->fd);
+    if (fd >= 0) {
+        shutdown(fd, SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&descriptors);
+}
+
+void link_forget(struct link *link)
+{
+    pthread_mutex_lock(&descriptors);
+    atomic_store(&link->fd, -1);
+    pthread_mutex_unlock(&descriptors);
+}
 
 static void forget_memory(struct link *link)
 {

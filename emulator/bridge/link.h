@@ -24,7 +24,7 @@ struct link {
     const struct options *options;
     char name[64];                 /* as the broker shows it */
     amqp_connection_state_t state; /* NULL: none */
-    _Atomic int fd;                /* -1: none; another thread may shut it down */
+    _Atomic int fd;                /* -1: none; another thread uses link_shut */
     const struct url *url;
     size_t turn;   /* the URL to be tried next */
     bool blocked;  /* the broker wants nothing published for now */
@@ -42,6 +42,10 @@ enum fault link_open(struct link *link);
 
 /* Say goodbye, if `polite`: the broker has taken all that was sent before when this returns true. */
 bool link_close(struct link *link, bool polite);
+
+/* For another thread: calls that wait there end. link_forget: the descriptor is about to be closed. */
+void link_shut(struct link *link);
+void link_forget(struct link *link);
 
 /* The outcome of the last call of rabbitmq-c that returned a pointer; `doing` says what it was. */
 enum fault link_reply(struct link *link, amqp_channel_t channel, const char *doing);

@@ -218,7 +218,7 @@ bool link_close(struct link *link, bool polite)
         link_cork(link, false);
         good = amqp_connection_close(link->state, AMQP_REPLY_SUCCESS).reply_type == AMQP_RESPONSE_NORMAL;
     }
-    atomic_store(&link->fd, -1);
+    link_forget(link);
     amqp_destroy_connection(link->state);
     link->state = NULL;
     return good;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -131,11 +130,11 @@ static void drain(void)
     if (!all_ended()) {
         atomic_store(&bridge.abandon, true);
         for (unsigned i = 0; i < publishers; i++) {
-            int fd = atomic_load(&bridge.publisher[i].link.fd); /* a call that waits there ends */
-            if (fd >= 0) {
-                shutdown(fd, SHUT_RDWR);
-            }
+            link_shut(&bridge.publisher[i].link); /* a call that waits there ends */
             publisher_kick(&bridge.publisher[i]);
+        }
+        if (bridge.consumer != NULL) {
+            link_shut(&bridge.consumer->link);
         }
         wait_for_end(1000000000);
     }

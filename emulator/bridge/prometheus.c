@@ -3,11 +3,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bridge.h"
+#include "whole.h"
 
 static const double bound_s[LATENCY_BUCKETS - 1] = {1e-4, 2.5e-4, 5e-4,   1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2,
                                                     5e-2, 1e-1,   2.5e-1, 5e-1, 1,      2.5,  5,    10};
@@ -97,22 +96,12 @@ static void write_all(FILE *file, const struct bridge *bridge)
 
 bool prometheus_write(const struct bridge *bridge, const char *path)
 {
-    char made[4096];
-    if (snprintf(made, sizeof made, "%s.%ld", path, (long)getpid()) >= (int)sizeof made) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    FILE *file = fopen(made, "we");
+    char *made;
+    FILE *file = whole_begin(path, &made);
     if (file == NULL) {
         return false;
     }
     write_all(file, bridge);
-    bool good = ferror(file) == 0;
-    good = fclose(file) == 0 && good && rename(made, path) == 0;
-    if (!good) {
-        int why = errno;
-        unlink(made);
-        errno = why;
-    }
-    return good;
+    errno = whole_end(file, made, path);
+    return errno == 0;
 }

@@ -17,9 +17,12 @@ static const uint64_t second = 1000000000;
 struct stats {
     struct bridge *bridge;
     pthread_t thread;
-    _Atomic bool stop;
+    pthread_mutex_t lock; /* of `stop` */
+    pthread_cond_t stops;
+    bool stop;
     FILE *rows;
     uint64_t begin_ns, row_ns, last[COLUMNS];
+    uint64_t row_due_ns, file_due_ns; /* UINT64_MAX: never */
     bool complained;
 };
 
@@ -63,33 +66,60 @@ static void write_prometheus(struct stats *stats)
     }
 }
 
+/* When the next is due after `now`, of those that are due every so often. */
+static uint64_t after(uint64_t due, uint64_t every, uint64_t now)
+{
+    return due + every * ((now - due) / every + 1);
+}
+
+static void write_due(struct stats *stats, uint64_t now)
+{
+    const struct options *options = &stats->bridge->options;
+    if (now >= stats->row_due_ns) {
+        stats->row_due_ns = after(stats->row_due_ns, options->stats_interval_ns, now);
+        write_row(stats);
+        if (ferror(stats->rows)) {
+            complain(stats, options->stats);
+            clearerr(stats->rows);
+        }
+    }
+    if (now >= stats->file_due_ns) {
+        stats->file_due_ns = after(stats->file_due_ns, second, now);
+        write_prometheus(stats);
+    }
+}
+
 static void *run(void *self)
 {
     struct stats *stats = self;
-    const struct options *options = &stats->bridge->options;
-    uint64_t every = stats->rows != NULL ? options->stats_interval_ns : second / 10;
-    uint64_t next = stats->begin_ns + every, file_ns = stats->begin_ns;
-    while (!atomic_load(&stats->stop)) {
+    pthread_mutex_lock(&stats->lock);
+    while (!stats->stop) {
+        uint64_t next = stats->row_due_ns < stats->file_due_ns ? stats->row_due_ns : stats->file_due_ns;
         struct timespec until = {(time_t)(next / second), (long)(next % second)};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-        uint64_t now = now_ns();
-        if (now < next) {
-            continue; /* a signal */
+        if (now_ns() < next) {
+            pthread_cond_timedwait(&stats->stops, &stats->lock, &until);
+            continue;
         }
-        next += every * ((now - next) / every + 1);
-        if (stats->rows != NULL) {
-            write_row(stats);
-            if (ferror(stats->rows)) {
-                complain(stats, options->stats);
-                clearerr(stats->rows);
-            }
-        }
-        if (now - file_ns >= second) {
-            file_ns = now;
-            write_prometheus(stats);
-        }
+        pthread_mutex_unlock(&stats->lock); /* a disk may be slow */
+        write_due(stats, now_ns());
+        pthread_mutex_lock(&stats->lock);
     }
+    pthread_mutex_unlock(&stats->lock);
     return NULL;
+}
+
+static bool start_thread(struct stats *stats)
+{
+    const struct options *options = &stats->bridge->options;
+    stats->row_due_ns = stats->rows != NULL ? stats->begin_ns + options->stats_interval_ns : UINT64_MAX;
+    stats->file_due_ns = options->prometheus != NULL ? stats->begin_ns + second : UINT64_MAX;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&stats->stops, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&stats->lock, NULL);
+    return pthread_create(&stats->thread, NULL, run, stats) == 0;
 }
 
 struct stats *stats_start(struct bridge *bridge, bool *failed)
@@ -124,7 +154,7 @@ struct stats *stats_start(struct bridge *bridge, bool *failed)
                 "in_flight,blocked,connected\n",
                 stats->begin_ns);
     }
-    if (!*failed && pthread_create(&stats->thread, NULL, run, stats) != 0) {
+    if (!*failed && !start_thread(stats)) {
         log_error("no thread for figures");
         *failed = true;
     }
@@ -143,7 +173,10 @@ void stats_stop(struct stats *stats)
     if (stats == NULL) {
         return;
     }
-    atomic_store(&stats->stop, true);
+    pthread_mutex_lock(&stats->lock);
+    stats->stop = true;
+    pthread_cond_signal(&stats->stops); /* the next interval may end in an hour */
+    pthread_mutex_unlock(&stats->lock);
     pthread_join(stats->thread, NULL);
     if (stats->rows != NULL) {
         write_row(stats);

@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "launcher.h"
 #include "vic.h"
 #include "watch.h"
+#include "whole.h"
 
 static const char *const call_names[] = {
 #define NAME(upper, lower) "vic_" #lower,
@@ -63,46 +61,42 @@ static void write_card(FILE *file, const struct job *job, uint32_t card, uint32_
     *stride = trace->stride > *stride ? trace->stride : *stride;
 }
 
+static void write_all(FILE *file, const struct job *job, uint32_t *stride)
+{
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
+    for (uint32_t i = 0; i < job->config.cards; i++) {
+        write_card(file, job, i, stride);
+    }
+    fprintf(file, "\n],\"metadata\":{\"libvic\":\"%s\",\"cards\":%u,\"every_nth_event\":%u,", VIC_VERSION,
+            job->config.cards, *stride);
+    if (job->config.mode == 1) {
+        fputs("\"clock\":\"model time\"}}\n", file);
+    } else {
+        fprintf(file, "\"clock\":\"this machine's\",\"start_monotonic_ns\":%" PRIu64 "}}\n", job->start_ns);
+    }
+}
+
 int perfetto_write(const struct job *job, const char *path)
 {
-    size_t length = strlen(path) + 32;
-    char *made = malloc(length);
-    if (made == NULL) {
-        return ENOMEM;
-    }
     struct stat there;
     bool in_place = lstat(path, &there) == 0 && !S_ISREG(there.st_mode); /* a device, a pipe, a link: it stays */
-    if (in_place) {
-        strcpy(made, path);
-    } else {
-        snprintf(made, length, "%s.%ld", path, (long)getpid());
+    char *made = NULL;
+    FILE *file = in_place ? fopen(path, "we") : whole_begin(path, &made);
+    if (file == NULL) {
+        return errno;
     }
-    FILE *file = fopen(made, "w");
-    int error = file == NULL ? errno : 0;
-    if (file != NULL) {
-        uint32_t stride = 1;
-        fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
-        for (uint32_t i = 0; i < job->config.cards; i++) {
-            write_card(file, job, i, &stride);
-        }
-        fprintf(file, "\n],\"metadata\":{\"libvic\":\"%s\",\"cards\":%u,\"every_nth_event\":%u,", VIC_VERSION,
-                job->config.cards, stride);
-        if (job->config.mode == 1) {
-            fputs("\"clock\":\"model time\"}}\n", file);
-        } else {
-            fprintf(file, "\"clock\":\"this machine's\",\"start_monotonic_ns\":%" PRIu64 "}}\n", job->start_ns);
-        }
+    uint32_t stride = 1;
+    int error = 0;
+    write_all(file, job, &stride);
+    if (in_place) {
         int lost = ferror(file);
         errno = EIO; /* if it was lost before this */
-        lost |= fclose(file);
-        error = lost != 0 || (!in_place && rename(made, path) != 0) ? errno : 0;
-        if (stride > 1) {
-            fprintf(stderr, "vicrun: --trace: there was room for one in %u events of the busiest card\n", stride);
-        }
+        error = (fclose(file) | lost) != 0 ? errno : 0;
+    } else {
+        error = whole_end(file, made, path);
     }
-    if (error != 0 && !in_place) {
-        unlink(made);
+    if (stride > 1) {
+        fprintf(stderr, "vicrun: --trace: there was room for one in %u events of the busiest card\n", stride);
     }
-    free(made);
     return error;
 }

@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <getopt.h>
+#include <glob.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -158,10 +160,18 @@ static void trace(const char *path, const char *folder)
         records++;
     }
     CHECK(records == 3); /* no more than there is room for */
+    struct rlimit all, little = {100, 100};
+    CHECK(getrlimit(RLIMIT_FSIZE, &all) == 0);
+    little.rlim_max = all.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &little) == 0 && perfetto_write(launch->job, path) == EFBIG);
+    CHECK(setrlimit(RLIMIT_FSIZE, &all) == 0);
+    glob_t left;
+    snprintf(made, sizeof made, "%s.*", path);
+    CHECK(glob(made, 0, NULL, &left) == GLOB_NOMATCH);
+    /* others have put a link where a file could be made: what it points to stays as it is */
     snprintf(made, sizeof made, "%s.%ld", path, (long)getpid());
-    files = (struct file[]){{made, "full"}, {NULL, NULL}};
-    CHECK(perfetto_write(launch->job, path) == ENOSPC);
-    files = NULL;
+    CHECK(symlink("/dev/full", made) == 0 && perfetto_write(launch->job, path) == 0 && unlink(made) == 0);
     memory_left = 0;
     CHECK(perfetto_write(launch->job, path) == ENOMEM);
     memory_left = -1;
