@@ -38,7 +38,18 @@ def installed(wheel, tmp_path_factory):
     place = tmp_path_factory.mktemp("clean")
     run(sys.executable, "-m", "venv", "--without-pip", place)
     python = place / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--quiet", "--python", python, "install", "--no-deps", wheel)
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--quiet",
+        "--python",
+        python,
+        "install",
+        "--no-compile",
+        "--no-deps",
+        wheel,
+    )
     site = Path(run(python, "-c", "import site; print(site.getsitepackages()[0])").strip())
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     where = run(python, "-c", "import dvsim; print(dvsim.__file__)", cwd=place)
