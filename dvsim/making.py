@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dvsim.backends.emu import emulate
 from dvsim.backends.messaging import study_messaging
+from dvsim.backends.pool import usable_cores
 from dvsim.backends.sim import simulate
 from dvsim.backends.switch import study
 from dvsim.backends.tables import Tables
@@ -82,7 +82,7 @@ def made(
     RunFailed
         See `simulate`, `emulate` and `study`.
     """
-    processes = workers or os.cpu_count() or 1
+    processes = workers or usable_cores()
     systems = [scenario for scenario in scenarios if isinstance(scenario, Scenario)]
     if systems and how.emulation is not None:
         yield from _emulated(systems, how, how.emulation, progress, command, whole)

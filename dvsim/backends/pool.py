@@ -37,6 +37,11 @@ class _Spawning(SpawnContext):
         return self.started[-1]
 
 
+def usable_cores() -> int:
+    """Return how many cores this process may use: under taskset fewer than there are."""
+    return len(os.sched_getaffinity(0))
+
+
 class Workers:
     """Processes that do tasks; they are started when there is something to do.
 

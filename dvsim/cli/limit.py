@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -105,7 +104,7 @@ def limit(
             smallest=smallest,
             seed=seed,
             replications=replications,
-            workers=workers or os.cpu_count() or 1,
+            workers=workers,
             on_probe=lambda probe: complain(f"{key} {probe.value:g}: {probe.verdict}"),
         )
     )

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from dvsim.backends.pool import Workers
+from dvsim.backends.pool import Workers, usable_cores
 from dvsim.errors import Fault, ScenarioError
 from dvsim.limit.axis import Axis, Whole
 from dvsim.limit.criterion import Criterion, Estimate, Verdict, estimate
@@ -88,7 +88,7 @@ def find_limits(
     smallest: bool = False,
     seed: int = 1,
     replications: int = 10,
-    workers: int = 1,
+    workers: int | None = 1,
     on_probe: OnProbe | None = None,
 ) -> Iterator[Limit]:
     """Yield the limit of a key at each point of the other varied keys.
@@ -107,7 +107,7 @@ def find_limits(
     seed, replications
         A probe has replications 1 .. `replications` first, then twice as many, up to `MOST`.
     workers
-        Processes.
+        Processes; None: one for each core that this one may use.
     on_probe
         Called with each probe as it is done.
 
@@ -126,7 +126,7 @@ def find_limits(
     for number in range(len(others.points)):
         for bound in (axis.low, axis.high):  # before anything is run
             _check(kind, scenario.name, key, _at(others.at(number), key, axis, bound))
-    with Workers(workers) as pool:
+    with Workers(workers or usable_cores()) as pool:
         for number, point in enumerate(others.points):
             search = _Search(
                 kind=kind,

@@ -13,6 +13,7 @@ from typing import Any
 
 from dvsim.asked import check_asked
 from dvsim.backends.code import code_version
+from dvsim.backends.pool import usable_cores
 from dvsim.making import How
 from dvsim.progress import Progress
 from dvsim.results.kept import keep_many
@@ -180,7 +181,7 @@ def run(
     missing = {one.folder: one for one in asked if one.number not in {*found, *wrong}}
     took_s = 0.0
     if missing:
-        processes = min(workers or os.cpu_count() or 1, len(missing))
+        processes = min(workers or usable_cores(), len(missing))
         with (
             Progress(len(missing), visible=progress, what="points") as shown,
             executor(processes, scheduler) as by,

@@ -127,7 +127,7 @@ def _check(
     ports = inputs.size
     before = np.concatenate([trace.slot[:1], trace.slot[:-1]])
     no_port = (trace.input < 0) | (trace.input >= ports)
-    no_input = ~inputs[np.where(no_port, 0, trace.input)]
+    no_input = ~inputs.flat[np.where(no_port, 0, trace.input)]
     by_port = np.lexsort((trace.slot, trace.input))  # stable: the later of two is the wrong one
     slot, source = trace.slot[by_port], trace.input[by_port]
     twice = np.zeros(trace.slot.size, dtype=np.bool_)

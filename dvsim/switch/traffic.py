@@ -70,7 +70,7 @@ class Ends(NamedTuple):
     Parameters
     ----------
     inputs
-        For each port whether it is an input.
+        For each port whether it is an input, in any shape.
     outputs
         Number of outputs.
     permuted
@@ -99,9 +99,8 @@ def check_offer(
 ) -> Offer:
     """Check the arguments of `Switch.run`; ValueError says which is wrong and what is allowed."""
     injects = np.isin(np.arange(switch.angles), switch.injecting)
-    ends = Ends(
-        np.repeat(injects, switch.height), switch.outputs, switch.height, "height", "height"
-    )
+    inputs = np.broadcast_to(injects[:, None], (switch.angles, switch.height))  # without a copy
+    ends = Ends(inputs, switch.outputs, switch.height, "height", "height")
     offer = check_traffic(
         ends,
         injection=injection,

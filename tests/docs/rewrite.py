@@ -32,7 +32,7 @@ def rewrite(page: Path) -> None:
     """Rewrite one page."""
     some = sessions(page)
     with tempfile.TemporaryDirectory() as folder:
-        prepare(page, Path(folder), {})
+        prepare(page, Path(folder))
         printed = iter(run(some, Path(folder), {}))
     lines = page.read_text("utf-8").splitlines()
     changes: list[tuple[int, int, list[str]]] = []

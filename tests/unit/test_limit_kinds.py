@@ -15,7 +15,7 @@ from dvsim.limit.kinds import kind_of, searched
 from dvsim.scenario.load import load
 
 STREAM = ["workload.streams=1", "workload.message_bytes=256", "workload.messages=1_000"]
-SYSTEM = ["workload.messages=20_000"]
+SYSTEM = ["workload.messages=10_000"]
 
 
 def limits(scenario, key, axis, until, **options):
@@ -39,7 +39,7 @@ def test_the_offered_load_that_a_system_keeps_up_with():
     limit_of = []
     for sockets in (1, 2):
         scenario = load("h3/dv-2048", [*SYSTEM, f"system.bridge.sockets={sockets}"])
-        axis = Scaled(1e4, 3e5, 0.2)
+        axis = Scaled(1e4, 3e5, 0.3)
         (found,) = limits(scenario, "messages_per_second", axis, "behind < 30 ms", replications=4)
         assert found.outcome == "found"
         limit_of.append(math.sqrt(found.holds * found.fails))

@@ -31,23 +31,28 @@ def tables(workers, **arguments):
     return list(simulate(SCENARIOS, seed=3, replications=2, workers=workers, **arguments))
 
 
-def test_any_number_of_workers_gives_the_same_tables():
-    for alone, together in zip(tables(1), tables(3), strict=True):
-        pd.testing.assert_frame_equal(alone.samples, together.samples)
-        pd.testing.assert_frame_equal(alone.counters, together.counters)
+@pytest.fixture(scope="module")
+def alone():
+    """Return the tables of one process, and the names that progress heard."""
+    heard = []
+    return tables(1, on_task=lambda scenario, _: heard.append(scenario.name)), heard
 
 
-def test_tables_have_the_declared_form():
-    for one in tables(1):
+def test_any_number_of_workers_gives_the_same_tables(alone):
+    for one, together in zip(alone[0], tables(3), strict=True):
+        pd.testing.assert_frame_equal(one.samples, together.samples)
+        pd.testing.assert_frame_equal(one.counters, together.counters)
+
+
+def test_tables_have_the_declared_form(alone):
+    for one in alone[0]:
         check_samples(one.samples)
         check_counters(one.counters)
         assert sorted(one.samples["replication"].unique()) == [1, 2]
 
 
-def test_progress_hears_of_every_iteration():
-    heard = []
-    tables(1, on_task=lambda scenario, _: heard.append(scenario.name))
-    assert heard == ["h3/dv-2048"] * 4 + ["h3/fdr-8192"] * 4
+def test_progress_hears_of_every_iteration(alone):
+    assert alone[1] == ["h3/dv-2048"] * 4 + ["h3/fdr-8192"] * 4
 
 
 def too_small_for_a_message():
