@@ -8,7 +8,7 @@ SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/
 DEMO   := build/demo
 TOOLS  := build/tools
 
-.PHONY: help demo test check test-hostile lint bench fuzz soak coverage mutants docs man dist lock install clean
+.PHONY: help demo test check test-hostile lint claims bench fuzz soak coverage mutants docs man dist lock install clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -30,6 +30,11 @@ lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in te
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+claims: $(VENV)/editable ## every published experiment in full: is docs/claims.md what it gives, byte for byte?
+	tests/install-packages
+	$(BIN)/dvsim validate --all --out build/runs --ledger build/claims.md
+	cmp docs/claims.md build/claims.md
 
 bench: $(VENV)/editable ## how fast, as ratios to a rival or a limit in the same run: build/bench/table.md
 	tests/install-packages

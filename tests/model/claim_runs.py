@@ -1,10 +1,15 @@
 """Runs of what the claims speak about, made short, each once for all tests of a run."""
 
 import dataclasses
-from pathlib import Path
+import pickle
+import sys
+from unittest.mock import patch
 
 from harness.once import once
 
+import dvsim.ledger.gather  # noqa: F401 - its function hides it in the package
+from dvsim.asked import scaled
+from dvsim.ledger import moves, sent
 from dvsim.scenario.load import load_campaign
 from dvsim.session import run_scenarios
 from dvsim.validation import validate
@@ -13,41 +18,100 @@ from dvsim.validation.claims import Registry
 from dvsim.validation.decide import decide
 from dvsim.validation.evidence import Evidence
 
-REPLICATIONS = 2
-SCALES = {
-    "h3": 0.05,
-    "h3/memory": 1.0,  # a broker pages once its memory is full
-    "pivotal": 0.1,
-    "switch": 0.1,
-    "osu-qpid": 1.0,  # whole numbers of connections: the set-up is part of what is measured
-    "amps": 0.5,
-    "zeromq": 0.5,
+gathered = sys.modules["dvsim.ledger.gather"]
+
+SHORT = {
+    "h3": (0.05, 2),
+    "h3/fdr-8": (0.1, 10),
+    "h3/fdr-256": (0.1, 10),
+    "h3/fdr-2048": (0.1, 10),
+    "h3/fdr-131072": (0.1, 10),
+    "h3/memory": (1.0, 2),  # a broker pages once its memory is full
+    "pivotal": (0.3, 2),
+    "switch": (0.1, 2),
+    "switch/angles": (0.5, 2),
+    "switch/fixed-ports": (0.5, 2),
+    "switch/systems": (0.1, 1),  # what is claimed of it follows from its structure
+    "osu-qpid": (1.0, 2),  # whole numbers of connections: the set-up is part of what is measured
+    "amps": (0.5, 2),
+    "zeromq": (0.5, 2),
 }
-"""By name, or by its folder: the shares of their messages, or slots, that give the same words."""
+"""By name, or by its folder: the share of messages, or slots, and the replications that give the
+same words as the published workload."""
+
+MOVED = {"osu-qpid": 1.0, "amps": 0.25, "zeromq": 1.0}
+"""By source: the shares of messages that give the same claims for each fitted parameter."""
+
+SENT = 0.1
+"""Of the messages of emulated runs."""
 
 
-def scale_of(name):
-    """The share of a scenario."""
-    return SCALES.get(name, SCALES[name.split("/")[0]])
+def _how(name):
+    return SHORT.get(name) or SHORT[name.split("/")[0]]
+
+
+def _short(scenarios, out):
+    """Run scenarios with their shares; what is kept in `out` is read."""
+    found = {}
+    for scale, replications in dict.fromkeys(_how(one.name) for one in scenarios):
+        some = [one for one in scenarios if _how(one.name) == (scale, replications)]
+        found |= {
+            run.scenario.name: run
+            for run in run_scenarios(
+                some, replications=replications, out=out, workers=1, scale=scale, report=False
+            )
+        }
+    return [found[one.name] for one in scenarios]
 
 
 def runs_of(campaign):
     """Everything that the claims of a source speak about, short."""
     scenarios = load_campaign(f"{campaign}/validation")
-    folder = once(f"runs of the claims of {campaign}", lambda out: short(scenarios, out))
-    return short(scenarios, folder)
+    return _short(scenarios, once(f"runs for {campaign}", lambda out: _short(scenarios, out)))
 
 
-def short(scenarios, out: Path | None, workers=2):
-    """Run scenarios with their shares; what is kept in `out` is read."""
-    found = {}
-    for scale in dict.fromkeys(scale_of(one.name) for one in scenarios):
-        some = [one for one in scenarios if scale_of(one.name) == scale]
-        runs = run_scenarios(
-            some, replications=REPLICATIONS, out=out, workers=workers, scale=scale, report=False
-        )
-        found |= {run.scenario.name: run for run in runs}
-    return [found[one.name] for one in scenarios]
+def served_of(campaign):
+    """What the parameters move that were fitted to claims of a source."""
+
+    def make(out):
+        (registry,) = (one for one in REGISTRIES if one.campaign == campaign)
+        scenarios = load_campaign(f"{campaign}/validation")
+        some = [scaled(one, MOVED[campaign]) for one in scenarios] if campaign in MOVED else []
+        with patch.object(moves, "REPLICATIONS", 1):
+            found = moves.served(registry, some, seed=1, workers=1)
+        (out / "found").write_bytes(pickle.dumps(found))
+
+    return pickle.loads((once(f"served by {campaign}", make) / "found").read_bytes())
+
+
+def sent_short():
+    """An emulated run of each size that is claimed."""
+
+    def some(scenarios, *, scale, out, **asked):
+        def make(folder):
+            run_scenarios(scenarios, scale=SENT * scale, out=folder, **asked)
+
+        folder = once("sent", make)
+        return run_scenarios(scenarios, scale=SENT * scale, out=folder, **asked)
+
+    with patch.object(sent, "run_scenarios", some):
+        return sent.sent(None, seed=1, force=False, progress=False)
+
+
+def ledger():
+    """The ledger as `gather` makes it, of the short runs of all sources."""
+
+    def runs(scenarios, **_):
+        made = [run for registry in REGISTRIES for run in runs_of(registry.campaign)]
+        named = {run.scenario.name: run for run in made}
+        return [named[one.name] for one in scenarios]
+
+    with (
+        patch.object(gathered, "run_scenarios", runs),
+        patch.object(gathered, "served", lambda registry, *_, **__: served_of(registry.campaign)),
+        patch.object(gathered, "sent", lambda *_, **__: sent_short()),
+    ):
+        return gathered.gather(out=None)
 
 
 def claims_of(studies):
