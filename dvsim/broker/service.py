@@ -101,6 +101,7 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
     except BaseException:
         _abandon(keeper)
         raise
+    _deaf(keeper)
     keeper.returncode = 0  # it is nobody's child any more
     state = folder.read()
     if state is None:
@@ -213,12 +214,19 @@ def _follow(
 
 def _abandon(keeper: subprocess.Popen[str]) -> None:
     """End a keeper whose nodes nobody waits for any more."""
+    _deaf(keeper)
     keeper.terminate()
     try:
         keeper.wait(STOP_S + WAIT_S)
     except subprocess.TimeoutExpired:
         keeper.kill()
         keeper.wait()
+
+
+def _deaf(keeper: subprocess.Popen[str]) -> None:
+    """Hear no more of a keeper."""
+    if keeper.stdout is not None:
+        keeper.stdout.close()
 
 
 def _alarms(state: State, cluster: str) -> Mapping[str, set[str]]:

@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 DEADLINE_S = 120
+LONGEST_PAUSE_S = 0.1
 LISTENING = "0A"
 
 
 def eventually(question: Callable[[], object], what: str) -> None:
     """Wait until a question is answered by yes."""
-    end = time.monotonic() + DEADLINE_S
+    end, pause = time.monotonic() + DEADLINE_S, 0.01
     while not question():
         assert time.monotonic() < end, f"not within {DEADLINE_S} s: {what}"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(1.5 * pause, LONGEST_PAUSE_S)
 
 
 def processes(marker: Path | str) -> set[int]:

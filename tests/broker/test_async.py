@@ -7,8 +7,8 @@ import types
 
 import pika
 import pytest
-from async_job import EXAMPLES, Serving
-from bridge_job import compiled
+from async_job import Serving
+from compiled import EXAMPLES, compiled
 
 BRIDGE = 0
 HOLD = """

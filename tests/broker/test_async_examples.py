@@ -8,12 +8,11 @@ import types
 
 import nodes
 import pytest
-from async_job import EXAMPLES, example, marked
+from async_job import marked
 from bridge_job import Job, take
+from compiled import EXAMPLES, compiled
 from cutting_proxy import CuttingProxy
 from mosquitto_broker import Mosquitto, Taker
-
-from dvsim.broker import Brokers
 
 # ---- to MQTT
 
@@ -28,7 +27,7 @@ def mosquitto(tmp_path):
 
 @pytest.fixture
 def taker(mosquitto, unique):
-    taker = Taker(example("mqtt_taker"), mosquitto, f"{unique}/#")
+    taker = Taker(compiled("mqtt_taker"), mosquitto, f"{unique}/#")
     yield taker
     taker.close()
 
@@ -41,7 +40,7 @@ def job(tmp_path, unique):
 
 
 def to_mqtt(job, port):
-    return marked(job, example("mqtt_bridge"), "127.0.0.1", port)
+    return marked(job, compiled("mqtt_bridge"), "127.0.0.1", port)
 
 
 def all_there(job, taker):
@@ -120,18 +119,15 @@ def test_connections_to_mqtt_that_are_cut_in_the_middle_of_a_packet(job, mosquit
 # ---- from one RabbitMQ to another
 
 
-@pytest.fixture(scope="module")
-def second():
-    with Brokers(memory=1 << 30) as brokers:
-        yield brokers
-
-
 @pytest.fixture
-def sides(tmp_path, broker, second, unique):
-    """The job, with the bridge to the first broker; and what belongs to the second one."""
+def sides(tmp_path, broker, room, unique):
+    """The job, with the bridge to the first broker; and what belongs to the second one.
+
+    They are virtual hosts of one node: for their clients two brokers.
+    """
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
-    near, far = Job(tmp_path / "first", broker, unique), Job(tmp_path / "second", second, unique)
+    near, far = Job(tmp_path / "first", broker, unique), Job(tmp_path / "second", room, unique)
     yield near, far
     near.close()
 
@@ -139,7 +135,7 @@ def sides(tmp_path, broker, second, unique):
 def shovelled(near, far, messages, *rate, options=(), declare=True, ends=True):
     """Start: a publisher, the shovel, and a bridge to each of the brokers."""
     publisher = near.publish(messages, 200, "--persistent", *rate, bridge=2)
-    shovel = marked(near, example("shovel"), 2, near.name, 3, *[messages] * ends)
+    shovel = marked(near, compiled("shovel"), 2, near.name, 3, *[messages] * ends)
     both = ("--exit-with-clients=2", "--prefetch", 300)
     bridges = near.bridge(*both), far.bridge(*both, declare=declare)
     near.start(publisher, shovel, *bridges, options=options)

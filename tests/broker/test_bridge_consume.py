@@ -6,7 +6,8 @@ import time
 import nodes
 import pika
 import pytest
-from bridge_job import Job, compiled
+from bridge_job import Job
+from compiled import compiled
 
 SIZES = {0: 20, 8: 500, 2048: 300, 131072: 30, 1 << 20: 5}
 
@@ -140,18 +141,18 @@ def test_a_queue_of_the_bridge_is_declared_again_when_it_is_deleted(job, channel
     job.end()
 
 
-def test_nothing_is_lost_when_the_connection_of_a_consumer_is_closed(job, channel, broker):
-    fill(job, channel, 3000)
+def test_nothing_is_lost_when_the_connection_of_a_consumer_is_closed(
+    tmp_path, room, connect, unique
+):
+    job = Job(tmp_path, room, unique)
+    fill(job, connect(room).channel(), 3000)
     job.start(job.consume(3000, "--credit", 8), job.bridge("--exit-with-clients", "--prefetch", 8))
-    job.eventually(lambda: job.total("acked") > 100, "some messages")
-    broker.nodes[0].ctl("close_all_connections", "--vhost", "/", "for a test")
-    job.end()
+    try:
+        job.eventually(lambda: job.total("acked") > 100, "some messages")
+        room.nodes[0].ctl("close_all_connections", "--vhost", room.vhost, "for a test")
+        job.end()
+    finally:
+        job.close()
     assert job.report()["messages"] == 3000
-    other = pika.BlockingConnection(
-        pika.ConnectionParameters(
-            "127.0.0.1", broker.nodes[0].port,
-            credentials=pika.PlainCredentials(broker.user, broker.password),
-        )
-    )  # fmt: skip
-    nodes.eventually(lambda: left_in(other.channel(), job.name) == 0, "an empty queue")
-    other.close()
+    other = connect(room).channel()
+    nodes.eventually(lambda: left_in(other, job.name) == 0, "an empty queue")

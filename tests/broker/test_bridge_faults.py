@@ -79,9 +79,17 @@ def test_asked_to_stop_it_finishes_what_it_took(job, connect):
     assert "were taken and are not confirmed" not in job.log
 
 
-def test_only_refusals_count_as_refusals(tmp_path, room, unique):
-    """A link that had nothing to do and was closed four times: rights have their five tries."""
+@pytest.fixture
+def apart(tmp_path, room, unique):
+    """A job in a virtual host of its own, whose connections and rights may be taken away."""
     job = Job(tmp_path, room, unique)
+    yield job
+    job.close()
+
+
+def test_only_refusals_count_as_refusals(apart, room):
+    """A link that had nothing to do and was closed four times: rights have their five tries."""
+    job = apart
     node, user, go = job.brokers.nodes[0], job.brokers.user, job.folder / "go"
     late = shlex.join(job.publish(5, 8))
     wait = ["sh", "-c", f"until [ -e {go} ]; do sleep 0.1; done; exec {late}"]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import nodes
 import pytest
+import stand_in as stand_in_rabbitmq
+from harness.in_process import dvsim
 
 from dvsim.broker.process import Identity
 
@@ -18,10 +20,8 @@ DVSIM = [sys.executable, "-m", "dvsim", "broker"]
 SIZE = ["--memory", "1 GiB"]
 
 
-def broker(*arguments, **how):
-    return subprocess.run(
-        [*DVSIM, *map(str, arguments)], capture_output=True, text=True, check=False, **how
-    )
+def broker(*arguments):
+    return dvsim("broker", *arguments)
 
 
 @pytest.fixture
@@ -31,6 +31,17 @@ def folder(tmp_path):
     yield path
     broker("down", "--dir", path)
     assert not nodes.processes(path)
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """A function that puts a RabbitMQ in place that greets, and no more, after some seconds."""
+
+    def install(ready_s=0):
+        scripts = stand_in_rabbitmq.install(tmp_path / "greets", ready_s=ready_s)
+        monkeypatch.setenv("DVSIM_RABBITMQ", str(scripts))
+
+    return install
 
 
 def start(folder):
@@ -88,7 +99,8 @@ def test_nodes_run_until_they_are_told_to_end(folder, connect):
     assert shown(folder) == (1, {})
 
 
-def test_a_crash_leaves_nothing_that_matters(folder):
+def test_a_crash_leaves_nothing_that_matters(folder, stand_in):
+    stand_in()
     assert broker("up", *SIZE, "--dir", folder).returncode == 0
     node = shown(folder)[1]["nodes"][0]["process"]
     os.kill(node, signal.SIGKILL)
@@ -111,7 +123,8 @@ def test_a_crash_leaves_nothing_that_matters(folder):
     assert not (folder / "nodes").exists()
 
 
-def test_a_start_that_is_interrupted_leaves_nothing(folder):
+def test_a_start_that_is_interrupted_leaves_nothing(folder, stand_in):
+    stand_in(ready_s=1000)
     with start(folder) as command:
         assert command.stderr.readline() == "waiting for RabbitMQ node a1\n"
         assert broker("status", "--dir", folder).stderr.startswith("nodes are being started in")
@@ -123,7 +136,8 @@ def test_a_start_that_is_interrupted_leaves_nothing(folder):
     assert not (folder / "nodes").exists()
 
 
-def test_nodes_that_nobody_waits_for_any_more_end(folder):
+def test_nodes_that_nobody_waits_for_any_more_end(folder, stand_in):
+    stand_in(ready_s=3)
     with start(folder) as command:
         assert command.stderr.readline() == "waiting for RabbitMQ node a1\n"
         command.kill()
@@ -200,17 +214,19 @@ def test_a_folder_that_others_can_write_is_refused(folder):
     assert "others can write it" in done.stderr
 
 
-def test_the_usual_folder_is_that_of_the_user(folder):
-    places = {**os.environ, "XDG_STATE_HOME": str(folder)}
-    done = broker("status", env=places)
+def test_the_usual_folder_is_that_of_the_user(folder, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    done = broker("status")
     assert done.stdout == f"no nodes run in '{folder}/dvsim/broker'\n"
-    del places["XDG_STATE_HOME"]
-    done = broker("status", env={**places, "HOME": str(folder)})
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(folder))
+    done = broker("status")
     assert done.stdout == f"no nodes run in '{folder}/.local/state/dvsim/broker'\n"
 
 
-def test_a_missing_rabbitmq_is_said(folder):
-    done = broker("up", "--dir", folder, env={**os.environ, "DVSIM_RABBITMQ": "/nowhere"})
+def test_a_missing_rabbitmq_is_said(folder, monkeypatch):
+    monkeypatch.setenv("DVSIM_RABBITMQ", "/nowhere")
+    done = broker("up", "--dir", folder)
     assert (done.returncode, done.stdout) == (1, "")
     said = "DVSIM_RABBITMQ: no rabbitmq-server and rabbitmqctl in '/nowhere'\n"
     assert done.stderr == said

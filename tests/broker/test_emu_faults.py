@@ -5,11 +5,10 @@ import signal
 import emulated
 import nodes
 import pytest
-from click.testing import CliRunner
+from harness.in_process import dvsim
 
-import dvsim.broker
+from dvsim import broker
 from dvsim.backends.emu import emulate
-from dvsim.cli.main import cli
 from dvsim.emu.asked import Emulation
 from dvsim.errors import RunFailed
 from dvsim.results.emulated import costs_of
@@ -18,9 +17,8 @@ from dvsim.scenario.load import load
 
 def dvsim_fails(*arguments):
     """Return the exit code of `dvsim run` and what it says."""
-    done = CliRunner().invoke(cli, ["run", *arguments], prog_name="dvsim")
-    assert isinstance(done.exception, SystemExit)
-    return done.exit_code, done.stderr.strip()
+    done = dvsim("run", *arguments)
+    return done.returncode, done.stderr.strip()
 
 
 def at(brokers):
@@ -60,12 +58,12 @@ def test_a_private_node_has_a_cost_and_its_death_is_told_with_its_log(monkeypatc
     """Of two runs on one node: the first is complete, the second is not."""
     made = []
 
-    class Own(dvsim.broker.Brokers):
+    class Own(broker.Brokers):
         def __init__(self, **how):
             super().__init__(memory=1 << 30, **how)
             made.append(self)
 
-    monkeypatch.setattr(dvsim.broker, "Brokers", Own)
+    monkeypatch.setattr(broker, "Brokers", Own)
     short = load("h3/dv-8", ["workload.messages=20_000", "workload.iterations=1"])
     long = load(
         "h3/fdr-8",

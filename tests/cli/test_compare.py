@@ -8,7 +8,7 @@ import os
 from dataclasses import replace
 
 import pytest
-from in_process import dvsim
+from harness.in_process import dvsim
 
 from dvsim.report.beside import sides_of
 from dvsim.report.overlaid import distribution, series

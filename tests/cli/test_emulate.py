@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from in_process import dvsim
+from harness.in_process import dvsim
 
 DVSIM = [sys.executable, "-m", "dvsim", "emulate"]
 

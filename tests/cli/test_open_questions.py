@@ -45,7 +45,7 @@ SCALES = {
     "native-amqp": 0.02,
     "bridges": 0.02,
     "memory": 0.02,
-    "ports-2048": 0.05,
+    "ports-2048": 0.02,
     "ordered": 0.01,
     "publish-subscribe": 0.05,
     "broker-memory": 0.02,

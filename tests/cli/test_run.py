@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from in_process import dvsim
+from harness.in_process import dvsim
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 SMALL = ["h3/fdr-8", "--scale", "0.01", "--replications", "2", "--workers", "1"]

@@ -1,13 +1,14 @@
 """Does a terminal get tables that fit it and a bar that moves, and everybody else plain text?"""
 
 import json
+import re
 import signal
 import subprocess
 import sys
 
 import pseudo_terminal
 import pytest
-from in_process import dvsim
+from harness.in_process import dvsim
 from pseudo_terminal import COLOUR, CONTROL, lines, standing
 
 from dvsim.cli.tables import Table
@@ -15,7 +16,7 @@ from dvsim.cli.tables import Table
 DVSIM = [sys.executable, "-m", "dvsim"]
 SYSTEM = ["run", "h3/dv-8", "--scale", "0.0005", "--replications", "2", "--workers", "1"]
 STUDY = ["run", "switch/load-latency", "--scale", "0.02", "--replications", "2", "--workers", "1"]
-SLOW = ["run", "h3/dv-8", "--scale", "0.005", "--replications", "4", "--workers", "1"]
+SLOW = ["run", "h3/dv-8", "--scale", "0.002", "--replications", "4", "--workers", "1"]
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
 
 
@@ -38,34 +39,67 @@ def on_terminal(arguments, columns, **how):
     return text
 
 
+SEVERAL = """
+import json, sys
+from dvsim.cli.main import main
+for asked in json.loads(sys.argv[1]):
+    sys.argv = ["dvsim", *asked]
+    try: main()
+    except SystemExit as end: print("== ended", end.code)
+"""
+
+
+def all_on_terminal(commands, columns, **how):
+    """Run commands, one after the other in one process, and return what each has written."""
+    words = [sys.executable, "-c", SEVERAL, json.dumps(commands)]
+    code, text = pseudo_terminal.run(words, columns, **how)
+    assert code == 0, text
+    *parts, rest = re.split(r"== ended 0\r\n", text)
+    assert (len(parts), rest) == (len(commands), ""), text
+    return parts
+
+
+@pytest.fixture(scope="module")
+def shown(kept, tmp_path_factory):
+    """What commands write on terminals of some widths: by name and columns."""
+    out, _ = kept
+    found = {}
+    for columns in (30, 80, 200):
+        asked = {
+            SYSTEM[1]: [*SYSTEM, "--out", out],
+            STUDY[1]: [*STUDY, "--out", out],
+            "json": [*SYSTEM, "--out", out, "--json"],
+            "slow": [*SLOW, "--out", str(tmp_path_factory.mktemp("slow"))],
+        }
+        texts = all_on_terminal(list(asked.values()), columns)
+        found |= {(name, columns): text for name, text in zip(asked, texts, strict=True)}
+    return found
+
+
 def words(text):
     return sorted(" ".join(lines(text)).split())
 
 
 @pytest.mark.parametrize("columns", [80, 200])
-@pytest.mark.parametrize("asked", [SYSTEM, STUDY])
-def test_a_table_fits_the_terminal_and_loses_nothing(kept, asked, columns):
+@pytest.mark.parametrize("asked", [SYSTEM[1], STUDY[1]])
+def test_a_table_fits_the_terminal_and_loses_nothing(kept, shown, asked, columns):
     out, plain = kept
-    text = on_terminal([*asked, "--out", out], columns)
+    text = shown[asked, columns]
     table = [line for line in lines(text) if line.startswith("  ") and out not in line]
     assert max(map(len, table)) <= columns
-    assert set(words(plain[asked[1]])) == set(words(text))  # of a table in parts, keys come again
+    assert set(words(plain[asked])) == set(words(text))  # of a table in parts, keys come again
     heads = [line for line in lines(text) if "±  " in line or line.endswith("±")]
     assert len(heads) == 1 if columns == 200 else len(heads) > 1
     if columns == 200:
-        assert words(plain[asked[1]]) == words(text)
+        assert words(plain[asked]) == words(text)
 
 
-def test_a_narrow_terminal_gets_whole_numbers(kept):
-    out, plain = kept
-    text = on_terminal([*SYSTEM, "--out", out], 30)
-    assert set(words(plain[SYSTEM[1]])) == set(words(text))
+def test_a_narrow_terminal_gets_whole_numbers(kept, shown):
+    assert set(words(kept[1][SYSTEM[1]])) == set(words(shown[SYSTEM[1], 30]))
 
 
-def test_each_part_of_a_split_table_repeats_what_names_the_row(kept):
-    out, _ = kept
-    shown = lines(on_terminal([*STUDY, "--out", out], 80))
-    heads = [line for line in shown if line.strip().startswith("height")]
+def test_each_part_of_a_split_table_repeats_what_names_the_row(shown):
+    heads = [line for line in lines(shown[STUDY[1], 80]) if line.strip().startswith("height")]
     assert len(heads) > 1 and all("load" in head for head in heads)
 
 
@@ -77,20 +111,20 @@ def test_a_dumb_terminal_gets_what_a_file_gets(kept):
 
 def test_no_color_is_heeded(kept, tmp_path):
     out, _ = kept
-    for asked in ([*SYSTEM, "--out", out], [*SLOW, "--out", str(tmp_path)]):
-        assert not COLOUR.search(on_terminal(asked, 100, env={"NO_COLOR": "1"}))
+    asked = [[*SYSTEM, "--out", out], [*SLOW, "--out", str(tmp_path)]]
+    for text in all_on_terminal(asked, 100, env={"NO_COLOR": "1"}):
+        assert not COLOUR.search(text)
 
 
-def test_json_on_a_terminal_is_json(kept):
-    out, _ = kept
-    text = on_terminal([*SYSTEM, "--out", out, "--json"], 80)
+def test_json_on_a_terminal_is_json(shown):
+    text = shown["json", 80]
     assert not CONTROL.search(text)
     assert json.loads(text)["runs"][0]["scenario"] == "h3/dv-8"
 
 
 @pytest.mark.parametrize("columns", [30, 80, 200])
-def test_the_bar_moves_fits_and_goes_away(tmp_path, columns):
-    text = on_terminal([*SLOW, "--out", str(tmp_path)], columns)
+def test_the_bar_moves_fits_and_goes_away(shown, columns):
+    text = shown["slow", columns]
     drawn = text[text.index(HIDE) : text.index(SHOW)]
     assert "8 iterations" in drawn or columns < 80
     bar = [line for line in lines(drawn.replace("\x1b[1A", "\n")) if line.strip()]
@@ -111,7 +145,7 @@ def test_only_the_stream_that_is_a_terminal_is_drawn_on(tmp_path):
 
 def test_ctrl_c_gives_the_cursor_back(tmp_path):
     asked = [*SLOW, "--out", str(tmp_path)]
-    asked[asked.index("0.02")] = "5"
+    asked[asked.index("0.002")] = "5"
     code, text = pseudo_terminal.run([*DVSIM, *asked], 80, until=(HIDE, signal.SIGINT))
     assert code == 130
     assert text.rindex(SHOW) > text.rindex(HIDE)

@@ -1,7 +1,7 @@
 """Does `dvsim run --trace` write a timeline beside results that are what they were without it?"""
 
 import pytest
-from in_process import dvsim
+from harness.in_process import dvsim
 from trace_rules import check_trace, load_trace
 
 SMALL = ["h3/dv-8", "--scale", "0.0005", "--replications", "2", "--workers", "1"]
@@ -36,7 +36,7 @@ def test_the_results_are_the_same_bytes_with_and_without(tmp_path):
 def test_the_limit_is_kept_and_said(tmp_path):
     trace = tmp_path / "t.json"
     asked = ["--trace", str(trace), "--trace-limit", "40 kB", "--out", str(tmp_path)]
-    done = dvsim("run", *SMALL, *asked)
+    done = dvsim("run", *SMALL, "--scale", "0.005", *asked)
     assert trace.stat().st_size <= 40_000
     assert "trace: not every event fits into --trace-limit; kept: " in done.stderr
     assert check_trace(load_trace(trace)) and load_trace(trace)["metadata"]["sampled"]

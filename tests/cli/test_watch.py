@@ -7,7 +7,7 @@ import sys
 
 import pseudo_terminal
 import pytest
-from in_process import dvsim
+from harness.in_process import dvsim
 from pseudo_terminal import standing
 
 from dvsim.cli.watching import CardView
