@@ -32,7 +32,8 @@
  *                          launcher was told that the others go on (--if-killed leave, restart): then it
  *                          is as if the program had closed its card, and vic_peer_opens tells.
  *             VIC_ECLOSED  this card was closed by another thread, or the job has ended: the launcher
- *                          is gone, or the programs of all other cards have ended
+ *                          is gone (a wait with timeout 0 says so, too, 20 ms later at most), or the
+ *                          programs of all other cards have ended
  *   order     none between packets, not even of one call. Data are visible before the counter that their
  *             packet names goes down. A word is written whole.
  *   cost      what a call takes on the modelled hardware, in parameters of the card (`dvsim show
@@ -107,8 +108,8 @@ struct vic_attr {
  * even if it was killed in the middle of a call; in a new job all are 0. VIC_INFO=1 in the environment prints
  * every setting in force on stderr, VIC_CHECK=1 reports, once per counter, packets that a counter did not
  * expect: they came before it was preset, or were more than it was preset to. VIC_EBUSY: the card is open,
- * here or in another process. VIC_ENOJOB: the job cannot be joined, vic_open_reason says why. VIC_ESYS: no
- * memory. */
+ * here or in another process. VIC_ENOJOB: the job cannot be joined, as its launcher is gone for one;
+ * vic_open_reason says why. VIC_ESYS: no memory. */
 VIC_API int vic_open(vic_t **card);
 
 /* Why the last vic_open of this thread failed, one line; "" if it did not. Valid until its next vic_open. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,11 @@
 #include "vic.h"
 
 #define MAGIC UINT64_C(0x31626f6a63697600) /* "\0vicjob1" */
-enum { PAGE = 4096, SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+enum { PAGE = 4096, SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, LOOK_NS = 20 * 1000 * 1000 };
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
 
 struct offsets {
     uint64_t cards, slots, traces, sram, timed, bytes;
@@ -86,16 +91,39 @@ static void fill_head(struct job_shared *head, const struct job_config *config, 
     head->config = *config;
 }
 
+/* Nobody shall run what is in it: where that is the rule (vm.memfd_noexec) it must be said. */
+static int new_memory(void)
+{
+    int fd = memfd_create("vic-job", MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL) { /* a kernel before Linux 6.3 */
+        fd = memfd_create("vic-job", MFD_ALLOW_SEALING);
+    }
+    return fd;
+}
+
+static struct flock whole_file(void)
+{
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
+/* Nobody has the lock of the job; the process that made it does not see its own. */
+static bool lock_is_free(int fd)
+{
+    struct flock lock = whole_file();
+    return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+}
+
 int job_create(const struct job_config *config, uint64_t nonce)
 {
     struct job_shared head;
     memset(&head, 0, sizeof head);
     fill_head(&head, config, nonce);
-    int fd = memfd_create("vic-job", MFD_ALLOW_SEALING);
+    struct flock lock = whole_file();
+    int fd = new_memory();
     if (fd < 0) {
         return -1;
     }
-    if (ftruncate(fd, (off_t)head.bytes) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0 ||
+    if (fcntl(fd, F_SETLK, &lock) != 0 || ftruncate(fd, (off_t)head.bytes) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0 ||
         pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head) {
         int error = errno;
         close(fd);
@@ -134,6 +162,56 @@ static const char *head_fault(int fd, uint64_t nonce, struct job_shared *head)
     return NULL;
 }
 
+/* By a pidfd; without one by the lock, as long as the program leaves the descriptor of the job alone. */
+static void watch_launcher(struct job *job, int fd, const struct job_shared *head)
+{
+    struct stat file;
+    job->launcher = job->file = -1;
+    if (fd < 0 || head->launcher == getpid()) {
+        return;
+    }
+    job->launcher = (int)syscall(SYS_pidfd_open, head->launcher, 0);
+    if (job->launcher < 0 && fstat(fd, &file) == 0) {
+        job->file = fd;
+        job->device = file.st_dev;
+        job->inode = file.st_ino;
+    }
+}
+
+bool job_launcher_gone(const struct job *job)
+{
+    if (job->launcher >= 0) {
+        struct pollfd look = {.fd = job->launcher, .events = POLLIN};
+        if (poll(&look, 1, 0) <= 0 || (look.revents & POLLIN) == 0) {
+            return false;
+        }
+        /* a program may have closed what it does not know, and the number is that of something else */
+        return syscall(SYS_pidfd_send_signal, job->launcher, 0, NULL, 0) == 0 || errno != EBADF;
+    }
+    struct stat file;
+    return job->file >= 0 && fstat(job->file, &file) == 0 && file.st_dev == job->device &&
+           file.st_ino == job->inode && lock_is_free(job->file);
+}
+
+bool job_orphaned(struct job *job)
+{
+    struct timespec now; /* of the last tick: a quarter of the price */
+    if (atomic_load_explicit(&job->orphaned, memory_order_relaxed)) {
+        return true;
+    }
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (now_ns - atomic_load_explicit(&job->looked_ns, memory_order_relaxed) < LOOK_NS) {
+        return false;
+    }
+    atomic_store_explicit(&job->looked_ns, now_ns, memory_order_relaxed);
+    if (job_launcher_gone(job)) {
+        atomic_store_explicit(&job->orphaned, true, memory_order_relaxed);
+        return true;
+    }
+    return false;
+}
+
 static struct job *map(int fd, const struct job_shared *head)
 {
     struct job *job = calloc(1, sizeof *job);
@@ -158,7 +236,7 @@ static struct job *map(int fd, const struct job_shared *head)
     job->nonce = head->nonce;
     job->bytes = head->bytes;
     job->start_ns = head->start_ns;
-    job->launcher = head->launcher == getpid() ? -1 : (int)syscall(SYS_pidfd_open, head->launcher, 0);
+    watch_launcher(job, fd, head);
     job->ring = ring_slots(&head->config);
     job->card = (void *)(at + offset.cards);
     job->slots = (void *)(at + offset.slots);
@@ -168,6 +246,15 @@ static struct job *map(int fd, const struct job_shared *head)
     job->sram_stride = pages((uint64_t)head->config.sram_words * 8) / 8;
     job->timed = at + offset.timed;
     return job;
+}
+
+static void unmap(struct job *job)
+{
+    if (job->launcher >= 0) {
+        close(job->launcher);
+    }
+    munmap(job->shared, job->bytes);
+    free(job);
 }
 
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -182,20 +269,27 @@ struct job *job_attach(int fd, uint64_t nonce, const char **reason)
         return NULL;
     }
     pthread_mutex_lock(&known_lock);
-    struct job *job = known;
+    struct job *job = known, *made = NULL;
     while (job != NULL && job->nonce != nonce) {
         job = job->next;
     }
     if (job == NULL) {
-        job = map(fd, &head);
-        if (job == NULL) {
-            *reason = "no memory for the job";
-            errno = ENOMEM;
+        job = made = map(fd, &head);
+    }
+    if (job == NULL) {
+        *reason = "no memory for the job";
+        errno = ENOMEM;
+    } else if (head.launcher != getpid() && lock_is_free(fd)) { /* who has it now had it when the pidfd was opened */
+        *reason = "the launcher of the job was killed, or has ended";
+        if (made != NULL) {
+            unmap(made);
         }
-        if (job != NULL) {
-            job->next = known;
-            known = job;
-        }
+        job = made = NULL;
+        errno = EINVAL;
+    }
+    if (made != NULL) {
+        made->next = known;
+        known = made;
     }
     pthread_mutex_unlock(&known_lock);
     return job;

@@ -1,7 +1,8 @@
 /* job.h: the memory that the cards of a job share, and how a process finds it.
  *
  * The launcher makes it: a memfd, which has no name, so that nothing can be left behind and nobody can
- * attach who did not inherit it. Its size is sealed. Programs inherit the descriptor over exec and find it by
+ * attach who did not inherit it. Its size is sealed. The launcher holds a lock on it (fcntl), which the kernel takes
+ * from it whatever it dies of: so whoever has the descriptor can ask whether it lives. Programs inherit the descriptor over exec and find it by
  * VIC_JOB = "descriptor:nonce". Layout, each part at a multiple of 4096 bytes:
  *
  *     struct job_shared | struct card_shared x cards | FIFO ring x cards | trace x cards | SRAM x cards
@@ -21,7 +22,7 @@
 #include "trace.h"
 
 enum {
-    JOB_LAYOUT = 3, /* changes with anything in this header */
+    JOB_LAYOUT = 4, /* changes with anything in this header */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -127,7 +128,11 @@ struct job {
     struct job_shared *shared;
     struct job_config config;
     uint64_t nonce, bytes, start_ns;
-    int launcher;  /* pidfd, -1 if there is none: readable when it is gone */
+    int launcher;  /* pidfd, readable when it is gone; -1: this process is it, or there was no descriptor to be had */
+    int file;      /* then the descriptor of the job, to ask for the lock; else -1 */
+    uint64_t device, inode;      /* of that */
+    _Atomic uint64_t looked_ns;  /* when job_orphaned last looked */
+    _Atomic bool orphaned;       /* the launcher is gone */
     uint32_t ring; /* slots of a FIFO: fifo_words, or twice that if `outlives`, rounded up to a power of two */
     struct card_shared *card;
     struct fifo_slot *slots;
@@ -156,6 +161,11 @@ int job_create(const struct job_config *config, uint64_t nonce);
  * that this library can join; *reason says why, static text. errno = ENOMEM: it is one, but there is no
  * memory for it. */
 struct job *job_attach(int fd, uint64_t nonce, const char **reason);
+
+/* Is the launcher gone? A call of the system. job_orphaned looks at most every 20 ms, so that it can be asked often;
+ * once it has said so, it always does. */
+bool job_launcher_gone(const struct job *job);
+bool job_orphaned(struct job *job);
 
 /* One card without a launcher, made at the first call. NULL: no memory. */
 struct job *job_loopback(void);

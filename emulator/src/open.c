@@ -53,7 +53,7 @@ static int open_card(struct job *job, uint32_t card, vic_t **handle)
         return refuse(status, "the card is open, here or in another process");
     }
     if (status == VIC_ECLOSED) {
-        return refuse(status, "the launcher is gone");
+        return refuse(VIC_ENOJOB, "the launcher of the job was killed, or has ended");
     }
     return status == VIC_OK ? status : refuse(status, "no memory");
 }

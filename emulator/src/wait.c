@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "wait.h"
 
-#include <poll.h>
 #include <sched.h>
 
 #include "race.h"
@@ -11,12 +10,6 @@ enum {
     YIELD_NS = 60 * 1000,         /* then sleep */
     SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
 };
-
-static bool launcher_gone(const struct vic *card)
-{
-    struct pollfd launcher = {.fd = card->job->launcher, .events = POLLIN};
-    return card->job->launcher >= 0 && poll(&launcher, 1, 0) > 0;
-}
 
 /* VIC_OK as long as there is a reason to wait. */
 static int reason_to_stop(struct vic *card, const struct wait *wait)
@@ -52,6 +45,16 @@ static int look(struct vic *card, const struct wait *wait)
     return stop != VIC_OK && wait->ready(wait->what) ? 1 : stop;
 }
 
+/* Nothing was seen for so long as was asked for, which may have been for no time at all: a program that only looks has
+ * to be told as well that the launcher is gone. What came before counts. */
+static int too_late(struct vic *card, const struct wait *wait)
+{
+    if (!job_orphaned(card->job)) {
+        return VIC_ETIMEDOUT;
+    }
+    return wait->ready(wait->what) ? 1 : VIC_ECLOSED;
+}
+
 static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns)
 {
     uint32_t seen = bell_enter(wait->bell);
@@ -61,10 +64,7 @@ static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns)
         bell_sleep(wait->bell, seen, ns < slice ? ns : slice);
         status = look(card, wait);
     }
-    if (status == 0 && launcher_gone(card)) {
-        status = VIC_ECLOSED;
-    }
-    return status;
+    return status == 0 && job_orphaned(card->job) ? VIC_ECLOSED : status;
 }
 
 static void count(struct vic *card, enum card_stat stat, uint64_t n)
@@ -93,7 +93,7 @@ static int look_again(struct vic *card, const struct wait *wait, uint64_t timeou
             woke = waited; /* what rang may be the first of many: the next ones shall find nobody asleep */
         }
         if (status == 0 && waited >= timeout_ns) {
-            status = VIC_ETIMEDOUT;
+            status = too_late(card, wait);
         }
         if (status != 0) {
             count(card, STAT_WAIT_NS, waited);
@@ -106,7 +106,7 @@ int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
 {
     int status = look(card, wait);
     if (status == 0 && timeout_ns == 0) {
-        return VIC_ETIMEDOUT;
+        status = too_late(card, wait);
     }
     if (status == 0) {
         count(card, STAT_WAITS, 1);

@@ -48,6 +48,7 @@ def memory(content, seals=SEALS):
     fd = os.memfd_create("test", os.MFD_ALLOW_SEALING)
     os.write(fd, content)
     fcntl.fcntl(fd, F_ADD_SEALS, seals)
+    fcntl.lockf(fd, fcntl.LOCK_EX)  # as its launcher
     return fd
 
 

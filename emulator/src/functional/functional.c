@@ -72,6 +72,7 @@ static void relax(struct vic *card)
         struct bell *bell = &card->me->arrival;
         bell_sleep(bell, bell_enter(bell), RELAX_SLEEP_NS);
         atomic_store_explicit(relaxes, card->spins, memory_order_relaxed);
+        job_orphaned(card->job); /* the next wait says so, if it is */
     }
 }
 

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <limits.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,9 +47,7 @@ static void hand_over(struct timed *own, enum card_state state, int64_t next_ps,
 static bool coordinator_gone(const struct timed *own)
 {
     const struct job *job = own->card->job;
-    struct pollfd launcher = {.fd = job->launcher, .events = POLLIN};
-    return (job->launcher >= 0 && poll(&launcher, 1, 0) > 0) ||
-           atomic_load(&timed_shared_of(job)->coordinated) == 2;
+    return job_launcher_gone(job) || atomic_load(&timed_shared_of(job)->coordinated) == 2;
 }
 
 void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool urgent)

@@ -19,7 +19,7 @@ bool wait_goes_on(const struct member *m)
 /* What a look that sees nothing says, 0: go on. */
 static int reason_to_stop(const struct member *me, int64_t deadline_ps)
 {
-    const struct timed *own = me->own;
+    struct timed *own = me->own;
     if (own->closing || own->gone) {
         return VIC_ECLOSED;
     }
@@ -30,7 +30,11 @@ static int reason_to_stop(const struct member *me, int64_t deadline_ps)
         own->shared->stop_ps = NEVER; /* that was this wait: the card still works, a program can send to itself */
         return VIC_ECLOSED;
     }
-    return me->clock_ps >= deadline_ps ? VIC_ETIMEDOUT : 0;
+    if (me->clock_ps < deadline_ps) {
+        return 0;
+    }
+    own->gone |= job_orphaned(own->card->job); /* who looks and looks, and may run ahead, does not hear of it else */
+    return own->gone ? VIC_ECLOSED : VIC_ETIMEDOUT;
 }
 
 int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void *what, uint64_t timeout_ns)

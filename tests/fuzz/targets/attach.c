@@ -18,17 +18,13 @@ static const struct job_config size = {
 
 static void forget(struct job *job)
 {
-    munmap(job->shared, job->bytes);
-    if (job->launcher >= 0) {
-        close(job->launcher);
-    }
     for (struct job **at = &known; *at != NULL; at = &(*at)->next) {
         if (*at == job) {
             *at = job->next;
             break;
         }
     }
-    free(job);
+    unmap(job);
 }
 
 static void look(const struct job *job)
