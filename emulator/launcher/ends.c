@@ -1,6 +1,7 @@
 /* What becomes of the job when a program ends. */
 #define _GNU_SOURCE
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -46,16 +47,48 @@ static void say_end(const struct launch *launch, uint32_t card, bool by_signal, 
     }
 }
 
-/* The program may have been started by a shell that has ended: then it runs without it. */
+/* Programs are waited for by one thread, the coordinator kills in another: not what has just got the number. */
+static pthread_mutex_t reaping = PTHREAD_MUTEX_INITIALIZER;
+
+/* The descriptor of a process that a program has started, or that is one, else -1: a number in the job's memory is
+ * anybody's. It is opened before its parents are asked for: if they are the right ones it has not changed hands. */
+static int open_started(uint32_t process)
+{
+    int pidfd = process != 0 ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
+    if (pidfd >= 0 && !children_started((pid_t)process)) {
+        close(pidfd);
+        return -1;
+    }
+    return pidfd;
+}
+
+/* The program may have been started by a shell, that has ended: then it runs without it. */
 static void end_owner(uint32_t owner)
 {
-    int pidfd = owner != 0 && children_started((pid_t)owner) ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
+    int pidfd = open_started(owner);
     if (pidfd >= 0) {
         struct pollfd gone = {.fd = pidfd, .events = POLLIN};
         syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
         poll(&gone, 1, GONE_MS);
         close(pidfd);
     }
+}
+
+void launch_kill(void *what, uint32_t card)
+{
+    const struct launch *launch = what;
+    const struct child *child = &launch->child[card];
+    pthread_mutex_lock(&reaping);
+    if (child->guest >= 0) {
+        guest_tell(launch, card, JOIN_SIGNAL, SIGKILL);
+    } else if (child->pidfd >= 0) {
+        int owner = open_started(seat_owner(atomic_load(&launch->job->card[card].seat)));
+        syscall(SYS_pidfd_send_signal, owner >= 0 ? owner : child->pidfd, SIGKILL, NULL, 0);
+        if (owner >= 0) {
+            close(owner);
+        }
+    }
+    pthread_mutex_unlock(&reaping);
 }
 
 /* The card is left as if its program had closed it. False: what that needs has no room. */
@@ -160,13 +193,18 @@ void note_end(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
     siginfo_t info = {0};
-    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED) != 0) {
+    pthread_mutex_lock(&reaping);
+    bool ended = waitid(P_PID, (id_t)child->pid, &info, WEXITED) == 0;
+    if (ended) {
+        close(child->pidfd);
+        child->pidfd = -1;
+    }
+    pthread_mutex_unlock(&reaping);
+    if (!ended) {
         return;
     }
     bool by_signal = info.si_code != CLD_EXITED;
     child->code = by_signal ? 128 + info.si_status : info.si_status;
-    close(child->pidfd);
-    child->pidfd = -1;
     launch->running--;
     program_ended(launch, card, by_signal);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,13 +147,13 @@ static bool hear(struct launch *launch, uint32_t card, int launcher)
     if (n != (ssize_t)sizeof said) {
         if (child->pidfd >= 0) { /* its own programs end with it in the same way */
             fputs("vicrun: --join: the launcher of the job was killed\n", stderr);
-            kill(child->pid, SIGKILL);
+            syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0);
             report(launch, child, launcher);
         }
         return false;
     }
     if (said.kind == JOIN_SIGNAL && child->pidfd >= 0) {
-        kill(child->pid, (int)said.number);
+        syscall(SYS_pidfd_send_signal, child->pidfd, (int)said.number, NULL, 0);
     }
     return said.kind != JOIN_AGAIN || child->pidfd >= 0 || start_again(launch, card, launcher);
 }

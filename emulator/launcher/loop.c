@@ -15,18 +15,6 @@ static uint64_t now_ns(const struct launch *launch)
     return job_clock_ns() - launch->job->start_ns;
 }
 
-void launch_kill(void *what, uint32_t card)
-{
-    const struct launch *launch = what;
-    const struct child *child = &launch->child[card];
-    uint32_t owner = seat_owner(atomic_load(&launch->job->card[card].seat));
-    if (child->guest >= 0) {
-        guest_tell(launch, card, JOIN_SIGNAL, SIGKILL);
-    } else if (child->pidfd >= 0) {
-        kill(children_started((pid_t)owner) ? (pid_t)owner : child->pid, SIGKILL);
-    }
-}
-
 /* Kill what is due; milliseconds until the next, -1 if there is none. */
 static int kill_due(struct launch *launch)
 {

@@ -14,6 +14,10 @@
 #include "launcher.h"
 #include "vic.h"
 
+#if !defined SO_PEERPIDFD && (defined __x86_64__ || defined __aarch64__)
+#define SO_PEERPIDFD 77
+#endif
+
 static int refuse(const char *path, const char *why)
 {
     fprintf(stderr, "vicrun: --serve: '%s' %s\n", path, why);
@@ -221,6 +225,12 @@ static pid_t guest_pid(const struct launch *launch, uint32_t card)
 /* -1: has ended, and was waited for. */
 static int guest_pidfd(const struct launch *launch, uint32_t card)
 {
+#ifdef SO_PEERPIDFD /* since Linux 6.5: else the number may be another one's by now */
+    int pidfd, guest = launch->child[card].guest;
+    if (getsockopt(guest, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &(socklen_t){sizeof pidfd}) == 0) {
+        return pidfd;
+    }
+#endif
     pid_t pid = guest_pid(launch, card);
     return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
