@@ -113,9 +113,9 @@ static int start_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vi
     return begun(card, status, transfer, handle, dma);
 }
 
-static int wait_and_free(vic_t *card, struct transfer *transfer, vic_dma_t **dma, uint64_t timeout_ns)
+static int wait_and_free(vic_t *card, struct transfer *transfer, const vic_dma_t *handle, vic_dma_t **dma,
+                         uint64_t timeout_ns)
 {
-    const vic_dma_t *handle = *dma;
     int status = card->ops->dma_wait(card, transfer, timeout_ns);
     if (status == VIC_OK) {
         status = give(card, transfer, handle);
@@ -161,9 +161,10 @@ int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
 int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns)
 {
     NEED(card, dma != NULL);
-    struct transfer *transfer = find(card, *dma);
+    const vic_dma_t *handle = *dma; /* once: another thread may wait for it, too */
+    struct transfer *transfer = find(card, handle);
     if (transfer == NULL) {
         return VIC_EINVAL;
     }
-    WATCHED(card, CALL_DMA_WAIT, 0, wait_and_free(card, transfer, dma, timeout_ns));
+    WATCHED(card, CALL_DMA_WAIT, 0, wait_and_free(card, transfer, handle, dma, timeout_ns));
 }

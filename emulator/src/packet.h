@@ -9,6 +9,13 @@
 
 #define HEADER_ERANGE (UINT64_C(1) << 62) /* what vic_header makes of numbers that do not fit */
 
+/* A word of the program, which another thread may write at any time: what is checked and what is used are the same
+ * only if it is read once. */
+static inline uint64_t read_once(const uint64_t *word)
+{
+    return *(const volatile uint64_t *)word;
+}
+
 struct packet {
     uint32_t dest, addr;
     unsigned op, counter;
@@ -48,7 +55,7 @@ static inline int packet_check(const struct vic *card, uint64_t header, uint64_t
     return status;
 }
 
-/* The first that is wrong. */
+/* The first that is wrong. Who uses them afterwards has to look at each again. */
 static inline int packets_check(const struct vic *card, const uint64_t *headers, const uint64_t *payloads,
                                 size_t n)
 {

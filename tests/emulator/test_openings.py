@@ -1,4 +1,4 @@
-"""Does anything that belongs to one opening of a card, of messages or of a client befall another?"""
+"""Does anything of one opening of a card, of messages or of a client befall another?"""
 
 import subprocess
 

@@ -86,9 +86,10 @@ int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t m
 
 /* ---- send.c */
 
-/* Deliver packets from the first on until a FIFO is full; how many. An array that another thread changes
- * meanwhile is looked at again: *status. */
-size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status);
+/* Deliver packets from the first on until the FIFO of card *full is full; how many. Each is checked again, as another
+ * thread may have changed the arrays: *status. */
+size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status,
+                    uint32_t *full);
 
 /* Headers from SRAM, block by block. check_block: are the packets good? */
 typedef int block_function(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,

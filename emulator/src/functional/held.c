@@ -179,9 +179,12 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
     int status = VIC_OK;
     pthread_mutex_lock(&held->lock);
     for (size_t i = 0; i < n && status == VIC_OK; i++) {
-        if (held->stop) {
-            status = VIC_ECLOSED;
-        } else if (!append(held, headers[i], payloads[i], dma)) {
+        uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
+        status = held->stop ? VIC_ECLOSED : packet_check(card, header, payload);
+        if (status != VIC_OK) {
+            break;
+        }
+        if (!append(held, header, payload, dma)) {
             status = VIC_ESYS;
         } else if (dma != NULL) {
             atomic_fetch_add(&dma->left, 1);

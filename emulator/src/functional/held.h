@@ -17,8 +17,8 @@ int held_open(struct vic *card);
 void held_close(struct vic *card);
 void held_dispose(struct vic *card);
 
-/* Hold packets that were checked; dma->left (if there is one) counts those that have not been delivered. With
- * `wait`, not before there are few enough. VIC_OK, VIC_ESYS, the statuses of a wait. */
+/* Hold packets, checked again; dma->left (if there is one) counts those that have not been delivered. With
+ * `wait`, not before there are few enough. VIC_OK, VIC_ESYS, those of a check, the statuses of a wait. */
 int held_keep(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
               struct transfer *dma, bool wait);
 

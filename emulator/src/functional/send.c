@@ -1,33 +1,40 @@
 /* Vectors of packets, puts and transfers. */
+#include "claims.h"
 #include "functional.h"
 #include "held.h"
 
 enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
 
-/* How many packets from the first on go to the FIFO of one card. */
-static size_t fifo_run(const uint64_t *headers, size_t n)
-{
-    const uint64_t same = ~(UINT64_C(63) << 22 | UINT64_C(0x3fffff)); /* all but counter and address */
-    size_t run = 1;
-    while (run < n && ((headers[run] ^ headers[0]) & same) == 0) {
-        run++;
-    }
-    return run;
-}
-
-/* As many packets of a run as the FIFO takes; counted. */
-static size_t push_run(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
+/* Packets for the FIFO of one card, as many as it takes; counted. The first has been checked, its like differ from it
+ * in counter and address only. */
+static size_t push_run(struct vic *card, uint64_t first, const uint64_t *headers, const uint64_t *payloads, size_t n,
                        struct tally *tally)
 {
-    uint32_t dest = packet_of(headers[0]).dest;
-    size_t pushed = fifo_push(card, dest, payloads, n);
+    const uint64_t same = ~(UINT64_C(63) << 22 | UINT64_C(0x3fffff)); /* all but counter and address */
+    const uint32_t dest = packet_of(first).dest;
+    unsigned char counter[CLAIM_MOST];
+    uint64_t header = first;
+    size_t run = 0;
+    do {
+        counter[run++] = (unsigned char)packet_of(header).counter;
+        header = run < n && run < CLAIM_MOST ? read_once(&headers[run]) : ~first;
+    } while (((header ^ first) & same) == 0 && (card->counters >> packet_of(header).counter & 1) != 0);
+    size_t pushed = fifo_push(card, dest, payloads, run);
     for (size_t i = 0; i < pushed; i++) {
-        tally_add(card, tally, tally_key(dest, packet_of(headers[i]).counter), 1);
+        tally_add(card, tally, tally_key(dest, counter[i]), 1);
     }
     return pushed;
 }
 
-size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status)
+/* The card whose full FIFO stopped a packet: its own, or that of a query's reply. */
+static uint32_t stopped_by(uint64_t header, uint64_t payload)
+{
+    struct packet packet = packet_of(header);
+    return packet.op == VIC_QUERY ? packet_of(payload).dest : packet.dest;
+}
+
+size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status,
+                    uint32_t *full)
 {
     struct tally tally;
     tally.used = 0;
@@ -37,7 +44,7 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
     size_t i = 0;
     *status = VIC_OK;
     while (i < n) {
-        uint64_t header = headers[i], payload = payloads[i];
+        uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
         struct packet packet = packet_of(header);
         if (__builtin_expect(header >> 48 == 0 && packet.op == VIC_WRITE && packet.dest < cards &&
                              packet.addr < words && (counters >> packet.counter & 1), 1)) {
@@ -50,23 +57,16 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
         if (*status != VIC_OK) {
             break;
         }
-        size_t run = packet.op == VIC_FIFO ? fifo_run(headers + i, n - i) : 1;
-        size_t done = packet.op == VIC_FIFO ? push_run(card, headers + i, payloads + i, run, &tally)
+        size_t done = packet.op == VIC_FIFO ? push_run(card, header, headers + i, payloads + i, n - i, &tally)
                                             : deliver(card, header, payload, &tally);
         if (done == 0) {
+            *full = stopped_by(header, payload);
             break;
         }
         i += done;
     }
     tally_flush(card, &tally);
     return i;
-}
-
-/* The card whose full FIFO stopped a packet: its own, or that of a query's reply. */
-static uint32_t stopped_by(uint64_t header, uint64_t payload)
-{
-    struct packet packet = packet_of(header);
-    return packet.op == VIC_QUERY ? packet_of(payload).dest : packet.dest;
 }
 
 static int send_checked(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
@@ -77,12 +77,12 @@ static int send_checked(struct vic *card, const uint64_t *headers, const uint64_
     held_progress(card);
     for (size_t sent = 0;;) {
         int status;
-        sent += deliver_some(card, headers + sent, payloads + sent, n - sent, &status);
+        uint32_t full;
+        sent += deliver_some(card, headers + sent, payloads + sent, n - sent, &status, &full);
         if (sent == n || status != VIC_OK) {
             return status;
         }
-        uint32_t dest = stopped_by(headers[sent], payloads[sent]);
-        status = dest < card->cards ? fifo_wait_room(card, dest) : VIC_ERANGE;
+        status = fifo_wait_room(card, full);
         if (status != VIC_OK) {
             return status;
         }

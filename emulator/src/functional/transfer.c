@@ -9,8 +9,9 @@ static int dma_block(struct vic *card, const uint64_t *headers, const uint64_t *
 {
     int status = check_block(card, headers, payloads, n, NULL);
     size_t sent = 0;
+    uint32_t full;
     if (status == VIC_OK && card->job->config.reorder == 0) {
-        sent = deliver_some(card, headers, payloads, n, &status);
+        sent = deliver_some(card, headers, payloads, n, &status, &full);
     }
     return status == VIC_OK && sent < n
                ? held_keep(card, headers + sent, payloads + sent, n - sent, more, false)

@@ -27,8 +27,9 @@ static uint64_t load(const unsigned char *at)
 
 static void sum_plain(uint64_t sum[LANES], const unsigned char *data, size_t blocks, unsigned char *to)
 {
-    if (to != NULL) {
+    if (to != NULL) { /* the sum is that of the copy, whatever another thread does to the data */
         memcpy(to, data, blocks * BLOCK_BYTES);
+        data = to;
     }
     for (; blocks > 0; blocks--, data += BLOCK_BYTES) {
         for (unsigned at = 0; at < BLOCK_WORDS; at++) {
@@ -141,6 +142,7 @@ uint64_t wire_hash(uint64_t seed, const void *data, size_t bytes, void *to)
     }
     if (to != NULL && bytes > 0) {
         memcpy(to, at, bytes);
+        at = to;
     }
     if (bytes >= 32) { /* the multiplications of one lane wait for each other, those of several do not */
         uint64_t lane[4] = {h, h + 1, h + 2, h + 3};

@@ -49,9 +49,10 @@ static int send_all(struct member *me, const uint64_t *headers, const uint64_t *
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         uint64_t both[2 * CHUNK];
         status = room(me, n - i < CHUNK ? n - i : CHUNK, &some);
-        for (size_t k = 0; k < some; k++) {
-            both[2 * k] = headers[i + k];
-            both[2 * k + 1] = payloads[i + k];
+        for (size_t k = 0; k < some && status == VIC_OK; k++) { /* another thread may have changed them meanwhile */
+            both[2 * k] = read_once(&headers[i + k]);
+            both[2 * k + 1] = read_once(&payloads[i + k]);
+            status = packet_check(me->own->card, both[2 * k], both[2 * k + 1]);
         }
         if (status == VIC_OK) {
             status = store_packets(me, (struct post){.kind = POST_SEND}, both, some, 2);
