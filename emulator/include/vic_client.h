@@ -98,8 +98,8 @@ VIC_API int vic_client_open(vic_t *card, const struct vic_message_config *messag
  * the bridge has no room. Good: it is on its way, and with confirms in our books; the arguments may be used
  * again. VIC_ETIMEDOUT: it was not published and will not be. VIC_EINVAL: key longer than VIC_KEY_MOST, body
  * longer than the max_bytes of messages less 24 and the key. VIC_ERANGE: no such card. VIC_ENOSPC: as much as
- * window_bytes waits to be received, by nobody but this thread, and confirms are behind it: call
- * vic_client_recv. VIC_ESYS: no memory. cost: as vic_message_send. */
+ * window_bytes waits to be received, and confirms are behind it, but no other thread that has called
+ * vic_client_recv lives, or all of them are in such a call as well: call vic_client_recv. VIC_ESYS: no memory. cost: as vic_message_send. */
 VIC_API int vic_client_publish(vic_client_t *client, uint32_t bridge, const char *key, const void *body,
                                size_t bytes, uint64_t timeout_ns);
 

@@ -82,6 +82,7 @@ struct vic_client {
     unsigned wake; /* counter: threads that wait for the one that receives wait under it */
     _Atomic uint32_t open, users, waiters, calls; /* open: 1; a handle that reads as 0 is closed */
     _Atomic uint64_t tend_ns;
+    _Atomic uint32_t receivers, stuck; /* threads that receive; of those: in a send, with a full inbox */
 
     client_lock_t receiving; /* who calls vic_message_recv has this */
     unsigned char *scratch, *late; /* late: a message that is not yet dealt with, or NULL; in scratch or not */
@@ -100,8 +101,6 @@ struct vic_client {
     uint32_t patterns_count;
     struct item *inbox, **inbox_end;
     size_t inbox_bytes;
-    bool has_receiver;
-    pthread_t receiver; /* the last thread that called vic_client_recv */
     struct vic_client_count count;
 };
 
@@ -138,6 +137,18 @@ int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns);
 
 /* The same for who sends: waits if there is another thread that takes what is received, else VIC_ENOSPC. */
 int client_turn_sending(struct vic_client *c, struct turn *turn, uint64_t deadline_ns);
+
+/* ---- receivers.c */
+
+/* This thread takes what is received, until it ends. */
+void client_be_receiver(struct vic_client *c);
+
+/* The inbox is full, and this thread is in a send: will another one take something? Not one that is in a send and
+ * has found the same. */
+bool client_others_receive(struct vic_client *c);
+
+/* client_leave of a call that may have asked that. */
+int client_leave_sending(struct vic_client *c, int status);
 
 /* Something has changed: threads that wait shall look. */
 void client_ring(struct vic_client *c);

@@ -213,7 +213,7 @@ int vic_client_publish(vic_client_t *c, uint32_t bridge, const char *key, const 
     if (atomic_fetch_add_explicit(&c->calls, 1, memory_order_relaxed) % TEND_CALLS == TEND_CALLS - 1) {
         client_tend(c, deadline_ns);
     }
-    return client_leave(c, once ? publish_once(c, entry, deadline_ns) : publish_kept(c, entry, deadline_ns));
+    return client_leave_sending(c, once ? publish_once(c, entry, deadline_ns) : publish_kept(c, entry, deadline_ns));
 }
 
 /* Nothing up to this id waits to be confirmed. */
@@ -265,7 +265,7 @@ int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)
     }
     uint64_t deadline_ns = client_deadline(c, timeout_ns);
     if ((c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0) {
-        return client_leave(c, flush_once(c, deadline_ns));
+        return client_leave_sending(c, flush_once(c, deadline_ns));
     }
     client_lock_take(c, &c->lock);
     uint64_t id = c->id;
@@ -274,10 +274,10 @@ int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)
     for (;;) {
         client_arm(c, &turn);
         if (is_confirmed(c, id)) {
-            return client_leave(c, VIC_OK);
+            return client_leave_sending(c, VIC_OK);
         }
         if (reason != VIC_OK) {
-            return client_leave(c, reason);
+            return client_leave_sending(c, reason);
         }
         reason = client_turn_sending(c, &turn, deadline_ns);
     }

@@ -87,8 +87,6 @@ static bool take(struct vic_client *c, struct vic_delivery *delivery)
         c->count.delivered++;
         *delivery = item->delivery;
     }
-    c->has_receiver = true;
-    c->receiver = pthread_self();
     client_lock_give(&c->lock);
     return item != NULL;
 }
@@ -102,6 +100,7 @@ int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t tim
     if (delivery == NULL) {
         return client_leave(c, VIC_EINVAL);
     }
+    client_be_receiver(c);
     uint64_t deadline_ns = client_deadline(c, timeout_ns);
     struct turn turn = {0};
     for (;;) {

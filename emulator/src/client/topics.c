@@ -232,5 +232,5 @@ int vic_client_topic(vic_client_t *c, const char *topic, const void *body, size_
     if (cards != NULL) {
         *cards = sent;
     }
-    return client_leave(c, status);
+    return client_leave_sending(c, status);
 }

@@ -89,19 +89,11 @@ int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
     return atomic_load(&c->open) == 0 ? VIC_ECLOSED : status;
 }
 
-/* If nobody but this thread takes what was received, nobody makes room. */
-static bool waits_for_itself(struct vic_client *c)
-{
-    client_lock_take(c, &c->lock);
-    bool alone = !c->has_receiver || pthread_equal(c->receiver, pthread_self()) != 0;
-    client_lock_give(&c->lock);
-    return alone;
-}
-
+/* Others make room, unless there are none, or all of them are sending, too: each would wait for the others. */
 int client_turn_sending(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
 {
     int status = client_turn(c, turn, deadline_ns);
-    if (status != VIC_ENOSPC || waits_for_itself(c)) {
+    if (status != VIC_ENOSPC || !client_others_receive(c)) {
         return status;
     }
     vic_relax(c->card);
