@@ -230,6 +230,9 @@ static int guest_pidfd(const struct launch *launch, uint32_t card)
     if (getsockopt(guest, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &(socklen_t){sizeof pidfd}) == 0) {
         return pidfd;
     }
+    if (errno == ESRCH) {
+        return -1;
+    }
 #endif
     pid_t pid = guest_pid(launch, card);
     return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
