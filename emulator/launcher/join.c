@@ -163,12 +163,13 @@ static void attend(struct launch *launch, uint32_t card, int launcher, int signa
     struct child *child = &launch->child[card];
     uint32_t cards = launch->job->config.cards;
     for (bool more = true; more;) {
-        const int from[] = {child->pidfd, launcher, signals, child->out.from, child->err.from};
-        struct pollfd watched[5];
-        for (int i = 0; i < 5; i++) {
+        const int from[] = {child->pidfd, launcher, signals, launch->writers,
+                            writer_has_room(1) ? child->out.from : -1, writer_has_room(2) ? child->err.from : -1};
+        struct pollfd watched[6];
+        for (int i = 0; i < 6; i++) {
             watched[i] = (struct pollfd){.fd = from[i], .events = POLLIN};
         }
-        if (poll(watched, 5, -1) < 0) {
+        if (poll(watched, 6, -1) < 0) {
             if (errno == EINTR) {
                 continue;
             }
@@ -186,11 +187,19 @@ static void attend(struct launch *launch, uint32_t card, int launcher, int signa
         } else if (more && watched[1].revents != 0) {
             more = hear(launch, card, launcher);
         }
-        stream_copy(&child->out, card, cards);
-        stream_copy(&child->err, card, cards);
+        if (watched[3].revents != 0) {
+            writers_heard();
+        }
+        if (watched[4].revents != 0) {
+            stream_copy(&child->out, card, cards);
+        }
+        if (watched[5].revents != 0) {
+            stream_copy(&child->err, card, cards);
+        }
     }
     stream_finish(&child->out, card, cards);
     stream_finish(&child->err, card, cards);
+    writers_finish(launch, signals);
     if (streams_lost(child, card) && child->code == 0) {
         child->code = 1;
     }
@@ -204,6 +213,7 @@ static int run(struct launch *launch, uint32_t card, int launcher)
     if (code != -1) {
         say_ended(launcher, code, false, true);
     } else {
+        launch->writers = writers_open();
         attend(launch, card, launcher, signals);
         code = launch->child[card].code;
     }
@@ -219,7 +229,7 @@ int join_job(const struct options *options)
     if (memory < 0) {
         return 1;
     }
-    struct launch launch = {.options = options, .memory = memory, .joins = true, .core = -1, .stats_fd = -1};
+    struct launch launch = {.options = options, .memory = memory, .joins = true, .core = -1, .writers = -1, .stats_fd = -1};
     launch.job = job_attach(memory, answer.nonce, &why);
     if (launch.job != NULL) {
         bool good = answer.card < launch.job->config.cards;

@@ -50,6 +50,7 @@ struct launch {
     uint64_t kills;   /* done, as bits */
     struct coordinator *coordinator; /* timed mode, else NULL */
     int core;         /* timed mode: where all run, -1: anywhere */
+    int writers;      /* readable: one of them has room again; -1: none */
     int stats_fd;     /* -1: nobody reads */
     uint64_t stats_ns; /* when the next are due, job_clock_ns */
 };
@@ -109,6 +110,17 @@ void pass_signal(struct launch *launch, int signals);
 
 /* loop.c. Watch until all programs have ended. */
 void loop(struct launch *launch, int signals);
+
+/* writer.c. Threads that write for vicrun from writers_open on, which gives what is to be watched (then: writers_heard)
+ * or -1, if vicrun has to do it itself. writers_wait: until there is room, which programs have to wait for; _finish: until
+ * all is written. After a signal that ends they give up if nothing moves. write_whole: 0, or an errno. */
+int writers_open(void);
+void writer_put(struct stream *from, const char *text, size_t n); /* in one piece; goes to from->to */
+bool writer_has_room(int fd);
+void writers_heard(void);
+void writers_wait(struct launch *launch, int signals);
+void writers_finish(struct launch *launch, int signals);
+int write_whole(int fd, const char *text, size_t n);
 
 /* output.c. Read some of what is there and write whole lines; at the end all, and also what is no line. */
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards);

@@ -68,17 +68,19 @@ enum { PER_CARD = 4 }; /* descriptors */
 static nfds_t watch_all(const struct launch *launch, int signals, struct pollfd *watched)
 {
     uint32_t cards = launch->job->config.cards;
+    bool room[] = {writer_has_room(1), writer_has_room(2)};
     for (uint32_t i = 0; i < cards; i++) {
         const struct child *child = &launch->child[i];
         struct pollfd *mine = watched + PER_CARD * (size_t)i;
         watch(&mine[0], child->pidfd);
-        watch(&mine[1], child->out.from);
-        watch(&mine[2], child->err.from);
+        watch(&mine[1], room[0] ? child->out.from : -1);
+        watch(&mine[2], room[1] ? child->err.from : -1);
         watch(&mine[3], child->lost ? -1 : child->guest);
     }
     struct pollfd *others = watched + PER_CARD * (size_t)cards;
     watch(others++, signals);
     watch(others++, launch->socket);
+    watch(others++, launch->writers);
     for (int i = 0; i < STRANGERS; i++) {
         watch(others++, launch->socket >= 0 ? launch->stranger[i] : -1);
     }
@@ -114,8 +116,11 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
             stream_copy(&launch->child[i].err, i, cards);
         }
     }
+    if (others[2].revents != 0) {
+        writers_heard();
+    }
     for (int i = 0; i < STRANGERS; i++) {
-        if (others[2 + i].revents != 0) {
+        if (others[3 + i].revents != 0) {
             stranger_hear(launch, &launch->stranger[i]);
         }
     }
@@ -140,7 +145,7 @@ static void give_up(struct launch *launch, const char *why)
 
 void loop(struct launch *launch, int signals)
 {
-    size_t most = PER_CARD * (size_t)launch->job->config.cards + 2 + STRANGERS;
+    size_t most = PER_CARD * (size_t)launch->job->config.cards + 3 + STRANGERS;
     struct pollfd *watched = calloc(most, sizeof *watched);
     if (watched == NULL) {
         give_up(launch, "no memory");

@@ -1,30 +1,11 @@
 /* --prefix: output of many cards, line by line. */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "launcher.h"
-
-/* What cannot be written is lost: the programs go on all the same. That nobody reads it any more (EPIPE) is no
- * error. */
-static void write_all(struct stream *stream, const char *text, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = write(stream->to, text, n);
-        if (done > 0) {
-            text += done;
-            n -= (size_t)done;
-        } else if (done < 0 && errno == EAGAIN) { /* somebody has made our output one that does not wait */
-            poll(&(struct pollfd){.fd = stream->to, .events = POLLOUT}, 1, -1);
-        } else if (done < 0 && errno != EINTR) {
-            stream->error = errno != EPIPE && stream->error == 0 ? errno : stream->error;
-            return;
-        }
-    }
-}
 
 static void put_line(struct stream *stream, const char *line, size_t n, uint32_t card, uint32_t cards)
 {
@@ -36,7 +17,7 @@ static void put_line(struct stream *stream, const char *line, size_t n, uint32_t
     if (line[n - 1] != '\n') {
         text[all++] = '\n';
     }
-    write_all(stream, text, all);
+    writer_put(stream, text, all); /* what cannot be written is lost: the programs go on all the same */
 }
 
 /* Write the whole lines; a line that fills the room counts as one. */
@@ -89,7 +70,8 @@ bool streams_lost(const struct child *child, uint32_t card)
 {
     int error = child->out.error != 0 ? child->out.error : child->err.error;
     if (error != 0) {
-        fprintf(stderr, "vicrun: --prefix: output of card %u was lost: %s\n", card, strerror(error));
+        fprintf(stderr, "vicrun: --prefix: output of card %u was lost: %s\n", card,
+                error == ETIMEDOUT ? "nobody reads it" : strerror(error));
     }
     return error != 0;
 }

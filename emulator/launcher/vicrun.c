@@ -67,13 +67,17 @@ static int make_job(struct launch *launch)
     return -1;
 }
 
-static void finish(struct launch *launch)
+static void finish(struct launch *launch, int signals)
 {
     const struct options *options = launch->options;
     children_end_orphans();
     for (uint32_t i = 0; i < options->job.cards; i++) {
+        writers_wait(launch, signals);
         stream_finish(&launch->child[i].out, i, options->job.cards);
         stream_finish(&launch->child[i].err, i, options->job.cards);
+    }
+    writers_finish(launch, signals);
+    for (uint32_t i = 0; i < options->job.cards; i++) {
         if (streams_lost(&launch->child[i], i) && launch->code == 0) {
             launch->code = 1;
         }
@@ -109,7 +113,7 @@ int main(int argc, char **argv)
         free(options.program);
         return code;
     }
-    struct launch launch = {.options = &options, .socket = -1, .stats_fd = options.stats_fd};
+    struct launch launch = {.options = &options, .socket = -1, .writers = -1, .stats_fd = options.stats_fd};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     allow_descriptors(options.job.cards);
     int signals = take_signals();
@@ -124,8 +128,9 @@ int main(int argc, char **argv)
         if (!timed_start(&launch)) {
             children_signal(&launch, SIGKILL);
         }
+        launch.writers = writers_open();
         loop(&launch, signals);
-        finish(&launch);
+        finish(&launch, signals);
         code = launch.code;
     }
     if (launch.coordinator != NULL) { /* no program was started */

@@ -1,0 +1,241 @@
+/* What vicrun writes while programs run: lines with a prefix, and its own messages. Threads do that, one for standard
+ * output and one for standard error, so that a reader who stalls holds up nobody but the programs that write: deaths
+ * are noticed and signals passed on meanwhile. Nothing is lost and the order stays; when too much waits, no more is
+ * read from the programs. At the end vicrun waits for its readers, unless a signal tells it to end. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+enum {
+    MOST = 64 << 10,    /* bytes that wait before programs have to */
+    OWN_MOST = 4 << 20, /* before messages of vicrun itself are dropped */
+    GIVE_UP_MS = 1000   /* after a signal that ends: without a byte taken */
+};
+
+struct chunk {
+    struct chunk *next;
+    struct stream *from; /* NULL: a message of vicrun */
+    size_t bytes;
+    char text[];
+};
+
+static struct writer {
+    int fd;
+    bool runs, stops, full, lost; /* full: somebody waits for room; lost: given up */
+    pthread_t thread;
+    pthread_cond_t some;
+    struct chunk *first, *last; /* the first is being written */
+    size_t bytes;
+    uint64_t written; /* chunks */
+} writers[2] = {{.fd = 1, .some = PTHREAD_COND_INITIALIZER}, {.fd = 2, .some = PTHREAD_COND_INITIALIZER}};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that, and of stream.error */
+static int event = -1; /* written to when there is room again, and at an end */
+
+int write_whole(int fd, const char *text, size_t n)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, text, n);
+        if (done > 0) {
+            text += done;
+            n -= (size_t)done;
+        } else if (done < 0 && errno == EAGAIN) { /* somebody has made our output one that does not wait */
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        } else if (done < 0 && errno != EINTR) {
+            return errno == EPIPE ? 0 : errno; /* that nobody reads it any more is no error */
+        }
+    }
+    return 0;
+}
+
+static void note_error(struct stream *from, int error)
+{
+    if (from != NULL && from->error == 0) {
+        from->error = error;
+    }
+}
+
+static void *run(void *self)
+{
+    struct writer *writer = self;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (writer->first == NULL && !writer->stops) {
+            pthread_cond_wait(&writer->some, &lock);
+        }
+        struct chunk *chunk = writer->first;
+        if (chunk == NULL) {
+            break;
+        }
+        pthread_mutex_unlock(&lock);
+        int error = write_whole(writer->fd, chunk->text, chunk->bytes);
+        pthread_mutex_lock(&lock);
+        note_error(chunk->from, error);
+        writer->first = chunk->next;
+        writer->bytes -= chunk->bytes;
+        writer->written++;
+        free(chunk);
+        if ((writer->full && writer->bytes < MOST / 2) || writer->stops) {
+            writer->full = false;
+            eventfd_write(event, 1);
+        }
+    }
+    writer->runs = false;
+    eventfd_write(event, 1);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Under the lock. False: it has to be written here and now. */
+static bool put(struct writer *writer, struct stream *from, const char *text, size_t n)
+{
+    if (!writer->runs) {
+        writer->runs = pthread_create(&writer->thread, NULL, run, writer) == 0;
+    }
+    struct chunk *chunk = writer->runs && !writer->lost ? malloc(sizeof *chunk + n) : NULL;
+    if (!writer->runs || (chunk == NULL && from == NULL && !writer->lost)) {
+        return false;
+    }
+    if (chunk == NULL || (from == NULL && writer->bytes > OWN_MOST)) {
+        note_error(from, writer->lost ? ETIMEDOUT : ENOMEM);
+        free(chunk);
+        return true;
+    }
+    *chunk = (struct chunk){.from = from, .bytes = n};
+    memcpy(chunk->text, text, n);
+    *(writer->first == NULL ? &writer->first : &writer->last->next) = chunk;
+    writer->last = chunk;
+    writer->bytes += n;
+    pthread_cond_signal(&writer->some);
+    return true;
+}
+
+static void put_or_write(struct stream *from, int fd, const char *text, size_t n)
+{
+    bool taken = false;
+    if (event >= 0 && (fd == 1 || fd == 2)) {
+        pthread_mutex_lock(&lock);
+        taken = !writers[fd - 1].stops && put(&writers[fd - 1], from, text, n);
+        pthread_mutex_unlock(&lock);
+    }
+    if (!taken) {
+        note_error(from, write_whole(fd, text, n));
+    }
+}
+
+void writer_put(struct stream *from, const char *text, size_t n)
+{
+    put_or_write(from, from->to, text, n);
+}
+
+static ssize_t write_message(void *nothing, const char *text, size_t n)
+{
+    (void)nothing;
+    put_or_write(NULL, 2, text, n);
+    return (ssize_t)n;
+}
+
+int writers_open(void)
+{
+    event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+#ifdef __GLIBC__ /* else a message may have to wait for its reader */
+    FILE *messages = event < 0 ? NULL : fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_message});
+    if (messages != NULL) {
+        setvbuf(messages, NULL, _IOLBF, BUFSIZ);
+        stderr = messages;
+    }
+#endif
+    return event;
+}
+
+bool writer_has_room(int fd)
+{
+    struct writer *writer = &writers[fd - 1];
+    pthread_mutex_lock(&lock);
+    writer->full = writer->bytes >= MOST && !writer->lost;
+    bool room = !writer->full;
+    pthread_mutex_unlock(&lock);
+    return room;
+}
+
+void writers_heard(void)
+{
+    eventfd_t count;
+    eventfd_read(event, &count);
+}
+
+static uint64_t written(void)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t chunks = writers[0].written + writers[1].written;
+    pthread_mutex_unlock(&lock);
+    return chunks;
+}
+
+/* What waits is lost; its writer hangs in a call, and nothing may be written there any more. */
+static void give_up(void)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 2; i++) {
+        struct writer *writer = &writers[i];
+        writer->lost = writer->runs && writer->first != NULL;
+        for (struct chunk *chunk = writer->first; writer->lost && chunk != NULL; chunk = chunk->next) {
+            note_error(chunk->from, ETIMEDOUT);
+        }
+        int nothing = writer->lost ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+        if (nothing >= 0) {
+            dup2(nothing, writer->fd);
+            close(nothing);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Wait until something has been written. */
+static void wait_once(struct launch *launch, int signals)
+{
+    struct pollfd look[2] = {{.fd = event, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+    uint64_t before = written();
+    int ready = poll(look, 2, launch->signalled ? GIVE_UP_MS : -1);
+    writers_heard();
+    if (ready > 0 && look[1].revents != 0) {
+        pass_signal(launch, signals);
+    } else if (ready == 0 && written() == before) {
+        give_up();
+    }
+}
+
+void writers_wait(struct launch *launch, int signals)
+{
+    while (event >= 0 && (!writer_has_room(1) || !writer_has_room(2))) {
+        wait_once(launch, signals);
+    }
+}
+
+static bool all_written(void)
+{
+    bool all = true;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 2; i++) {
+        writers[i].stops = true;
+        pthread_cond_signal(&writers[i].some);
+        all = all && (!writers[i].runs || writers[i].lost);
+    }
+    pthread_mutex_unlock(&lock);
+    return all;
+}
+
+void writers_finish(struct launch *launch, int signals)
+{
+    while (event >= 0 && !all_written()) {
+        wait_once(launch, signals);
+    }
+}
