@@ -1,4 +1,4 @@
-"""Does vicbridge end when it is told to, and does it touch only what is its own? Without a broker."""
+"""Does vicbridge end when it is told to, and touch only what is its own? Without a broker."""
 
 from __future__ import annotations
 

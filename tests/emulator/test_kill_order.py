@@ -1,4 +1,4 @@
-"""Does vicrun kill the process that it means? Numbers of processes are used again, descriptors are not."""
+"""Does vicrun kill the process that it means? Numbers are used again, descriptors are not."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from emulator_build import PROGRAMS, SMALL, build
 @pytest.mark.parametrize(
     ("mode", "policy"), [("functional", "end"), ("functional", "leave"), ("timed", "end")]
 )
-def test_who_is_killed_was_opened_before_its_parents_were_asked_for(emulator, tmp_path, mode, policy):
-    """The program runs behind a shell: vicrun finds it by the number that it has left in its card."""
+def test_who_is_killed_was_opened_before_it_was_asked_for(emulator, tmp_path, mode, policy):
+    """The program runs behind a shell: vicrun finds it by the number that it has left."""
     shim, log = tmp_path / "order.so", tmp_path / "log"
     flags = ["-std=c11", *build.WARNINGS, "-Werror", "-shared", "-fPIC"]
     build.compile_c([PROGRAMS / "kill_order.c"], shim, flags)

@@ -28,9 +28,13 @@ def orphans(emulator, tmp_path, mode, hows, env=None):
     script = f"({looks}; {emulator.program('opens')}) >{tmp_path}/$VIC_CARD; true"
     command = [emulator.prefix / "bin" / "vicrun", "-n", str(len(hows)), *SMALL, "--mode", mode]
     said = [tmp_path / str(card) for card in range(len(hows))]
-    with subprocess.Popen([*command, "sh", "-c", script], env=env, start_new_session=True) as launcher:
+    with subprocess.Popen(
+        [*command, "sh", "-c", script], env=env, start_new_session=True
+    ) as launcher:
         try:
-            until(lambda: all(one.exists() and one.read_text() == "looks\n" for one in said), "looks")
+            until(
+                lambda: all(one.exists() and one.read_text() == "looks\n" for one in said), "looks"
+            )
             launcher.kill()
             until(lambda: all(one.read_text().count("\n") == 4 for one in said), "them to end")
         finally:
@@ -54,9 +58,10 @@ def test_the_lock_tells_if_there_is_no_descriptor_for_the_launcher(emulator, tmp
     flags = ["-std=c11", *build.WARNINGS, "-Werror", "-shared", "-fPIC"]
     build.compile_c([PROGRAMS / "no_pidfd.c"], shim, flags)
     env = {**os.environ, "LD_PRELOAD": str(shim)}
-    assert orphans(emulator, tmp_path, "functional", ("alone", "slowly"), env) == [
-        [ENDED, ENDED, f"{ENOJOB} {GONE}"]
-    ] * 2
+    assert (
+        orphans(emulator, tmp_path, "functional", ("alone", "slowly"), env)
+        == [[ENDED, ENDED, f"{ENOJOB} {GONE}"]] * 2
+    )
 
 
 CLOSES = """
