@@ -269,7 +269,7 @@ VIC_API int vic_fifo_wait(vic_t *card, uint64_t *words, size_t min, size_t max, 
 /* ---- barrier -------------------------------------------------------------------------------------- */
 
 /* Wait until every card of the job is in its barrier. It does not wait for packets: one sent before may
- * arrive after. After VIC_ETIMEDOUT this card has not taken part, nor has one whose program was killed in it.
+ * arrive after. After VIC_ETIMEDOUT this card has not taken part, nor has one whose program ended in it.
  * Threads of one card that call at the same time take turns. VIC_EPEER also if the program of a card has
  * ended, so that nobody can wait for it. cost: ceil(log2(cards)) rounds, in each 16 B at pio_rate, two
  * pio_write and the fabric; poll_mirror per look. */

@@ -129,15 +129,54 @@ bool card_runs_again(struct launch *launch, uint32_t card)
     return true;
 }
 
+static const char too_much[] = ": too much of what it sent is left half done in FIFOs; the job ends";
+
+static void end_for_want_of_room(struct launch *launch, uint32_t card)
+{
+    struct child *child = &launch->child[card];
+    say_end(launch, card, false, too_much);
+    child->code = child->code != 0 ? child->code : 1;
+    end_job(launch, card);
+}
+
+/* The program has ended and left a process that has the card open, and goes on with it: it is watched from now on. */
+static bool leaves_owner(struct launch *launch, uint32_t card)
+{
+    struct child *child = &launch->child[card];
+    uint32_t owner = seat_owner(atomic_load(&launch->job->card[card].seat));
+    bool other = owner != 0 && (pid_t)owner != child->pid && children_started((pid_t)owner);
+    child->pidfd = other ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
+    child->left = child->pidfd >= 0;
+    return child->left;
+}
+
 /* Of an own program, whose card will not be used any more, unless somebody joins; or of a guest: its place is
- * free. */
+ * free. However it ended, its threads may have been in the middle of a call. */
 static void end_card(struct launch *launch, uint32_t card)
 {
     if (launch->child[card].guest >= 0) {
-        vacate(launch, card);
+        if (!vacate(launch, card)) {
+            end_for_want_of_room(launch, card);
+        }
+        return;
+    }
+    if (!leaves_owner(launch, card) && !repair(launch->job, card)) {
+        end_for_want_of_room(launch, card);
         return;
     }
     card_has_ended(launch, card);
+}
+
+void left_ended(struct launch *launch, uint32_t card)
+{
+    struct child *child = &launch->child[card];
+    close(child->pidfd);
+    child->pidfd = -1;
+    child->left = false;
+    if (!repair(launch->job, card)) {
+        end_for_want_of_room(launch, card);
+    }
+    ring_all(launch);
 }
 
 /* When to start it again, unless it never lives long. */
@@ -172,7 +211,7 @@ static void outlive(struct launch *launch, uint32_t card, bool by_signal)
     bool ends = launch->signalled || atomic_load(&launch->job->shared->poison) != 0;
     bool restarts = launch->options->if_killed == IF_KILLED_RESTART && !ends && !child->lost && !child->last;
     if (!vacate(launch, card)) {
-        say_end(launch, card, by_signal, ": too much of what it sent is left half done in FIFOs; the job ends");
+        say_end(launch, card, by_signal, too_much);
     } else if (!restarts) {
         say_end(launch, card, by_signal, "; the others go on");
         end_card(launch, card);

@@ -101,7 +101,8 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
     for (uint32_t i = 0; i < cards; i++) {
         const struct pollfd *mine = watched + PER_CARD * (size_t)i;
         if (mine[0].revents != 0) {
-            (launch->child[i].lost ? guest_gone : note_end)(launch, i);
+            const struct child *child = &launch->child[i];
+            (child->lost ? guest_gone : child->left ? left_ended : note_end)(launch, i);
         }
         if (mine[3].revents != 0 && launch->child[i].guest == mine[3].fd) {
             guest_hear(launch, i);
@@ -137,7 +138,7 @@ static void give_up(struct launch *launch, const char *why)
     launch->signalled = true;
     children_signal(launch, SIGKILL);
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
-        if (launch->child[i].pidfd >= 0 && !launch->child[i].lost) {
+        if (launch->child[i].pidfd >= 0 && !launch->child[i].lost && !launch->child[i].left) {
             note_end(launch, i);
         }
     }

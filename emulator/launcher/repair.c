@@ -1,4 +1,4 @@
-/* What a program that was killed has half done in the job's memory: see functional/claims.h. */
+/* What a program that has ended has half done in the job's memory: see functional/claims.h. */
 #include "functional/claims.h"
 #include "launcher.h"
 
@@ -27,6 +27,9 @@ static bool void_places(const struct job *job, uint32_t dest, uint64_t first, ui
 static bool repair_fifo(const struct job *job, uint32_t dest, uint32_t dead)
 {
     uint64_t tail = atomic_load(&job->card[dest].fifo_tail), at = atomic_load(&job->card[dest].fifo_head);
+    if (positions(at, tail) == 0) {
+        return true;
+    }
     claim_note(job, job_slots(job, dest), tail);
     while (positions(at, tail) - 1 < job->ring) {
         uint64_t last = at;

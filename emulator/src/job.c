@@ -35,7 +35,8 @@ static uint64_t pages(uint64_t bytes)
 
 static uint32_t ring_slots(const struct job_config *config)
 {
-    uint32_t slots = 1, least = config->fifo_words * (config->outlives ? 2 : 1);
+    bool others = config->outlives || (config->mode == 0 && config->cards > 1);
+    uint32_t slots = 1, least = config->fifo_words * (others ? 2 : 1);
     while (slots < least) {
         slots *= 2;
     }

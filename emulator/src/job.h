@@ -133,7 +133,7 @@ struct job {
     uint64_t device, inode;      /* of that */
     _Atomic uint64_t looked_ns;  /* when job_orphaned last looked */
     _Atomic bool orphaned;       /* the launcher is gone */
-    uint32_t ring; /* slots of a FIFO: fifo_words, or twice that if `outlives`, rounded up to a power of two */
+    uint32_t ring; /* slots of a FIFO, a power of two: fifo_words, and as many for what programs leave half done */
     struct card_shared *card;
     struct fifo_slot *slots;
     _Atomic uint64_t *fifo_known; /* per card: how far its FIFO had been read when this process last looked */

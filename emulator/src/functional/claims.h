@@ -1,4 +1,4 @@
-/* claims.h: what a card may have half done in the job's memory when its program is killed, in a form that the
+/* claims.h: what a card may have half done in the job's memory when its program ends, in a form that the
  * launcher can finish or take back: places in a FIFO that it took and did not fill, and its part in a barrier.
  *
  * Both are taken by exchanging one word, the FIFO's tail or the barrier. That word also says who did so last;
