@@ -99,7 +99,8 @@ static bool has_room(void *what)
     const struct target *to = what;
     const struct card_shared *target = &to->card->job->card[to->dest];
     uint64_t head = atomic_load(&target->fifo_head), used = positions(head, atomic_load(&target->fifo_tail));
-    return used < to->card->job->config.fifo_words + atomic_load(&target->fifo_voids) || used > POSITION / 2;
+    /* the head first: the tail never lies behind it, unless somebody wrote there, and then there is no room */
+    return used < to->card->job->config.fifo_words + atomic_load(&target->fifo_voids);
 }
 
 static bool reader_is_gone(void *what)

@@ -20,13 +20,15 @@ static void ring(struct timed_shared *shared)
 static void write_waits(struct timed *own)
 {
     struct timed_card *shared = own->shared;
-    shared->watches = shared->lost = 0;
+    uint32_t watches = 0, lost = 0; /* not counted where others may write */
     for (const struct member *m = own->members; m != NULL; m = m->next) {
-        shared->lost += m->lost;
-        if (m->state == MEMBER_PARKED && shared->watches++ < WATCHED_MOST) {
-            shared->watched[shared->watches - 1] = m->watched;
+        lost += m->lost;
+        if (m->state == MEMBER_PARKED && watches++ < WATCHED_MOST) {
+            shared->watched[watches - 1] = m->watched;
         }
     }
+    shared->watches = watches;
+    shared->lost = lost;
 }
 
 static void hand_over(struct timed *own, enum card_state state, int64_t next_ps, bool urgent)
