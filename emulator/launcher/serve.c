@@ -158,7 +158,7 @@ static uint32_t find_card(const struct launch *launch, const struct join *ask, c
     while (ask->card == JOIN_ANY && card < cards && is_taken(launch, card)) {
         card++;
     }
-    if (ask->layout != JOB_LAYOUT || strncmp(ask->version, VIC_VERSION, sizeof ask->version) != 0) {
+    if (ask->layout != JOB_LAYOUT || !job_version_fits(ask->version)) {
         snprintf(text, 200, "the job is of vicrun %s, this is vicrun %.15s", VIC_VERSION, ask->version);
     } else if (launch->signalled || atomic_load(&launch->job->shared->poison) != 0) {
         snprintf(text, 200, "the job is about to end");

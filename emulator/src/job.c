@@ -134,6 +134,17 @@ int job_create(const struct job_config *config, uint64_t nonce)
     return fd;
 }
 
+/* Up to the second dot: a patch repairs, and works with what is installed. */
+bool job_version_fits(const char *version)
+{
+    const char *own = VIC_VERSION;
+    size_t same = 0;
+    for (int dots = 0; own[same] != 0 && dots < 2; same++) {
+        dots += own[same] == '.';
+    }
+    return strncmp(version, own, same) == 0;
+}
+
 /* What is wrong with the head of a file that claims to be a job, or NULL. */
 static const char *head_fault(int fd, uint64_t nonce, struct job_shared *head)
 {
@@ -150,7 +161,7 @@ static const char *head_fault(int fd, uint64_t nonce, struct job_shared *head)
         return "the descriptor in VIC_JOB is not the memory of a job";
     }
     head->version[sizeof head->version - 1] = 0;
-    if (head->layout != JOB_LAYOUT || strcmp(head->version, VIC_VERSION) != 0) {
+    if (head->layout != JOB_LAYOUT || !job_version_fits(head->version)) {
         return "the launcher and this program's libvic are of different versions";
     }
     if (head->nonce != nonce) {

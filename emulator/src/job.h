@@ -151,6 +151,9 @@ extern const struct job_config job_usual;
 /* NULL, or what is wrong with a configuration, for a person. Static text. */
 const char *job_config_fault(const struct job_config *config);
 
+/* Can a launcher of this version ("major.minor.patch") and this one have a job together? If JOB_LAYOUT is the same. */
+bool job_version_fits(const char *version);
+
 /* Bytes of a job; needs a configuration without fault. */
 uint64_t job_bytes(const struct job_config *config);
 
