@@ -21,6 +21,7 @@
  *             VIC_ECLOSED  the card has been closed; checked right after NULL, before all else. So it says for
  *                          ever: no later opening has the same handle
  *             VIC_ERANGE   a card, counter or range of SRAM words that does not exist
+ *             VIC_ESYS     timed mode: no memory for a thread, at its first call
  *             A call that fails has done nothing.
  *   threads   any number of threads of the process that opened the card may call at the same time. A child
  *             made by fork() must not use the card.

@@ -126,7 +126,11 @@ static int wait_and_free(vic_t *card, struct transfer *transfer, const vic_dma_t
 
 static int test(vic_t *card, struct transfer *transfer, int *done)
 {
-    *done = card->ops->dma_done(card, transfer);
+    int found = card->ops->dma_done(card, transfer);
+    if (found < 0) {
+        return found;
+    }
+    *done = found;
     return VIC_OK;
 }
 

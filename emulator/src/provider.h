@@ -44,7 +44,7 @@ struct provider {
     int (*send_cached)(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
     int (*put)(vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter);
 
-    /* Start a transfer. dma_done: 1 done, 0 not yet; it may be called again and again. dma_wait: VIC_OK when
+    /* Start a transfer. dma_done: 1 done, 0 not yet, or a status below 0; it may be called again. dma_wait: VIC_OK when
      * done, or the status of a wait; the handle is freed by the caller. */
     int (*dma_send)(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n, struct transfer *dma);
     int (*dma_read)(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma);

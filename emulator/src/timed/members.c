@@ -53,9 +53,8 @@ struct member *member_find(const struct timed *own)
     return m;
 }
 
-static struct member *new_member(struct timed *own)
+static struct member *add_member(struct timed *own, struct member *me)
 {
-    struct member *me = calloc(1, sizeof *me);
     if (me == NULL) {
         return NULL;
     }
@@ -66,6 +65,11 @@ static struct member *new_member(struct timed *own)
     me->next = own->members;
     own->members = me;
     return me;
+}
+
+static struct member *new_member(struct timed *own)
+{
+    return add_member(own, calloc(1, sizeof(struct member)));
 }
 
 /* This thread is it. */
@@ -85,6 +89,16 @@ struct member *member_new(struct timed *own)
         member_be(me);
     }
     return me;
+}
+
+void timed_closer(struct timed *own)
+{
+    own_lock(own);
+    if (member_find(own) == NULL) {
+        member_be(add_member(own, own->closer));
+        own->closer = NULL;
+    }
+    own_unlock(own);
 }
 
 struct member *timed_me(void)

@@ -68,6 +68,9 @@ int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloa
         return status;
     }
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     status = send_all(me, headers, payloads, n);
     timed_leave(me);
     return status;
@@ -76,6 +79,9 @@ int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloa
 int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n)
 {
     struct member *me = timed_enter(card, true);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     int status = post_check(me, headers, payloads, n);
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         struct post post = {.kind = POST_CACHED, .a = headers + (uint32_t)i};
@@ -123,6 +129,9 @@ int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *
 {
     uint64_t header = vic_header(dest, VIC_WRITE, addr, counter);
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     int status = dvsim_pcie_engine_is_faster(&me->own->pcie, (int64_t)n) ? put_by_engine(me, header, words, n)
                                                                         : put_by_stores(me, header, words, n);
     timed_leave(me);

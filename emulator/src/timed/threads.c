@@ -6,9 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "card/vic.h"
 #include "timed/record.h"
@@ -190,9 +188,9 @@ struct member *timed_enter(struct vic *card, bool looks)
     if (me == NULL) {
         me = member_new(own);
     }
-    if (me == NULL) { /* there is no status for it in the middle of a call */
-        fputs("libvic: timed mode: no memory for a thread\n", stderr);
-        _exit(1);
+    if (me == NULL) {
+        own_unlock(own);
+        return NULL;
     }
     atomic_store_explicit(&me->calls, false, memory_order_relaxed);
     unsaid_back(me);

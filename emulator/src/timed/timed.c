@@ -11,6 +11,7 @@ static void dispose(struct vic *card)
     timed_forget(own);
     pthread_mutex_destroy(&own->lock);
     free(own->moves);
+    free(own->closer);
     free(own);
     card->own = NULL;
 }
@@ -19,11 +20,14 @@ static int open_card(struct vic *card)
 {
     struct timed *own = calloc(1, sizeof *own);
     struct move *moves = calloc(card->job->config.dma_entries, sizeof *moves);
-    if (own == NULL || moves == NULL) {
+    struct member *closer = calloc(1, sizeof *closer);
+    if (own == NULL || moves == NULL || closer == NULL) {
         free(own);
         free(moves);
+        free(closer);
         return VIC_ESYS;
     }
+    own->closer = closer;
     card->own = own;
     own->card = card;
     own->moves = moves;
@@ -41,6 +45,7 @@ static int open_card(struct vic *card)
 
 static void close_card(struct vic *card)
 {
+    timed_closer(timed_of(card));
     timed_finish_transfers(card);
     timed_part(timed_of(card));
 }
@@ -53,6 +58,9 @@ static uint64_t time_ns(const struct vic *card)
 static int compute(struct vic *card, uint64_t ns)
 {
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     unsaid_said(me);
     timed_pass(me, ns);
     timed_leave(me);
@@ -63,6 +71,9 @@ static int compute(struct vic *card, uint64_t ns)
 static struct member *look(struct vic *card)
 {
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return NULL;
+    }
     me->clock_ps += me->own->pcie.look_ps;
     timed_observe(me);
     me->own->shared->looks++;
@@ -71,12 +82,18 @@ static struct member *look(struct vic *card)
 
 static void relax(struct vic *card)
 {
-    timed_leave(look(card));
+    struct member *me = look(card);
+    if (me != NULL) { /* there is no status for it; the next call has one */
+        timed_leave(me);
+    }
 }
 
 static int write_words(struct vic *card, vic_addr_t addr, const uint64_t *words, size_t n)
 {
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     int64_t step = dvsim_pcie_store_ps(&me->own->pcie, 1);
     struct post post = {.kind = POST_STORE, .a = addr, .step_ps = step,
                         .at_ps = me->clock_ps + step + me->own->pcie.crossing_ps};
@@ -90,6 +107,9 @@ static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t
 {
     int status = VIC_OK;
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     if (n > 0) {
         uint32_t tag = tag_new(me->own);
         struct post post = {.kind = POST_LOAD, .a = addr, .b = tag, .count = n,
@@ -106,6 +126,9 @@ static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t
 static int counter_set(struct vic *card, unsigned counter, int64_t n)
 {
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     struct timed *own = me->own;
     uint64_t word = (uint64_t)n;
     me->clock_ps += dvsim_pcie_store_ps(&own->pcie, 1);
@@ -121,6 +144,9 @@ static int counter_set(struct vic *card, unsigned counter, int64_t n)
 static int counter_get(struct vic *card, unsigned counter, int64_t *n)
 {
     struct member *me = look(card);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     int64_t value = me->own->shared->view.counter[counter];
     *n = value == 0 && timed_chance(me->own, card->job->config.extra_polls) ? 1 : value;
     timed_leave(me);
@@ -135,6 +161,9 @@ static bool reads_zero(struct member *me, void *what)
 static int counter_wait(struct vic *card, unsigned counter, uint64_t timeout_ns)
 {
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     struct watched watched = {DVSIM_TOLD_COUNTER, counter, 0};
     int status = timed_wait(me, watched, reads_zero, &counter, timeout_ns);
     timed_leave(me);
@@ -169,6 +198,9 @@ static bool takes(struct member *me, void *what)
 static int fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n)
 {
     struct member *me = look(card);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     struct taken taken = {words, 0, max, 0};
     if (!timed_chance(me->own, card->job->config.extra_polls)) {
         takes(me, &taken);
@@ -184,6 +216,9 @@ static int fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, 
         return fifo_poll(card, words, max, n);
     }
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     struct taken taken = {words, min, max, 0};
     struct watched watched = {DVSIM_TOLD_FIFO, 0, me->own->shared->view.fifo_out + min};
     int status = timed_wait(me, watched, takes, &taken, timeout_ns);

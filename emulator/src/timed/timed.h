@@ -65,6 +65,7 @@ struct timed {
     uint32_t ids;
     uint64_t draws;
     struct move *moves; /* [dma_entries] */
+    struct member *closer; /* for the thread that closes, if it is none yet: closing needs no memory */
     uint32_t in_barrier;
     uint32_t tags;
     struct timed *next; /* all of the process */
@@ -125,7 +126,7 @@ static inline void own_unlock(struct timed *own)
 void timed_gone(struct timed *own, struct member *me); /* the end of a thread */
 
 /* Begin a call: returns when this thread is the least, with the lock. `looks`: it is going to look at
- * something. */
+ * something. NULL, without the lock: it is the first of this thread, and there is no memory for it. */
 struct member *timed_enter(struct vic *card, bool looks);
 void timed_leave(struct member *me);
 
@@ -173,6 +174,7 @@ bool wait_goes_on(const struct member *m);                     /* whatever becam
 /* ---- members.c: which thread is which member */
 struct member *member_find(const struct timed *own); /* this thread, or NULL */
 struct member *member_new(struct timed *own);        /* this thread, from now on; NULL: no memory */
+void timed_closer(struct timed *own);                /* this thread is a member, and needs no memory for it */
 void member_be(struct member *me);                   /* this thread is that announced member */
 
 /* ---- token.c: the process and the coordinator take turns */

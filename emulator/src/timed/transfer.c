@@ -23,6 +23,9 @@ int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payload
                    struct transfer *dma)
 {
     struct member *me = timed_enter(card, true);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     int status = post_check(me, headers, payloads, n);
     if (status == VIC_OK && n > 0) { /* nothing is done at once */
         post_items(me, (struct post){.kind = POST_STAGE}, payloads, n, 1);
@@ -35,6 +38,9 @@ int timed_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payload
 int timed_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma)
 {
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     if (n > 0) {
         start(me, POST_ENGINE_READ, addr, n, dma, host);
     }
@@ -51,6 +57,9 @@ static bool is_done(struct member *me, void *what)
 int timed_dma_done(struct vic *card, struct transfer *dma)
 {
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     me->clock_ps += me->own->pcie.look_ps;
     timed_observe(me);
     me->own->shared->looks++;
@@ -62,6 +71,9 @@ int timed_dma_done(struct vic *card, struct transfer *dma)
 int timed_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns)
 {
     struct member *me = timed_enter(card, false);
+    if (me == NULL) {
+        return VIC_ESYS;
+    }
     struct watched watched = {DVSIM_TOLD_DONE, tag_of(me->own, number_of(card, dma)), 0};
     int status = timed_wait(me, watched, is_done, dma, timeout_ns);
     timed_leave(me);

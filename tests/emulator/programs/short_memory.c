@@ -16,14 +16,13 @@ void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 
 static int pieces = ENDLESS;
-static bool once; /* only the next one fails */
 static vic_t *card;
-static sem_t go;
+static sem_t go, end;
 
 static bool is_out(void)
 {
     int left = __atomic_load_n(&pieces, __ATOMIC_RELAXED);
-    if (left > 0 || (left == 0 && once)) {
+    if (left > 0) {
         __atomic_store_n(&pieces, left - 1, __ATOMIC_RELAXED);
     }
     errno = left == 0 ? ENOMEM : errno;
@@ -147,22 +146,47 @@ static void threads(void)
 static void *first_call(void *what)
 {
     CHECK(sem_wait(&go) == 0);
-    once = true;
+    int64_t value;
+    uint64_t word = 1, opens = 0;
     pieces = 0;
-    vic_relax(card); /* there is no status for it */
+    IS(vic_counter_set(card, 1, 5), VIC_ESYS);
+    IS(vic_counter_get(card, 1, &value), VIC_ESYS);
+    IS(vic_counter_wait(card, 1, VIC_FOREVER), VIC_ESYS);
+    IS(vic_put(card, 0, 0, &word, 1, 1), VIC_ESYS);
+    IS(vic_write(card, 0, &word, 1), VIC_ESYS);
+    IS(vic_barrier(card, VIC_FOREVER), VIC_ESYS);
+    OK(vic_peer_opens(card, 0, &opens)); /* there is no memory needed for that, */
+    vic_relax(card);                     /* and no status for this */
+    CHECK(opens % 2 == 1);
+    pieces = ENDLESS;
+    OK(vic_counter_set(card, 1, 5));
+    OK(vic_counter_get(card, 1, &value));
+    CHECK(value == 5);
+    return what;
+}
+
+static void *close_without(void *what)
+{
+    CHECK(sem_wait(&end) == 0);
+    pieces = 0;
+    OK(vic_close(card));
+    pieces = ENDLESS;
     return what;
 }
 
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
-    pthread_t thread;
+    pthread_t thread, closer;
     bool first = strcmp(what, "first") == 0;
     CHECK(!first || pthread_create(&thread, NULL, first_call, NULL) == 0);
+    CHECK(!first || pthread_create(&closer, NULL, close_without, NULL) == 0);
     UNTIL_GOOD(VIC_ESYS, open_card(), OK(vic_close(card)));
     OK(vic_open(&card));
     if (first) {
         CHECK(sem_post(&go) == 0 && pthread_join(thread, NULL) == 0);
+        CHECK(sem_post(&end) == 0 && pthread_join(closer, NULL) == 0);
+        return 0;
     } else if (strcmp(what, "threads") == 0) {
         threads();
     } else if (strcmp(what, "reordered") == 0) {
