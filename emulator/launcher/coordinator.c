@@ -190,7 +190,10 @@ static void turn(struct coordinator *all)
         ends_when_idle(all);
     }
     if (all->failed) {
-        fputs("vicrun: timed: no memory\n", stderr);
+        fputs(all->refused == 0              ? "vicrun: timed: no memory\n"
+              : all->refused == DVSIM_ESTATE ? "vicrun: timed: the model of the network is not in the state for this\n"
+                                             : "vicrun: timed: the network cannot go so far in model time\n",
+              stderr);
         ends_of_all(all, all->sim_ps, VIC_ECLOSED);
     }
     if (!let_run(all) && !atomic_load(&all->stop) && !all->kill_pending) {

@@ -77,6 +77,7 @@ struct coordinator {
     int64_t last_ps;  /* something happened */
     bool pause;       /* a card has to take its news first */
     bool check, deadlock, failed, kill_pending;
+    int refused; /* why it failed, of models/, if it was not memory: DVSIM_EINVAL, DVSIM_ESTATE */
     int64_t hop_ps;   /* a word from host to host, for the barrier */
     uint64_t kills;   /* done, as bits */
     uint64_t hash, deliveries, windows, slots, draws;

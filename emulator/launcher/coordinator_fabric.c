@@ -142,6 +142,14 @@ static int64_t new_flight(struct coordinator *all)
     return flight;
 }
 
+/* A call of the network. */
+static bool good(struct coordinator *all, int status)
+{
+    all->failed |= status != DVSIM_OK;
+    all->refused = status != DVSIM_OK && status != DVSIM_ENOMEM ? status : all->refused;
+    return status == DVSIM_OK;
+}
+
 static bool send_one(struct side *side, int64_t now_ps)
 {
     struct coordinator *all = side->all;
@@ -154,8 +162,7 @@ static bool send_one(struct side *side, int64_t now_ps)
     const dvsim_vic_packet packet = *offered;
     uint32_t to = dvsim_header_dest(packet.header);
     all->flights[flight] = (struct flight){packet, side->number, -1};
-    if (dvsim_network_send(all->network, side->number, to, 1, flight) != DVSIM_OK) {
-        all->failed = true;
+    if (!good(all, dvsim_network_send(all->network, side->number, to, 1, flight))) {
         return false;
     }
     dvsim_vic_took(side->vic, now_ps);
@@ -206,14 +213,14 @@ void fabric_slot(struct coordinator *all, int64_t now_ps)
     int64_t slot = now_ps / all->slot_ps;
     const dvsim_completion *done;
     if (slot > all->next_slot) {
-        all->failed |= dvsim_network_run(all->network, slot - all->next_slot) != DVSIM_OK;
+        good(all, dvsim_network_run(all->network, slot - all->next_slot));
     }
     for (uint32_t i = 0; i < all->cards; i++) { /* who is first changes: places in FIFOs go to all alike */
         struct side *side = &all->side[((uint64_t)slot + i) % all->cards];
         dvsim_vic_move(side->vic, now_ps);
         feed(side, now_ps);
     }
-    all->failed |= dvsim_network_run(all->network, 1) != DVSIM_OK;
+    good(all, dvsim_network_run(all->network, 1));
     all->next_slot = slot + 1;
     all->last_ps = now_ps;
     all->slots++;
