@@ -94,9 +94,7 @@ static void published(struct publisher *publisher, struct message *message)
     message->published_ns = message->published_ns == 0 ? now_ns() : message->published_ns;
     message->returned = false;
     if (bridge->options.at_most_once) {
-        struct queue done = {NULL, NULL, 0};
-        queue_put(&done, message);
-        publisher_done(publisher, &done, 0);
+        queue_put(&publisher->unwritten, message);
     } else {
         flight_add(&publisher->flight, message);
     }
@@ -152,6 +150,9 @@ enum fault publisher_publish(struct publisher *publisher)
         status = send_some(publisher);
     }
     status = status == AMQP_STATUS_OK ? outbox_flush(&publisher->outbox, link) : status;
+    if (status == AMQP_STATUS_OK) {
+        publisher_done(publisher, &publisher->unwritten, 0); /* --at-most-once: that was all */
+    }
     link_cork(link, false);
     return status == AMQP_STATUS_OK ? FAULT_NONE : link_status(link, status, "publishing");
 }

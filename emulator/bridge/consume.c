@@ -105,6 +105,7 @@ static enum fault hand_out(struct consumer *consumer)
     enum fault fault = FAULT_NONE;
     bool goes_on = true;
     size_t begin = consumer->turn;
+    consumer->wants_room = false;
     link_cork(&consumer->link, true);
     for (size_t i = 0; i < consumer->channels && fault == FAULT_NONE; i++) {
         size_t which = (begin + i) % consumer->channels;
@@ -126,6 +127,15 @@ static bool stops(const struct consumer *consumer)
     return atomic_load(&consumer->bridge->stopping) || atomic_load(&consumer->bridge->abandon);
 }
 
+/* Who publishes nothing is seldom told that it is blocked; then it counts like the others. */
+static void show_blocked(struct consumer *consumer, bool blocked)
+{
+    if (blocked != consumer->blocked) {
+        atomic_fetch_add(&consumer->bridge->counters.blocked, blocked ? 1 : UINT32_MAX);
+    }
+    consumer->blocked = blocked;
+}
+
 /* Until the link is down, or nobody wants anything any more. */
 static enum fault serve(struct consumer *consumer)
 {
@@ -137,13 +147,14 @@ static enum fault serve(struct consumer *consumer)
         fault = channels_attend(consumer);
         if (fault == FAULT_NONE && consumer->link.readable) {
             fault = read_frames(consumer);
+            show_blocked(consumer, consumer->link.blocked);
         }
         if (fault == FAULT_NONE) {
             fault = hand_out(consumer);
         }
         if (fault == FAULT_NONE && !stops(consumer)) {
             uint64_t timeout_ns = consumer->link.readable ? 0 : must_retry(consumer) ? retry_ns : sleep_ns;
-            fault = link_wait(&consumer->link, consumer->wake, false, timeout_ns);
+            fault = link_wait(&consumer->link, consumer->wake, consumer->wants_room, timeout_ns);
         }
     }
     if (fault == FAULT_NONE) { /* acknowledgements that came before the end count */
@@ -192,17 +203,19 @@ static void *run(void *self)
                               .tend = tend};
     while (!stops(consumer)) {
         struct pollfd look = {consumer->wake, POLLIN, 0};
-        uint64_t count;
+        uint64_t kicks;
         if (!subscribers_any(consumer)) {
             poll(&look, 1, 100);
-            eventfd_read(consumer->wake, &count);
+            eventfd_read(consumer->wake, &kicks);
         }
         tend(consumer);
         if (!subscribers_any(consumer) || !attempt_all(&attempt)) {
             continue;
         }
+        count(&consumer->bridge->counters.reconnects, attempt.before);
         attempt.before = true;
         enum fault fault = serve(consumer);
+        show_blocked(consumer, false);
         if (fault != FAULT_NONE) {
             log_warning("%s", consumer->link.why);
         }

@@ -30,7 +30,8 @@ struct delivery {
     uint64_t id, tag;        /* tag 0: of an earlier connection, the broker has given it to somebody else */
     struct subscriber *to;   /* NULL: it waits here */
     struct message *message; /* the envelope, as long as it waits */
-    bool acked;
+    bool acked;              /* done with: the broker is to be told, */
+    bool back;               /* that its queue has it again */
 };
 
 /* What a program is to be told, and had no room for: that a subscription has ended. */
@@ -78,6 +79,8 @@ struct consumer {
     struct delivery *bucket[BUCKETS];
     uint64_t last_id;
     uint64_t look_ns; /* when to look who has left */
+    bool wants_room;  /* the broker is to be told something, but takes nothing */
+    bool blocked;     /* as counted */
 };
 
 struct consumer *consumer_start(struct bridge *bridge);                 /* NULL: no memory */

@@ -4,7 +4,7 @@
 
 #include "consume.h"
 
-enum { LONG_BYTES = 32 << 10 };
+enum { LONG_BYTES = 32 << 10, ANSWER = 32 }; /* bytes of an ack or nack, and of its frame */
 
 /* A long message goes piece by piece as its receiver takes them: that is waited for, by all. */
 static const uint64_t long_wait_ns = 500000000, short_most_ns = 20000000, long_most_ns = 8000000000;
@@ -100,12 +100,28 @@ bool deliver_waiting(struct consumer *consumer, struct channel *channel)
     return true;
 }
 
+static bool has_room(struct consumer *consumer)
+{
+    bool room = link_has_room(&consumer->link, ANSWER);
+    consumer->wants_room |= !room;
+    return room;
+}
+
+/* Without room it waits with what is acknowledged. */
 enum fault delivery_return(struct consumer *consumer, struct channel *channel, struct delivery *delivery)
 {
     int status = AMQP_STATUS_OK;
     if (channel->is_open && delivery->tag != 0) {
-        status = amqp_basic_nack(consumer->link.state, channel->number, delivery->tag, 0, 1);
         count(&consumer->bridge->counters.requeued, 1);
+        if (!has_room(consumer)) {
+            channel->acked += !delivery->acked;
+            delivery->acked = delivery->back = true;
+            delivery->to = NULL;
+            message_free(delivery->message);
+            delivery->message = NULL;
+            return FAULT_NONE;
+        }
+        status = amqp_basic_nack(consumer->link.state, channel->number, delivery->tag, 0, 1);
     }
     delivery_drop(consumer, channel, delivery);
     return status == AMQP_STATUS_OK ? FAULT_NONE : link_status(&consumer->link, status, "giving back");
@@ -159,11 +175,21 @@ void deliver_ack(struct consumer *consumer, uint32_t card, const struct vic_enve
     }
 }
 
+static int tell_one(struct consumer *consumer, const struct channel *channel, const struct delivery *delivery)
+{
+    amqp_connection_state_t state = consumer->link.state;
+    return delivery->back ? amqp_basic_nack(state, channel->number, delivery->tag, 0, 1)
+                          : amqp_basic_ack(state, channel->number, delivery->tag, 0);
+}
+
 enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channel)
 {
     int status = AMQP_STATUS_OK;
     uint64_t all_up_to = 0;
-    while (channel->first != NULL && channel->first->acked) {
+    if (channel->acked == 0 || !has_room(consumer)) {
+        return FAULT_NONE;
+    }
+    while (channel->first != NULL && channel->first->acked && !channel->first->back) {
         all_up_to = channel->first->tag;
         delivery_drop(consumer, channel, channel->first);
     }
@@ -172,11 +198,12 @@ enum fault deliver_tell_broker(struct consumer *consumer, struct channel *channe
     }
     for (struct delivery *each = channel->first, *next; each != NULL && channel->acked > 0; each = next) {
         next = each->next;
-        if (each->acked && status == AMQP_STATUS_OK) {
-            status = amqp_basic_ack(consumer->link.state, channel->number, each->tag, 0);
+        if (each->acked) {
+            if (status != AMQP_STATUS_OK || !has_room(consumer)) {
+                break;
+            }
+            status = tell_one(consumer, channel, each);
             delivery_drop(consumer, channel, each);
-        } else if (each->acked) {
-            break;
         }
     }
     return status == AMQP_STATUS_OK ? FAULT_NONE : link_status(&consumer->link, status, "acknowledging");

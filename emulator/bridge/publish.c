@@ -96,6 +96,7 @@ static void start_again(struct publisher *publisher)
 {
     struct queue again = {NULL, NULL, 0};
     publisher->outbox.used = 0;
+    publisher_done(publisher, &publisher->unwritten, VIC_REFUSED); /* nobody knows; they may go once only */
     flight_empty(&publisher->flight, &again);
     if (publisher->part != NULL) {
         queue_put(&again, publisher->part);
@@ -227,6 +228,7 @@ void publisher_close(struct publisher *publisher)
     free_all(&left);
     free_all(&publisher->next);
     free_all(&publisher->later);
+    free_all(&publisher->unwritten);
     free_all(&publisher->todo);
     flight_close(&publisher->flight);
     outbox_close(&publisher->outbox);

@@ -29,6 +29,7 @@ struct publisher {
     struct outbox outbox;
     struct queue next;    /* to be published, first of all */
     struct queue later;   /* not taken by the broker: again when they are due */
+    struct queue unwritten; /* --at-most-once: published, but perhaps not given to the system */
     struct message *part; /* on its way: its body has gone up to part_at */
     size_t part_at;
     struct replies replies;

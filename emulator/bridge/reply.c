@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    MOST_WAITING = 65536,
+    MOST_WAITING = 1 << 21,
     MOST_IDS = 512,
     HOLD_NS = 500 * 1000 /* each envelope wakes its client, who then has the core that the broker needs */
 };
@@ -20,9 +20,31 @@ bool replies_open(struct replies *replies, struct bridge *bridge)
 
 static void forget(struct replies *replies, struct backlog *to, size_t count)
 {
-    memmove(to->answer, to->answer + count, (to->count - count) * sizeof *to->answer);
+    to->first += count;
     to->count -= count;
+    to->first = to->count > 0 ? to->first : 0;
     replies->waiting -= count;
+}
+
+/* Room for one more. False: no memory. */
+static bool make_room(struct backlog *to)
+{
+    if (to->first + to->count < to->room) {
+        return true;
+    }
+    if (to->first > to->room / 2) { /* so that each is moved once at most */
+        memmove(to->answer, to->answer + to->first, to->count * sizeof *to->answer);
+        to->first = 0;
+        return true;
+    }
+    size_t room = to->room == 0 ? 256 : 2 * to->room;
+    struct answer *more = realloc(to->answer, room * sizeof *more);
+    if (more == NULL) {
+        return false;
+    }
+    to->answer = more;
+    to->room = room;
+    return true;
 }
 
 static void give_up(struct replies *replies, struct backlog *to, size_t number)
@@ -36,18 +58,13 @@ void replies_add(struct replies *replies, uint32_t card, const struct answer *an
     struct backlog *to = &replies->to[card];
     if (to->count == MOST_WAITING) {
         give_up(replies, to, to->count / 2);
-    } else if (to->count == to->room) {
-        size_t room = to->room == 0 ? 256 : 2 * to->room;
-        struct answer *more = realloc(to->answer, room * sizeof *more);
-        if (more == NULL) { /* its client would wait for ever; it publishes again to the next bridge */
-            log_error("no memory for confirms");
-            bridge_stop(replies->bridge, STOP_FAILED);
-            return;
-        }
-        to->answer = more;
-        to->room = room;
     }
-    to->answer[to->count++] = *answer;
+    if (!make_room(to)) { /* its client would wait for ever; it publishes again to the next bridge */
+        log_error("no memory for confirms");
+        bridge_stop(replies->bridge, STOP_FAILED);
+        return;
+    }
+    to->answer[to->first + to->count++] = *answer;
     if (replies->waiting++ == 0) {
         replies->since_ns = now_ns();
     }
@@ -57,11 +74,11 @@ void replies_add(struct replies *replies, uint32_t card, const struct answer *an
 static size_t send_some(struct replies *replies, uint32_t card, const struct backlog *to, size_t at)
 {
     unsigned char ids[8 * MOST_IDS], room[VIC_ENVELOPE_MOST + sizeof ids];
-    const struct answer *first = &to->answer[at];
+    const struct answer *first = &to->answer[to->first + at];
     size_t number = 1, bytes = 0;
-    while (at + number < to->count && number <= MOST_IDS && to->answer[at + number].session == first->session &&
-           to->answer[at + number].flags == first->flags) {
-        vic_envelope_put_word(ids + 8 * (number - 1), to->answer[at + number].id);
+    while (at + number < to->count && number <= MOST_IDS && first[number].session == first->session &&
+           first[number].flags == first->flags) {
+        vic_envelope_put_word(ids + 8 * (number - 1), first[number].id);
         number++;
     }
     struct vic_envelope envelope = {.kind = VIC_CONFIRM,

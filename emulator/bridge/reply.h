@@ -11,8 +11,8 @@ struct answer {
 
 /* To one card. */
 struct backlog {
-    struct answer *answer;
-    size_t count, room;
+    struct answer *answer; /* from `first` on */
+    size_t first, count, room;
 };
 
 struct replies {
@@ -26,8 +26,9 @@ bool replies_open(struct replies *replies, struct bridge *bridge);
 void replies_add(struct replies *replies, uint32_t card, const struct answer *answer);
 
 /* Send what can be sent without waiting; if `more_come`, as soon as they are a quarter of the window, or the first
- * has waited for half a millisecond. A client that left needs no answer; of one that does not read the
- * oldest are given up beyond 65536, and counted: it publishes those again. */
+ * has waited for half a millisecond. A client that left needs no answer; of a program that does not read the
+ * oldest are given up beyond 2^21, and counted. A vic_client has at most half as many unconfirmed, so all of its own are
+ * kept: it would wait for ever for one that was not. */
 void replies_send(struct replies *replies, bool more_come);
 void replies_close(struct replies *replies);
 

@@ -57,7 +57,7 @@ enum {
 };
 
 struct vic_client_config {
-    size_t window_messages; /* 0: 1024 */
+    size_t window_messages; /* 0: 1024; more than 1048576 count as that many */
     size_t window_bytes;    /* 0: 16 MiB */
     unsigned flags;
 };

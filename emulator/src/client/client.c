@@ -8,6 +8,7 @@
 
 enum {
     WINDOW_MESSAGES = 1024,
+    WINDOW_MOST = 1 << 20, /* bridges keep the confirms of as many, and more */
     WINDOW_BYTES = 16 << 20,
     BUCKETS_MOST = 1 << 16,
     MAX_USUAL = 16 << 20 /* that of vic_message */
@@ -69,6 +70,7 @@ static int set_up(struct vic_client *c, const struct vic_message_config *message
     c->max_bytes = messages != NULL && messages->max_bytes != 0 ? messages->max_bytes : MAX_USUAL;
     c->flags = config->flags;
     c->window_messages = config->window_messages != 0 ? config->window_messages : WINDOW_MESSAGES;
+    c->window_messages = c->window_messages < WINDOW_MOST ? c->window_messages : WINDOW_MOST;
     c->window_bytes = config->window_bytes != 0 ? config->window_bytes : WINDOW_BYTES;
     c->inbox_end = &c->inbox;
     size_t buckets = 1;

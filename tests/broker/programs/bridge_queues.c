@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "bridge_consumer.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 static void a_message_is_put_together_and_given_in_turn(void)
@@ -133,6 +134,35 @@ static void a_broken_connection_is_noticed(void)
     end();
 }
 
+/* Neither for what it is to take, nor for what its queue has again. */
+static void a_broker_that_takes_nothing_is_not_waited_for(void)
+{
+    begin();
+    say(VIC_SUBSCRIBE, 1, 7, 1, "q", 8);
+    delivers(1, "one", 1);
+    delivers(2, "two", 1);
+    deliver_waiting(&consumer, &here.channel);
+    unsigned char room[4096] = {0};
+    uint64_t first = here.channel.first->id, second = here.channel.last->id;
+    while (send(consumer.link.fd, room, sizeof room, MSG_DONTWAIT) > 0) {
+    }
+    consumer.link.allowance = 0;
+    alarm(30); /* what waits for ever is killed */
+    acknowledge(1, 99, second, VIC_REJECTED);
+    acknowledge(1, 99, first, 0);
+    CHECK(deliver_tell_broker(&consumer, &here.channel) == FAULT_NONE);
+    CHECK(consumer.wants_room && here.channel.acked == 2 && here.channel.first->next == here.channel.last);
+    CHECK(bridge.counters.acked == 1 && bridge.counters.requeued == 1);
+    acknowledge(1, 99, second, 0); /* it has been given back */
+    CHECK(bridge.counters.acked == 1);
+    while (wire_read(&here.wire, room, sizeof room) > 0) {
+    }
+    CHECK(deliver_tell_broker(&consumer, &here.channel) == FAULT_NONE && here.channel.first == NULL);
+    CHECK(wire_read(&here.wire, room, sizeof room) == 42 && room[10] == 80 && room[18] == 1 && room[31] == 120);
+    alarm(0);
+    end();
+}
+
 static void a_long_message_waits_longer_for_its_receiver(void)
 {
     begin();
@@ -246,6 +276,7 @@ int main(void)
     what_nobody_can_take_goes_back();
     a_queue_that_ends_is_refused_unless_it_is_ours();
     a_broken_connection_is_noticed();
+    a_broker_that_takes_nothing_is_not_waited_for();
     a_long_message_waits_longer_for_its_receiver();
     without_memory_the_broker_keeps_it_and_programs_are_told();
     deliveries_that_share_a_bucket_are_told_apart();

@@ -219,6 +219,7 @@ static void a_connection_of_a_consumer_may_break_too(void)
     consume((struct script[PARTS]){SCRIPT(LOGGED_IN HANGS_UP), SCRIPT(OPEN HANGS_UP), SCRIPT(OPEN GOOD HANGS_UP),
                                    SCRIPT(OPEN GOOD GOOD GOOD HANGS_UP)});
     WAIT_FOR(bridge.counters.delivered == 2); /* of the fifth */
+    CHECK(bridge.counters.reconnects == 4);
     consume_no_more();
 }
 

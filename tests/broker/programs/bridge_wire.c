@@ -248,6 +248,31 @@ static void a_long_message_waits_no_longer_than_heartbeats(void)
     end();
 }
 
+/* Without confirms: what was not written is not told to have been. */
+static void at_most_once_is_told_when_it_is_written(void)
+{
+    begin(0);
+    bridge.options.at_most_once = true;
+    for (uint64_t id = 1; id <= 2; id++) {
+        struct message *message = a_message(id, "once");
+        message->confirm_wanted = true;
+        queue_put(&publisher.next, message);
+        publisher.held = 1;
+        publisher.held_bytes = message->bytes;
+        if (id == 1) {
+            CHECK(publisher_publish(&publisher) == FAULT_NONE);
+        } else {
+            shutdown(wire.broker, SHUT_RDWR);
+            publisher.link.allowance = 1 << 20; /* it was said to have room */
+            CHECK(publisher_publish(&publisher) == FAULT_DOWN);
+        }
+        CHECK(publisher.replies.waiting == 1 && publisher.replies.to[message->src].answer[0].id == 1);
+        CHECK(publisher.held == id - 1);
+    }
+    bridge.options.at_most_once = false;
+    end();
+}
+
 /* Whoever hands a message over waits no longer than the bridge lives. */
 static void a_full_window_is_waited_for_until_the_end(void)
 {
@@ -308,6 +333,7 @@ int main(void)
     a_long_message_waits_no_longer_than_heartbeats();
     a_full_window_is_waited_for_until_the_end();
     a_full_socket_is_waited_for();
+    at_most_once_is_told_when_it_is_written();
     message_free_all();
     puts("checks passed");
     return 0;
