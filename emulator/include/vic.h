@@ -23,8 +23,11 @@
  *             VIC_ERANGE   a card, counter or range of SRAM words that does not exist
  *             VIC_ESYS     timed mode: no memory for a thread, at its first call
  *             A call that fails has done nothing.
- *   threads   any number of threads of the process that opened the card may call at the same time. A child
- *             made by fork() must not use the card.
+ *   threads   any number of threads of the process that opened the card may call at the same time.
+ *   fork      in a child made by fork() every card of its parent is closed (VIC_ECLOSED), as are the messages
+ *             and clients on it; the parent does not notice. The child may open a card of its own: alone one
+ *             in loopback, in a job the one of its environment once nobody has it open. From fork() on, as
+ *             far as it runs the handlers of pthread_atfork(3); not in a signal handler.
  *   sizes     64-bit words.
  *   timeouts  nanoseconds; 0 looks once, VIC_FOREVER waits. A wait that ends with VIC_ETIMEDOUT leaves
  *             everything as it was. What is there already is taken before any error below is looked at:

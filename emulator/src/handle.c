@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "info.h"
 #include "slab.h"
 #include "wait.h"
@@ -215,3 +216,26 @@ __attribute__((destructor)) static void finish_all(void)
     }
     pthread_mutex_unlock(&handles_lock);
 }
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&handles_lock);
+    slab_hold(&slab);
+}
+
+static void after_fork(void)
+{
+    slab_release(&slab);
+    pthread_mutex_unlock(&handles_lock);
+}
+
+/* The child has none of these cards, whatever becomes of them. */
+static void in_child(void)
+{
+    handles = closed = NULL;
+    closed_last = &closed;
+    slab_forget(&slab);
+    after_fork();
+}
+
+const struct fork_part fork_handles = {before_fork, after_fork, in_child};

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "timed/shared.h"
 #include "vic.h"
 
@@ -271,6 +272,7 @@ static void unmap(struct job *job)
 
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct job *known;
+static struct job *loopback;
 
 struct job *job_attach(int fd, uint64_t nonce, const char **reason)
 {
@@ -309,7 +311,6 @@ struct job *job_attach(int fd, uint64_t nonce, const char **reason)
 
 struct job *job_loopback(void)
 {
-    static struct job *loopback;
     pthread_mutex_lock(&known_lock);
     if (loopback == NULL) {
         struct job_shared head;
@@ -324,3 +325,22 @@ struct job *job_loopback(void)
     pthread_mutex_unlock(&known_lock);
     return job;
 }
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&known_lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&known_lock);
+}
+
+/* The child is in the same jobs. The card in loopback is its parent's: it has another one. */
+static void in_child(void)
+{
+    loopback = NULL;
+    pthread_mutex_unlock(&known_lock);
+}
+
+const struct fork_part fork_jobs = {before_fork, after_fork, in_child};

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fork.h"
 #include "handle.h"
 
 static _Thread_local char reason[200];
@@ -90,6 +91,7 @@ int vic_open(vic_t **card)
         return refuse(VIC_EINVAL, "the argument is NULL");
     }
     *card = NULL;
+    fork_watch();
     const char *job = getenv("VIC_JOB");
     if (job != NULL) {
         return open_named(job, getenv("VIC_CARD"), getenv("VIC_CARDS"), card);

@@ -83,3 +83,23 @@ void slab_give(struct slab *slab, void *handle)
     }
     pthread_mutex_unlock(&slab->lock);
 }
+
+void slab_hold(struct slab *slab)
+{
+    pthread_mutex_lock(&slab->lock);
+}
+
+void slab_release(struct slab *slab)
+{
+    pthread_mutex_unlock(&slab->lock);
+}
+
+void slab_forget(struct slab *slab)
+{
+    size_t bytes = PAGES * page_bytes();
+    for (const struct slab_chunk *chunk = slab->chunks; chunk != NULL; chunk = chunk->next) {
+        if (madvise(chunk->pages, bytes, MADV_DONTNEED) != 0) {
+            memset(chunk->pages, 0, bytes);
+        }
+    }
+}

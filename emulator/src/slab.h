@@ -28,4 +28,9 @@ void *slab_take(struct slab *slab);
 /* Its state is 0, and nobody is in a call with it who uses anything but that. */
 void slab_give(struct slab *slab, void *handle);
 
+/* Over a fork: nobody takes or gives handles from hold to release; in the child all that its parent had read as 0. */
+void slab_hold(struct slab *slab);
+void slab_release(struct slab *slab);
+void slab_forget(struct slab *slab);
+
 #endif

@@ -17,6 +17,28 @@ enum {
 static struct slab slab = SLAB_OF(struct vic_client);
 static _Atomic uint64_t openings;
 
+static void before_fork(void)
+{
+    slab_hold(&slab);
+}
+
+static void after_fork(void)
+{
+    slab_release(&slab);
+}
+
+/* A child has none of its parent's cards. */
+static void in_child(void)
+{
+    slab_forget(&slab);
+    slab_release(&slab);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
 static void free_parts(struct vic_client *c)
 {
     for (uint32_t to = 0; c->peers != NULL && to < c->cards; to++) {
@@ -98,6 +120,8 @@ int vic_client_open(vic_t *card, const struct vic_message_config *messages,
     if (client == NULL) {
         return VIC_EINVAL;
     }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     *client = NULL;
     int status = vic_query_attr(card, &attr);
     if (status != VIC_OK || (config->flags & ~known) != 0) {

@@ -8,6 +8,16 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ground *grounds;
 
+void ground_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void ground_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
 static void ground_release(struct ground *ground)
 {
     for (uint32_t i = 0; i < ground->counters; i++) {

@@ -21,4 +21,8 @@ int ground_find(vic_t *card, size_t words, uint32_t counters, struct ground **re
 /* Messages are closed. */
 void ground_leave(vic_t *card);
 
+/* Over a fork nobody changes the list. */
+void ground_lock(void);
+void ground_unlock(void);
+
 #endif

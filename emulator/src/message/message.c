@@ -11,6 +11,30 @@ enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 512 << 10 };
 static struct slab slab = SLAB_OF(struct vic_message);
 static _Atomic uint64_t openings;
 
+static void before_fork(void)
+{
+    slab_hold(&slab);
+    ground_lock();
+}
+
+static void after_fork(void)
+{
+    ground_unlock();
+    slab_release(&slab);
+}
+
+/* A child has none of its parent's cards. */
+static void in_child(void)
+{
+    slab_forget(&slab);
+    after_fork();
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
 static void free_parts(struct vic_message *m)
 {
     if (m->in != NULL) {
@@ -113,6 +137,8 @@ int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_m
     if (messages == NULL) {
         return VIC_EINVAL;
     }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     *messages = NULL;
     int status = vic_query_attr(card, &attr);
     if (status != VIC_OK) {

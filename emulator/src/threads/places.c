@@ -34,6 +34,13 @@ static enum thread_wait wait_at(uint32_t place, thread_try *attempt, void *what,
     return end;
 }
 
+void places_forget(void)
+{
+    for (uint32_t place = 0; place < THREAD_PLACES; place++) {
+        atomic_store(&waiting[place], 0);
+    }
+}
+
 static bool is_awaited(const void *object)
 {
     atomic_thread_fence(memory_order_seq_cst); /* the change, before the look at who waits for it */

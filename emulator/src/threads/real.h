@@ -4,6 +4,9 @@
 
 #include <dlfcn.h>
 
+/* In the child of a fork: nobody waits anywhere. */
+void places_forget(void);
+
 #define EXPORT __attribute__((visibility("default")))
 
 /* `real_NAME`, a pointer to the next function of that name; looked up when it is first needed, which may be

@@ -123,3 +123,26 @@ EXPORT int pthread_detach(pthread_t id)
     }
     return error;
 }
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* The child has none of them. */
+static void in_child(void)
+{
+    threads = NULL;
+    places_forget();
+    pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}

@@ -6,19 +6,32 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "timed/record.h"
 
 static pthread_mutex_t records = PTHREAD_MUTEX_INITIALIZER; /* ended, detached: own may be gone */
 
-/* Both happen, in any order: whoever is the second frees it. */
-static void settle(struct record *record, bool *mine, const bool *other)
+static void lock_records(void)
 {
     timed_come();
     pthread_mutex_lock(&records);
-    *mine = true;
-    bool last = *other;
+}
+
+static void unlock_records(void)
+{
     pthread_mutex_unlock(&records);
     timed_go();
+}
+
+const struct fork_part fork_records = {lock_records, unlock_records, unlock_records};
+
+/* Both happen, in any order: whoever is the second frees it. */
+static void settle(struct record *record, bool *mine, const bool *other)
+{
+    lock_records();
+    *mine = true;
+    bool last = *other;
+    unlock_records();
     if (last) {
         free(record);
     }

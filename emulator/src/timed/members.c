@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "timed/timed.h"
 
 static _Thread_local struct member *mine; /* of this thread, on all its cards */
@@ -191,3 +192,15 @@ int64_t timed_clock_ps(const struct vic *card)
     own_unlock(own);
     return now;
 }
+
+/* The one thread of the child is a member of nothing. */
+static void in_child(void)
+{
+    mine = NULL;
+    owns = NULL;
+    pthread_once(&once, make_key);
+    pthread_setspecific(at_exit, NULL);
+    unlock_chains();
+}
+
+const struct fork_part fork_members = {lock_chains, unlock_chains, in_child};
