@@ -15,6 +15,7 @@ import pika
 import pytest
 from bridge_job import Job, everything
 from compiled import plain
+from harness import left
 
 from dvsim.backends.emu import emulate
 from dvsim.broker import Brokers
@@ -42,7 +43,8 @@ def node(cluster):
     """The second one; it runs."""
     second = cluster.nodes[1]
     second.start()
-    return second
+    yield second
+    left.keep(second.pid)  # whoever started it again, it is the cluster's
 
 
 @pytest.fixture

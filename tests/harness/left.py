@@ -36,7 +36,7 @@ def pytest_configure() -> None:
 
 
 def descendants() -> set[int]:
-    """Return the processes that came from this one."""
+    """Return the processes that came from this one, without those that are kept and their own."""
     with contextlib.suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         children: dict[int, list[int]] = {}
@@ -45,12 +45,17 @@ def descendants() -> set[int]:
                 parent = int(path.read_bytes().rpartition(b")")[2].split()[1])
                 children.setdefault(parent, []).append(int(path.parent.name))
         found: set[int] = set()
-        fresh = children.get(os.getpid(), [])
+        fresh = set(children.get(os.getpid(), [])) - kept
         while fresh:
-            found.update(fresh)
-            fresh = [child for pid in fresh for child in children.get(pid, [])]
+            found |= fresh
+            fresh = {child for pid in fresh for child in children.get(pid, [])} - kept - found
         return found
     return set()
+
+
+def keep(pid: int | None) -> None:
+    """Leave a process, and what it starts, to the fixture that lasts longer than the test."""
+    kept.update({pid} if pid is not None else ())
 
 
 def said(pid: int) -> bytes:
@@ -70,7 +75,7 @@ def reap(pids: set[int]) -> None:
 
 def lasting(known: set[int]) -> dict[int, bytes]:
     """Return the processes that a test has left, by their number; helpers are known from now on."""
-    left = descendants() - known - kept
+    left = descendants() - known
     reap(left)
     found = {pid: said(pid) for pid in left}
     kept.update(pid for pid, line in found.items() if any(name in line for name in HELPERS))

@@ -89,21 +89,27 @@ def test_a_test_that_leaves_a_process_fails_itself(inner, tmp_path):
     assert alive(tmp_path) == []
 
 
-def test_a_lasting_fixture_keeps_its_process(inner):
+def test_a_lasting_fixture_keeps_its_process_and_what_that_starts(inner):
+    starts = f"""
+import subprocess, sys
+while sys.stdin.readline():
+    print(subprocess.Popen([sys.executable, "-c", {HUNG!r}]).pid, flush=True)
+"""
     done = inner(f"""
-        import subprocess, sys, pytest
+        import os, subprocess, sys, pytest
 
         @pytest.fixture(scope="module")
         def served():
-            with subprocess.Popen([sys.executable, "-c", {HUNG!r}]) as process:
+            command = [sys.executable, "-c", {starts!r}]
+            pipe = subprocess.PIPE
+            with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
                 yield process
                 process.kill()
 
-        def test_one(served):
-            assert served.poll() is None
-
-        def test_two(served):
-            assert served.poll() is None
+        @pytest.mark.parametrize("n", range(2))
+        def test_has_it_start_another(served, n):
+            print("now", file=served.stdin, flush=True)
+            assert int(served.stdout.readline())
     """)
     assert "2 passed" in done.stdout, done.stdout
 
