@@ -267,6 +267,7 @@ static void unmap(struct job *job)
         close(job->launcher);
     }
     munmap(job->shared, job->bytes);
+    free(job->fifo_known);
     free(job);
 }
 

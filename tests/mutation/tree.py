@@ -175,7 +175,7 @@ class Tree:
             hypothesis.settings.register_profile("m", database=None, phases=phases, deadline=None)
             hypothesis.settings.load_profile("m")
             sys.path.insert(0, str(self.root))
-            options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *QUIET]
+            options = ["-x", "-q", "-p", "no:cacheprovider", "-n", "0", *QUIET]
             code = pytest.main([*options, *names])
             sys.stdout.flush()
             os._exit(int(code))
