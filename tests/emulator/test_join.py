@@ -70,6 +70,9 @@ class Job:
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
+        self.process.wait(
+            200
+        )  # by the signal: only then may the programs read the end of their input
         return result(self.process)
 
 

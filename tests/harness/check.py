@@ -111,9 +111,14 @@ def choose(files: set[str]) -> tuple[list[str], list[str]]:
     """Return the test files to run, and those for which there is no time."""
     far = distances(files) | dict.fromkeys(ALWAYS, 0)
     known = durations()
+    names = {f"test_{Path(file).stem}" for file in files}
+
+    def order(file: str) -> tuple[int, bool, float, str]:
+        return far[file], Path(file).stem not in names, known.get(file, UNKNOWN_S), file
+
     left = MOST_S
     chosen, late = [], []
-    for file in sorted(far, key=lambda one: (far[one], known.get(one, UNKNOWN_S))):
+    for file in sorted(far, key=order):
         if not (ROOT / file).exists():
             continue
         takes = known.get(file, UNKNOWN_S)
