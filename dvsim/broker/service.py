@@ -101,7 +101,7 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
     except BaseException:
         _abandon(keeper)
         raise
-    _deaf(keeper)
+    _close_pipe(keeper)
     keeper.returncode = 0  # it is nobody's child any more
     state = folder.read()
     if state is None:
@@ -214,7 +214,7 @@ def _follow(
 
 def _abandon(keeper: subprocess.Popen[str]) -> None:
     """End a keeper whose nodes nobody waits for any more."""
-    _deaf(keeper)
+    _close_pipe(keeper)
     keeper.terminate()
     try:
         keeper.wait(STOP_S + WAIT_S)
@@ -223,8 +223,8 @@ def _abandon(keeper: subprocess.Popen[str]) -> None:
         keeper.wait()
 
 
-def _deaf(keeper: subprocess.Popen[str]) -> None:
-    """Hear no more of a keeper."""
+def _close_pipe(keeper: subprocess.Popen[str]) -> None:
+    """Close our end of the pipe on which a keeper reports."""
     if keeper.stdout is not None:
         keeper.stdout.close()
 

@@ -1,8 +1,8 @@
 /* job.h: the memory that the cards of a job share, and how a process finds it.
  *
  * The launcher makes it: a memfd, which has no name, so that nothing can be left behind and nobody can
- * attach who did not inherit it. Its size is sealed. The launcher holds a lock on it (fcntl), which the kernel takes
- * from it whatever it dies of: so whoever has the descriptor can ask whether it lives. Programs inherit the descriptor over exec and find it by
+ * attach who did not inherit it. Its size is sealed. The launcher holds a lock on it (fcntl) as long as it lives; a
+ * process that has the descriptor asks for that lock. Programs inherit the descriptor over exec and find it by
  * VIC_JOB = "descriptor:nonce". Layout, each part at a multiple of 4096 bytes:
  *
  *     struct job_shared | struct card_shared x cards | FIFO ring x cards | trace x cards | SRAM x cards
@@ -166,7 +166,7 @@ int job_create(const struct job_config *config, uint64_t nonce);
 struct job *job_attach(int fd, uint64_t nonce, const char **reason);
 
 /* Is the launcher gone? A call of the system. job_orphaned looks at most every 20 ms, so that it can be asked often;
- * once it has said so, it always does. */
+ * after the first yes it always says yes. */
 bool job_launcher_gone(const struct job *job);
 bool job_orphaned(struct job *job);
 

@@ -1,8 +1,8 @@
 /* slab.h: handles of one kind, at addresses that are given once.
  *
  * What is known of a handle, in here or by the program, is known of one opening, because no other opening ever has
- * its address. A handle that was given back can still be read and written, and reads as 0 sooner or later: whoever
- * has kept it finds it closed if 0 stands for that. Its memory goes back to the system page by page.
+ * its address. A handle that was given back can still be read and written, and reads as 0 sooner or later: a call with
+ * it finds it closed if 0 stands for that. Its memory goes back to the system page by page.
  */
 #ifndef VIC_SLAB_H
 #define VIC_SLAB_H

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -18,17 +17,6 @@ if TYPE_CHECKING:
     import pika
 
     from dvsim.broker import Brokers, Node
-
-
-@pytest.fixture(scope="session", autouse=True)
-def interruptible() -> Iterator[None]:
-    """Let programs that are started here end when they are interrupted, as in a terminal.
-
-    Tests that run in the background of a script would else hand on that SIGINT is ignored.
-    """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

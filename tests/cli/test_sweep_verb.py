@@ -117,7 +117,6 @@ def test_after_ctrl_c_the_same_command_goes_on(sweep, desk):
     words, where = sweep.command(*LONG, "--workers", "2")
     child = subprocess.Popen(
         words, cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )  # fmt: skip
 
     def finished():  # what is being written is in a hidden folder

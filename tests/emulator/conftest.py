@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 
 import pytest
 from builds import Emulator, Threaded, ordered, plain, sanitized, threaded
 
 from dvsim import vic
 from dvsim.vic import binding, packets
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _interruptible():
-    """Children can be interrupted, also where a shell has started the tests in its background."""
-    before = signal.getsignal(signal.SIGINT)
-    if before == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session", name="emulator")

@@ -1,4 +1,4 @@
-"""Programs that run on when their launcher was killed: does whoever only looks hear of it?"""
+"""Does a program that never waits notice that its launcher was killed?"""
 
 from __future__ import annotations
 
