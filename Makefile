@@ -30,6 +30,7 @@ lint: $(VENV)/editable ## ruff, mypy; the C compiler's warnings are errors in te
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	for file in scenarios/*/claims.py; do $(BIN)/mypy $$file || exit 1; done
 
 claims: $(VENV)/editable ## every published experiment in full: is docs/claims.md what it gives, byte for byte?
 	tests/install-packages

@@ -33,7 +33,7 @@ class BuildWithData(build_py):
         for name, source in DATA.items():
             target = Path(self.build_lib) / "dvsim" / "_data" / name
             shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree(source, target)
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 setup(cffi_modules=["dvsim/core/build.py:ffi"], cmdclass={"build_py": BuildWithData})

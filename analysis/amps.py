@@ -9,12 +9,12 @@
 
 # %%
 import matplotlib.pyplot as plt
-from house import COLOURS, INK, REPLICATIONS, Text, claims, curve, legends, pick, sizes
+from house import COLOURS, INK, REPLICATIONS, SHORT, Text, claims, curve, legends, pick, sizes
 
 import dvsim
 
 queues, acknowledgements, delivery = (
-    dvsim.run(f"amps/{name}", replications=REPLICATIONS)
+    dvsim.run(f"amps/{name}", replications=REPLICATIONS, scale=SHORT)
     for name in ("queues", "acknowledgements", "delivery")
 )
 validation = dvsim.validate(queues, acknowledgements)

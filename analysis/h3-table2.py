@@ -10,9 +10,9 @@ import pandas as pd
 from house import REPLICATIONS, SCALE, Text, claims
 
 import dvsim
-from dvsim.consistency import examine
+from dvsim.evidence.consistency import examine
+from dvsim.evidence.numbers import number_text
 from dvsim.scenario.find import reference_root
-from dvsim.validation.claims import number_text
 
 runs = {
     size: dvsim.run(f"h3/dv-{size}", replications=REPLICATIONS, scale=SCALE)

@@ -26,9 +26,9 @@ from house import (
 )
 
 import dvsim
+from dvsim.evidence.published.goals import goals
 from dvsim.results.summary import column_rates, column_samples, moving_average
 from dvsim.scenario.find import reference_root
-from dvsim.validation.goals import goals
 
 PUBLISHED = (8, 256, 2048, 8192, 131072)
 KINDS = {"data-vortex": "dv", "fdr-ipoib": "fdr"}

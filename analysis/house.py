@@ -14,20 +14,23 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from dvsim.evidence.numbers import number_text
 from dvsim.report.paper import STYLE
 from dvsim.report.prepare import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from dvsim.validation.claims import number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from dvsim.evidence.verdicts import Validation
     from dvsim.results.points import PointsStudy
-    from dvsim.validation.types import Validation
 
 SCALE = float(os.environ.get("DVSIM_ANALYSIS_SCALE", "1"))
 """Multiplies the messages of the runs of the paper's experiment; everything else is short."""
 
 REPLICATIONS = 3 if SCALE >= 1 else 2
+SHORT = 1.0 if SCALE >= 1 else 0.3
+"""Multiplies the messages or slots of the other runs whose findings hold so short."""
+
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 INK = "#222222"

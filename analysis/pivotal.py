@@ -12,15 +12,16 @@
 
 # %%
 import matplotlib.pyplot as plt
-from house import REPLICATIONS, Text, claims, curve, legends, limit, pick, published, sizes
+from house import REPLICATIONS, SHORT, Text, claims, curve, legends, limit, pick, published, sizes
 
 import dvsim
-from dvsim.validation.claims import number_text
+from dvsim.evidence.numbers import number_text
 
-record = dvsim.run("pivotal/record", replications=REPLICATIONS)
-bystander = dvsim.run("h3/fdr-8", replications=REPLICATIONS)
+record = dvsim.run("pivotal/record", replications=REPLICATIONS, scale=SHORT)
+bystander = dvsim.run("h3/fdr-8", replications=REPLICATIONS, scale=SHORT)
 by_size, by_clients = (
-    dvsim.run(f"pivotal/{name}", replications=REPLICATIONS) for name in ("sizes", "clients")
+    dvsim.run(f"pivotal/{name}", replications=REPLICATIONS, scale=SHORT)
+    for name in ("sizes", "clients")
 )
 validation = dvsim.validate(record, bystander)
 RECORD = 43_404  # msg/s and node

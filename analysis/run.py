@@ -28,7 +28,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from dvsim.validation.claims import number_text
+from dvsim.evidence.numbers import number_text
 
 HERE = Path(__file__).parent
 NAMES = (

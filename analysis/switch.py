@@ -11,14 +11,28 @@ from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from house import COLOURS, INK, REPLICATIONS, Text, claims, curve, legends, limit, pick, sizes
+from house import (
+    COLOURS,
+    INK,
+    REPLICATIONS,
+    SHORT,
+    Text,
+    claims,
+    curve,
+    legends,
+    limit,
+    pick,
+    sizes,
+)
 
 import dvsim
 from dvsim.results.points import PointsStudy
 
 NAMES = ("zero-load", "saturation", "fixed-ports", "angles", "butterfly", "butterfly-all")
-studies = {name: dvsim.run(f"switch/{name}", replications=REPLICATIONS) for name in NAMES}
-studies["systems"] = dvsim.run("switch/systems", replications=1)
+studies = {
+    name: dvsim.run(f"switch/{name}", replications=REPLICATIONS, scale=SHORT) for name in NAMES
+}
+studies["systems"] = dvsim.run("switch/systems", replications=1, scale=SHORT)
 validation = dvsim.validate(*studies.values())
 CROSSINGS = ("brc", "random", "xor")
 

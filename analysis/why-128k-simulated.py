@@ -12,8 +12,8 @@ import pandas as pd
 from house import COLOURS, INK, REPLICATIONS, SCALE, Text, claims, legends, limit, sizes
 
 import dvsim
+from dvsim.evidence.numbers import number_text
 from dvsim.scenario.find import reference_root
-from dvsim.validation.claims import number_text
 
 SIZES = (8, 256, 2048, 8192, 131072)
 SIZE = SIZES[-1]

@@ -4,7 +4,7 @@
 # Source: ZeroMQ project, *ØMQ (version 0.2) tests*. Its nine figures are pictures whose numbers
 # are not in the text; each is rebuilt here from fresh runs, and what the text does say of it is
 # drawn as black points, with the range in which a sentence is taken to hold
-# (`scenarios/reference/claims.csv`). Parameters were fitted to some of these figures, see
+# (`scenarios/zeromq/claims.csv`). Parameters were fitted to some of these figures, see
 # `docs/messaging-models.md`; column *rests on* says to which.
 
 # %%

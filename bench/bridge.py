@@ -6,7 +6,8 @@ same memory again and again; a card that does the same through vicbridge. Each i
 first message to its last confirm; the figure is the middle of the ratios of the pairs. The cores
 have to do it all: what the bridge and its sender need the broker does not get.
 
-Then the bridge's memory while the broker takes nothing, and RabbitMQ's PerfTest at the other end.
+Then the bridge's memory while the broker takes nothing, its CPU time while no card sends, and
+RabbitMQ's PerfTest at the other end.
 
     bench/bridge.py [PAIRS]      PERFTEST: a jar or a folder of jars of com.rabbitmq:perf-test
 """
@@ -37,6 +38,7 @@ SIZES = {8: 60_000, 256: 60_000, 2048: 50_000, 8192: 30_000, 131072: 4_000}
 WINDOW = 256
 GOAL = 0.9
 PERFTEST_MESSAGES = 50_000
+IDLE_S = 10
 
 
 class Bench:
@@ -138,6 +140,34 @@ def blocked_peak(job: subprocess.Popen[bytes], prometheus: Path) -> int:
     return int(re.findall(r"VmHWM:\s+(\d+) kB", text)[0])
 
 
+def idle(bench: Bench) -> None:
+    """Print how much of a core the bridge takes while 8 cards are open and send nothing."""
+    card = f"import time; from dvsim import vic; card = vic.open(); time.sleep({IDLE_S + 4})"
+    command = [str(bench.bin / "vicrun"), "-n", "8", "--", sys.executable, "-c", card, ":"]
+    with subprocess.Popen([*command, *bench.bridge], stderr=subprocess.PIPE, text=True) as job:
+        assert job.stderr is not None
+        while "takes messages" not in job.stderr.readline():
+            if job.poll() is not None:
+                raise SystemExit("the idle job has ended")
+        children = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text("utf-8").split()
+        (bridge,) = [
+            pid for pid in children if "vicbridge" in Path(f"/proc/{pid}/comm").read_text()
+        ]
+        time.sleep(2)  # all are open
+        before, began = process_cpu_s(bridge), time.monotonic()
+        time.sleep(IDLE_S)
+        share = (process_cpu_s(bridge) - before) / (time.monotonic() - began)
+        job.terminate()
+    print(f"idle, 8 cards: {share:.2%} of a core (goal: under 1 %)")
+    row("bridge: CPU time while 8 cards are idle", "a core", share, "less")
+
+
+def process_cpu_s(pid: str) -> float:
+    """Return the CPU time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def perftest(bench: Bench) -> None:
     """Let PerfTest consume what the bridge published, and publish what the bridge delivers."""
     where = os.environ.get("PERFTEST")
@@ -197,6 +227,7 @@ def main() -> None:
         bench = Bench(brokers, Path(folder))
         publishing(bench, pairs)
         memory(bench)
+        idle(bench)
         perftest(bench)
 
 

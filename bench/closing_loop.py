@@ -20,16 +20,17 @@ from pathlib import Path
 import numpy as np
 from rows import row
 
-from dvsim.calibration import Calibration
-from dvsim.calibration.measured import cards_of
-from dvsim.calibration.points import Point, logs_apart, points_of
-from dvsim.calibration.runs import Given
-from dvsim.calibration.simulated import simulated_s
-from dvsim.calibration.text import machine
 from dvsim.emu.asked import Emulation
+from dvsim.evidence.calibration import Calibration
+from dvsim.evidence.calibration.cards import cards_of
+from dvsim.evidence.calibration.points import Point, points_of
+from dvsim.evidence.calibration.runs import Given
+from dvsim.evidence.calibration.simulated import simulated_s
+from dvsim.evidence.calibration.text import machine
+from dvsim.evidence.numbers import logs_apart
+from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.run import Run
-from dvsim.scenario.load import load
-from dvsim.scenario.types import Scenario
 from dvsim.session import run_scenarios
 
 FITTED = (8, 2_048, 131_072)
@@ -65,7 +66,6 @@ def measured(rounds: int) -> list[Given]:
                 [scenario(path, size) for size in sizes],
                 seed=number,
                 out=None,
-                report=False,
                 scale=1,
                 backend=Emulation(clusters=1, nodes=1, at_least_once=confirms),
             )
@@ -105,7 +105,7 @@ def main() -> None:
         fit = [p for p in points if p.transport == path and p.size in FITTED]
         held = [p for p in points if p.transport == path and p.size in HELD_OUT]
         cards = cards_of(fit, path, "bench/closing_loop.py", machine(fit[0]))
-        times = simulated_s([point.scenario for point in [*fit, *held]], cards)
+        times = simulated_s(run_scenarios, [point.scenario for point in [*fit, *held]], cards)
         print("\n".join(Calibration(tuple(fit), tuple(cards), tuple(times[: len(fit)])).lines()))
         print(f"\n{path}: us per message and receiver; cards of the fitted sizes only")
         print("                        measured  (se)  simulated   error  log-log   error")

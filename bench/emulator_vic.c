@@ -30,11 +30,21 @@ static void warm_up(void)
     }
 }
 
+/* One counter, the one that is counted, or sixteen of which it is one. */
+static int wait_for_put(unsigned counters)
+{
+    uint64_t ready;
+    return counters == 1 ? vic_counter_wait(card, 0, VIC_FOREVER)
+                         : vic_wait(card, (UINT64_C(1) << counters) - 1, 0, &ready, VIC_FOREVER);
+}
+
 /* ns one way. */
-static double put(uint64_t count)
+static double put(uint64_t count, unsigned counters)
 {
     uint32_t me = attr.card;
-    MUST(vic_counter_set(card, 0, 1));
+    for (unsigned i = 0; i < counters; i++) {
+        MUST(vic_counter_set(card, i, 1));
+    }
     MUST(vic_barrier(card, VIC_FOREVER));
     uint64_t start = now_ns();
     for (uint64_t i = 1; i <= count; i++) {
@@ -43,7 +53,7 @@ static double put(uint64_t count)
                 MUST(vic_put(card, 1 - me, 0, &i, 1, 0));
             } else {
                 uint64_t word;
-                MUST(vic_counter_wait(card, 0, VIC_FOREVER));
+                MUST(wait_for_put(counters));
                 MUST(vic_counter_set(card, 0, 1));
                 MUST(vic_read(card, 0, &word, 1));
                 if (word != i) {
@@ -243,7 +253,8 @@ int main(int argc, char **argv)
         if (attr.mode == 0) {
             take_core(attr.card);
         }
-        figure = strcmp(test, "put") == 0       ? put(count)
+        figure = strcmp(test, "put") == 0       ? put(count, 1)
+                 : strcmp(test, "any") == 0     ? put(count, 16)
                  : strcmp(test, "single") == 0  ? single(count)
                  : strcmp(test, "scatter") == 0 ? scatter(count)
                  : strcmp(test, "copy") == 0    ? copy(count)

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from rows import row, seconds
 
+from dvsim.evidence.validation import validate
+from dvsim.kinds.load import load_campaign
 from dvsim.report import render_report
 from dvsim.report.page import figure_scripts
-from dvsim.scenario.load import load_campaign
 from dvsim.session import run_scenarios
-from dvsim.validation import validate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "browser"))
 from chromium import Chromium, found

@@ -28,7 +28,7 @@ from rows import row
 
 import dvsim
 from dvsim.backends.sim import simulate
-from dvsim.scenario.types import Scenario
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.sweeps.asked import Asked
 from dvsim.sweeps.plan import Point, plan
 from dvsim.sweeps.run import Sweep, prepare, run

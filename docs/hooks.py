@@ -57,8 +57,8 @@ def on_page_markdown(markdown: str, page, config: MkDocsConfig, files: Files) ->
 
 def assumed() -> str:
     """Return a table of every number of the packaged cards that no source gives."""
+    from dvsim.kinds.load import load_card
     from dvsim.scenario.find import card_names, find_card
-    from dvsim.scenario.load import load_card
     from dvsim.scenario.units import format_value
 
     lines = ["| card | parameter | value | confidence | why |", "|---|---|---|---|---|"]

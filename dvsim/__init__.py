@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from dvsim.emu.asked import Emulation
+    from dvsim.evidence.verdicts import Validation
     from dvsim.network import Network
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
     from dvsim.results.swept import Swept
-    from dvsim.scenario.load import AnyScenario
+    from dvsim.scenario.spec import Spec
     from dvsim.switch import Switch
-    from dvsim.validation.types import Validation
 
 __all__ = ["Network", "Run", "Switch", "__version__", "load", "run", "sweep", "validate"]
 
 
-def load(scenario: str | os.PathLike[str], **overrides: object) -> AnyScenario:
+def load(scenario: str | os.PathLike[str], **overrides: object) -> Spec:
     """Load a scenario by name or file, with overrides.
 
     Parameters
@@ -47,13 +47,13 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> AnyScenario:
     ScenarioError
         If the scenario or an override is wrong; its text names every fault with file and line.
     """
-    from dvsim.scenario.load import load as load_scenario
+    from dvsim.kinds.load import load as load_scenario
 
     return load_scenario(scenario, [f"{_key(key)}={value}" for key, value in overrides.items()])
 
 
 def run(
-    scenario: str | os.PathLike[str] | AnyScenario,
+    scenario: str | os.PathLike[str] | Spec,
     *,
     seed: int = 1,
     replications: int | None = None,
@@ -64,7 +64,7 @@ def run(
 ) -> Run | PointsStudy:
     """Run a scenario in memory and return the run; nothing is written.
 
-    A scenario of a switch or network alone gives a `dvsim.results.study.Study`.
+    A scenario of a switch or network alone gives a `dvsim.kinds.switch.result.Study`.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def run(
         If the scenario, an override or an argument is wrong.
     RunFailed
         See `dvsim.backends.sim.simulate`, `dvsim.backends.emu.emulate` and
-        `dvsim.backends.switch.study`.
+        `dvsim.kinds.switch.model.study`.
     TypeError
         If there are overrides for a scenario that is loaded already.
     """
@@ -203,7 +203,7 @@ def _key(short: str) -> str:
 
 def validate(*runs: Run | PointsStudy) -> Validation:
     """Hold runs against the published figures that their scenarios name."""
-    from dvsim.validation import validate as validate_runs
+    from dvsim.evidence.validation import validate as validate_runs
 
     return validate_runs(runs)
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from numbers import Integral
 
 from dvsim.emu.asked import Emulation
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario import messaging_build, switch_build
-from dvsim.scenario.bounds import REPLICATIONS, SEED, TASKS, WORKERS, extent
+from dvsim.kinds.base import kind_of
+from dvsim.scenario.bounds import REPLICATIONS, SEED, TASKS, WORKERS
 from dvsim.scenario.document import dotted
-from dvsim.scenario.load import AnyScenario
-from dvsim.scenario.messaging_types import MessagingScenario
-from dvsim.scenario.types import Scenario
+from dvsim.scenario.spec import Spec
 
 BACKENDS = ("sim", "emu")
 LARGEST_SCALE = 1000
@@ -35,27 +32,6 @@ def backend_of(asked: str | Emulation) -> Emulation | None:
         message = f"no such backend '{asked}'; there are {' and '.join(BACKENDS)}"
         raise ScenarioError([Fault("--backend", None, "", message, near[0] if near else None)])
     return Emulation().resolved() if asked == "emu" else None
-
-
-def scaled(scenario: AnyScenario, scale: float) -> AnyScenario:
-    """Return the scenario with its messages, or its slots that count, multiplied; at least one."""
-
-    def times(number: int) -> int:
-        return max(1, round(number * scale))
-
-    if isinstance(scenario, Scenario):
-        messages = times(scenario.workload.messages)
-        return replace(scenario, workload=replace(scenario.workload, messages=messages))
-    length = "messages" if isinstance(scenario, MessagingScenario) else "slots"
-    vary = tuple(
-        {key: tuple(map(times, values)) if key == length else values for key, values in t.items()}
-        for t in scenario.vary
-    )
-    if isinstance(scenario, MessagingScenario):
-        setting = scenario.setting.put(length, times(scenario.setting.flow.messages))
-        return replace(scenario, setting=setting, vary=vary)
-    slots = times(scenario.setting.traffic.slots)
-    return replace(scenario, setting=scenario.setting.put(length, slots), vary=vary)
 
 
 def check_asked(
@@ -85,25 +61,16 @@ def _whole(option: str, value: int, least: int, most: int) -> Iterator[Fault]:
         yield Fault(option, None, "", f"{value} is more than {most}")
 
 
-def check_extent(scenarios: Sequence[AnyScenario], replications: int) -> None:
+def check_extent(scenarios: Sequence[Spec], replications: int) -> None:
     """Refuse what the scale, or the number of replications, makes too much of a scenario."""
     faults = []
     for scenario in scenarios:
-        if isinstance(scenario, Scenario):
-            found = list(extent(scenario))
-            tasks, what = scenario.workload.iterations * replications, "iterations"
-        elif isinstance(scenario, MessagingScenario):
-            flows = map(scenario.at, range(len(scenario.points)))
-            found = [fault for point in flows for fault in messaging_build.extent(point)]
-            tasks, what = len(scenario.points) * replications, "runs"
-        else:
-            points = map(scenario.at, range(len(scenario.points)))
-            found = [fault for point in points for fault in switch_build.extent(point)]
-            tasks, what = len(scenario.points) * replications, "runs"
-        for key, message in found:
-            faults.append(Fault(scenario.name, None, dotted(key), message))
+        kind, tasks = kind_of(scenario), scenario.tasks * replications
+        for point in range(len(scenario.points)):
+            for key, message in kind.extent(scenario.at(point)):
+                faults.append(Fault(scenario.name, None, dotted(key), message))
         if tasks > TASKS:
-            message = f"{scenario.name} has {tasks} {what} then, and may have {TASKS}"
+            message = f"{scenario.name} has {tasks} {scenario.TASKS} then, and may have {TASKS}"
             faults.append(Fault("--replications", None, "", message))
     if faults:
         raise ScenarioError(faults)

@@ -9,11 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from dvsim.scenario.types import Scenario
-    from dvsim.system.iteration import Iteration
+from typing import NamedTuple, Protocol
 
 QUIET_S = 5.0  # between two lines when stderr is not a terminal
 BUSY_S = 0.1  # between two updates of the line of a terminal
@@ -117,19 +113,15 @@ class Progress:
         elif kind is None:
             self._print(self.shown("done").line())
 
-    def task_done(self, scenario: Scenario, iteration: Iteration) -> None:
-        """Count one finished iteration and show it if it is time."""
-        own = {item.metric: item.value for item in iteration.counters if item.component == "run"}
-        amounts = {"events/s": own.get("events", 0), "simulated s per s": own.get("simulated_s", 0)}
-        self._add(scenario.name, 1, amounts)
-
-    def runs_done(self, name: str, runs: int, node_updates: int) -> None:
-        """Count finished runs of a switch and show them if it is time."""
-        self._add(name, runs, {"node updates/s": node_updates})
-
-    def points_done(self, name: str, runs: int, events: int) -> None:
-        """Count finished runs of messaging over hosts and show them if it is time."""
-        self._add(name, runs, {"events/s": events})
+    def done(self, name: str, tasks: int, amounts: Mapping[str, float]) -> None:
+        """Count finished tasks, and what they did by the words behind its rate; show it in time."""
+        with self._lock:
+            self._done += tasks
+            self._what = name
+            self._share = self._rate = 0.0
+            for unit, amount in amounts.items():
+                self._amounts[unit] = self._amounts.get(unit, 0) + amount
+            self._show(BUSY_S if self._terminal else QUIET_S)
 
     def under_way(self, what: str, share: float, rate: float) -> None:
         """Say what is done, how much of a task is, and at how many messages per second."""
@@ -146,15 +138,6 @@ class Progress:
                 self._try(partial(self._painter.note, text))
             else:
                 self._print(f"\r\033[K{text}" if self._terminal else text)
-
-    def _add(self, name: str, tasks: int, amounts: Mapping[str, float]) -> None:
-        with self._lock:
-            self._done += tasks
-            self._what = name
-            self._share = self._rate = 0.0
-            for unit, amount in amounts.items():
-                self._amounts[unit] = self._amounts.get(unit, 0) + amount
-            self._show(BUSY_S if self._terminal else QUIET_S)
 
     def shown(self, what: str) -> Shown:
         """Return what is to be shown now."""

@@ -6,23 +6,20 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from dvsim.asked import backend_of, check_asked, check_extent, scaled
+from dvsim.asked import backend_of, check_asked, check_extent
 from dvsim.backends.code import code_version, emulated_version
-from dvsim.emu.asked import Emulation, check_emulation, fitted, own_scale
-from dvsim.making import How, Result, made
-from dvsim.results.folder import clear_room, make_room, write_run
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
-from dvsim.results.study_folder import write_study
-from dvsim.scenario.load import AnyScenario
+from dvsim.emu.asked import Emulation, check_emulation
+from dvsim.kinds.base import How, kind_of
+from dvsim.making import Result, folder_of, made
+from dvsim.results.folder import clear_room, make_room
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.types import Scenario
+from dvsim.scenario.spec import Spec
 
 REPLICATIONS = {"sim": 10, "emu": 1}  # unless asked for otherwise
 
 
 def run_scenarios(
-    scenarios: Sequence[AnyScenario],
+    scenarios: Sequence[Spec],
     *,
     seed: int = 1,
     replications: int | None = None,
@@ -32,7 +29,7 @@ def run_scenarios(
     workers: int | None = None,
     backend: str | Emulation = "sim",
     progress: bool = False,
-    report: bool = True,
+    report: bool = False,
     command: str | Sequence[str] = "dvsim.session.run_scenarios(...)",
 ) -> list[Result]:
     """Run scenarios, each once for the same scenario, version, seed and replications.
@@ -44,7 +41,7 @@ def run_scenarios(
         a `Run`, one of a switch or network alone a `Study`, of messaging a `MessagingStudy`.
     seed, replications
         See `dvsim.backends.sim.simulate`, `dvsim.backends.emu.emulate` and
-        `dvsim.backends.switch.study`. None takes 10 replications, and 1 of an emulated run.
+        `dvsim.kinds.switch.model.study`. None takes 10 replications, and 1 of an emulated run.
     out
         Where run folders go; a complete one that answers the same question is reused. None keeps
         the runs in memory.
@@ -61,7 +58,7 @@ def run_scenarios(
     progress
         Show progress on stderr.
     report
-        Write ``report.html`` into each new folder.
+        Write ``report.html`` into each new folder: 5 MB. `dvsim report` makes one of any folders.
     command
         What was typed, for the manifest: the words of a command line, or a Python call.
 
@@ -77,7 +74,7 @@ def run_scenarios(
     times = REPLICATIONS["sim" if emulation is None else "emu"]
     times = times if replications is None else replications
     check_asked(seed=seed, replications=times, scale=scale, workers=workers)
-    asked = [_sized(scenario, scale, emulation) for scenario in scenarios]
+    asked: list[Spec] = [kind_of(one).sized(one, scale, emulation) for one in scenarios]
     if emulation is not None:
         check_emulation(asked, emulation, {"--workers": workers})
     check_extent(asked, times)
@@ -85,10 +82,10 @@ def run_scenarios(
     version = code_version() if emulation is None else emulated_version()
     how = How(version, seed, times, emulation)
     results: dict[str, Result] = {}
-    missing: dict[str, AnyScenario] = {}
+    missing: dict[str, Spec] = {}
     room: list[Path] = []  # folders that were not there before, the innermost first
     for question, scenario in dict(zip(questions, asked, strict=True)).items():
-        kept = None if out is None or force else how.find(out, scenario)
+        kept = None if out is None or force else kind_of(scenario).find(out, scenario, how)
         if kept is None:
             missing[question] = scenario
         else:
@@ -96,7 +93,7 @@ def run_scenarios(
     try:
         if out is not None:
             for scenario in missing.values():
-                room = make_room(how.folder(out, scenario)) + room
+                room = make_room(folder_of(how, out, scenario)) + room
         whole = dict(zip(questions, scenarios, strict=True))
         found = made(list(missing.values()), how, workers, progress, command, whole)
         with closing(found):
@@ -108,34 +105,17 @@ def run_scenarios(
     return [results[question] for question in questions]
 
 
-def _sized(scenario: AnyScenario, scale: float | None, emulation: Emulation | None) -> AnyScenario:
-    """Return the scenario with as many messages, or slots, as shall be."""
-    if emulation is None or not isinstance(scenario, Scenario):
-        return scaled(scenario, 1.0 if scale is None else scale)
-    sized = scaled(scenario, own_scale(scenario) if scale is None else scale)
-    assert isinstance(sized, Scenario)
-    return fitted(sized) if sized.workload.messages < scenario.workload.messages else sized
-
-
 def _kept(result: Result, out: Path | None, how: How, *, report: bool) -> Result:
     if out is None:
         return result
-    folder = how.folder(out, result.scenario)
-    if isinstance(result, PointsStudy):
-        return write_study(result, folder, _study_report if report else None)
-    return write_run(result, folder, _report if report else None)
+    folder, kind = folder_of(how, out, result.scenario), kind_of(result.scenario)
+    page = _page if report and kind.pages else None
+    kept: Result = kind.write(result, folder, page)
+    return kept
 
 
-def _report(run: Run, path: Path) -> None:
-    from dvsim.report import write_report
-    from dvsim.validation import validate
+def _page(result: Result, path: Path) -> None:
+    from dvsim.evidence.validation import validate
+    from dvsim.report import write_results
 
-    # what is measured on this machine is not judged by tolerances that were declared for a model
-    judged = run.scenario.reference is not None and run.backend == "sim"
-    write_report(path, [run], validation=validate([run]) if judged else None)
-
-
-def _study_report(study: PointsStudy, path: Path) -> None:
-    from dvsim.report import write_study_report
-
-    write_study_report(path, [study])
+    write_results(path, [result], validate([result]) if result.judged else None, form="html")

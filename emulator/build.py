@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
-LIBRARY = ("src", "src/functional", "src/timed", "src/message", "src/client")
+LIBRARY = ("src", "src/functional", "src/timed", "src/message", "src/client", "src/collective")
 """Folders whose C files are libvic."""
 SHARED = ("src/job.c", "src/config.c", "src/bell.c")
 """What vicrun has in common with libvic."""

@@ -14,14 +14,23 @@ from dvsim.core import source_digest
 from dvsim.scenario.find import find_card
 
 PACKAGE = Path(__file__).resolve().parents[1]
-ROOMS = ("core", "switch", "network", "system", "messaging", "backends")
+ROOMS = (
+    "core",
+    "switch",
+    "network",
+    "system",
+    "messaging",
+    "backends",
+    "kinds",
+    "kinds/switch",
+    "kinds/hosts",
+    "kinds/rabbitmq",
+)
 EMULATED = ("emu", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
 FILES = (
     "results/samples.py",
     "results/summary.py",
-    "results/study.py",
-    "results/messaging.py",
     "scenario/slot.py",
 )
 CARD = "data-vortex-8"  # whose planes and links a network has that does not say

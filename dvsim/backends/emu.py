@@ -16,7 +16,7 @@ from dvsim.emu.asked import Emulation
 from dvsim.emu.harness import run_iteration
 from dvsim.emu.site import site
 from dvsim.errors import DvsimError, RunFailed
-from dvsim.scenario.types import Scenario
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Iteration
 from dvsim.system.streams import Streams
 

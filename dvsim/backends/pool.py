@@ -6,11 +6,13 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import chain, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 from typing import Any, TypeVar
@@ -18,6 +20,9 @@ from typing import Any, TypeVar
 from dvsim.errors import RunFailed
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
+
+START_S = 0.3
+"""For so long tasks are done in the process that asks for them, before others are started."""
 
 DIED = "a worker process died; is there enough memory?"
 
@@ -80,6 +85,8 @@ class Workers:
     def do(self, work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[Done]:
         """Begin tasks and return their results, in order, as they are asked for.
 
+        What is done within `START_S` is done in this process: to start others takes longer.
+
         Parameters
         ----------
         work
@@ -92,10 +99,37 @@ class Workers:
         RunFailed
             If a worker dies. What `work` raises is raised where its result is taken.
         """
-        if self._workers <= 1:
-            return map(work, tasks)
-        with self._starting() as pool:
-            return _results(deque(pool.submit(work, task) for task in tasks))
+        return map(work, tasks) if self._workers <= 1 else self._soon(work, deque(tasks))
+
+    def _soon(self, work: Callable[[Task], Done], tasks: deque[Task]) -> Iterator[Done]:
+        """Do tasks in this process until there has been time enough to start others."""
+        lock, futures, failed = threading.Lock(), deque[Future[Done]](), list[BaseException]()
+
+        def start() -> None:
+            with lock:
+                try:
+                    with self._starting() as pool:
+                        while tasks:
+                            futures.append(pool.submit(work, tasks[0]))
+                            tasks.popleft()
+                except BaseException as error:
+                    failed.append(error)  # to be raised where a result is taken
+
+        timer = threading.Timer(START_S, start)
+        timer.start()
+        try:
+            while True:
+                with lock:
+                    if failed:
+                        raise failed[0]
+                    if futures or not tasks:
+                        break
+                    task = tasks.popleft()
+                yield work(task)
+        finally:
+            timer.cancel()
+            timer.join()
+        yield from _results(futures)
 
     def begin(self, work: Callable[[Task], Done], task: Task) -> Future[Done]:
         """Begin one task in another process and return its result to come; otherwise as `do`."""
@@ -128,10 +162,14 @@ def pooled(
 ) -> Generator[Iterator[Done], None, None]:
     """Do groups of tasks and yield for each group the results of its tasks, all in order.
 
-    Closing the generator ends its worker processes. Otherwise as `Workers.do`.
+    The results of a group must be taken before the next group is asked for. Closing the generator
+    ends its worker processes. Otherwise as `Workers.do`.
     """
-    with Workers(workers if sum(map(len, groups)) > 1 else 1) as pool:
-        yield from [pool.do(work, group) for group in groups]
+    tasks = list(chain.from_iterable(groups))
+    with Workers(workers if len(tasks) > 1 else 1) as pool:
+        results = pool.do(work, tasks)
+        for group in groups:
+            yield islice(results, len(group))
 
 
 def _results(futures: deque[Future[Done]]) -> Iterator[Done]:

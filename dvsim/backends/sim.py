@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dvsim.backends.pool import pooled
 from dvsim.backends.tables import Gathered, Tables
 from dvsim.errors import RunFailed
-from dvsim.scenario.types import Scenario
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Iteration, run_iteration
 
 OnTask = Callable[[Scenario, Iteration], None]

@@ -12,8 +12,8 @@ from dvsim.cli.options import RunOptions
 from dvsim.cli.terminal import plain, say
 
 if TYPE_CHECKING:
-    from dvsim.lab.against import Judged
-    from dvsim.lab.types import LabData
+    from dvsim.evidence.lab.data import LabData
+    from dvsim.evidence.lab.judge import Judged
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
 
@@ -64,10 +64,10 @@ def validate_against(
         With `strict`, if a criterion does not hold.
     """
     from dvsim.errors import CriterionFailed, Fault, ScenarioError
-    from dvsim.lab.against import judge
-    from dvsim.lab.match import chosen
-    from dvsim.lab.opened import read_lab
-    from dvsim.lab.text import headline, lines
+    from dvsim.evidence.lab.judge import judge
+    from dvsim.evidence.lab.match import chosen
+    from dvsim.evidence.lab.read import read_lab
+    from dvsim.evidence.lab.text import headline, lines
     from dvsim.scenario.find import is_file, scenario_root
 
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from dvsim.cli.tables import Table
+from dvsim.results.lines import Table
 
 if TYPE_CHECKING:
     from dvsim.results.beside import Comparison, Row
@@ -23,13 +23,13 @@ MOST_UNMATCHED = 6  # points that are named
 
 def run_lines(found: Comparison) -> Iterator[str | Table]:
     """Yield runs as text: what they are, what differs, and a table for each column."""
-    from dvsim.results.beside import ALL
+    from dvsim.results.summary import SYSTEM
 
     yield from _head(found.runs, [run.backend for run in found.runs], found.differences)
     for column, group in groupby(found.rows, key=lambda row: row.column):
         rows = list(group)
         printed = rows[0].reading
-        name = "all receivers" if column == ALL else f"{column}, {printed}/s"
+        name = "all receivers" if column == SYSTEM else f"{column}, {printed}/s"
         cells = [[f"{INDENT}{_name(row, printed)}", *_run_cells(row, found)] for row in rows]
         yield ""
         yield _run_table(name, cells, len(found.runs))
@@ -97,9 +97,9 @@ def _column_heads(count: int) -> list[str]:
 
 
 def _name(row: Row, printed: str) -> str:
-    from dvsim.results.beside import ALL
+    from dvsim.results.summary import SYSTEM
 
-    if row.column != ALL:
+    if row.column != SYSTEM:
         return row.statistic + f", in {row.reading}" * (row.reading != printed)
     return "messages/s" if row.reading == "messages" else "MB/s"
 
@@ -154,7 +154,7 @@ def _plain(value: object) -> str:
 
 
 def _points_text(points: Sequence[Mapping[str, Any]]) -> str:
-    from dvsim.scenario.varied import point_text
+    from dvsim.scenario.spec import point_text
 
     named = "; ".join(map(point_text, points[:MOST_UNMATCHED]))
     more = len(points) - MOST_UNMATCHED

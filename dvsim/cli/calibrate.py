@@ -14,8 +14,8 @@ from dvsim.cli.options import Output, json_option
 from dvsim.cli.terminal import complain, say
 
 if TYPE_CHECKING:
-    from dvsim.calibration import Calibration
-    from dvsim.calibration.against import Fitting
+    from dvsim.evidence.calibration import Calibration
+    from dvsim.evidence.calibration.fit import Fitting
 
 TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers", "optuna")
 SEARCH = ("fit", "hold_out", "parameters", *TRIALS)
@@ -125,10 +125,11 @@ def calibrate(
 def _measure(
     folders: tuple[Path, ...], name: str, out: Path, command: str, *, as_json: bool
 ) -> None:
-    from dvsim.calibration import calibrate as calibrated
-    from dvsim.calibration.writing import write_cards
+    from dvsim.evidence.calibration import calibrate as calibrated
+    from dvsim.evidence.calibration.cards import write_cards
+    from dvsim.session import run_scenarios
 
-    found = calibrated(folders, name, command)
+    found = calibrated(run_scenarios, folders, name, command)
     paths = write_cards([one.card for one in found.cards], out)
     if as_json:
         click.echo(_json(found, paths))
@@ -146,11 +147,13 @@ def _fit(
     *,
     as_json: bool,
 ) -> None:
-    from dvsim.calibration.against import How, fit_card
-    from dvsim.calibration.fit_text import lines
-    from dvsim.calibration.writing import write_cards
+    from dvsim.evidence.calibration.cards import write_cards
+    from dvsim.evidence.calibration.fit import How, fit_card
+    from dvsim.evidence.calibration.text import fit_lines
+    from dvsim.session import run_scenarios
 
     fitting = fit_card(
+        run_scenarios,
         card,
         against,
         search["fit"],
@@ -159,13 +162,13 @@ def _fit(
         How(**{key: search[key] for key in TRIALS}),
         name,
         command,
-        told=complain,
+        progress=complain,
     )
     (path,) = write_cards([fitting.card], out)
     if as_json:
         click.echo(_fitting_json(fitting, path))
         return
-    _say(lines(fitting), {fitting.target.role: path})
+    _say(fit_lines(fitting), {fitting.target.role: path})
 
 
 def _say(lines: Any, paths: dict[str, Path]) -> None:  # noqa: ANN401 - any lines
@@ -192,8 +195,8 @@ def _fitting_json(fitting: Fitting, path: Path) -> str:
 
     content = {
         "cards": {fitting.card.kind: str(path)},
-        "evaluations": fitting.found.evaluations,
-        "losses": [end.loss for end in fitting.found.ends],
+        "evaluations": fitting.outcome.evaluations,
+        "losses": [end.loss for end in fitting.outcome.ends],
         "known": {
             knob.name: one._asdict() for knob, one in zip(fitting.knobs, fitting.known, strict=True)
         },

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -16,9 +16,9 @@ from dvsim.cli.options import HtmlPage, Output, json_option
 from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
-    from dvsim.cli.tables import Table
     from dvsim.results.beside import Comparison
     from dvsim.results.beside_studies import StudyComparison
+    from dvsim.results.lines import Table
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
 
@@ -76,11 +76,11 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison 
         If there are not two, or of several kinds.
     """
     from dvsim.errors import Fault, ScenarioError
+    from dvsim.kinds.base import kind_of
     from dvsim.results.beside import compare as compare_runs
     from dvsim.results.beside_studies import compare_studies
     from dvsim.results.load import load_result
     from dvsim.results.named import folders_of, too_few
-    from dvsim.results.run import Run
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))
     _no_sweep(folders)
@@ -88,16 +88,15 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison 
     if len(results) < 2:
         raise too_few(names, root, next(iter(folders)))
     faults = [
-        Fault(str(folder), None, "", f"is {_kind(one)}, and the first is {_kind(results[0])}")
+        Fault(str(folder), None, "", f"is {_about(one)}, and the first is {_about(results[0])}")
         for folder, one in zip(folders, results, strict=True)
-        if _kind(one) != _kind(results[0])
+        if _about(one) != _about(results[0])
     ]
     if faults:
         raise ScenarioError(faults)
-    runs = [one for one in results if isinstance(one, Run)]
-    if runs:
-        return compare_runs(runs)
-    found = compare_studies([one for one in results if not isinstance(one, Run)])
+    if not kind_of(results[0].scenario).studies:
+        return compare_runs(cast("list[Run]", results))
+    found = compare_studies(cast("list[PointsStudy]", results))
     if not found.rows:
         message = "these studies have no point in common; dvsim show tells what each varies"
         raise ScenarioError([Fault(" ".join(names), None, "", message)])
@@ -118,14 +117,11 @@ def _no_sweep(folders: Iterable[Path]) -> None:
             raise ScenarioError([Fault(str(folder), None, "", message)])
 
 
-def _kind(result: Run | PointsStudy) -> str:
-    """Say what a result is of."""
-    from dvsim.results.messaging import MessagingStudy
-    from dvsim.results.study import Study
+def _about(result: Run | PointsStudy) -> str:
+    """Return what a result is of."""
+    from dvsim.kinds.base import kind_of
 
-    if isinstance(result, Study):
-        return "of a switch or network alone"
-    return "of messaging over hosts" if isinstance(result, MessagingStudy) else "of a system"
+    return str(kind_of(result.scenario).about)
 
 
 def _write(out: Path, found: Comparison | StudyComparison) -> None:

@@ -11,7 +11,7 @@ from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
-    from dvsim.consistency import Finding
+    from dvsim.evidence.consistency import Examination
 
 PUBLISHED = ("h3_message_rates.csv", "h3_amqp_vs_dv.csv")
 SENT = "h3_run_configuration.csv"
@@ -40,35 +40,37 @@ def consistency(
 
     Looks for a grid of values, totals that are multiples of the messages, common factors, rates
     above a limit, quantiles and moments or tables that contradict themselves; docs/consistency.md
-    says how. The strongest finding comes first. A finding is no error: the exit code is 0.
+    says how. The strongest finding comes first; if there is none, the answer says what was looked
+    for. A finding is no error: the exit code is 0.
     """
-    from dvsim.consistency import examine
     from dvsim.errors import CriterionFailed
+    from dvsim.evidence.consistency import examination
     from dvsim.scenario.find import reference_root
 
     limits = None if limit is None else _rate(limit)
     if data:
-        findings = examine(*data, messages=messages, limits=limits)
+        found = examination(*data, messages=messages, limits=limits)
     else:
         root = reference_root()
-        findings = examine(
+        found = examination(
             *(root / name for name in PUBLISHED),
             messages=root / SENT if messages is None else messages,
             limits={name: _rate(card) for name, card in PORT.items()} if limits is None else limits,
         )
     if as_json:
-        click.echo(_json(data or PUBLISHED, findings))
+        click.echo(_json(data or PUBLISHED, found))
     else:
-        _print(findings)
-    if strict and findings:
-        raise CriterionFailed(f"{len(findings)} findings, the strongest: {findings[0].what}")
+        _print(found)
+    if strict and found.findings:
+        many = len(found.findings)
+        raise CriterionFailed(f"{many} findings, the strongest: {found.findings[0].what}")
 
 
 def _rate(text: str) -> float:
     """Return bytes per second of a rate, or of the port of a card."""
     from dvsim.errors import Fault, ScenarioError
+    from dvsim.kinds.load import load_card
     from dvsim.scenario.find import card_names, nearest
-    from dvsim.scenario.load import load_card
     from dvsim.scenario.units import UnitError, parse
 
     names = [name for kind in LIMITING for name in card_names(kind=kind)]
@@ -83,16 +85,17 @@ def _rate(text: str) -> float:
         raise ScenarioError([Fault("--limit", None, "", message, hint)]) from error
 
 
-def _print(findings: Sequence[Finding]) -> None:
-    from dvsim.consistency.words import lines
+def _print(found: Examination) -> None:
+    from dvsim.evidence.consistency.text import lines, summary
 
-    for finding in findings:
+    for finding in found.findings:
         for line in lines(finding):
             say(line)
-    say(f"{len(findings)} finding{'s' * (len(findings) != 1)}")
+    for line in summary(found):
+        say(line)
 
 
-def _json(data: Sequence[str], findings: Sequence[Finding]) -> str:
+def _json(data: Sequence[str], found: Examination) -> str:
     import json
     import math
     from dataclasses import asdict
@@ -101,6 +104,7 @@ def _json(data: Sequence[str], findings: Sequence[Finding]) -> str:
         asdict(finding)
         | {"strength": finding.strength}
         | {"log10_odds": None if math.isinf(finding.log10_odds) else finding.log10_odds}
-        for finding in findings
+        for finding in found.findings
     ]
-    return json.dumps({"data": list(data), "findings": rows}, allow_nan=False)
+    looked = {key: value for key, value in vars(found).items() if key != "findings"}
+    return json.dumps({"data": list(data), "findings": rows, **looked}, allow_nan=False)

@@ -156,8 +156,8 @@ def _compiler_lines(root: Path, cflags: bool, libs: bool, prefix_dir: bool) -> l
 def _parameters(name: str) -> list[str]:
     """Return a card as options of vicrun."""
     from dvsim.errors import Fault, ScenarioError
+    from dvsim.kinds.load import load_card
     from dvsim.scenario.find import card_names, nearest
-    from dvsim.scenario.load import load_card
 
     card: Card = load_card(name)
     if card.kind != "vortex":

@@ -13,7 +13,7 @@ from dvsim.cli.options import RunOptions
 from dvsim.cli.terminal import plain, say
 
 if TYPE_CHECKING:
-    from dvsim.ledger import Ledger
+    from dvsim.evidence.ledger import Ledger
 
 
 def write_ledger(
@@ -39,14 +39,16 @@ def write_ledger(
     CriterionFailed
         If it is strict and too few are confirmed.
     """
-    from dvsim.ledger import ENOUGH, gather
-    from dvsim.ledger.page import write_page
+    from dvsim.evidence.ledger import ENOUGH, gather
+    from dvsim.evidence.ledger.page import write_page
+    from dvsim.session import run_scenarios
 
     given = {**others, "--set": options.overrides, "--report": options.report}
     for name, value in given.items():
         if value:
             raise click.UsageError(f"--all is about all sources and takes no {name}")
     ledger = gather(
+        run_scenarios,
         seed=options.seed,
         replications=options.replications,
         out=options.out,
@@ -70,9 +72,9 @@ def write_ledger(
 
 def _lines(ledger: Ledger) -> list[str]:
     from dvsim.cli.validate import coloured
-    from dvsim.ledger.page import weighed
-    from dvsim.validation.goals import lines as goal_lines
-    from dvsim.validation.text import claim_lines
+    from dvsim.evidence.ledger.page import weighed
+    from dvsim.evidence.published.goals import lines as goal_lines
+    from dvsim.evidence.text import claim_lines
 
     found = [coloured(plain(line)) for line in claim_lines(ledger.claims)]
     found += ["", *(plain(line) for line in goal_lines(ledger.goals)), ""]

@@ -13,8 +13,8 @@ import click
 
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import json_option, set_option
-from dvsim.cli.tables import Table
 from dvsim.cli.terminal import complain, say, tell
+from dvsim.results.lines import Table
 
 if TYPE_CHECKING:
     from dvsim.limit import Limit, Probe
@@ -81,20 +81,20 @@ def limit(
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """
-    from dvsim.asked import check_asked, scaled
+    from dvsim.asked import check_asked
+    from dvsim.kinds.base import kind_of
+    from dvsim.kinds.load import load
     from dvsim.limit import find_limits
     from dvsim.limit.axis import axis_of
     from dvsim.limit.criterion import parse_criterion
-    from dvsim.limit.kinds import kind_of, searched
     from dvsim.limit.search import confidence_of
-    from dvsim.scenario.load import load
 
     check_asked(seed=seed, scale=scale, workers=workers)
-    loaded = searched(scaled(load(scenario, overrides), 1.0 if scale is None else scale))
+    loaded = load(scenario, overrides).scaled(1.0 if scale is None else scale)
     kind = kind_of(loaded)
-    criterion = parse_criterion(until, kind.metrics)
-    key = key or next(iter(kind.keys))
-    axis = axis_of(key, between or None, tolerance, kind.keys)
+    criterion = parse_criterion(until, kind.metrics(loaded))
+    key = key or next(iter(kind.orders), "")
+    axis = axis_of(key, between or None, tolerance, kind.orders)
     limits = list(
         find_limits(
             loaded,
@@ -126,7 +126,7 @@ def limit(
 
 def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str | Table]:
     """Yield the answer at one point, then its probes."""
-    from dvsim.scenario.switch_types import point_text
+    from dvsim.scenario.spec import point_text
 
     if one.point:
         yield f"  {point_text(one.point)}"
@@ -184,7 +184,7 @@ def answer(one: Limit, key: str) -> str:
 
 def _plain(one: Limit) -> dict[str, Any]:
     """Return a limit as JSON types."""
-    from dvsim.scenario.switch_types import plain
+    from dvsim.scenario.spec import plain
 
     return {
         "point": {key: plain(value) for key, value in one.point.items()},

@@ -14,10 +14,10 @@ import click
 
 if TYPE_CHECKING:
     from dvsim.emu.asked import Emulation
+    from dvsim.evidence.verdicts import Validation
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.scenario.load import AnyScenario
-    from dvsim.validation.types import Validation
+    from dvsim.scenario.spec import Spec
 
 
 FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.report, which is not loaded for --help
@@ -94,14 +94,14 @@ class RunOptions:
     report: Path | None
     as_json: bool
 
-    def load(self, names: Iterable[str]) -> list[AnyScenario]:
+    def load(self, names: Iterable[str]) -> list[Spec]:
         """Read the scenarios of names, campaigns, patterns and files."""
-        from dvsim.scenario.load import load_campaign
+        from dvsim.kinds.load import load_campaign
 
         return [scenario for name in names for scenario in load_campaign(name, self.overrides)]
 
     def run(
-        self, scenarios: Sequence[AnyScenario], backend: str | Emulation = "sim"
+        self, scenarios: Sequence[Spec], backend: str | Emulation = "sim"
     ) -> list[Run | PointsStudy]:
         """Run scenarios; one that was named twice is there once."""
         from dvsim.session import run_scenarios
@@ -136,8 +136,8 @@ def is_seen(backend: str | Emulation) -> bool:
     return not isinstance(backend, str) and bool(backend.traces or backend.on_cards)
 
 
-def one_kind(scenarios: Iterable[AnyScenario]) -> None:
-    """Refuse one page about systems and about switches alone: they have no figure in common.
+def one_kind(scenarios: Iterable[Spec]) -> None:
+    """Refuse one page about runs and about studies: they have no figure in common.
 
     Raises
     ------
@@ -145,16 +145,17 @@ def one_kind(scenarios: Iterable[AnyScenario]) -> None:
         If there are both.
     """
     from dvsim.errors import Fault, ScenarioError
-    from dvsim.scenario.types import Scenario
+    from dvsim.kinds.base import kind_of
 
-    systems: dict[bool, str] = {}
+    found: dict[bool, str] = {}
     for scenario in scenarios:
-        systems.setdefault(isinstance(scenario, Scenario), scenario.name)
-    if len(systems) == 2:
-        message = (
-            f"{systems[True]} is of a system and {systems[False]} of a switch alone; "
-            "a page is about one kind, ask for two"
-        )
+        kind = kind_of(scenario)
+        if not kind.pages:
+            message = f"{scenario.name} is {kind.about}, of which there is no page yet"
+            raise ScenarioError([Fault("--report", None, "", message)])
+        found.setdefault(kind.studies, f"{scenario.name} is {kind.about}")
+    if len(found) == 2:
+        message = f"{found[False]} and {found[True]}; a page is about one kind, ask for two"
         raise ScenarioError([Fault("--report", None, "", message)])
 
 

@@ -50,8 +50,8 @@ def report(
 
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* -o report.html
     """
+    from dvsim.evidence.validation import validate
     from dvsim.results.load import load_result
-    from dvsim.validation import validate
 
     runs = [load_result(folder) for folder in folders]
     said = ["dvsim", "report", *map(str, folders)]

@@ -50,13 +50,13 @@ def run(
     runs = options.run(loaded, how) if trace is None else [run_traced(options, loaded, how, trace)]
     written = []
     if options.report is not None:
-        from dvsim.validation import validate
+        from dvsim.evidence.validation import validate
 
-        judged = [one for one in runs if _has_reference(one)]
+        judged = [one for one in runs if one.judged]
         compared = validate(judged) if judged else None
         written = options.write_report(runs, compared)
     if options.as_json:
-        content = {"runs": [_as_json(one) for one in runs]} | answers_json(runs)
+        content = {"runs": [one.as_json() for one in runs]} | answers_json(runs)
         click.echo(json.dumps(content, allow_nan=False))
         return
     for one in told(runs):
@@ -65,59 +65,10 @@ def run(
         say(f"report: {path}")
 
 
-def _has_reference(one: Run | PointsStudy) -> bool:
-    """Whether a run is judged: what is measured on this machine is not."""
-    from dvsim.results.run import Run
-
-    return isinstance(one, Run) and one.scenario.reference is not None and one.backend != "emu"
-
-
 def _print(one: Run | PointsStudy) -> None:
-    """Print one run: what was asked, its columns, what limited it, and where it is kept."""
-    from dvsim.cli.columns import column_table, emulated_text, stage_lines
-    from dvsim.cli.messaging import messaging_lines
-    from dvsim.cli.points import study_lines
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.study import Study
+    from dvsim.kinds.base import kind_of
 
-    if isinstance(one, PointsStudy):
-        tell(study_lines(one) if isinstance(one, Study) else messaging_lines(one), indent=2)
-        say("")
-        return
-    scenario, work = one.scenario, one.scenario.workload
-    say(f"{scenario.name}: {scenario.title}")
-    about = [f"  {emulated_text(one)}"] if one.backend == "emu" else []
-    if one.replications > 1:
-        meaning = f"{one.replications} replications; ± is the 95 % interval over replications"
-    else:
-        meaning = "1 replication, which says nothing about the spread between runs"
-    about.append(
-        f"  {work.messages:,} messages of {work.message_bytes:,} B in each of "
-        f"{work.iterations} iterations, seed {one.seed}, {meaning}"
-    )
-    pieces = scenario.system.transport == "data-vortex"
-    if pieces:
-        about.append(
-            "  rates count pieces, as the paper printed them; 'in messages' counts messages"
-        )
-    tell([*about, column_table(one), *stage_lines(one)], indent=2)
-    if one.folder is not None:
-        say(f"  kept in {one.folder}")
+    lines = kind_of(one.scenario).lines(one)
+    say(next(lines))
+    tell(lines, indent=2)
     say("")
-
-
-def _as_json(one: Run | PointsStudy) -> dict[str, object]:
-    """Return a run as JSON types: what was asked, its manifest and its estimates."""
-    from dvsim.cli.points import study_json
-    from dvsim.results.points import PointsStudy
-
-    if isinstance(one, PointsStudy):
-        return study_json(one)
-    return {
-        "scenario": one.scenario.name,
-        "seed": one.seed,
-        "replications": one.replications,
-        "folder": None if one.folder is None else str(one.folder),
-        "manifest": one.manifest,
-        "estimates": one.estimates().to_dict(orient="records"),
-    }

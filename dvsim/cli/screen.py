@@ -16,8 +16,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table as Grid
 from rich.text import Text
 
-from dvsim.cli.tables import GAP, Table
 from dvsim.cli.terminal import plain
+from dvsim.results.lines import GAP, Table
 
 if TYPE_CHECKING:
     from dvsim.progress import Shown

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from dvsim.cli.terminal import complain, say
 
 if TYPE_CHECKING:
+    from dvsim.kinds.load import Template
     from dvsim.results.swept import Swept
-    from dvsim.scenario.load import Template
     from dvsim.sweeps.sensitivity import Index
 
 INDENT = "  "
@@ -85,7 +85,7 @@ def click_json(content: Mapping[str, Any]) -> None:
 
 def index_lines(swept: Swept, answers: Sequence[Index]) -> Iterator[str]:
     """Yield the indices of each result, the most important key first, with bars."""
-    from dvsim.validation.text import aligned
+    from dvsim.evidence.text import aligned
 
     asked = swept.manifest["asked"]
     yield (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from dvsim.cli.options import json_option, set_option
 from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
-    from dvsim.scenario.load import Resolved
+    from dvsim.kinds.load import Resolved
     from dvsim.scenario.types import Card
 
 MOST_SHOWN = 40  # items of a list
@@ -39,12 +41,12 @@ def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bo
     if schema:
         from pydantic import TypeAdapter
 
-        from dvsim.scenario.messaging_schema import MessagingFile
-        from dvsim.scenario.schema import ScenarioFile
-        from dvsim.scenario.switch_schema import SwitchFile
+        from dvsim.kinds.base import kind_named, kinds
 
-        either: TypeAdapter[object] = TypeAdapter(ScenarioFile | SwitchFile | MessagingFile)
-        click.echo(_json(either.json_schema()))
+        every: TypeAdapter[object] = TypeAdapter(
+            functools.reduce(operator.or_, (kind_named(name).Spec for name in kinds()))
+        )
+        click.echo(_json(every.json_schema()))
         return
     if name is None:
         raise click.UsageError("name a scenario, a file or a card; `dvsim list` lists them")
@@ -57,8 +59,8 @@ def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bo
 
 def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]:
     """Return the same description as a table and as text."""
+    from dvsim.kinds.load import load_campaign, load_card, resolve
     from dvsim.scenario.document import read
-    from dvsim.scenario.load import load_campaign, load_card, resolve
 
     path, is_card = _locate(name)
     head = read(path).data
@@ -78,9 +80,9 @@ def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]
 def _locate(name: str) -> tuple[Path, bool]:
     """Return the file of a name, and whether it is a card."""
     from dvsim.errors import Fault, ScenarioError
+    from dvsim.kinds.load import is_card
     from dvsim.scenario.document import read
     from dvsim.scenario.find import card_names, find_card, list_scenarios, nearest, resolve_name
-    from dvsim.scenario.load import is_card
 
     if name.endswith(".toml"):
         path = resolve_name(name)
@@ -99,16 +101,14 @@ def _locate(name: str) -> tuple[Path, bool]:
 
 def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
     """Describe a scenario with all its cards."""
-    from dvsim.scenario.messaging_types import MessagingScenario
     from dvsim.scenario.render import sections
-    from dvsim.scenario.types import Scenario
 
     scenario = resolved.scenario
-    system = scenario if isinstance(scenario, Scenario) else None
-    in_use = system.system.cards if system else {}
-    if isinstance(scenario, MessagingScenario):
-        in_use = {f"{role}.{card.name}": card for role, card in scenario.cards}
-    tables = sections(scenario)
+    one_of_each = scenario.vary == ()
+    in_use = {
+        role if one_of_each else f"{role}.{card.name}": card for role, card in scenario.used_cards()
+    }
+    tables = sections(scenario, whole=False)
     head = tables.pop("")
     values: dict[str, dict[str, Any]] = {}
 
@@ -120,20 +120,16 @@ def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
         parts = [int(part) if part.isdigit() else part for part in section.split(".")]
         for key, value in table.items():
             add((*parts, key), value)
-        if section == "system":
-            for role, card in in_use.items() if system else ():
+        if section == "system" and one_of_each:
+            for role, card in in_use.items():
                 add((section, role), card.name)
-        if section == "probe" and system:
-            for label, column in system.probe.columns.items():
-                said = {"receiver": column.receiver, "iterations": list(column.iterations)}
-                add((section, "columns", label), said)
     cards = {role: _plain(card) for role, card in in_use.items()}
     rows = [(k, _words(item["value"], item["unit"]), item["origin"]) for k, item in values.items()]
     lines = [f"{scenario.name}: {scenario.title}"]
     lines += [f"{key:8}  {head[key]}" for key in ("question", "source", "loop") if key in head]
     lines += ["", _columns(rows)]
     for role, card in in_use.items():
-        label = f"system.{role} = {card.name}" if system else f"system.{role}"
+        label = f"system.{role} = {card.name}" if one_of_each else f"system.{role}"
         lines += ["", _card_text(label, card)]
     return head | {"path": scenario.path, "values": values, "cards": cards}, "\n".join(lines)
 

@@ -110,7 +110,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     Example: dvsim sweep h3/dv-2048 --vary system.bridge.sockets=1..8*2
     --vary workload.message_bytes=8..131072*4 --scale 0.01
     """
-    from dvsim.scenario.load import template
+    from dvsim.kinds.load import template
     from dvsim.sweeps.plan import plan
     from dvsim.sweeps.run import prepare
 

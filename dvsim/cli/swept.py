@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 INDENT = "  "
 MOST = 40  # points that are printed
+MOST_SHOWN = 3  # results, where none of the usual ones is there
 SHOWN = ("delivered_rate", "payload_rate", "throughput", "mean_latency", "rate_out", "latency")
 FAILED = 5  # whose errors are told
 
@@ -32,13 +33,14 @@ def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
             fault = Fault("--result", None, name, f"no such result; there are {known}",
                           nearest(name, swept.results))  # fmt: skip
             raise ScenarioError([fault])
-    return list(wanted) or [name for name in SHOWN if name in swept.results]
+    usual = [name for name in SHOWN if name in swept.results]
+    return list(wanted) or usual or list(swept.results[:MOST_SHOWN])
 
 
 def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
     """Yield the table of a sweep, then what failed and where everything is."""
+    from dvsim.evidence.text import aligned
     from dvsim.report.metrics import estimate_texts
-    from dvsim.validation.text import aligned
 
     asked = swept.manifest["asked"]
     shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
@@ -88,8 +90,8 @@ def failed_lines(swept: Swept) -> Iterator[str]:
 
 def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
     """Yield the points of a sweep and what would become of each."""
+    from dvsim.evidence.text import aligned
     from dvsim.sweeps.asked import Refused
-    from dvsim.validation.text import aligned
 
     keys = [key for key, _ in sweep.points[0].values]
     rows = [["point", *map(short, keys), ""]]

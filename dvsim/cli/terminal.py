@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 if TYPE_CHECKING:
-    from dvsim.cli.tables import Table
     from dvsim.progress import Painter
+    from dvsim.results.lines import Table
 
 # control characters but the line feed, and those that turn the direction of the text around them
 _CONTROL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

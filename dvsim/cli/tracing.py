@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
@@ -18,9 +18,10 @@ from dvsim.cli.terminal import complain
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emu.asked import Emulation
+    from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.scenario.load import AnyScenario
+    from dvsim.scenario.spec import Spec
 
 LIMIT = "50 MB"
 FEW = 3  # thinned rows that are named
@@ -83,7 +84,7 @@ def _size(text: str) -> int:
 
 
 def run_traced(
-    options: RunOptions, scenarios: Sequence[AnyScenario], how: str | Emulation, trace: Trace
+    options: RunOptions, scenarios: Sequence[Spec], how: str | Emulation, trace: Trace
 ) -> Run | PointsStudy:
     """Run a scenario and write its timeline; an emulated one is run anew, to have one.
 
@@ -124,7 +125,7 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
 
 def _write(trace: Trace, one: Run | PointsStudy, how: str | Emulation) -> None:
     """Write the timeline of a result, and say on stderr what is in it."""
-    from dvsim.scenario.types import Scenario
+    from dvsim.kinds.base import kind_of
     from dvsim.trace import write_trace
     from dvsim.trace.chrome import room_for
     from dvsim.trace.emulated import emulated_timeline
@@ -132,10 +133,12 @@ def _write(trace: Trace, one: Run | PointsStudy, how: str | Emulation) -> None:
 
     sampled: list[str] = []
     room = room_for(trace.limit)
-    if isinstance(how, str) or how.traces is None or not isinstance(one.scenario, Scenario):
+    if isinstance(how, str) or how.traces is None or not kind_of(one.scenario).emulated:
         timeline, facts = simulated_timeline(one.scenario, one.seed, room)
     else:
-        timeline, facts, sampled = emulated_timeline(one.scenario, how.traces.folder, room)
+        timeline, facts, sampled = emulated_timeline(
+            cast("Scenario", one.scenario), how.traces.folder, room
+        )
     about = {"version": one.manifest["version"], **facts}
     written = write_trace(trace.path, timeline, about, trace.limit, sampled)
     first = f"{facts['point']}; replication 1" if "point" in facts else "replication 1"

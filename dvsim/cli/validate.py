@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -14,17 +14,25 @@ from dvsim.cli.options import Output, RunOptions, run_options
 from dvsim.cli.terminal import plain, say
 
 if TYPE_CHECKING:
+    from dvsim.evidence.claims import Source
+    from dvsim.evidence.verdicts import Validation
+    from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.scenario.load import AnyScenario
-    from dvsim.scenario.types import Scenario
-    from dvsim.validation.types import Validation
+    from dvsim.scenario.spec import Spec
 
 
 @click.command()
 @click.argument("campaign", required=False, shell_complete=complete_campaigns)
 @run_options
 @against_options
+@click.option(
+    "--claims",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Claims of a source of yours: FOLDER/claims.py is run, and reads claims.csv beside it.",
+)
 @click.option("--all", "everything", is_flag=True, help="Every claim of every source.")
 @click.option(
     "--ledger",
@@ -45,6 +53,7 @@ def validate(
     against: str | None,
     meta: Path | None,
     taken: str | None,
+    folder: Path | None,
     everything: bool,
     ledger: Path | None,
     strict: bool,
@@ -66,31 +75,34 @@ def validate(
     if everything:
         from dvsim.cli.ledger import write_ledger
 
-        others = {"CAMPAIGN": campaign, "--against": against}
+        others = {"CAMPAIGN": campaign, "--against": against, "--claims": folder}
         write_ledger(options, ledger, others, strict=strict)
     elif ledger is not None:
         message = "--ledger is for --all: dvsim validate --all --ledger docs/claims.md"
         raise click.UsageError(message)
+    elif against is not None and folder is not None:
+        raise click.UsageError("--claims are decided by runs alone, without --against")
     elif against is not None:
         validate_against(campaign or "h3", options, against, meta, taken, strict=strict)
     elif meta is not None or taken is not None:
         raise click.UsageError(f"{'--as' if meta is None else '--lab'} is for --against")
     else:
-        _validate(campaign or "h3", options, strict=strict)
+        _validate(campaign or "h3", options, folder, strict=strict)
 
 
-def _validate(campaign: str, options: RunOptions, *, strict: bool) -> None:
-    from dvsim.results.study import Study
-    from dvsim.validation import validate as validate_runs
+def _validate(campaign: str, options: RunOptions, folder: Path | None, *, strict: bool) -> None:
+    from dvsim.evidence.claims import load_source
+    from dvsim.evidence.validation import validate as validate_runs
 
-    runs = options.run(_load(campaign, options))
-    validation = validate_runs(runs)
+    more = [load_source(folder)] if folder is not None else []
+    runs = options.run(_load(campaign, options, more))
+    validation = validate_runs(runs, more=more)
     written = options.write_report(runs, validation)
     if options.as_json:
         click.echo(_json(validation, runs))
     else:
         if options.scale not in (None, 1):
-            slots = any(isinstance(run, Study) for run in runs)
+            slots = any(run.scenario.LENGTH == "slots" for run in runs)
             what = "slots" if slots and not validation.rows else "messages"
             say(f"{what} scaled by {options.scale:g}: not the published workload\n")
         _print(validation, runs, options)
@@ -100,20 +112,23 @@ def _validate(campaign: str, options: RunOptions, *, strict: bool) -> None:
         _require_half(validation)
 
 
-def _load(campaign: str, options: RunOptions) -> list[AnyScenario]:
+def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:
     """Return the scenarios of a campaign; at least one of them has published figures or claims."""
     from dvsim.errors import Fault, ScenarioError
+    from dvsim.evidence.validation import claimed
+    from dvsim.kinds.base import kind_of
     from dvsim.scenario.find import is_file, scenario_root
-    from dvsim.scenario.types import Scenario
-    from dvsim.validation.assess import claimed
 
     name = campaign
     if is_file(scenario_root() / campaign / "validation.toml"):
         name = f"{campaign.rstrip('/')}/validation"
     scenarios = options.load([name])
-    spoken_of = claimed()
+    spoken_of = claimed(more)
+    own = {name for source in more for entry in source.values() for name in entry.scenarios}
     if not any(
-        scenario.reference if isinstance(scenario, Scenario) else scenario.name in spoken_of
+        scenario.name in spoken_of
+        if kind_of(scenario).studies
+        else cast("Scenario", scenario).reference or scenario.name in own
         for scenario in scenarios
     ):
         message = "none of its scenarios names published figures to compare with"
@@ -122,9 +137,9 @@ def _load(campaign: str, options: RunOptions) -> list[AnyScenario]:
 
 
 def _print(validation: Validation, runs: Sequence[Run | PointsStudy], options: RunOptions) -> None:
-    from dvsim.validation.goals import goals
-    from dvsim.validation.goals import lines as goal_lines
-    from dvsim.validation.text import lines
+    from dvsim.evidence.published.goals import goals
+    from dvsim.evidence.published.goals import lines as goal_lines
+    from dvsim.evidence.text import lines
 
     for line in lines(validation, intervals=options.replications != 1):
         click.echo(coloured(plain(line)))
@@ -140,9 +155,10 @@ def _print(validation: Validation, runs: Sequence[Run | PointsStudy], options: R
 
 def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Scenario]:
     """Return the scenarios of a system among those of some results."""
-    from dvsim.scenario.types import Scenario
+    from dvsim.kinds.base import kind_of
 
-    return [run.scenario for run in runs if isinstance(run.scenario, Scenario)]
+    systems = [run.scenario for run in runs if not kind_of(run.scenario).studies]
+    return cast("list[Scenario]", systems)
 
 
 def coloured(line: str) -> str:
@@ -162,8 +178,8 @@ def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
     import json
     from dataclasses import asdict
 
-    from dvsim.validation.assess import tallies
-    from dvsim.validation.goals import goals
+    from dvsim.evidence.published.goals import goals
+    from dvsim.evidence.validation import tallies
 
     kept = [
         {
@@ -185,7 +201,7 @@ def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
 
 def _require_half(validation: Validation) -> None:
     from dvsim.errors import CriterionFailed
-    from dvsim.validation.assess import columns_passed
+    from dvsim.evidence.validation import columns_passed
 
     columns = columns_passed(validation)
     if not columns and validation.claims:

@@ -10,8 +10,8 @@ import sys
 from collections import Counter
 from typing import Any, NamedTuple
 
-from dvsim.cli.tables import Table
 from dvsim.cli.terminal import complain, is_fancy
+from dvsim.results.lines import Table
 
 NS_PER_S = 10**9
 LINE_NS = NS_PER_S  # between two lines where there is no terminal

@@ -39,7 +39,7 @@ def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
 
 def answer_lines(answer: Answer) -> Iterator[str]:
     """Yield an answer: the question, the paragraph, the table, what is assumed, where it is."""
-    from dvsim.validation.text import aligned
+    from dvsim.evidence.text import aligned
 
     whatif = answer.whatif
     yield f"{whatif.name}: {whatif.title}"
@@ -64,10 +64,10 @@ def answer_lines(answer: Answer) -> Iterator[str]:
 
 
 def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
-    from dvsim.results.run import Run
+    from dvsim.results.run import runs_of
     from dvsim.results.whatif import answers
 
-    return answers([run for run in runs if isinstance(run, Run)])
+    return answers(runs_of(runs))
 
 
 def _wrapped(text: str) -> list[str]:

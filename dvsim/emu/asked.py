@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.types import Scenario
+from dvsim.kinds.base import Own, kind_of
+from dvsim.kinds.rabbitmq.spec import Scenario
 
 if TYPE_CHECKING:
-    from dvsim.scenario.load import AnyScenario
+    from dvsim.scenario.spec import Spec
 
 MESSAGES = 200_000  # of an iteration, unless a scale is given: about ten seconds of sending
 BYTES = 256_000_000  # of an iteration, likewise: the queues of both receivers hold them all
@@ -134,9 +135,8 @@ def fitted(scenario: Scenario) -> Scenario:
     return replace(scenario, probe=replace(probe, batch=max(1, messages // BATCHES)))
 
 
-def size_facts(scenario: Scenario, whole: AnyScenario) -> dict[str, Any]:
+def size_facts(scenario: Scenario, whole: Own) -> dict[str, Any]:
     """Return how much of a scenario is sent, as JSON types; `whole` is it before it was scaled."""
-    assert isinstance(whole, Scenario)
     facts: dict[str, Any] = {
         "scale": scenario.workload.messages / whole.workload.messages,
         "messages_asked": whole.workload.messages,
@@ -146,9 +146,8 @@ def size_facts(scenario: Scenario, whole: AnyScenario) -> dict[str, Any]:
     return facts
 
 
-def size_text(scenario: Scenario, whole: AnyScenario, emulation: Emulation) -> str:
+def size_text(scenario: Scenario, whole: Own, emulation: Emulation) -> str:
     """Say how much of a scenario is sent, and what is promised for it."""
-    assert isinstance(whole, Scenario)
     work, batch = scenario.workload, scenario.probe.batch
     share = work.messages / whole.workload.messages
     text = f"{scenario.name}: {work.messages:,} messages of {work.message_bytes:,} B"
@@ -160,10 +159,11 @@ def size_text(scenario: Scenario, whole: AnyScenario, emulation: Emulation) -> s
     return f"{text}; {emulation.promise}"
 
 
-def unsuited(scenario: AnyScenario) -> Iterator[Fault]:
+def unsuited(scenario: Own) -> Iterator[Fault]:
     """Yield the reason why a scenario cannot be emulated, if there is one."""
-    if not isinstance(scenario, Scenario):
-        message = "is of a switch or network alone, which only backend sim can run"
+    kind = kind_of(scenario)
+    if not kind.emulated:
+        message = f"is {kind.about}, which only backend sim can run"
         yield Fault(scenario.name, None, "", message)
         return
     wanted = {"data-vortex": "interval", "tcp": "batch"}[scenario.system.transport]
@@ -175,16 +175,16 @@ def unsuited(scenario: AnyScenario) -> Iterator[Fault]:
         yield Fault(scenario.name, None, "workload.messages", message)
 
 
-def _unseen(scenarios: list[AnyScenario], emulation: Emulation) -> Iterator[Fault]:
+def _unseen(scenarios: list[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault for each scenario over TCP whose cards shall be watched."""
     for scenario in scenarios if emulation.on_cards is not None else ():
-        if isinstance(scenario, Scenario) and scenario.system.transport != "data-vortex":
+        if kind_of(scenario).emulated and scenario.system.transport != "data-vortex":
             yield Fault("--watch", None, scenario.name, "has no cards to watch")
 
 
-def _idle(scenarios: Iterable[AnyScenario], emulation: Emulation) -> Iterator[Fault]:
+def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
-    receivers = [one.system.receivers for one in scenarios if isinstance(one, Scenario)]
+    receivers = [one.system.receivers for one in scenarios if kind_of(one).emulated]
     option = "--url" if emulation.urls else "--clusters"
     brokers = len(emulation.urls) or emulation.clusters
     if receivers and brokers > max(receivers):
@@ -193,7 +193,7 @@ def _idle(scenarios: Iterable[AnyScenario], emulation: Emulation) -> Iterator[Fa
 
 
 def check_emulation(
-    scenarios: list[AnyScenario], emulation: Emulation, others: Mapping[str, object]
+    scenarios: list[Spec], emulation: Emulation, others: Mapping[str, object]
 ) -> None:
     """Refuse what backend emu cannot do, everything at once.
 

@@ -26,8 +26,8 @@ from dvsim.emu.sending import Sending
 from dvsim.emu.site import Watch
 from dvsim.emu.stats import Stats
 from dvsim.errors import RunFailed
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.native import emulator_prefix
-from dvsim.scenario.types import Scenario
 from dvsim.system.iteration import Counter
 from dvsim.system.schedule import share
 

@@ -19,7 +19,7 @@ from dvsim.emu.machine import busy_share, machine
 from dvsim.emu.sending import Sending
 from dvsim.emu.site import Shown, Site, Watch
 from dvsim.errors import RunFailed
-from dvsim.scenario.types import Scenario
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Counter, Iteration
 
 

@@ -26,7 +26,7 @@ from dvsim.emu.left import leave_batches
 from dvsim.emu.sending import Sending
 from dvsim.emu.site import Watch
 from dvsim.errors import RunFailed
-from dvsim.scenario.types import Scenario
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Counter
 from dvsim.system.probe import Record
 from dvsim.system.schedule import Schedule, share

@@ -1,7 +1,6 @@
 """How far something can be pushed: the limit of a key up to which a criterion holds.
 
 criterion.py  what must hold, read from text and judged from replications
-kinds.py      of what: a switch or network, messaging over hosts, a system
 axis.py       the values that a key can take between two bounds
 search.py     bisection with confidence
 """

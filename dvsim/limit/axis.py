@@ -3,62 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Protocol
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario import bounds
+from dvsim.kinds.base import Keys, Order
 from dvsim.scenario.find import nearest
-from dvsim.scenario.messaging_schema import MOST_CLIENTS, MOST_MESSAGES
 
 FINEST = 1e-9  # tolerance; many roundings of a number above 0 and at most 1
 TOLERANCE = {"share": 0.001, "scaled": 0.01}  # absolute, and relative
-
-
-class Order(NamedTuple):
-    """The order of the values of a key.
-
-    Attributes
-    ----------
-    kind
-        ``share``: numbers from 0 to 1; ``scaled``: numbers above 0, as near as their ratio says;
-        ``whole``; ``powers`` of two.
-    least, most
-        What it may be.
-    between
-        Where to look when nothing else is said; None if that must be said.
-    """
-
-    kind: Literal["share", "scaled", "whole", "powers"]
-    least: float
-    most: float
-    between: tuple[float, float] | None = None
-
-
-Keys = Mapping[str, Order]
-"""The keys of a kind of scenario that have an order."""
-
-_COUNT = Order("whole", -bounds.COUNT, bounds.COUNT)  # what is none is refused by the switch
-_CLIENTS = Order("whole", 1, MOST_CLIENTS, (1, MOST_CLIENTS))
-_HELD = Order("whole", 1, MOST_MESSAGES)
-
-SWITCH_KEYS: Keys = {
-    "load": Order("share", 0, 1, (0, 1)),
-    "duty": Order("share", 0, 1, (0, 1)),
-    "angles": _COUNT._replace(between=(1, 16)),
-    "height": Order("powers", 2, bounds.COUNT, (2, 1024)),
-    **dict.fromkeys(("injecting", "burst", "planes", "link", "slots", "warmup"), _COUNT),
-}
-MESSAGING_KEYS: Keys = {
-    "rate": Order("scaled", *bounds.LOAD, (1e3, 1e7)),
-    "message_bytes": Order("whole", 1, bounds.MESSAGE),
-    **dict.fromkeys(("streams", "publishers", "consumers"), _CLIENTS),
-    **dict.fromkeys(("window", "prefetch", "acknowledge"), _HELD),
-    "brokers": Order("whole", 1, 16, (1, 16)),
-    "slowdown": Order("scaled", 1, 1000, (1, 1000)),
-}
-SYSTEM_KEYS: Keys = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
 
 class Axis(Protocol):
@@ -125,7 +79,7 @@ def axis_of(
     key: str,
     between: tuple[float, float] | None,
     tolerance: float | None,
-    keys: Keys = SWITCH_KEYS,
+    keys: Keys,
 ) -> Axis:
     """Return the axis of a key.
 

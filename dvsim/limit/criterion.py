@@ -12,7 +12,6 @@ import numpy as np
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.results.interval import CONFIDENCE, half_width
-from dvsim.results.study import METRICS
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError
 from dvsim.scenario.units import parse
@@ -95,7 +94,7 @@ class Criterion:
         return " and ".join(map(str, self.terms))
 
 
-def parse_criterion(text: str, metrics: Mapping[str, str] = METRICS) -> Criterion:
+def parse_criterion(text: str, metrics: Mapping[str, str]) -> Criterion:
     """Read a criterion: a metric, one of ``< <= > >=`` and a number; several joined by ``and``.
 
     Parameters
@@ -112,7 +111,7 @@ def parse_criterion(text: str, metrics: Mapping[str, str] = METRICS) -> Criterio
 
     Examples
     --------
-    >>> print(parse_criterion("acceptance>0.99 and p99 <= 40"))
+    >>> print(parse_criterion("acceptance>0.99 and p99 <= 40", {"acceptance": "1", "p99": "slots"}))
     acceptance > 0.99 and p99 <= 40
     >>> print(parse_criterion("latency_p99 < 1 ms", {"p99": "us"}))
     p99 < 1000 us

@@ -19,14 +19,15 @@ from typing import Any, Literal
 
 from dvsim.backends.pool import Workers, usable_cores
 from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.base import Kind, Reading, kind_of
 from dvsim.limit.axis import Axis, Whole
 from dvsim.limit.criterion import Criterion, Estimate, Verdict, estimate
-from dvsim.limit.kinds import Kind, Reading, Searched, kind_of
 from dvsim.results.interval import CONFIDENCE
-from dvsim.scenario.switch_types import SwitchScenario
-from dvsim.scenario.varied import Point
+from dvsim.scenario.document import dotted
+from dvsim.scenario.spec import Point, Spec
 
 MOST = 80  # replications of a probe
+QUICK_S = 0.1  # replications that take no longer are not given to other processes
 FLOW_ERRORS = {
     "mean_latency": "latency_error",
     "throughput": "throughput_error",
@@ -80,7 +81,7 @@ class Limit:
 
 
 def find_limits(
-    scenario: Searched,
+    scenario: Spec,
     key: str,
     axis: Axis,
     criterion: Criterion,
@@ -96,8 +97,7 @@ def find_limits(
     Parameters
     ----------
     scenario
-        See `dvsim.limit.kinds.searched`; the key is not varied any more, and its own value does
-        not count.
+        Of any kind; the key is not varied any more, and its own value does not count.
     key, axis
         What is searched, and where.
     criterion
@@ -119,7 +119,7 @@ def find_limits(
         If a switch does not fit in memory, messages are lost, or a worker dies.
     """
     kind = kind_of(scenario)
-    if isinstance(scenario, SwitchScenario) and not scenario.setting.has(key):
+    if not scenario.has(key):
         message = f"'{key}' is no key of {scenario.name}"
         raise ScenarioError([Fault("--vary", None, "", message)])
     others = scenario.fixed(key, int(axis.low) if isinstance(axis, Whole) else axis.low)
@@ -225,8 +225,8 @@ class _Search:
         return replace(found, half=found.half + error * abs(found.value))
 
     def _measure(self, setting: Any, numbers: range) -> list[Reading]:  # noqa: ANN401
-        tasks = [(self.kind.run, setting, self.seed, number) for number in numbers]
-        quick = self.kind.quick(setting, len(numbers))
+        tasks = [(setting, self.seed, number) for number in numbers]
+        quick = self.kind.seconds(setting) * len(numbers) < QUICK_S
         return list(map(_run, tasks) if quick else self.pool.do(_run, tasks))
 
     def _middle(self, one: float, other: float) -> float | None:
@@ -252,10 +252,11 @@ class _Search:
         return Limit(point, outcome, holds, fails, probes)
 
 
-def _run(task: tuple[Callable[[Any, int, int], Reading], Any, int, int]) -> Reading:
+def _run(task: tuple[Spec, int, int]) -> Reading:
     """Run one replication; what a worker process does."""
-    run, setting, seed, replication = task
-    return run(setting, seed, replication)
+    setting, seed, replication = task
+    reading: Reading = kind_of(setting).replicate(setting, seed, replication)
+    return reading
 
 
 def confidence_of(replications: int) -> float:
@@ -277,7 +278,8 @@ def _at(setting: Any, key: str, axis: Axis, value: float) -> Any:  # noqa: ANN40
 
 
 def _check(kind: Kind, name: str, key: str, setting: Any) -> None:  # noqa: ANN401 - of its kind
-    """Refuse a value that the switch or the scenario refuses, or that is too much."""
-    faults = [Fault(name, None, where or key, message) for where, message in kind.refused(setting)]
+    """Refuse a value that the kind refuses, or that is too much."""
+    found = list(kind.refused(setting)) or kind.extent(setting)
+    faults = [Fault(name, None, dotted(where), message) for where, message in found]
     if faults:
         raise ScenarioError(faults)

@@ -12,13 +12,13 @@ from functools import partial
 
 import simpy
 
+from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.messaging.client import Traffic, sent_by
 from dvsim.messaging.course import Course
 from dvsim.messaging.delivery import CHUNK, DELIVER, DELIVER_FIRST, Queue
 from dvsim.messaging.hop import Arrive, Hop, Shared
 from dvsim.messaging.machine import Machine
 from dvsim.messaging.storage import LOG, SyncedLog, WriteLog, log_of
-from dvsim.scenario.messaging_types import Setting
 from dvsim.scenario.units import Law
 from dvsim.system.stage import Clock
 
@@ -50,7 +50,7 @@ class Node:
     def __init__(
         self,
         clock: Clock,
-        setting: Setting,
+        setting: MessagingScenario,
         host: Machine,
         traffic: Traffic,
         targets: list[Arrive],
@@ -75,7 +75,7 @@ class Node:
         self.log: WriteLog | SyncedLog | None = None
         if system.durability != "none":
             interval = self._card["sync_interval"] if system.durability == "batched" else None
-            size = setting.flow.message_bytes + self._card["log_overhead"]
+            size = setting.workload.message_bytes + self._card["log_overhead"]
             self.log = log_of(clock, setting.cards["storage"], size, interval)
 
     @property

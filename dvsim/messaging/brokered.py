@@ -11,13 +11,13 @@ from functools import partial
 
 import simpy
 
+from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.messaging.broker import Node
 from dvsim.messaging.client import Consumer, Publisher, Traffic, delayed
 from dvsim.messaging.course import Course
 from dvsim.messaging.hop import Arrive, Hop, Shared
 from dvsim.messaging.machine import Machine
 from dvsim.messaging.port import BURST, link, ping_grain
-from dvsim.scenario.messaging_types import Setting
 from dvsim.system.stage import Clock
 from dvsim.system.streams import Streams
 
@@ -37,8 +37,10 @@ class Brokered:
         Links that a message crosses, mean over the consumers.
     """
 
-    def __init__(self, clock: Clock, setting: Setting, traffic: Traffic, draws: Streams) -> None:
-        flow, system, cards = setting.flow, setting.system, setting.cards
+    def __init__(
+        self, clock: Clock, setting: MessagingScenario, traffic: Traffic, draws: Streams
+    ) -> None:
+        flow, system, cards = setting.workload, setting.system, setting.cards
         self._clock, self._setting, self._traffic = clock, setting, traffic
         card = cards["broker"]
         self._threads: int = card["threads"] * card["steps"]
@@ -86,7 +88,9 @@ class Brokered:
 
     def expected(self, messages: int) -> int:
         """Return how many messages are consumed when so many are published."""
-        copies = self._setting.flow.consumers if self._setting.system.exchange == "fanout" else 1
+        copies = (
+            self._setting.workload.consumers if self._setting.system.exchange == "fanout" else 1
+        )
         return messages * copies
 
     def _node(self, number: int, members: list[int], leaves: list[Node] | None = None) -> Node:
@@ -114,7 +118,7 @@ class Brokered:
 
     def _consumer(self, member: int, port: simpy.PriorityResource) -> Arrive:
         """Make a consumer with its link, and return where its messages go."""
-        flow, system = self._setting.flow, self._setting.system
+        flow, system = self._setting.workload, self._setting.system
         slower = (system.slowdown - 1) * member / max(1, flow.consumers - 1)
         consumer = Consumer(
             self._clock,

@@ -6,12 +6,12 @@ from functools import partial
 
 import simpy
 
+from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.messaging.client import Consumer, Publisher, Traffic, delayed
 from dvsim.messaging.course import Course
 from dvsim.messaging.hop import Hop, Shared
 from dvsim.messaging.machine import Machine
 from dvsim.messaging.port import BURST, link, ping_grain
-from dvsim.scenario.messaging_types import Setting
 from dvsim.system.stage import Clock
 from dvsim.system.streams import Streams
 
@@ -31,8 +31,10 @@ class Peers:
 
     links = 1.0
 
-    def __init__(self, clock: Clock, setting: Setting, traffic: Traffic, draws: Streams) -> None:
-        flow, cards = setting.flow, setting.cards
+    def __init__(
+        self, clock: Clock, setting: MessagingScenario, traffic: Traffic, draws: Streams
+    ) -> None:
+        flow, cards = setting.workload, setting.cards
         streams, engine, card = flow.streams, cards["client"], cards["link"]
         threads = streams * engine["threads"]
         hosts = [

@@ -9,11 +9,11 @@ import numpy as np
 import simpy
 
 from dvsim.errors import RunFailed
+from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.messaging.brokered import Brokered
 from dvsim.messaging.client import GRAINS, Traffic
 from dvsim.messaging.course import Course, Floats, latencies_us, merged
 from dvsim.messaging.peer import Peers
-from dvsim.scenario.messaging_types import Setting
 from dvsim.system.schedule import share
 from dvsim.system.stage import Clock, Process
 from dvsim.system.streams import Streams
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     metrics
-        By the names of `dvsim.results.messaging.METRICS`.
+        By the names of `dvsim.kinds.hosts.result.METRICS`.
     stages
         Utilisation by stage; of several alike the busiest.
     events
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 
 
 def run_point(
-    setting: Setting, seed: int, replication: int, observer: Observer | None = None
+    setting: MessagingScenario, seed: int, replication: int, observer: Observer | None = None
 ) -> Outcome:
     """Simulate one replication of one point; an observer changes nothing.
 
@@ -55,7 +55,7 @@ def run_point(
     RunFailed
         If messages are lost or invented on the way.
     """
-    clock, flow, engine = Clock(observer), setting.flow, setting.cards["client"]
+    clock, flow, engine = Clock(observer), setting.workload, setting.cards["client"]
     frame = flow.message_bytes + engine["frame_overhead"]
     traffic = Traffic(frame, grain(setting), setting.system.buffer)
     draws = Streams(seed, replication, 0)
@@ -74,13 +74,13 @@ def run_point(
     return Outcome(metrics, stages, clock.events)
 
 
-def grain(setting: Setting) -> int:
+def grain(setting: MessagingScenario) -> int:
     """Return how many messages an application hands over in one event.
 
     A four-hundredth of what it sends, a thirty-second of what it may have on the way, and no more
     than fill a buffer: so finely that nobody waits for the end of a batch.
     """
-    flow = setting.flow
+    flow = setting.workload
     each = flow.messages // (flow.streams if setting.peer else flow.publishers)
     most = [each // GRAINS, setting.system.buffer // flow.message_bytes]
     if flow.window is not None:
@@ -88,9 +88,9 @@ def grain(setting: Setting) -> int:
     return max(1, min(most))
 
 
-def _ping(clock: Clock, setting: Setting, system: Peers | Brokered) -> dict[str, float]:
+def _ping(clock: Clock, setting: MessagingScenario, system: Peers | Brokered) -> dict[str, float]:
     """Send one message at a time and return its latencies."""
-    flow = setting.flow
+    flow = setting.workload
     connect: int = setting.cards["link"]["connect"]
     begun, publisher, consumer = Course(clock), system.publishers[0], system.consumers[0]
     set_up = 0
@@ -114,9 +114,9 @@ def _ping(clock: Clock, setting: Setting, system: Peers | Brokered) -> dict[str,
     return _metrics(NAN, NAN, setting) | _quantiles(spent, "latency") | {"setup": share}
 
 
-def _flow(clock: Clock, setting: Setting, system: Peers | Brokered) -> dict[str, float]:
+def _flow(clock: Clock, setting: MessagingScenario, system: Peers | Brokered) -> dict[str, float]:
     """Publish as fast as it goes, and return rates and latencies."""
-    flow = setting.flow
+    flow = setting.workload
     _start(setting, system)
     courses = [consumer.consumed for consumer in system.consumers]
     expected = system.expected(flow.messages)
@@ -150,9 +150,9 @@ def _flow(clock: Clock, setting: Setting, system: Peers | Brokered) -> dict[str,
     return metrics
 
 
-def _start(setting: Setting, system: Peers | Brokered) -> None:
+def _start(setting: MessagingScenario, system: Peers | Brokered) -> None:
     """Let the publishers begin: each with its share of the messages and of the rate."""
-    flow, publishers = setting.flow, system.publishers
+    flow, publishers = setting.workload, system.publishers
     for number, publisher in enumerate(publishers):
         messages = share(flow.messages, len(publishers), number)
         if flow.rate is None:
@@ -174,9 +174,9 @@ def _until(clock: Clock, over: Callable[[], bool], courses: Iterable[Course]) ->
     return event
 
 
-def _metrics(taken: float, out: float, setting: Setting) -> dict[str, float]:
+def _metrics(taken: float, out: float, setting: MessagingScenario) -> dict[str, float]:
     """Return the metrics of rates; all others are not a number yet."""
-    size, flow = setting.flow.message_bytes, setting.flow
+    size, flow = setting.workload.message_bytes, setting.workload
     streams = flow.streams if setting.peer else flow.consumers
     return {
         "rate_in": taken,
@@ -199,9 +199,9 @@ def _quantiles(spent: Floats, mean: str) -> dict[str, float]:
     }
 
 
-def _check(setting: Setting, system: Peers | Brokered) -> None:
+def _check(setting: MessagingScenario, system: Peers | Brokered) -> None:
     """See that as many messages came out as went in."""
-    asked = setting.flow.messages
+    asked = setting.workload.messages
     begun = sum(publisher.begun.messages for publisher in system.publishers)
     passed = sum(publisher.passed.messages for publisher in system.publishers)
     consumed = sum(consumer.consumed.messages for consumer in system.consumers)

@@ -14,9 +14,10 @@ from dvsim.report.forest import Compared, forest_drawing
 from dvsim.report.overlaid import COLOURS, Side, distribution, series
 from dvsim.report.page import render, write
 from dvsim.report.table import Cell, Table, number_text
-from dvsim.results.beside import ALL, Comparison, Row
+from dvsim.results.beside import Comparison, Row
 from dvsim.results.beside_studies import StudyComparison
 from dvsim.results.sides import interval_notes
+from dvsim.results.summary import SYSTEM
 
 
 def sides_of(found: Comparison) -> list[Side]:
@@ -42,14 +43,14 @@ def render_comparison(found: Comparison | StudyComparison, command: str | None =
     if isinstance(found, StudyComparison):
         return render_study_comparison(found, command)
     sides = sides_of(found)
-    kinds = dict.fromkeys((row.column, row.reading) for row in found.rows if row.column != ALL)
+    kinds = dict.fromkeys((row.column, row.reading) for row in found.rows if row.column != SYSTEM)
     drawn = {column: (column, reading) for column, reading in reversed(kinds)}  # as printed
     return render(
         "compare.html.jinja",
         title=f"{len(sides)} runs side by side",
         intro="",
         sentences=sentences(found, sides),
-        whole=table([row for row in found.rows if row.column == ALL], sides, "whole", ""),
+        whole=table([row for row in found.rows if row.column == SYSTEM], sides, "whole", ""),
         differences=differences_table(found.differences, [side.label for side in sides]),
         columns=[
             (
@@ -111,7 +112,7 @@ def sentences(found: Comparison, sides: Sequence[Side]) -> list[str]:
 
 def table(rows: Sequence[Row], sides: Sequence[Side], name: str, unit: str) -> Table:
     """Tabulate statistics of a column, a run beside the other."""
-    names = [r.statistic if r.column != ALL else f"{r.reading}/s, all receivers" for r in rows]
+    names = [r.statistic if r.column != SYSTEM else f"{r.reading}/s, all receivers" for r in rows]
     several = [side.run.replications > 1 for side in sides]
     labels = [side.label for side in sides]
     return sides_table(
@@ -129,7 +130,7 @@ def forests(found: Comparison, sides: Sequence[Side]) -> list[Drawing]:
             for number, side in enumerate(sides)
             if number
         ]
-        every = column == ALL
+        every = column == SYSTEM
         names = [
             f"{row.reading}/s" if every else f"{row.statistic} of {row.reading}" for row in rows
         ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from dvsim.evidence.numbers import zero_share_bounds
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.quantiles import Published
 from dvsim.report.table import MARKS, MISSING, Cell, Table, mark, number, ratio, times
-from dvsim.validation.reference import empty_share_bounds
 
 if TYPE_CHECKING:
-    from dvsim.validation.types import ColumnVerdict, Row, Validation
+    from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 
 STATISTICS = {
     "count": "samples",
@@ -184,7 +184,7 @@ def allowed_empty(scenario: str, column: str, rows: Rows) -> str:
         for (where, which, name), row in rows.items()
         if (where, which) == (scenario, column)
     }
-    low, high = empty_share_bounds(published)
+    low, high = zero_share_bounds(published)
     if not published:
         return MISSING
     return f"{low:g} to {high:g}" if high > low else f"{low:g}"

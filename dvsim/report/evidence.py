@@ -11,9 +11,9 @@ from dvsim.report.prepare import Group, size_text
 from dvsim.report.table import MISSING, Cell, Table, number
 
 if TYPE_CHECKING:
+    from dvsim.evidence.verdicts import Validation
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.validation.types import Validation
 
 ORIGIN = ("dvsim", "commit", "started", "work (s)", "its time (s)", "CPU", "system", "Python")
 NOT_RUN = "not run"  # so begins the note of a claim about runs that are not there

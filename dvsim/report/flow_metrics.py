@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dvsim.results.messaging import METRICS, MessagingStudy
+from dvsim.kinds.hosts.metrics import METRICS
+from dvsim.kinds.hosts.result import MessagingStudy
 
 FLOW_NAMES = {
     "rate_in": "rate in",
@@ -41,9 +42,9 @@ def shown_of_flows(study: MessagingStudy) -> list[str]:
     dull |= {"setup"} if points["setup"].nunique(dropna=True) <= 1 else set()
     dull |= {"fairness"} if points["fairness"].min() > EVEN else set()
     unlike = (points["rate_in"] / points["rate_out"] - 1).abs().max()
-    if not unlike > ALIKE or study.scenario.setting.peer:
+    if not unlike > ALIKE or study.scenario.peer:
         dull.add("rate_in")
-    dull.add("megabytes" if study.scenario.setting.peer else "megabits")
+    dull.add("megabytes" if study.scenario.peer else "megabits")
     if "streams" not in study.scenario.keys:
-        dull |= {"density"} if not study.scenario.setting.peer else set()
+        dull |= {"density"} if not study.scenario.peer else set()
     return [name for name in there if name not in dull]

@@ -17,7 +17,7 @@ from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 
 if TYPE_CHECKING:
-    from dvsim.validation.types import Validation
+    from dvsim.evidence.verdicts import Validation
 
 FORMATS = ("html", "md", "csv", "parquet", "svg")
 RUN_FIGURES = ("scaling_figures", "pipelines", "rate_figures", "qq_figures", "quantile_figures")

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dvsim.lab.compare import MOMENTS
-from dvsim.lab.text import UNITS, headline, percent
-from dvsim.lab.verdict import KINDS
+from dvsim.evidence.lab.compare import MOMENTS
+from dvsim.evidence.lab.criteria import KINDS
+from dvsim.evidence.lab.text import UNITS, headline, percent
 from dvsim.report.drawing import Drawing
 from dvsim.report.evidence import commands_of
 from dvsim.report.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
@@ -18,10 +18,10 @@ from dvsim.report.page import render, write
 from dvsim.report.table import Cell, Table, mark, number, times
 
 if TYPE_CHECKING:
-    from dvsim.lab.against import Judged
-    from dvsim.lab.compare import Compared, Row
-    from dvsim.lab.types import LabData
-    from dvsim.lab.verdict import Criterion
+    from dvsim.evidence.lab.compare import Compared, Row
+    from dvsim.evidence.lab.criteria import Criterion
+    from dvsim.evidence.lab.data import LabData
+    from dvsim.evidence.lab.judge import Judged
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
 
@@ -124,6 +124,8 @@ def _criterion(one: Criterion | None) -> Cell:
         return Cell("–", status="info", raw="")
     sign = "✓" if one.passed else "✗"
     got = "" if one.got is None else f" {percent(one.got)} ({one.statistic})"
+    if one.kind == "empty" and one.got is not None:
+        got = f" {100 * one.got:+.0f} points"
     raw = one.got if one.got is not None else ("pass" if one.passed else "fail")
     return Cell(f"{sign}{got}", "number", "pass" if one.passed else "fail", raw)
 

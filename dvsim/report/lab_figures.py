@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.consistency.types import share_of
-from dvsim.lab.compare import Compared, Row
-from dvsim.lab.relative import by_series
-from dvsim.lab.text import UNITS
+from dvsim.evidence.lab.compare import Compared, Row
+from dvsim.evidence.lab.ratios import by_series
+from dvsim.evidence.lab.text import UNITS
+from dvsim.evidence.numbers import share_of
 from dvsim.report.axes import GREY, layout, log_axis, log_axis_with_zero, tall
 from dvsim.report.drawing import Drawing, coordinates, draw
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION, size_text

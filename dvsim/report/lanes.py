@@ -13,8 +13,8 @@ from dvsim.report.table import Cell, Table, number_text
 from dvsim.results.stages import SATURATED, STAGES, stages_of
 
 if TYPE_CHECKING:
+    from dvsim.kinds.hosts.result import MessagingStudy
     from dvsim.report.sweep import Sweep
-    from dvsim.results.messaging import MessagingStudy
 
 MOST_LANES = 8  # in one picture; the table of stages has all
 

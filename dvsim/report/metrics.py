@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dvsim.kinds.hosts.result import MessagingStudy
+from dvsim.kinds.switch.result import Study
 from dvsim.report.flow_metrics import FLOW_NAMES, FLOW_UNITS, shown_of_flows
 from dvsim.report.sweep import Sweep
 from dvsim.report.table import number_text
-from dvsim.results.messaging import MessagingStudy
-from dvsim.results.study import Study
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
@@ -50,7 +50,7 @@ class Line:
         """Whether a study asks what this line answers."""
         if not isinstance(sweep.study, Study):
             return False
-        setting = sweep.study.scenario.setting
+        setting = sweep.study.scenario
         network = setting.network
         table = setting.switch if network is None else network.switch
         if metric != self.metric or sweep.key != self.key or table is None:
@@ -82,7 +82,7 @@ def shown(study: PointsStudy) -> list[str]:
         return shown_of_flows(study)
     assert isinstance(study, Study)  # there are two kinds
     scenario = study.scenario
-    injection = "any" if "injection" in scenario.keys else scenario.setting.traffic.injection
+    injection = "any" if "injection" in scenario.keys else scenario.traffic.injection
     chosen = {
         "queue": ["mean_latency", "throughput"],
         "saturate": ["throughput", "mean_hops"],

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.report.table import Cell, Table
 from dvsim.results.run import Run
 from dvsim.results.stages import busiest
-from dvsim.scenario.types import Scenario
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
@@ -22,10 +22,7 @@ ROLES = {"fabric": "card", "link": "card", "socket": "bridge"}
 
 def used_cards(one: Run | PointsStudy) -> list[Card]:
     """Return the cards that a run or study uses; a switch alone has none."""
-    scenario = one.scenario
-    if isinstance(scenario, Scenario):
-        return list(scenario.system.cards.values())
-    return [card for _, card in getattr(scenario, "cards", [])]
+    return [card for _, card in one.scenario.used_cards()]
 
 
 def parameters_table(runs: Sequence[Run | PointsStudy]) -> Table:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from dvsim.evidence.verdicts import Row, Validation
 from dvsim.report.axes import GREY, layout, log_axis, tall
 from dvsim.report.compare import Rows, verdicts_on
 from dvsim.report.drawing import Drawing, draw
 from dvsim.report.prepare import Group, size_text
 from dvsim.report.quantiles import STATISTICS
 from dvsim.report.sweep import COLOURS, SYMBOLS
-from dvsim.validation.types import Row, Validation
 
 
 def qq_drawings(

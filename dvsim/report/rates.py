@@ -25,7 +25,7 @@ class Rates:
     active : float or None
         The same over the samples that are not empty.
     messages : float or None
-        Whole messages per second, summed over receivers.
+        The rate of the run: whole messages per second over all receivers.
     """
 
     printed: float | None
@@ -37,22 +37,17 @@ def rates_of(entry: Entry) -> Rates:
     """Average the columns of a run in every reading."""
     printed: list[float] = []
     active: list[float] = []
-    receivers: dict[int, list[float]] = {}
-    for name, column in entry.run.scenario.probe.columns.items():
+    for name in entry.run.scenario.probe.columns:
         mean = entry.value(name, entry.reading, "mean")
         empty = entry.value(name, entry.reading, "empty")
-        whole = entry.value(name, "messages", "mean")
         if mean is not None:
             printed.append(mean)
             if empty is not None and empty < 1:
                 active.append(mean / (1 - empty))
-        if whole is not None:
-            receivers.setdefault(column.receiver, []).append(whole)
-    messages = [average(values) for values in receivers.values()]
     return Rates(
         printed=average(printed),
         active=average(active),
-        messages=sum(value for value in messages if value is not None) if messages else None,
+        messages=average(list(entry.run.rates.values())),
     )
 
 
@@ -126,7 +121,7 @@ def rates_table(groups: Sequence[Group]) -> Table:
         name="mean-rates",
         caption=(
             "Mean rates. As printed: average over the published columns, on the Data "
-            "Vortex in pieces per receiver. Whole messages: all receivers that have a column."
+            "Vortex in pieces per receiver. Whole messages: the rate over all receivers."
         ),
         head=[
             "message",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dvsim.kinds.rabbitmq.fabric import fabric_text
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.table import Cell, Table, number
-from dvsim.results.fabric import fabric_text
 from dvsim.results.stages import STAGES, bottleneck_text, stages_of
 
 MOST_INSTANCES = 64  # of a kind; a thousand receivers would be megabytes

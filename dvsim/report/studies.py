@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import DvsimError
+from dvsim.kinds.hosts.result import MessagingStudy
+from dvsim.kinds.switch.result import Study
 from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
@@ -23,12 +25,10 @@ from dvsim.report.study_tables import origin_table, points_table, settings_table
 from dvsim.report.sweep import Sweep
 from dvsim.report.table import Table
 from dvsim.report.verdict import claims_sentences
-from dvsim.results.messaging import MessagingStudy
-from dvsim.results.study import Study
 
 if TYPE_CHECKING:
+    from dvsim.evidence.verdicts import Validation
     from dvsim.results.points import PointsStudy
-    from dvsim.validation.types import Validation
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report.evidence import ORIGIN, origin_cells
 from dvsim.report.metrics import NAMES, UNITS, estimate_texts, shown
 from dvsim.report.sweep import Mark, Sweep, is_number, value_text
 from dvsim.report.table import Cell, Table, number, number_text
-from dvsim.results.messaging import MessagingStudy
-from dvsim.scenario.varied import plain
+from dvsim.scenario import spec
+from dvsim.scenario.spec import Spec, plain
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
@@ -94,7 +95,7 @@ def settings_table(studies: Sequence[PointsStudy]) -> Table:
     rows = []
     for study in studies:
         varied = {key: value for table in study.scenario.vary for key, value in table.items()}
-        for key, value in settings_of(study.scenario.setting):
+        for key, value in settings_of(study.scenario):
             if key.rpartition(".")[2] not in varied and value is not None:
                 rows.append([Cell(study.scenario.name), Cell(key, "code"), Cell(items_text(value))])
         rows += [
@@ -117,16 +118,13 @@ def settings_table(studies: Sequence[PointsStudy]) -> Table:
     )
 
 
-def settings_of(table: object, start: str = "") -> Iterator[tuple[str, object]]:
-    """Give the fields of a table and of the tables in it, with dotted names."""
-    for field in fields(table):  # type: ignore[arg-type]
-        value = getattr(table, field.name)
-        if field.name == "cards":
-            yield from ((f"system.{role}", card.name) for role, card in value.items())
-        elif is_dataclass(value):
-            yield from settings_of(value, f"{start}{field.name}.")
-        else:
-            yield f"{start}{field.name}", value
+def settings_of(scenario: Spec) -> Iterator[tuple[str, object]]:
+    """Give the values of the tables of a scenario, with dotted names."""
+    for path, table in scenario.tables():
+        for field in fields(table):
+            value = getattr(table, field.name)
+            if not isinstance(value, spec.Table):
+                yield ".".join((*path, field.name)), value
 
 
 def items_text(value: object) -> str:

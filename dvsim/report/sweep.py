@@ -8,9 +8,9 @@ from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from dvsim.kinds.switch.result import Study
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.report.telling import one_of_each
-from dvsim.results.study import Study
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -13,7 +13,7 @@ from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 
 if TYPE_CHECKING:
-    from dvsim.validation.types import Row, Validation
+    from dvsim.evidence.verdicts import Row, Validation
 
 KEYS = ["scenario", "backend", "seed", "replications", "version"]
 JUDGED = ["published", "tolerance", "verdict", "split"]

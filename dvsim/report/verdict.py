@@ -14,7 +14,7 @@ from dvsim.results.emulated import made_text
 from dvsim.results.stages import SATURATED, busiest
 
 if TYPE_CHECKING:
-    from dvsim.validation.types import Validation
+    from dvsim.evidence.verdicts import Validation
 
 MOST_SIZES = 6  # of which each has its ratio in a sentence; the table has all
 SHORT = 0.5  # share of the published samples below which that is said

@@ -32,8 +32,8 @@ from dvsim.report.verdict import MOST_SIZES, join, sentences
 from dvsim.report.whatif import all_answer, answer_drawings, answer_tables, answers_of
 
 if TYPE_CHECKING:
+    from dvsim.evidence.verdicts import Validation
     from dvsim.results.run import Run
-    from dvsim.validation.types import Validation
 
 
 def render_report(

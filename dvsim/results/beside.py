@@ -14,10 +14,7 @@ from dvsim.results.emulated import known_of
 from dvsim.results.paired import Each
 from dvsim.results.run import Run
 from dvsim.results.sides import Difference, Sides, Value, in_common, sides, unlike, value_of
-from dvsim.results.summary import STATISTICS
-
-ALL = "all"
-"""The column that every run has: whole messages of all receivers together."""
+from dvsim.results.summary import STATISTICS, SYSTEM
 
 Key = tuple[str, str, str]
 """Column, reading, statistic."""
@@ -30,7 +27,7 @@ class Row(Sides):
     Attributes
     ----------
     column, reading, statistic
-        What; `column` is `ALL` for all receivers together.
+        What; `column` is `SYSTEM` for all receivers together.
     unit
         Of the values: ``1/s``, ``B/s`` or ``1``.
     """
@@ -71,41 +68,19 @@ def compare(runs: Sequence[Run]) -> Comparison:
 
 def whole_messages(run: Run) -> Value | None:
     """Return the mean rate of whole messages over all receivers, None if there is no sample."""
-    found = whole_by_replication(run)
-    return value_of(found) if found else None
-
-
-def whole_by_replication(run: Run) -> Each:
-    """Return the rate of whole messages over all receivers in each replication."""
-    return _whole(run, _statistics(run))
-
-
-def _whole(run: Run, statistics: Mapping[Key, Each]) -> Each:
-    """Return the rate of whole messages in each replication.
-
-    The columns of a receiver are averaged, and receivers are added up.
-    """
-    receivers: dict[int, dict[int, list[float]]] = {}  # by replication
-    for label, column in run.scenario.probe.columns.items():
-        for replication, rate in statistics.get((label, "messages", "mean"), {}).items():
-            found = receivers.setdefault(replication, {})
-            found.setdefault(column.receiver, []).append(rate)
-    return {
-        replication: sum(sum(rates) / len(rates) for rates in found.values())
-        for replication, found in receivers.items()
-    }
+    return value_of(run.rates) if run.rates else None
 
 
 def _rows(runs: Sequence[Run]) -> Iterator[Row]:
     common, tables = in_common(runs), [_statistics(run) for run in runs]
-    whole = [_whole(run, table) for run, table in zip(runs, tables, strict=True)]
-    yield _row((ALL, "messages", "mean"), "1/s", whole, common)
+    whole = [run.rates for run in runs]
+    yield _row((SYSTEM, "messages", "rate"), "1/s", whole, common)
     sizes = [run.scenario.workload.message_bytes for run in runs]
     payload = [
         {number: rate * size for number, rate in one.items()}
         for one, size in zip(whole, sizes, strict=True)
     ]
-    yield _row((ALL, "bytes", "mean"), "B/s", payload, common)
+    yield _row((SYSTEM, "bytes", "rate"), "B/s", payload, common)
     for column, reading, statistics in _common(runs):
         for statistic in statistics:
             key = (column, reading, statistic)

@@ -17,7 +17,7 @@ from dvsim.results.points import PointsStudy
 from dvsim.results.sides import Difference, Sides, in_common, sides, unlike
 from dvsim.scenario.document import dotted
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.varied import plain
+from dvsim.scenario.spec import plain
 
 LENGTHS = ("slots", "warmup", "messages")
 """Keys that say how long a point is run."""

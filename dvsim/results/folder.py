@@ -7,7 +7,7 @@
         manifest.json               where it came from, and the hashes of the other files
         samples.parquet             the same bytes for the same run
         summary.parquet             statistics and counters; the same bytes too
-        report.html
+        report.html                 if asked for
 
 A run that is killed, or a disk that is full, leaves nothing that could be taken for a result: see
 `dvsim.results.atomic`. So a folder that lacks something, or answers another question than the one
@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.kept import (
     SCENARIO,
     another,
@@ -38,7 +39,6 @@ from dvsim.results.summary import SUMMARY_COLUMNS, counters_of
 from dvsim.results.table import OtherColumns, from_parquet, to_parquet
 from dvsim.results.versions import load_kept, other
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.types import Scenario
 
 __all__ = [
     "clear_room",
@@ -146,9 +146,9 @@ def load_run(folder: Path) -> Run:
     samples_data = read_checked(folder, SAMPLES, manifest)
     summary_data = read_checked(folder, SUMMARY, manifest)
     check_name(folder, read_checked(folder, SCENARIO, manifest), manifest)
-    scenario = load_kept(folder, SCENARIO, manifest)
+    scenario: Any = load_kept(folder, SCENARIO, manifest)
     try:
-        if not isinstance(scenario, Scenario):
+        if scenario.KIND != Scenario.KIND:
             raise broken(folder, "its scenario is not that of a system")
         samples = check_samples(from_parquet(samples_data, SAMPLE_COLUMNS))
         counters = counters_of(from_parquet(summary_data, SUMMARY_COLUMNS))

@@ -21,8 +21,8 @@ from dvsim.results.atomic import whole_folder, whole_folders, write_bytes
 from dvsim.results.shape import misshapen
 from dvsim.results.versions import check_format, other
 from dvsim.scenario.find import is_file, is_folder, out_of_reach
-from dvsim.scenario.load import AnyScenario
 from dvsim.scenario.render import to_toml
+from dvsim.scenario.spec import Spec
 
 SCENARIO, MANIFEST, REPORT = "scenario.toml", "manifest.json", "report.html"
 NAME = re.compile("([a-z]+-)?[0-9a-f]{12}")
@@ -31,7 +31,7 @@ ADVICE = "run it again with --force or delete it"
 
 def run_folder(
     root: Path,
-    scenario: AnyScenario,
+    scenario: Spec,
     version: str,
     seed: int,
     replications: int,

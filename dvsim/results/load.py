@@ -8,7 +8,10 @@ from dvsim.results.folder import load_run
 from dvsim.results.kept import read_manifest
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
-from dvsim.results.study_folder import KINDS, load_study
+from dvsim.results.study_folder import load_study
+from dvsim.results.swept import KIND
+
+NO_STUDIES = ("sim", "emu", KIND, None)
 
 
 def load_result(folder: Path) -> Run | PointsStudy:
@@ -19,5 +22,5 @@ def load_result(folder: Path) -> Run | PointsStudy:
     RunFailed
         As `load_run` and `load_study`.
     """
-    study = read_manifest(folder).get("backend") in KINDS
-    return load_study(folder) if study else load_run(folder)
+    backend = read_manifest(folder).get("backend")
+    return load_run(folder) if backend in NO_STUDIES else load_study(folder)

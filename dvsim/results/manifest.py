@@ -18,8 +18,9 @@ from typing import Any
 
 import pandas as pd
 
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.find import reference_root
-from dvsim.scenario.types import Card, Scenario
+from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 
 FORMAT = 2  # raised when a reader of older folders has to be told apart

@@ -1,7 +1,4 @@
-"""What a run of a system gave, as one number for each replication: its rate, and what else matters.
-
-So that runs with the same seed can be held against each other replication by replication.
-"""
+"""Ratios of runs over replications, and what an answer can tell of a run besides its rate."""
 
 from __future__ import annotations
 
@@ -18,8 +15,6 @@ from dvsim.results.paired import change
 from dvsim.results.run import Run
 
 Floats = npt.NDArray[np.float64]
-
-_PS_PER_S = 1e12
 
 
 class Interval(NamedTuple):
@@ -45,22 +40,6 @@ class Measure(NamedTuple):
     heading: str
     of: Callable[[Run], float]
     text: Callable[[float], str]
-
-
-def rates(run: Run, *, each: bool = False) -> Floats:
-    """Return whole messages per second of each replication, shape (replications,).
-
-    Messages over the time that they took, of each receiver and iteration; receivers are added up
-    (or averaged, with `each`), iterations averaged. Batches that overlap, as in an open loop over
-    TCP, would be counted too slow.
-    """
-    table = run.samples
-    keys = ["replication", "iteration", "receiver"]
-    sums = table.groupby(keys, sort=True)[["messages", "duration_ps"]].sum()
-    rate = sums["messages"] * _PS_PER_S / sums["duration_ps"]
-    whole = rate.groupby(level=["replication", "iteration"]).sum()
-    mean = whole.groupby(level="replication").mean().to_numpy(dtype=np.float64)
-    return mean / run.scenario.system.receivers if each else mean
 
 
 def interval(values: Floats) -> Interval:

@@ -28,7 +28,7 @@ NARROWEST = 0.2
 
 Where a stage that is always busy pins a ratio, nearly all pairs are alike, and the rare one that
 is not is missing in a few replications: Student's interval of 10 real pairs of h3/dv-2048, two
-sockets against one, covers in 46 of 100 cases, so widened in more than 99 (``bench/pairs.py``).
+sockets against one, covers in 63 of 100 cases, so widened in 99 (``bench/pairs.py``).
 """
 WIDE = 0.25  # half an interval from which on it is told that a ratio reaches further up than down
 Floats = npt.NDArray[np.float64]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dvsim.kinds.base import kind_of
 from dvsim.results.interval import half_width
 from dvsim.results.notebook import block, table
-from dvsim.scenario.messaging_types import MessagingScenario
-from dvsim.scenario.switch_types import SwitchScenario
-from dvsim.scenario.varied import plain
+from dvsim.scenario.spec import Spec, plain
+
+MOST_SHOWN = 4  # metrics of a kind that does not say which
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,8 +25,6 @@ class PointsStudy:
 
     Attributes
     ----------
-    METRICS
-        What is measured in each run, with units.
     scenario
         What was asked, resolved.
     seed, replications
@@ -38,15 +37,41 @@ class PointsStudy:
         One row for each point and replication, with the metrics.
     """
 
-    METRICS: ClassVar[Mapping[str, str]]
-    SHOWN: ClassVar[tuple[str, ...]]
-
-    scenario: SwitchScenario | MessagingScenario
+    scenario: Spec
     seed: int
     replications: int
     folder: Path | None
     manifest: dict[str, Any]
     points: pd.DataFrame
+
+    @property
+    def METRICS(self) -> Mapping[str, str]:  # noqa: N802 - a constant of its kind
+        """What is measured in each run, with units."""
+        units: Mapping[str, str] = kind_of(self.scenario).units
+        return units
+
+    @property
+    def SHOWN(self) -> Sequence[str]:  # noqa: N802 - a constant of its kind
+        """The metrics that a table for people has."""
+        shown: Sequence[str] = kind_of(self.scenario).shown
+        return shown or list(self.METRICS)[:MOST_SHOWN]
+
+    def __repr__(self) -> str:
+        """Name the study by what was asked."""
+        return (
+            f"{type(self).__name__}({self.scenario.name!r}, seed={self.seed}, "
+            f"replications={self.replications}, points={len(self.scenario.points)})"
+        )
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it was simulated: then its seed says which random numbers it met."""
+        return True
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is held against published figures by itself; claims are about several."""
+        return False
 
     def estimates(self) -> pd.DataFrame:
         """Return each metric of each point with its 95 % Student interval over replications.
@@ -112,8 +137,26 @@ class PointsStudy:
         table["notes"] = [notes.get(point, "") for point in range(len(table))]
         return table
 
+    def as_json(self) -> dict[str, object]:
+        """Return the study as JSON types: what was asked, manifest, estimates, theory and notes."""
+        return {
+            "scenario": self.scenario.name,
+            "seed": self.seed,
+            "replications": self.replications,
+            "folder": None if self.folder is None else str(self.folder),
+            "manifest": self.manifest,
+            "estimates": [_finite(row) for row in self._estimates.to_dict(orient="records")],
+            "theory": [_finite(row) for row in self.beside.to_dict(orient="records")],
+            "notes": {str(number): note for number, note in self.notes().items()},
+        }
+
     def _repr_html_(self) -> str:
         """Show one row per point in a notebook."""
         asked = f"seed {self.seed}, {self.replications} replications; ± is half the 95 % interval"
         title = f"{self.scenario.name}: {self.scenario.title}"
         return block(title, [self.scenario.question, asked], table(self.table()))
+
+
+def _finite(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a row that JSON can hold: null for what is not a number."""
+    return {str(key): None if value != value else value for key, value in row.items()}  # noqa: PLR0124

@@ -1,5 +1,6 @@
 """One run in memory: what was asked, what came out, and where it is kept."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -7,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from dvsim.kinds.base import kind_of
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.notebook import block, number, table
-from dvsim.results.summary import as_table, estimates, summary_columns
-from dvsim.scenario.types import Scenario
+from dvsim.results.summary import as_table, estimates, rate_of, summary_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,19 @@ class Run:
     samples: pd.DataFrame
     counters: pd.DataFrame
 
+    @property
+    def simulated(self) -> bool:
+        """Whether it was simulated: then its seed says which random numbers it met."""
+        return self.backend == "sim"
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is held against what was published.
+
+        What was measured on this machine is not: its tolerances were declared for a model.
+        """
+        return self.scenario.reference is not None and self.backend == "sim"
+
     def summary(self) -> pd.DataFrame:
         """Return the statistics of each replication, see `dvsim.results.summary.summarise`."""
         return self._summary.copy()
@@ -53,8 +68,27 @@ class Run:
         return summary_columns(self.samples, self.counters, self.scenario)
 
     @cached_property
+    def rates(self) -> dict[int, float]:
+        """Whole messages per second over all receivers, by replication; empty without samples.
+
+        See `dvsim.results.summary.rate_of`.
+        """
+        return rate_of(self.summary_columns)
+
+    @cached_property
     def _summary(self) -> pd.DataFrame:
         return as_table(self.summary_columns)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the run as JSON types: what was asked, its manifest and its estimates."""
+        return {
+            "scenario": self.scenario.name,
+            "seed": self.seed,
+            "replications": self.replications,
+            "folder": None if self.folder is None else str(self.folder),
+            "manifest": self.manifest,
+            "estimates": self.estimates().to_dict(orient="records"),
+        }
 
     def _repr_html_(self) -> str:
         """Show the statistics in a notebook, a column for each record of the run."""
@@ -77,3 +111,8 @@ class Run:
             f"Run({self.scenario.name!r}, seed={self.seed}, replications={self.replications}, "
             f"backend={self.backend!r}, samples={len(self.samples)})"
         )
+
+
+def runs_of(results: Iterable[Any]) -> list[Run]:
+    """Return the runs among results of several kinds: what is no study."""
+    return [one for one in results if not kind_of(one.scenario).studies]

@@ -85,11 +85,7 @@ def in_common(results: Sequence[Result]) -> list[bool]:
     run has met.
     """
     first = results[0]
-    return [_simulated(first) and _simulated(one) and one.seed == first.seed for one in results]
-
-
-def _simulated(result: Result) -> bool:
-    return isinstance(result, PointsStudy) or result.backend == "sim"
+    return [first.simulated and one.simulated and one.seed == first.seed for one in results]
 
 
 def interval_notes(results: Sequence[Result]) -> Iterator[str]:

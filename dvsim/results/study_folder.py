@@ -5,19 +5,21 @@
     runs/switch/load-latency/3f9c21ab04de/
         scenario.toml               resolved; reloads to an equal scenario
         manifest.json               where it came from, and the hashes of the other files
-        points.parquet, …           one for each table of its kind, see `KINDS`
-        report.html
+        points.parquet, …           one for each of the `tables` of its kind
+        report.html                 if asked for
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
+from dvsim.errors import ScenarioError
+from dvsim.kinds.base import kind_named, kind_of
 from dvsim.results.kept import (
     SCENARIO,
     another,
@@ -29,43 +31,15 @@ from dvsim.results.kept import (
     read_manifest,
     run_folder,
 )
-from dvsim.results.messaging import TABLES as MESSAGING_TABLES
-from dvsim.results.messaging import MessagingStudy
 from dvsim.results.points import PointsStudy
-from dvsim.results.study import TABLES, Study
 from dvsim.results.table import OtherColumns, from_parquet, to_parquet
 from dvsim.results.versions import load_kept, other
-from dvsim.scenario.load import AnyScenario
-from dvsim.scenario.messaging_types import MessagingScenario
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.switch_types import SwitchScenario
-from dvsim.scenario.types import Scenario
-
-
-class Kind(NamedTuple):
-    """A kind of study: what it is a study of, the backend that makes it, and its tables."""
-
-    scenario: type[AnyScenario]
-    study: type[PointsStudy]
-    tables: Mapping[str, Mapping[str, str]]
-
-
-KINDS: Mapping[str, Kind] = {
-    "switch": Kind(SwitchScenario, Study, TABLES),
-    "messaging": Kind(MessagingScenario, MessagingStudy, MESSAGING_TABLES),
-}
-"""By the name of the backend."""
-
-
-def study_backend(scenario: AnyScenario) -> str | None:
-    """Return the backend of the studies of a scenario; None if it gives no study."""
-    if isinstance(scenario, Scenario):
-        return None
-    return next(name for name, kind in KINDS.items() if isinstance(scenario, kind.scenario))
+from dvsim.scenario.spec import Spec
 
 
 def find_study(
-    root: Path, scenario: AnyScenario, version: str, seed: int, replications: int
+    root: Path, scenario: Spec, version: str, seed: int, replications: int
 ) -> PointsStudy | None:
     """Return the study that is kept as the answer to a question, or None if there is none.
 
@@ -74,7 +48,7 @@ def find_study(
     RunFailed
         If the folder of the question is there, but is not a good answer to it.
     """
-    folder = run_folder(root, scenario, version, seed, replications, str(study_backend(scenario)))
+    folder = run_folder(root, scenario, version, seed, replications, scenario.KIND)
     if not is_there(folder):
         return None
     study = load_study(folder)
@@ -114,7 +88,7 @@ def study_contents(study: PointsStudy) -> dict[str, bytes]:
     """Return the files of a study that count, by name; the same bytes for the same study."""
     contents = {
         f"{name}.parquet": to_parquet(getattr(study, name), columns)
-        for name, columns in KINDS[study.manifest["backend"]].tables.items()
+        for name, columns in kind_of(study.scenario).tables.items()
     }
     contents[SCENARIO] = to_toml(study.scenario).encode()
     return contents
@@ -138,20 +112,21 @@ def load_study(folder: Path) -> PointsStudy:
         version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
-    kind = KINDS.get(str(manifest.get("backend")))
-    if kind is None:
-        raise broken(folder, f"no study is made by backend {manifest.get('backend')!r}")
+    try:
+        kind: Any = kind_named(str(manifest.get("backend")))
+    except ScenarioError as error:
+        reason = f"no study is made by backend {manifest.get('backend')!r}: {error}"
+        raise broken(folder, reason) from error
     data = {name: read_checked(folder, f"{name}.parquet", manifest) for name in kind.tables}
     check_name(folder, read_checked(folder, SCENARIO, manifest), manifest)
     scenario = load_kept(folder, SCENARIO, manifest)
-    if not isinstance(scenario, kind.scenario):
+    if kind.name != scenario.KIND:
         raise broken(folder, f"its scenario is not of the kind {manifest['backend']}")
-    assert not isinstance(scenario, Scenario)  # of none of these kinds
     try:
         tables = {name: from_parquet(data[name], columns) for name, columns in kind.tables.items()}
         for name, table in tables.items():
             _check_points(f"{name}.parquet", table, len(scenario.points))
-        return kind.study(
+        found: PointsStudy = kind.result(
             scenario=scenario,
             seed=int(manifest["seed"]),
             replications=int(manifest["replications"]),
@@ -159,6 +134,7 @@ def load_study(folder: Path) -> PointsStudy:
             manifest=manifest,
             **tables,
         )
+        return found
     except OtherColumns as error:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:

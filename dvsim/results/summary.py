@@ -8,9 +8,12 @@ iterations, put end to end, as `scenario.probe.columns` says; its statistics are
 Replications are never pooled: each has its own statistics, and an estimate is their mean with a
 95 % Student interval over replications (quantiles too: a mean of quantiles, not a quantile of the
 pooled samples). Samples within a run are correlated, so an interval over them would be too narrow.
+
+The *rate* of a run is one number for each replication, whatever its columns are: whole messages per
+second over all receivers, see `rate_of`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -18,20 +21,23 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dvsim.kinds.rabbitmq.spec import Column, Scenario
 from dvsim.results.interval import half_width
-from dvsim.scenario.types import Column, Scenario
 
 QUANTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
 STATISTICS = ("count", "mean", "std", "min", *QUANTILES, "max", "empty")
 SUMMARY_COLUMNS = {
     "replication": "int16",
     "iteration": "int16",  # 0 for the statistics of a column: they span iterations
-    "column": "str",
+    "column": "str",  # of the probe; SYSTEM for what is of all receivers
     "reading": "str",  # "pieces", "messages" or "counter"
     "statistic": "str",
     "value": "float64",
     "unit": "str",
 }
+
+SYSTEM = "system"
+"""The column of all receivers together; its one statistic is the rate."""
 
 _PS_PER_S = 1e12
 _KEYS = ("replication", "iteration", "receiver", "index")
@@ -86,11 +92,67 @@ def summary_columns(
                 ]
     counted = {name: counters[name].tolist() for name in counters.columns}
     counted |= {"reading": ["counter"] * len(counters)}
+    rows += [
+        (replication, 0, SYSTEM, "messages", "rate", value, "1/s")
+        for replication, value in _rates(samples).items()
+    ]
     names = {"column": "component", "statistic": "metric"}
     columns = zip(*rows, strict=True) if rows else [()] * len(SUMMARY_COLUMNS)
     return {
         name: [*values, *counted[names.get(name, name)]]
         for name, values in zip(SUMMARY_COLUMNS, columns, strict=True)
+    }
+
+
+def _rates(samples: pd.DataFrame) -> dict[int, float]:
+    """Return the rate of each replication: see `rate_of`."""
+    names = ("replication", "iteration", "receiver", "start_ps", "duration_ps", "messages")
+    replication, iteration, receiver, start, duration, messages = (
+        samples[name].to_numpy().astype(np.int64) for name in names
+    )
+    if not replication.size:
+        return {}
+    code = (replication << 32) | (iteration << 16) | receiver
+    keys, group = np.unique(code, return_inverse=True)
+    first = np.full(keys.size, np.iinfo(np.int64).max)
+    last = np.zeros(keys.size, dtype=np.int64)
+    np.minimum.at(first, group, start)
+    np.maximum.at(last, group, start + duration)
+    counts = np.bincount(group, weights=messages, minlength=keys.size)
+    each = counts * _PS_PER_S / (last - first)
+    found: dict[int, dict[int, float]] = {}
+    for key, rate in zip(keys.tolist(), each.tolist(), strict=True):
+        iterations = found.setdefault(key >> 32, {})
+        iterations[key >> 16 & 0xFFFF] = iterations.get(key >> 16 & 0xFFFF, 0.0) + rate
+    return {number: sum(rates.values()) / len(rates) for number, rates in found.items()}
+
+
+def rate_of(summary: Mapping[str, Iterable[Any]]) -> dict[int, float]:
+    """Return the rate of each replication, in whole messages per second.
+
+    The rate of one iteration is what each receiver got, divided by the time from the beginning of
+    its first sample to the end of its last, added up over all receivers of the system. The rate of
+    a replication is the mean over its iterations. Times the size of a message it is the payload
+    rate. It is not the mean of the samples' rates, which the columns of a paper print
+    (``docs/rates.md``).
+
+    Parameters
+    ----------
+    summary
+        The columns of `summarise`, by name.
+
+    Returns
+    -------
+    dict
+        By replication; empty if nothing was sampled.
+    """
+    names = ("replication", "column", "statistic", "value")
+    return {
+        int(replication): float(value)
+        for replication, column, statistic, value in zip(
+            *(summary[name] for name in names), strict=True
+        )
+        if column == SYSTEM and statistic == "rate"
     }
 
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from dvsim._version import __version__
 from dvsim.errors import RunFailed, ScenarioError
+from dvsim.kinds.load import load
 from dvsim.results.manifest import FORMAT
-from dvsim.scenario.load import AnyScenario, load
+from dvsim.scenario.spec import Spec
 
 
 class OtherVersion(RunFailed):
@@ -35,7 +36,7 @@ def check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
         raise other(folder, manifest, f"manifest.json has format {found}, not {FORMAT}")
 
 
-def load_kept(folder: Path, name: str, manifest: Mapping[str, Any]) -> AnyScenario:
+def load_kept(folder: Path, name: str, manifest: Mapping[str, Any]) -> Spec:
     """Return the scenario of a folder, whose bytes are known to be as they were kept.
 
     Raises

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dvsim.results.measures import (
     MEASURES,
     Floats,
     Interval,
     interval,
-    rates,
     ratio,
     share_text,
 )
@@ -25,8 +26,8 @@ from dvsim.results.stages import SATURATED, busiest
 from dvsim.scenario.units import format_value
 
 if TYPE_CHECKING:
+    from dvsim.kinds.rabbitmq.spec import WhatIf
     from dvsim.results.run import Run
-    from dvsim.scenario.types import WhatIf
 
 UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
 
@@ -149,7 +150,8 @@ def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:
     base: Floats | None = None
     found = []
     for run in runs:
-        values = rates(run, each=_whatif(run).rate == "each")
+        receivers = run.scenario.system.receivers if _whatif(run).rate == "each" else 1
+        values = np.array(list(run.rates.values())) / receivers
         limit, busy = limit_of(run)
         times = None if base is None else ratio(values, base, common=in_common([runs[0], run])[1])
         found.append(Outcome(run, _whatif(run).says, interval(values), times, limit, busy))

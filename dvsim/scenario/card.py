@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.document import CARD_ROLES, COMMAND_LINE, Document, KeyPath, Origin, read
+from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, Origin, read
 from dvsim.scenario.faults import validate
 from dvsim.scenario.find import card_names, existing, find_card, is_file, nearest
-from dvsim.scenario.kinds import CARD_HEAD, KINDS, ROLES
+from dvsim.scenario.kinds import CARD_HEAD, KINDS
 from dvsim.scenario.quantity import show
 from dvsim.scenario.schema import card_model
 from dvsim.scenario.types import Card, Parameter
@@ -46,54 +46,21 @@ def load_card(name_or_path: str | Path) -> Card:
     return card
 
 
-def system_cards(document: Document) -> tuple[dict[str, Card], list[Fault]]:
-    """Read the cards that a scenario's ``[system]`` names or contains.
+def card_at(
+    document: Document, path: KeyPath, kind: str | None, asker: str
+) -> tuple[Card | None, list[Fault]]:
+    """Read the card that a path of a scenario names or contains.
 
     Parameters
     ----------
     document
         Of the whole scenario; need not be valid otherwise.
-
-    Returns
-    -------
-    tuple
-        The good cards by role, and everything that is wrong with the others.
-    """
-    system = document.data.get("system")
-    if not isinstance(system, dict):
-        return {}, []
-    known = ROLES.get(str(system.get("transport")))
-    roles = known or {}
-    cards: dict[str, Card] = {}
-    faults: list[Fault] = []
-    for role in CARD_ROLES:
-        if known and role not in known:
-            continue  # not used, as `checks` says; what it holds does not matter
-        table = system.get(role)
-        if isinstance(table, str):
-            table = {"name": table}
-        if not isinstance(table, dict):
-            continue  # absent, or a fault of the schema
-        path = ("system", role)
-        part, found = _part(document, path, table, roles.get(role))
-        if part is None:
-            faults += found
-            continue
-        kind = part.data.get("kind")
-        if isinstance(kind, str) and kind in KINDS and role in roles and kind != roles[role]:
-            what = f"is a {kind} card; transport '{system['transport']}' needs one of kind"
-            name = show(table.get("name"))
-            faults.append(document.fault(path, f"{name} {what} {roles[role]}"))
-            continue
-        card, found = _checked(part, found)
-        faults += found
-        if card is not None:
-            cards[role] = card
-    return cards, faults
-
-
-def card_at(document: Document, path: KeyPath, kind: str) -> tuple[Card | None, list[Fault]]:
-    """Read the card of one kind that a path of a scenario names or contains.
+    path
+        Of the card.
+    kind
+        That it must have; None for any.
+    asker
+        What asks for that kind, for the message.
 
     Returns
     -------
@@ -107,9 +74,9 @@ def card_at(document: Document, path: KeyPath, kind: str) -> tuple[Card | None, 
     if part is None:
         return None, faults
     found = part.data.get("kind")
-    if isinstance(found, str) and found in KINDS and found != kind:
-        name = show(table.get("name"))
-        return None, [document.fault(path, f"{name} is a {found} card; needed is one of {kind}")]
+    if kind is not None and isinstance(found, str) and found in KINDS and found != kind:
+        message = f"{show(table.get('name'))} is a {found} card; {asker} needs one of kind {kind}"
+        return None, [document.fault(path, message)]
     return _checked(part, faults)
 
 

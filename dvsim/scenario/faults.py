@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from types import NoneType
-from typing import Any, get_args, get_origin
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from dvsim.errors import Fault
 from dvsim.scenario.document import Document, KeyPath
+from dvsim.scenario.fields import adapter
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError, show
 
@@ -22,8 +23,11 @@ _MESSAGES = {
     "list_type": "must be a list, not {value}",
     "dict_type": "must be a table, not {value}",
     "model_type": "must be a table, not {value}",
+    "dataclass_type": "must be a table, not {value}",
+    "tuple_type": "must be a list, not {value}",
     "greater_than_equal": "must be at least {ge}, is {value}",
     "greater_than": "must be more than {gt}, is {value}",
+    "less_than": "must be less than {lt}, is {value}",
     "less_than_equal": "must be at most {le}, is {value}",
     "literal_error": "must be {expected}, not {value}",
     "string_too_short": "must not be empty",
@@ -33,9 +37,15 @@ _MESSAGES = {
 
 
 def validate(
-    model: type[BaseModel], document: Document, *, partial: bool = False
+    model: type,
+    document: Document,
+    data: Mapping[str, Any] | None = None,
+    moved: Mapping[KeyPath, KeyPath] | None = None,
+    missing: Callable[[KeyPath], str] = lambda _: "missing",
+    *,
+    partial: bool = False,
 ) -> tuple[Any, list[Fault]]:
-    """Check a document against a model.
+    """Check a document against a class.
 
     Parameters
     ----------
@@ -43,23 +53,30 @@ def validate(
         Of a whole file.
     document
         What was read.
+    data
+        The tables that are checked, if they are not those of the document as they stand.
+    moved
+        The places in the document of values that have been put elsewhere in `data`.
+    missing
+        What is said of a key that is not there.
     partial
         True if missing keys are no faults: others will add them.
 
     Returns
     -------
     tuple
-        The validated model, or None, and everything that is wrong.
+        An instance of the class, or None, and everything that is wrong.
     """
     try:
-        return model.model_validate(document.data), []
+        found = adapter(model).validate_python(document.data if data is None else data)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
+    else:
+        return found, []
     faults, meant = [], set()
     for item in errors:
-        path: KeyPath = item["loc"]
-        kind = item["type"]
-        if kind == "extra_forbidden":
+        path, kind = _moved(item["loc"], moved or {}), item["type"]
+        if kind in ("extra_forbidden", "unexpected_keyword_argument"):
             near = nearest(str(path[-1]), _known_keys(model, path))
             meant.add((*path[:-1], near))
             faults.append(document.fault(path, "unknown key", near))
@@ -69,8 +86,16 @@ def validate(
     if not partial:
         absent = [item["loc"] for item in errors if item["type"] == "missing"]
         # a key that is only misspelt is told once
-        faults += [document.fault(path, "missing") for path in absent if path not in meant]
+        faults += [document.fault(path, missing(path)) for path in absent if path not in meant]
     return None, faults
+
+
+def _moved(path: KeyPath, moved: Mapping[KeyPath, KeyPath]) -> KeyPath:
+    """Return the place in the document of a value that was put elsewhere."""
+    for place, written in moved.items():
+        if path[: len(place)] == place:
+            return (*written, *path[len(place) :])
+    return path
 
 
 def _explain(kind: str, value: object, item: Any) -> tuple[str, str | None]:  # noqa: ANN401
@@ -90,17 +115,18 @@ def _written(document: Document, path: KeyPath) -> KeyPath:
     return path[:-1] if bare else path
 
 
-def _known_keys(model: type[BaseModel], path: KeyPath) -> list[str]:
+def _known_keys(model: type, path: KeyPath) -> list[str]:
     """Return the keys that the table around a path may have."""
-    at: Any = model
-    for key in path[:-1]:
+    schema = adapter(model).json_schema()
+    at: dict[str, Any] = schema
+    for key in (*path[:-1], None):
+        while "$ref" in at or "anyOf" in at:
+            at = schema["$defs"][at["$ref"].rpartition("/")[2]] if "$ref" in at else at["anyOf"][0]
         if isinstance(key, int):  # of a list of tables
-            at = get_args(at)[0]
-            continue
-        at = get_args(at)[1] if get_origin(at) is dict else at.model_fields[key].annotation
-        if NoneType in get_args(at):
-            at = next(option for option in get_args(at) if option is not NoneType)
-    return [field.alias or name for name, field in at.model_fields.items()]
+            at = at["items"]
+        elif key is not None:
+            at = at["properties"][key] if "properties" in at else at["additionalProperties"]
+    return list(at["properties"])
 
 
 def in_order(faults: list[Fault]) -> list[Fault]:

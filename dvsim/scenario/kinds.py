@@ -8,8 +8,8 @@ from dvsim.scenario import bounds
 from dvsim.scenario.units import Dimension
 
 
-class Spec(NamedTuple):
-    """A parameter that a card must have.
+class Limits(NamedTuple):
+    """The dimension and the bounds of a value.
 
     Parameters
     ----------
@@ -29,42 +29,42 @@ class Spec(NamedTuple):
     most: int = bounds.COUNT
 
 
-_TIME = Spec("time", most=bounds.TIME)
-_EVERY = Spec("time", bounds.SHORTEST, most=bounds.TIME)
-_SIZE = Spec("size", most=bounds.SIZE)
-_POSITIVE_SIZE = Spec("size", above=True, most=bounds.SIZE)
-_RATE = Spec("rate", 1, most=bounds.RATE)
-_SOME = Spec("count", 1)
-_INSTANCES = Spec("count", 1, most=bounds.INSTANCES)
-_SCATTER = Spec("ratio", most=bounds.SCATTER)
+_TIME = Limits("time", most=bounds.TIME)
+_EVERY = Limits("time", bounds.SHORTEST, most=bounds.TIME)
+_SIZE = Limits("size", most=bounds.SIZE)
+_POSITIVE_SIZE = Limits("size", above=True, most=bounds.SIZE)
+_RATE = Limits("rate", 1, most=bounds.RATE)
+_SOME = Limits("count", 1)
+_INSTANCES = Limits("count", 1, most=bounds.INSTANCES)
+_SCATTER = Limits("ratio", most=bounds.SCATTER)
 
 CARD_HEAD = ("name", "kind", "title", "notes")
 """What every card says of itself; the rest are its parameters."""
 
-KINDS: dict[str, dict[str, Spec]] = {
+KINDS: dict[str, dict[str, Limits]] = {
     "vortex": {
-        "nodes": Spec("count", 2, most=bounds.NODES),
+        "nodes": Limits("count", 2, most=bounds.NODES),
         "port_rate": _RATE,
         "sram": _POSITIVE_SIZE,
-        "group_counters": Spec("count", 2),
+        "group_counters": Limits("count", 2),
         "fifo_words": _SOME,
         "dma_entries": _SOME,
         "dma_setup": _TIME,
-        "pio_write": Spec("time", 1000, most=bounds.PIO),
-        "pio_read": Spec("time", 2000, most=bounds.PIO),
-        "pio_rate": Spec("rate", 1000, most=bounds.RATE),
-        "poll_mirror": Spec("time", 1, most=bounds.PIO),
-        "fifo_pop": Spec("time", most=bounds.PIO),
-        "send_words": Spec("count", 1, most=bounds.SEND_WORDS),
+        "pio_write": Limits("time", 1000, most=bounds.PIO),
+        "pio_read": Limits("time", 2000, most=bounds.PIO),
+        "pio_rate": Limits("rate", 1000, most=bounds.RATE),
+        "poll_mirror": Limits("time", 1, most=bounds.PIO),
+        "fifo_pop": Limits("time", most=bounds.PIO),
+        "send_words": Limits("count", 1, most=bounds.SEND_WORDS),
         "piece_words": _SOME,
-        "vic_to_dram": Spec("law"),
+        "vic_to_dram": Limits("law"),
         "vic_scatter": _SCATTER,
         "pcie_rate": _RATE,
         "ring": _POSITIVE_SIZE,
-        "ring_buffers": Spec("count", 1, most=bounds.RING_BUFFERS),
-        "planes": Spec("count", 1, most=bounds.PLANES),
-        "switch_angles": Spec("count", 1, most=bounds.ANGLES),
-        "link": Spec("time", most=bounds.LINK),
+        "ring_buffers": Limits("count", 1, most=bounds.RING_BUFFERS),
+        "planes": Limits("count", 1, most=bounds.PLANES),
+        "switch_angles": Limits("count", 1, most=bounds.ANGLES),
+        "link": Limits("time", most=bounds.LINK),
     },
     "link": {
         "rate": _RATE,
@@ -75,8 +75,8 @@ KINDS: dict[str, dict[str, Spec]] = {
         "threads": _INSTANCES,
         "sockets": _INSTANCES,
         "poll_interval": _EVERY,
-        "convert": Spec("law"),
-        "push": Spec("law"),
+        "convert": Limits("law"),
+        "push": Limits("law"),
         "push_off_heap": _TIME,
         "push_scatter": _SCATTER,
         "release": _TIME,
@@ -87,19 +87,19 @@ KINDS: dict[str, dict[str, Spec]] = {
     },
     "publisher": {
         "processes": _INSTANCES,
-        "publish": Spec("law"),
+        "publish": Limits("law"),
         "publish_scatter": _SCATTER,
         "run_spread": _SCATTER,
     },
     "broker": {
-        "service": Spec("law"),
+        "service": Limits("law"),
         "read_cost": _TIME,
         "frame_overhead": _SIZE,
         "scatter": _SCATTER,
         "stall_every": _SOME,
         "stall": _TIME,
         "memory": _POSITIVE_SIZE,
-        "paging_ratio": Spec("ratio", above=True, most=1),
+        "paging_ratio": Limits("ratio", above=True, most=1),
         "message_overhead": _SIZE,
         "disk_rate": _RATE,
         "run_spread": _SCATTER,
@@ -113,34 +113,34 @@ KINDS: dict[str, dict[str, Spec]] = {
         "packet_cost": _TIME,
         "latency": _TIME,
         "moderation": _TIME,
-        "send": Spec("law"),
-        "receive": Spec("law"),
+        "send": Limits("law"),
+        "receive": Limits("law"),
         "connect": _TIME,
     },
     "engine": {
-        "threads": Spec("count", 1, most=2),
-        "publish": Spec("law"),
-        "encode": Spec("law"),
-        "decode": Spec("law"),
-        "consume": Spec("law"),
+        "threads": Limits("count", 1, most=2),
+        "publish": Limits("law"),
+        "encode": Limits("law"),
+        "decode": Limits("law"),
+        "consume": Limits("law"),
         "wake": _TIME,
         "frame_overhead": _SIZE,
     },
     "machine": {
-        "cores": Spec("count", 1, most=bounds.INSTANCES),
+        "cores": Limits("count", 1, most=bounds.INSTANCES),
         "message_contention": _SCATTER,
         "byte_contention": _SCATTER,
         "scatter": _SCATTER,
         "run_spread": _SCATTER,
     },
     "queue-server": {
-        "threads": Spec("count", 1, most=bounds.INSTANCES),
-        "steps": Spec("count", 1, most=3),
-        "accept": Spec("law"),
+        "threads": Limits("count", 1, most=bounds.INSTANCES),
+        "steps": Limits("count", 1, most=3),
+        "accept": Limits("law"),
         "match": _TIME,
-        "deliver": Spec("law"),
+        "deliver": Limits("law"),
         "inspect": _TIME,
-        "settle": Spec("law"),
+        "settle": Limits("law"),
         "log_overhead": _SIZE,
         "sync_interval": _TIME,
     },
@@ -150,9 +150,3 @@ KINDS: dict[str, dict[str, Spec]] = {
         "sync": _TIME,
     },
 }
-
-ROLES: dict[str, dict[str, str]] = {
-    "data-vortex": {"card": "vortex", "bridge": "bridge", "broker": "broker"},
-    "tcp": {"card": "link", "publisher": "publisher", "broker": "broker"},
-}
-"""For each transport the cards that its system has, with their kinds."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dvsim.errors import Fault
 from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, dotted, is_card
-from dvsim.scenario.kinds import CARD_HEAD, KINDS, ROLES
+from dvsim.scenario.kinds import CARD_HEAD, KINDS
 
 _FIXED = ("abstract", "campaign", "extends", "name")  # what a file is, not what it asks
 
@@ -33,21 +33,30 @@ def apply(document: Document, overrides: Sequence[str]) -> list[Fault]:
     return [fault for option in overrides for fault in _apply(document, option)]
 
 
-def concerns(option: str, transport: str) -> bool:
-    """Say whether a transport has what an option sets; only cards differ between transports.
+def concerns(option: str, roles: Mapping[str, str | None]) -> bool:
+    """Return whether a system has what an option sets; only cards differ between systems.
+
+    Parameters
+    ----------
+    option
+        As for `apply`.
+    roles
+        The cards of the system: by role their kind, None for any.
 
     Examples
     --------
-    >>> [concerns("system.bridge.sockets=2", transport) for transport in ROLES]
+    >>> [concerns("system.bridge.sockets=2", roles) for roles in ({"bridge": "bridge"}, {})]
     [True, False]
-    >>> concerns("system.card.sram=1 MiB", "tcp"), concerns("workload.messages=9", "tcp")
+    >>> concerns("system.card.sram=1 MiB", {"card": "link"}), concerns("workload.messages=9", {})
     (False, True)
     """
     path = _split(option)[0]
-    if not is_card(path[:2]) or transport not in ROLES:
+    if not is_card(path[:2]):
         return True
-    kind = ROLES[transport].get(str(path[1]))
-    return kind is not None and (len(path) == 2 or path[2] in (*KINDS[kind], *CARD_HEAD))
+    if path[1] not in roles:
+        return False
+    kind = roles[str(path[1])]
+    return kind is None or len(path) == 2 or path[2] in (*KINDS[kind], *CARD_HEAD)
 
 
 def _split(option: str) -> tuple[KeyPath, str, str]:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
 
-from dvsim.scenario.messaging_render import messaging_lines, messaging_sections
-from dvsim.scenario.messaging_types import MessagingScenario
-from dvsim.scenario.switch_render import switch_lines, switch_sections
-from dvsim.scenario.switch_types import SwitchScenario
-from dvsim.scenario.types import Card, Parameter, Scenario
-from dvsim.scenario.units import format_value
+from dvsim.scenario.fields import spelled, unit_of
+from dvsim.scenario.spec import Spec, Table
+from dvsim.scenario.types import Card, Parameter
+from dvsim.scenario.units import Dimension, format_value
 
 Value = str | int | float | list["Value"] | dict[str, "Value"]
 
 
-def to_toml(scenario: Scenario | SwitchScenario | MessagingScenario) -> str:
+def to_toml(scenario: Spec) -> str:
     """Return the scenario as TOML.
 
     Parameters
@@ -32,76 +32,86 @@ def to_toml(scenario: Scenario | SwitchScenario | MessagingScenario) -> str:
     -------
     str
         The same for scenarios that ask the same, whatever files and units they were written in.
-
-    Examples
-    --------
-    >>> from dvsim.scenario.load import load
-    >>> print(to_toml(load("h3/dv-8")).splitlines()[0])
-    name = "h3/dv-8"
     """
-    if isinstance(scenario, MessagingScenario):
-        return "\n".join(messaging_lines(scenario, _value, _card)) + "\n"
-    if isinstance(scenario, SwitchScenario):
-        return "\n".join(switch_lines(scenario, _value)) + "\n"
     lines: list[str] = []
     for section, table in sections(scenario).items():
-        lines += ["", f"[{section}]"] if section else []
+        if section:
+            lines += ["", "[[vary]]" if section.startswith("vary.") else f"[{section}]"]
         lines += [f"{_key(key)} = {_value(value)}" for key, value in table.items()]
         if section == "system":
-            for role, card in scenario.system.cards.items():
-                lines += _card(f"system.{role}", card)
-        if section == "probe":
-            lines += ["", "[probe.columns]", *_columns(scenario)]
+            for role, card in scenario.cards.items():
+                lines += [] if role in scenario.keys else _card(f"system.{role}", card)
     return "\n".join(lines) + "\n"
 
 
-def sections(
-    scenario: Scenario | SwitchScenario | MessagingScenario,
-) -> dict[str, dict[str, Value]]:
-    """Return the values of a scenario, without cards and columns, as they stand in TOML.
+def sections(scenario: Spec, *, whole: bool = True) -> dict[str, dict[str, Any]]:
+    """Return the values of a scenario, without the cards of its system, as they stand in TOML.
+
+    Parameters
+    ----------
+    scenario
+        Resolved.
+    whole
+        A card among the values of a varied key is a table with all its numbers, not only a name.
 
     Returns
     -------
     dict
-        By section, ``""`` for the top, and key.
+        By section, ``""`` for the top, and key. A varied key stands in a section ``vary.0``,
+        ``vary.1``, … only.
     """
-    if isinstance(scenario, MessagingScenario):
-        return messaging_sections(scenario)
-    if isinstance(scenario, SwitchScenario):
-        return switch_sections(scenario)
-    workload, system, probe = scenario.workload, scenario.system, scenario.probe
-    tables: dict[str, dict[str, Value]] = {
-        "": {
-            key: getattr(scenario, key) for key in ("name", "title", "question", "source", "loop")
-        },
-        "workload": {
-            "message_bytes": workload.message_bytes,
-            "messages": workload.messages,
-            "iterations": workload.iterations,
-        },
-        "system": {"transport": system.transport, "receivers": system.receivers},
-        "probe": {"kind": probe.kind},
+    found: dict[str, dict[str, Any]] = {"": {"kind": scenario.KIND} if scenario.NAMED else {}}
+    varied = set(scenario.keys)
+    units = {
+        item.name: unit_of(type(table), item.name)
+        for _, table in scenario.tables()
+        for item in fields(table)
     }
-    for key in ("fidelity", "senders", "order"):
-        if getattr(system, key) is not None:
-            tables["system"][key] = getattr(system, key)
-    if workload.messages_per_second is not None:
-        tables["workload"]["messages_per_second"] = workload.messages_per_second
-    if probe.interval_ps is not None:
-        tables["probe"]["interval"] = format_value(probe.interval_ps, "time")
-    if probe.batch is not None:
-        tables["probe"]["batch"] = probe.batch
-    if scenario.reference is not None:
-        tables["reference"] = {
-            "file": scenario.reference.file,
-            "transport": scenario.reference.transport,
-            "fitted": list(scenario.reference.fitted),
-        }
-    tables["tolerance"] = dict(vars(scenario.tolerance))
-    if scenario.whatif is not None:
-        given = vars(scenario.whatif).items()
-        tables["whatif"] = {k: list(v) if isinstance(v, tuple) else v for k, v in given}
-    return tables
+    for item in fields(scenario):
+        value, key = getattr(scenario, item.name), spelled(type(scenario), item.name)
+        if key == "vary":
+            for number, table in enumerate(value):
+                found[f"vary.{number}"] = {
+                    key: [_plain(one, units.get(key), whole=whole) for one in values]
+                    for key, values in table.items()
+                }
+        elif isinstance(value, Table):
+            found |= _section(key, value, varied)
+        elif isinstance(value, Mapping):
+            found |= {key: dict(value)} if value else {}
+        elif key != "path" and value is not None:
+            found[""][key] = _plain(value)
+    return found
+
+
+def _section(path: str, table: Table, leave: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the values of a table that are there, and of the tables in it, by section."""
+    own: dict[str, Any] = {}
+    found, kind = {path: own}, type(table)
+    for item in fields(table):  # type: ignore[arg-type]
+        value, key = getattr(table, item.name), spelled(kind, item.name)
+        if value is None or key in leave or (value == () and item.default == ()):
+            continue
+        if isinstance(value, Table):
+            found |= _section(f"{path}.{key}", value, leave)
+        elif isinstance(value, Mapping):
+            found[f"{path}.{key}"] = {name: _plain(one) for name, one in value.items()}
+        elif not isinstance(value, Card):
+            own[key] = _plain(value, unit_of(kind, item.name))
+    return found
+
+
+def _plain(value: Any, unit: Dimension | None = None, *, whole: bool = True) -> Any:  # noqa: ANN401
+    """Return a value as TOML has it: lists for tuples, tables for a card and the like."""
+    if unit is not None:
+        return format_value(value, unit)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Card):
+        return _whole(value) if whole else value.name
+    if is_dataclass(value):
+        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    return value
 
 
 def card_toml(card: Card) -> str:
@@ -122,19 +132,24 @@ def _card(path: str, card: Card) -> Iterator[str]:
 
 def _parameter(before: str, parameter: Parameter) -> Iterator[str]:
     """Write the whole statement of a parameter; `before` is the path of its card, with a dot."""
-    plain = parameter.dimension in ("count", "ratio")
-    text = format_value(parameter.value, parameter.dimension)
-    yield from ("", f"[{before}{parameter.name}]", f"value = {text if plain else _value(text)}")
-    for key in ("confidence", "source", "fitted"):
-        if getattr(parameter, key) is not None:
-            yield f"{key} = {_value(getattr(parameter, key))}"
+    yield from ("", f"[{before}{parameter.name}]")
+    for key, value in _statement(parameter).items():
+        yield f"{key} = {_value(value)}"
 
 
-def _columns(scenario: Scenario) -> Iterator[str]:
-    """Write the columns, one to a line."""
-    for label, column in scenario.probe.columns.items():
-        inner = f"receiver = {column.receiver}, iterations = {_value(list(column.iterations))}"
-        yield f"{_key(label)} = {{ {inner} }}"
+def _statement(parameter: Parameter) -> dict[str, Any]:
+    """Return the whole statement of a parameter."""
+    number = parameter.dimension in ("count", "ratio")
+    value = format_value(parameter.value, parameter.dimension)
+    given = {"value": parameter.value if number else value, "confidence": parameter.confidence}
+    given["source"] = parameter.source
+    return given if parameter.fitted is None else given | {"fitted": parameter.fitted}
+
+
+def _whole(card: Card) -> dict[str, Any]:
+    """Return a card as one table."""
+    table: dict[str, Any] = {key: getattr(card, key) for key in ("name", "kind", "title", "notes")}
+    return table | {name: _statement(one) for name, one in card.parameters.items()}
 
 
 def _key(key: str) -> str:
@@ -147,7 +162,7 @@ def _value(value: Value) -> str:
         return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, str):
+    if isinstance(value, str | bool):
         # JSON's escapes are TOML's, but for DEL, which TOML wants escaped as well
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)

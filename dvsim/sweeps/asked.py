@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dvsim.asked import check_extent, scaled
+from dvsim.asked import check_extent
 from dvsim.errors import Fault, RunFailed, ScenarioError
-from dvsim.making import How
-from dvsim.results.folder import SAMPLES, SUMMARY
+from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.load import Template
+from dvsim.making import folder_of
 from dvsim.results.kept import SCENARIO, another, broken, is_there, read_checked, read_manifest
-from dvsim.results.keyed import Keyed, keyed, lists_of
-from dvsim.results.messaging import POINT_COLUMNS as MESSAGING
-from dvsim.results.study import POINT_COLUMNS as SWITCH
-from dvsim.results.summary import SUMMARY_COLUMNS
+from dvsim.results.keyed import Keyed
 from dvsim.results.table import from_parquet
-from dvsim.scenario.load import AnyScenario, Template
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.switch_types import SwitchScenario
-from dvsim.scenario.types import Scenario
+from dvsim.scenario.spec import Spec
 from dvsim.sweeps.plan import Point
 from dvsim.sweeps.values import PLAIN, number_of
 
@@ -40,7 +36,7 @@ class Asked:
     """
 
     number: int
-    scenario: AnyScenario
+    scenario: Spec
     folder: str
 
 
@@ -88,14 +84,14 @@ def ask(
     for number, point in enumerate(points):
         try:
             found = template.resolved([*overrides, *point.overrides]).scenario
-            scenario = scaled(_fixed(found, point), 1.0 if scale is None else scale)
+            scenario = found.scaled(1.0 if scale is None else scale)
             check_extent([scenario], how.replications)
         except ScenarioError as refused:
             error = _of_vary(refused, varied)
             first = first or error
             asked.append(Refused(number, _faults(error)))
             continue
-        asked.append(Asked(number, scenario, how.folder(Path(), scenario).as_posix()))
+        asked.append(Asked(number, scenario, folder_of(how, Path(), scenario).as_posix()))
     if first is not None and all(isinstance(one, Refused) for one in asked):
         raise first
     return asked
@@ -107,17 +103,6 @@ def _of_vary(error: ScenarioError, varied: Container[str]) -> ScenarioError:
         replace(fault, file="--vary") if fault.file == "--set" and fault.key in varied else fault
         for fault in error.faults
     )
-
-
-def _fixed(scenario: AnyScenario, point: Point) -> AnyScenario:
-    """Take keys that the scenario itself varies out of its own tables, if the sweep varies them."""
-    if isinstance(scenario, Scenario):
-        return scenario
-    for key, _ in point.values:
-        short = key.rpartition(".")[2]
-        if short in scenario.keys:
-            scenario = scenario.fixed(short, scenario.setting.get(short))
-    return scenario
 
 
 def keys_of(points: Sequence[Point]) -> tuple[list[dict[str, float | str]], dict[str, str]]:
@@ -161,24 +146,20 @@ def known(root: Path, asked: Asked, how: How) -> list[Keyed] | None:
     question = to_toml(scenario).encode()
     same = manifest["files"].get(SCENARIO, {}).get("sha256") == hashlib.sha256(question).hexdigest()
     found = (manifest.get("version"), manifest.get("seed"), manifest.get("replications"))
-    if not same or found != (how.version, how.seed, how.replications):
+    if not same or found != (how.version_of(scenario), how.seed, how.replications):
         raise another(folder)
-    system = isinstance(scenario, Scenario)
-    for name in (SCENARIO, SAMPLES) if system else (SCENARIO,):
+    for name in manifest["files"]:
         if not (folder / name).is_file():
             raise broken(folder, f"{name} is missing")
-    name = SUMMARY if system else "points.parquet"
-    data = read_checked(folder, name, manifest)
+    kind = kind_of(scenario)
+    name, columns = kind.brief_file
+    table = read_checked(folder, name, manifest)
     try:
-        return keyed(scenario, lists_of(from_parquet(data, _columns(scenario))))
+        data = from_parquet(table, columns)
+        numbers: list[Keyed] = kind.keyed(scenario, {str(k): data[k].tolist() for k in data})
+        return numbers
     except (ValueError, KeyError) as error:
         raise broken(folder, f"{name}: {error}") from error
-
-
-def _columns(scenario: AnyScenario) -> Mapping[str, str]:
-    if isinstance(scenario, Scenario):
-        return SUMMARY_COLUMNS
-    return SWITCH if isinstance(scenario, SwitchScenario) else MESSAGING
 
 
 def cached(

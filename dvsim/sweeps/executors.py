@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dvsim.backends.pool import DIED, Workers
 from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
-from dvsim.making import How
+from dvsim.kinds.base import How
 from dvsim.scenario.find import is_file
 from dvsim.sweeps.asked import Asked
 from dvsim.sweeps.work import Chunk, Done, warm, work

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.kinds import KINDS, Spec
-from dvsim.scenario.load import AnyScenario
-from dvsim.scenario.messaging_types import MessagingScenario
-from dvsim.scenario.switch_types import SwitchScenario
-from dvsim.scenario.types import Card, Parameter
+from dvsim.scenario.kinds import KINDS, Limits
+from dvsim.scenario.spec import Spec
+from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law, format_value
 from dvsim.sweeps.axis import DIGITS, Between, parse_axis
 from dvsim.sweeps.values import BASES, Number
@@ -50,7 +48,7 @@ class Range:
     text: str
 
 
-def ranges(scenario: AnyScenario, vary: Sequence[str], spread: float) -> list[Range]:
+def ranges(scenario: Spec, vary: Sequence[str], spread: float) -> list[Range]:
     """Return what is varied.
 
     Parameters
@@ -81,8 +79,8 @@ def _given(vary: Sequence[str]) -> Iterator[Range]:
         yield Range(axis.key, axis, text.partition("=")[2].strip())
 
 
-def _weak(scenario: AnyScenario, spread: float) -> Iterator[Range]:
-    for role, card in _cards(scenario).items():
+def _weak(scenario: Spec, spread: float) -> Iterator[Range]:
+    for role, card in scenario.cards.items():
         for name, parameter in card.parameters.items():
             if parameter.confidence in WEAK:
                 along = _around(parameter, KINDS[card.kind][name], spread)
@@ -91,15 +89,7 @@ def _weak(scenario: AnyScenario, spread: float) -> Iterator[Range]:
                     yield Range(f"system.{role}.{name}", along, text)
 
 
-def _cards(scenario: AnyScenario) -> Mapping[str, Card]:
-    if isinstance(scenario, SwitchScenario):
-        return {}
-    if isinstance(scenario, MessagingScenario):
-        return scenario.setting.cards
-    return scenario.system.cards
-
-
-def _around(parameter: Parameter, spec: Spec, spread: float) -> Along | None:
+def _around(parameter: Parameter, limits: Limits, spread: float) -> Along | None:
     """Return the values around that of a parameter; None of a zero, or of a count too small."""
     value = parameter.value
     if isinstance(value, Law):
@@ -107,7 +97,7 @@ def _around(parameter: Parameter, spec: Spec, spread: float) -> Along | None:
     whole = parameter.dimension == "count"
     ends = (float(value) * (1 + sign * spread) for sign in (-1, 1))
     low, high = (Fraction(f"{end:.{DIGITS}g}") for end in ends)
-    low, high = max(low, Fraction(spec.least)), min(high, Fraction(spec.most))
+    low, high = max(low, Fraction(limits.least)), min(high, Fraction(limits.most))
     if whole:
         low, high = Fraction(round(low)), Fraction(round(high))
     if low == high:

@@ -14,13 +14,13 @@ from typing import Any
 from dvsim.asked import check_asked
 from dvsim.backends.code import code_version
 from dvsim.backends.pool import usable_cores
-from dvsim.making import How
+from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.load import Template, template
 from dvsim.progress import Progress
 from dvsim.results.kept import keep_many
-from dvsim.results.keyed import Keyed, unit_of
+from dvsim.results.keyed import Keyed
 from dvsim.results.manifest import study_manifest
 from dvsim.results.swept import KIND, Row, Swept, tabulate, write_swept
-from dvsim.scenario.load import Template, template
 from dvsim.session import REPLICATIONS
 from dvsim.sweeps.asked import Asked, Refused, ask, cached, keys_of
 from dvsim.sweeps.executors import done, executor
@@ -194,7 +194,7 @@ def run(
                 found |= {one.number: list(one.keyed) for one in good}
                 wrong |= {one.number: one.error for one in some if one.error}
                 took_s += sum(one.took_s for one in some)
-                shown.points_done(sweep.name, len(some), 0)
+                shown.done(sweep.name, len(some), {})
         _share(asked, missing, found, wrong)
     swept = _table(sweep, part, found, wrong, out)
     swept = replace(swept, manifest=_manifest(sweep, shard, swept, started, took_s, command, out))
@@ -246,7 +246,8 @@ def _table(
         for item in found[one.number]:
             all_keys = {**own, **{k: v for k, v in item.inner.items() if k not in own}}
             units |= {key: "" for key in item.inner if key not in units}
-            units |= {name: unit_of(name, one.scenario) for name in item.results}
+            known = kind_of(one.scenario).metrics(one.scenario)
+            units |= {name: known[name] for name in item.results}
             rows.append(Row(one.number, all_keys, item.results, item.bottleneck, folder, ""))
     table, names = tabulate(rows, list(keys[0]))
     every = tuple(str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - 3])

@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 from dvsim.backends.code import code_version
 from dvsim.errors import DvsimError, RunFailed
-from dvsim.making import How, made
-from dvsim.results.folder import run_contents
-from dvsim.results.keyed import Keyed, keyed, lists_of
-from dvsim.results.run import Run
-from dvsim.results.study_folder import study_contents
+from dvsim.kinds.base import How, kind_of
+from dvsim.making import made
+from dvsim.results.keyed import Keyed
 from dvsim.sweeps.asked import Asked, one_line
 
 
@@ -62,11 +60,9 @@ def _point(asked: Asked, chunk: Chunk) -> Done:
     started = time.perf_counter()
     try:
         (result,) = made([asked.scenario], chunk.how, 1, False, chunk.command, {})
-        if isinstance(result, Run):
-            contents, table = run_contents(result), result.summary_columns
-        else:
-            contents, table = study_contents(result), lists_of(result.points)
-        found, manifest, error = keyed(asked.scenario, table), result.manifest, ""
+        kind = kind_of(asked.scenario)
+        contents, manifest, error = kind.contents(result), result.manifest, ""
+        found = kind.keyed(asked.scenario, kind.brief(result))
     except DvsimError as failed:
         found, contents, manifest, error = [], {}, {}, one_line(failed)
     return Done(asked.number, found, contents, manifest, error, time.perf_counter() - started)

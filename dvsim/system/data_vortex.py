@@ -29,7 +29,8 @@ from dvsim.system.stage import Clock, Process
 from dvsim.system.streams import Streams
 
 if TYPE_CHECKING:
-    from dvsim.scenario.types import Card, Scenario
+    from dvsim.kinds.rabbitmq.spec import Scenario
+    from dvsim.scenario.types import Card
     from dvsim.system.observer import Observer
 
 

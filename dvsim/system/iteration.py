@@ -18,7 +18,7 @@ from dvsim.system.streams import Streams
 from dvsim.system.tcp import Harness
 
 if TYPE_CHECKING:
-    from dvsim.scenario.types import Scenario
+    from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.system.observer import Observer
 
 

@@ -21,7 +21,8 @@ from dvsim.system.stage import PS_PER_S, Clock, Process, Stage
 from dvsim.system.streams import Streams
 
 if TYPE_CHECKING:
-    from dvsim.scenario.types import Card, Scenario
+    from dvsim.kinds.rabbitmq.spec import Scenario
+    from dvsim.scenario.types import Card
 
 
 class Publisher(Stage):

@@ -17,7 +17,7 @@ import pandas as pd
 from dvsim.emu.left import BATCHES, BRIDGE, CARDS
 from dvsim.emu.stats import Stats
 from dvsim.errors import RunFailed
-from dvsim.scenario.types import Scenario
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.trace.timeline import Event, Timeline, ordinal
 
 NS_PER_US, NS_PER_S, PS_PER_NS = 1000, 10**9, 1000

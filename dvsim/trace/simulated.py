@@ -8,29 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dvsim.backends.record import recorded
 from dvsim.errors import Fault, RunFailed, ScenarioError
-from dvsim.messaging.run import run_point
-from dvsim.scenario.messaging_types import MessagingScenario
-from dvsim.scenario.switch_types import SwitchScenario, point_text
-from dvsim.scenario.types import Scenario
-from dvsim.system.iteration import run_iteration
-from dvsim.trace.packets import add_record
+from dvsim.kinds.base import kind_of
+from dvsim.scenario.spec import point_text
 from dvsim.trace.timeline import Timeline
 
 if TYPE_CHECKING:
-    from dvsim.scenario.load import AnyScenario
+    from dvsim.scenario.spec import Spec
 
 Facts = dict[str, Any]
 
 
-def simulated_timeline(scenario: AnyScenario, seed: int, room: int) -> tuple[Timeline, Facts]:
+def simulated_timeline(scenario: Spec, seed: int, room: int) -> tuple[Timeline, Facts]:
     """Run a scenario once and return its timeline, and what it is of, as JSON types.
 
     Parameters
     ----------
     scenario
-        As it is run, see `dvsim.asked.scaled`.
+        As it is run, see `dvsim.scenario.spec.Spec.scaled`.
     seed
         Of the run whose first replication is traced.
     room
@@ -46,36 +41,16 @@ def simulated_timeline(scenario: AnyScenario, seed: int, room: int) -> tuple[Tim
     check_traceable(scenario)
     timeline = Timeline(room)
     facts: Facts = {"scenario": scenario.name, "seed": seed, "replication": 1}
+    if len(scenario.points) > 1:
+        facts |= {"point": point_text(scenario.points[0]), "points": len(scenario.points)}
     try:
-        if isinstance(scenario, Scenario):
-            run_iteration(scenario, seed, 1, 1, timeline)
-            return timeline, {**facts, "iteration": 1, "clock": "simulated time"}
-        facts |= _point(scenario)
-        if isinstance(scenario, MessagingScenario):
-            run_point(scenario.at(0), seed, 1, timeline)
-            return timeline, {**facts, "clock": "simulated time"}
+        return timeline, facts | kind_of(scenario).trace(scenario, seed, timeline)
     except (ValueError, OverflowError) as error:
         raise RunFailed(f"{scenario.name}: {error}") from error
-    return timeline, facts | add_record(timeline, scenario, *recorded(scenario, seed))
 
 
-def check_traceable(scenario: AnyScenario) -> None:
-    """Raise ScenarioError if a scenario has no timeline: a switch that records nothing."""
-    if not isinstance(scenario, SwitchScenario):
-        return
-    if scenario.setting.network is not None:
-        message = "--trace: is of a network, whose packets are not recorded; trace one of a switch"
-    elif scenario.record is None:
-        message = (
-            "--trace: records nothing; give it a table 'record' with packets and slots, or "
-            "--set record.packets=100 --set record.slots=200"
-        )
-    else:
-        return
-    raise ScenarioError([Fault(scenario.name, None, "", message)])
-
-
-def _point(scenario: SwitchScenario | MessagingScenario) -> Facts:
-    if len(scenario.points) < 2:
-        return {}
-    return {"point": point_text(scenario.points[0]), "points": len(scenario.points)}
+def check_traceable(scenario: Spec) -> None:
+    """Raise ScenarioError if a scenario has no timeline; a switch may record nothing."""
+    lacking = kind_of(scenario).untraceable(scenario)
+    if lacking is not None:
+        raise ScenarioError([Fault(scenario.name, None, "", f"--trace: {lacking}")])

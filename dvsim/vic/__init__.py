@@ -19,18 +19,21 @@ What differs:
   full FIFO sees it when that wait has ended, and in timed mode so does every wait: it ends when
   the cards that it waits for go on or end;
 - a call costs about a microsecond of Python, so send many packets at once: `header` takes arrays;
+- ``await card.ready(...)`` is ``card.wait(...)``, for any of several counters and the FIFO, in
+  asyncio;
 - the with statement closes the card, unless an exception leaves it: the other cards are then told
   that this one failed (`PeerDied`), as they are of a C program that exits with an error.
 
 ``card.messages()`` opens messages of any length (`Messages`, vic_message.h), ``card.client()`` a
-client of brokers and topics (`Client`, vic_client.h).
+client of brokers and topics (`Client`, vic_client.h), ``card.team()`` a team of cards for barriers,
+broadcasts, reductions and the like (`Team`, vic_collective.h).
 """
 
 from __future__ import annotations
 
-from dvsim.vic.card import Attr, Card, Transfer, open
+from dvsim.vic.card import Card, open
 from dvsim.vic.client import Client, Counts, Delivery, Settings
-from dvsim.vic.constants import FOREVER, NO_COUNTER, Flag, Kind, Op, Status
+from dvsim.vic.constants import FOREVER, NO_COUNTER, READY_FIFO, Flag, Kind, Op, Reduction, Status
 from dvsim.vic.errors import (
     Busy,
     Closed,
@@ -41,11 +44,14 @@ from dvsim.vic.errors import (
     PeerDied,
     SystemRefused,
     TimedOut,
+    TryAgain,
     VicError,
 )
 from dvsim.vic.messages import Messages
 from dvsim.vic.packets import header
-from dvsim.vic.text import strerror, version
+from dvsim.vic.results import Attr, Transfer
+from dvsim.vic.team import Team
+from dvsim.vic.text import error_detail, strerror, version
 
 WRITE = Op.WRITE
 FIFO = Op.FIFO
@@ -60,6 +66,7 @@ __all__ = [
     "FOREVER",
     "NO_COUNTER",
     "QUERY",
+    "READY_FIFO",
     "WRITE",
     "Attr",
     "Busy",
@@ -77,12 +84,16 @@ __all__ = [
     "Op",
     "OutOfRange",
     "PeerDied",
+    "Reduction",
     "Settings",
     "Status",
     "SystemRefused",
+    "Team",
     "TimedOut",
     "Transfer",
+    "TryAgain",
     "VicError",
+    "error_detail",
     "header",
     "open",
     "strerror",

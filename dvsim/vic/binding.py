@@ -26,7 +26,7 @@ class Library(NamedTuple):
     lib: Any
 
 
-HEADERS = ("vic.h", "vic_message.h", "vic_envelope.h", "vic_client.h")
+HEADERS = ("vic.h", "vic_message.h", "vic_envelope.h", "vic_client.h", "vic_collective.h")
 
 
 def declarations(header: str) -> str:

@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from dvsim.vic.binding import libvic
 from dvsim.vic.client import Client, Settings
+from dvsim.vic.closing import Closing
 from dvsim.vic.constants import FOREVER, Status
-from dvsim.vic.errors import VicError, error_of
+from dvsim.vic.errors import TimedOut, VicError, error_of
+from dvsim.vic.events import Events
 from dvsim.vic.messages import Messages
-from dvsim.vic.text import strerror
+from dvsim.vic.packets import same_length
+from dvsim.vic.results import Attr, Transfer
+from dvsim.vic.team import Team
+from dvsim.vic.text import error_detail, strerror
 from dvsim.vic.waiting import SLICE_NS
 from dvsim.vic.words import AnyWords, Words, given, taken
-
-
-class Attr(NamedTuple):
-    """What a card is: `struct vic_attr`."""
-
-    card: int
-    cards: int
-    sram_words: int
-    counters: int
-    fifo_words: int
-    dma_entries: int
-    mode: int  # 0 functional, 1 timed
-
-
-class Transfer:
-    """A DMA transfer in flight; `Card.dma_wait` ends it. Its arrays live until then."""
-
-    def __init__(self, handle: Any, *arrays: Words) -> None:  # noqa: ANN401 - a C pointer
-        self.handle = handle
-        self.arrays = arrays
 
 
 def open() -> Card:
@@ -60,7 +46,7 @@ def open() -> Card:
     return Card(handle[0])
 
 
-class Card:
+class Card(Closing):
     """An open card, made by `open`. Threads may share it.
 
     Every method raises a `VicError` if the call of vic.h fails; the header says when it does.
@@ -71,10 +57,7 @@ class Card:
         self._card = handle
         self._transfers: set[Transfer] = set()
         self._timed = self.query_attr().mode == 1
-
-    def __enter__(self) -> Card:
-        """Return the card."""
-        return self
+        self._events = Events(self.event_fd)
 
     def __exit__(
         self,
@@ -87,16 +70,25 @@ class Card:
             self.close()
 
     def close(self) -> None:
-        """Give the card back; a second time does nothing. Waits of other threads raise `Closed`."""
+        """Give the card back; a second time does nothing. Waits of other threads raise `Closed`.
+
+        `TimedOut`: packets were lost, as a card did not take from its full FIFO. It is closed.
+        """
         card, self._card = self._card, self._ffi.NULL
         if card:
-            self._lib.vic_close(card)
+            status = self._lib.vic_close(card)
+            self._events.close()
             self._transfers.clear()
+            if status == Status.ETIMEDOUT:
+                raise error_of(status, "vic_close: packets for a full FIFO are lost")
 
     def query_attr(self) -> Attr:
         """Return what the card is."""
         attr = self._ffi.new("struct vic_attr *")
-        self._check("vic_query_attr", self._lib.vic_query_attr(self._card, attr))
+        size = self._ffi.sizeof("struct vic_attr")
+        status = self._lib.vic_query_attr_sized(size, self._card, attr)
+        if status != Status.OK:
+            raise self._error("vic_query_attr", status, {})
         return Attr(*(getattr(attr, name) for name in Attr._fields))
 
     def peer_opens(self, peer: int) -> int:
@@ -150,9 +142,20 @@ class Card:
     def send(self, headers: AnyWords, payloads: AnyWords) -> None:
         """Send packets; header and payload cross PCIe."""
         heads, array = given(headers), given(payloads)
-        self._same("vic_send", heads, array)
+        same_length("vic_send", heads, array)
         pointers = self._pointer(heads), self._pointer(array)
         self._call("vic_send", _headers=pointers[0], _payloads=pointers[1], n=len(array))
+
+    def try_send(self, headers: AnyWords, payloads: AnyWords) -> int:
+        """Send what does not have to wait for a full FIFO; return how many packets left."""
+        heads, array = given(headers), given(payloads)
+        same_length("vic_try_send", heads, array)
+        sent = self._ffi.new("size_t *")
+        pointers = self._pointer(heads), self._pointer(array)
+        status = self._lib.vic_try_send(self._card, *pointers, len(array), sent)
+        if status not in (Status.OK, Status.EAGAIN):
+            raise self._error("vic_try_send", status, {"n": len(array)})
+        return int(sent[0])
 
     def send_cached(self, headers: int, payloads: AnyWords) -> None:
         """Send packets whose headers wait in SRAM from word `headers` on."""
@@ -171,6 +174,29 @@ class Card:
         array = given(words)
         pointer = self._pointer(array)
         self._call("vic_put", dest=dest, addr=addr, _w=pointer, n=len(array), counter=counter)
+
+    def put_strided(self, dest: int, addr: int, stride: int, words: AnyWords, counter: int) -> None:
+        """Write word i into SRAM word addr + i * stride of card `dest`, counted by `counter`."""
+        array = given(words)
+        arguments = {"_w": self._pointer(array), "n": len(array), "counter": counter}
+        self._call("vic_put_strided", dest=dest, addr=addr, stride=stride, **arguments)
+
+    def put_indexed(self, dest: int, addrs: AnyWords, words: AnyWords, counter: int) -> None:
+        """Write word i into SRAM word addrs[i] of card `dest`, counted there by `counter`."""
+        array, places = given(words), np.atleast_1d(np.asarray(addrs))
+        if len(places) != len(array):
+            text = f"vic_put_indexed: {len(places)} addresses for {len(array)} words"
+            raise error_of(Status.EINVAL, text)
+        if len(places) and not 0 <= int(places.min()) <= int(places.max()) < 2**32:
+            wrong = {"dest": dest, "addrs": f"{places.min()} .. {places.max()}"}
+            raise self._error("vic_put_indexed", Status.ERANGE, wrong)
+        short = self._ffi.from_buffer("vic_addr_t[]", places.astype(np.uint32))
+        arguments = {"_w": self._pointer(array), "n": len(array), "counter": counter}
+        self._call("vic_put_indexed", dest=dest, _addrs=short, **arguments)
+
+    def get(self, dest: int, addr: int, n: int, local: int, counter: int) -> None:
+        """Fetch words of card `dest` into this card's SRAM; each counts `counter` here."""
+        self._call("vic_get", dest=dest, addr=addr, n=n, local=local, counter=counter)
 
     def dma_read(self, host: npt.NDArray[Any], addr: int) -> Transfer:
         """Start to fill an array from SRAM; it must not be touched until the transfer is done."""
@@ -217,6 +243,50 @@ class Card:
         """Wait until a counter reads 0."""
         self._wait("vic_counter_wait", timeout_ns, counter=counter)
 
+    def wait(self, counters: int, fifo_min: int = 0, timeout_ns: int = FOREVER) -> int:
+        """Wait for any of several things; return as bits what is there.
+
+        Parameters
+        ----------
+        counters
+            Bit n is set: wait for counter n to read 0. In the result it then reads 0.
+        fifo_min
+            Wait for so many words in the FIFO, too; bit `READY_FIFO` of the result. 0: do not.
+        """
+        ready = self._ffi.new("uint64_t *")
+        arguments = {"counters": counters, "fifo_min": fifo_min, "_ready": ready}
+        self._wait("vic_wait", timeout_ns, **arguments)
+        return int(ready[0])
+
+    def event_fd(self, counters: int, fifo_min: int = 0) -> int:
+        """Return a descriptor that polls readable when `wait` may find something.
+
+        Read 8 bytes off it, then look by `wait` with timeout 0; `close` closes it. Raises
+        `InvalidArgument` in timed mode.
+        """
+        fd = self._ffi.new("int *")
+        self._call("vic_event_fd", counters=counters, fifo_min=fifo_min, _fd=fd)
+        return int(fd[0])
+
+    async def ready(self, counters: int, fifo_min: int = 0, timeout_ns: int = FOREVER) -> int:
+        """Do as `wait` in asyncio: the loop goes on meanwhile. Can be cancelled.
+
+        In timed mode, which has no descriptors, it looks each time that the loop comes round.
+        """
+        began = self.time_ns()
+        while True:
+            left = max(0, timeout_ns - (self.time_ns() - began))
+            try:
+                return self.wait(counters, fifo_min, timeout_ns=0)
+            except TimedOut:
+                if left == 0 and timeout_ns != FOREVER:
+                    raise
+            if self._timed:
+                await asyncio.sleep(0)
+            else:
+                seconds = None if timeout_ns == FOREVER else left / 1e9
+                await self._events.may_be_ready(counters, fifo_min, seconds)
+
     # ---- surprise FIFO
 
     def fifo_poll(self, most: int) -> Words:
@@ -262,6 +332,22 @@ class Card:
             raise self._error("vic_client_open", Status.ECLOSED, {})
         return Client(self._card, self._timed, **settings)
 
+    def team(self, cards: Sequence[int] | None = None, timeout: float | None = None) -> Team:
+        """Open a team for calls that cards make together (vic_collective.h).
+
+        Parameters
+        ----------
+        cards
+            The same list on each of them, this card among them; None: all cards of the job.
+        timeout
+            Seconds to wait for the others; None: for ever. After `TimedOut` the same call goes on.
+        """
+        if not self._card:
+            raise self._error("vic_team_open", Status.ECLOSED, {})
+        attr = self.query_attr()
+        cards = range(attr.cards) if cards is None else cards
+        return Team(self._card, self._timed, attr.card, cards, timeout)
+
     # ---- how calls are made
 
     def _pointer(self, array: Words) -> Any:  # noqa: ANN401 - a C pointer
@@ -281,7 +367,10 @@ class Card:
         left, started = timeout_ns, time.monotonic_ns()
         while True:
             now = left if self._timed else min(left, SLICE_NS)
-            status = self._waited(getattr(self._lib, name), now, arguments)
+            try:
+                status = getattr(self._lib, name)(self._card, *arguments.values(), now)
+            except OverflowError:
+                status = Status.ERANGE
             if status == Status.OK:
                 return
             if timeout_ns != FOREVER:
@@ -290,26 +379,11 @@ class Card:
                 shown = "FOREVER" if timeout_ns == FOREVER else timeout_ns
                 raise self._error(name, status, {**arguments, "timeout_ns": shown})
 
-    def _waited(self, function: Callable[..., int], now: int, arguments: dict[str, Any]) -> int:
-        try:
-            return function(self._card, *arguments.values(), now)
-        except OverflowError:
-            return Status.ERANGE
-
     def _start(self, name: str, transfer: Transfer, **arguments: Any) -> Transfer:  # noqa: ANN401
         """Start a transfer; the card keeps it, and so its arrays, until it was waited for."""
         self._call(name, **arguments)
         self._transfers.add(transfer)
         return transfer
-
-    def _same(self, name: str, headers: Words, payloads: Words) -> None:
-        if len(headers) != len(payloads):
-            text = f"{name}: {len(headers)} headers for {len(payloads)} payloads"
-            raise error_of(Status.EINVAL, text)
-
-    def _check(self, name: str, status: int) -> None:
-        if status != Status.OK:
-            raise self._error(name, status, {})
 
     def _error(self, name: str, status: int, arguments: dict[str, Any]) -> VicError:
         """Return the exception of a failed call, with its numbers and what this card has."""
@@ -317,10 +391,8 @@ class Card:
             return error_of(Status.ECLOSED, f"{name}: {strerror(Status.ECLOSED)}")
         shown = ", ".join(f"{key}={value}" for key, value in arguments.items() if key[0] != "_")
         text = f"{name}({shown}): {strerror(status)}"
+        if status in (Status.EINVAL, Status.ENOSPC):
+            text += f"; {error_detail()}"
         if status == Status.ERANGE:
-            attr = self.query_attr()
-            text += (
-                f"; there are cards 0 .. {attr.cards - 1}, SRAM words 0 .. {attr.sram_words - 1}, "
-                f"counters 0 .. {attr.counters - 4} and 61 .. 63"
-            )
+            text += f"; {self.query_attr().bounds}"
         return error_of(status, text)

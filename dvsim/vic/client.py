@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from dvsim.vic.binding import libvic
 from dvsim.vic.buffers import AnyBytes, given
+from dvsim.vic.closing import Closing
 from dvsim.vic.constants import Flag, Kind, Status
 from dvsim.vic.errors import InvalidArgument, VicError, error_of
 from dvsim.vic.stream import Stream
@@ -90,7 +90,7 @@ class Delivery:
         return f"{self.session:016x}-{self.id:016x}"
 
 
-class Client(Stream[Delivery]):
+class Client(Closing, Stream[Delivery]):
     """An open client, made by `Card.client`. Threads may share it.
 
     Timeouts are seconds; None waits for ever. Waits leave the interpreter to others and answer
@@ -116,7 +116,8 @@ class Client(Stream[Delivery]):
         try:
             rings = self._ffi.new("struct vic_message_config *", [*numbers[:2], 0])
             config = self._ffi.new("struct vic_client_config *", [*numbers[2:], flags])
-            status = self._lib.vic_client_open(card, rings, config, handle)
+            sizes = (self._ffi.sizeof(rings[0]), self._ffi.sizeof(config[0]))
+            status = self._lib.vic_client_open_sized(*sizes, card, rings, config, handle)
         except OverflowError:
             status = Status.EINVAL
         if status != Status.OK:
@@ -190,15 +191,19 @@ class Client(Stream[Delivery]):
         """Return the next delivery; `ack` it when the program is done with it."""
         return self._next(timeout)
 
-    def ack(self, delivery: Delivery, *, reject: bool = False) -> None:
+    def ack(
+        self, delivery: Delivery, *, reject: bool = False, timeout: float | None = None
+    ) -> None:
         """Say that a delivery is done, so that the broker forgets it; or give it back.
 
         Raises
         ------
         InvalidArgument
             If it was acknowledged before.
+        TimedOut
+            If its bridge is there and has no room; it can be acknowledged later.
         """
-        self._call("ack", _delivery=delivery.handle, reject=int(reject))
+        self._wait("ack_within", timeout, _delivery=delivery.handle, reject=int(reject))
 
     def counts(self) -> Counts:
         """Return what was done so far."""
@@ -220,20 +225,6 @@ class Client(Stream[Delivery]):
             raise error_of(status, text)
         if status not in (Status.OK, Status.ECLOSED):
             raise error_of(status, f"vic_client_close: {strerror(status)}")
-
-    def __enter__(self) -> Client:
-        """Return the client."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close, unless an exception is to be told to other cards; see `Card.__exit__`."""
-        if kind is None:
-            self.close()
 
     # ---- how calls are made
 

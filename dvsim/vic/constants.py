@@ -1,4 +1,4 @@
-"""The constants of vic.h and vic_envelope.h; tests compare them with what the library says."""
+"""The constants of vic.h and what stands on it; tests compare them with what the library says."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ NO_COUNTER = 63
 """The scratch counter: counted, never waited for."""
 
 
+READY_FIFO = 63
+"""The bit of what `Card.wait` returns that stands for the FIFO."""
+
+
 class Op(IntEnum):
     """What a packet does where it arrives."""
 
@@ -19,6 +23,17 @@ class Op(IntEnum):
     QUERY = 2
     COUNTER_SET = 3
     COUNTER_ADD = 4
+
+
+class Reduction(IntEnum):
+    """How words of many cards become one. Sums are modulo 2**64."""
+
+    SUM = 0
+    MIN = 1
+    MAX = 2
+    AND = 3
+    OR = 4
+    XOR = 5
 
 
 class Kind(IntEnum):
@@ -54,3 +69,4 @@ class Status(IntEnum):
     ENOJOB = -7
     ESYS = -8
     ERANGE = -9
+    EAGAIN = -10

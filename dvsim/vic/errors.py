@@ -56,6 +56,10 @@ class OutOfRange(VicError, IndexError):
     """VIC_ERANGE: no such card, counter or SRAM word."""
 
 
+class TryAgain(VicError, BlockingIOError):
+    """VIC_EAGAIN: a full FIFO keeps packets from leaving; `Card.try_send` returns how many left."""
+
+
 CLASSES: dict[int, type[VicError]] = {
     Status.EINVAL: InvalidArgument,
     Status.ETIMEDOUT: TimedOut,
@@ -66,6 +70,7 @@ CLASSES: dict[int, type[VicError]] = {
     Status.ENOJOB: NoJob,
     Status.ESYS: SystemRefused,
     Status.ERANGE: OutOfRange,
+    Status.EAGAIN: TryAgain,
 }
 
 

@@ -13,11 +13,11 @@ messages are closed or the programs of all other cards have ended. vic_message.h
 from __future__ import annotations
 
 import threading
-from types import TracebackType
 from typing import Any
 
 from dvsim.vic.binding import libvic
 from dvsim.vic.buffers import AnyBytes, filled, given
+from dvsim.vic.closing import Closing
 from dvsim.vic.constants import Status
 from dvsim.vic.errors import VicError, error_of
 from dvsim.vic.stream import Stream
@@ -27,7 +27,7 @@ from dvsim.vic.waiting import in_slices
 SHORT = 64 << 10  # bytes of the buffer that each thread receives into first
 
 
-class Messages(Stream[tuple[int, bytes]]):
+class Messages(Closing, Stream[tuple[int, bytes]]):
     """Messages that are open on a card, made by `Card.messages`. Threads may share them.
 
     Timeouts are seconds; None waits for ever. Waits leave the interpreter to others and answer
@@ -52,7 +52,8 @@ class Messages(Stream[tuple[int, bytes]]):
             config = self._ffi.new(
                 "struct vic_message_config *", [max_bytes, window_bytes, int(ordered)]
             )
-            status = self._lib.vic_message_open(card, config, handle)
+            size = self._ffi.sizeof("struct vic_message_config")
+            status = self._lib.vic_message_open_sized(size, card, config, handle)
         except OverflowError:
             status = Status.EINVAL
         if status != Status.OK:
@@ -139,20 +140,6 @@ class Messages(Stream[tuple[int, bytes]]):
         status = self._lib.vic_message_close(self._messages)
         if status not in (Status.OK, Status.ECLOSED):
             raise self._error("close", status)
-
-    def __enter__(self) -> Messages:
-        """Return the messages."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close, unless an exception is to be told to other cards; see `Card.__exit__`."""
-        if kind is None:
-            self.close()
 
     def _receive(self, timeout: float | None) -> tuple[int, bytes]:
         memory = getattr(self._local, "memory", None)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dvsim.vic.binding import libvic
 from dvsim.vic.constants import NO_COUNTER, Op, Status
-from dvsim.vic.errors import OutOfRange
+from dvsim.vic.errors import OutOfRange, error_of
 from dvsim.vic.words import Words
 
 Ints = npt.NDArray[np.integer[Any]]
@@ -78,3 +78,16 @@ def _units(op: Op) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     ones = (make(1, op, 0, 0), make(0, op, 1, 0), make(0, op, 0, 1))
     dest, addr, counter = (np.uint64(one - zero) for one in ones)
     return np.uint64(zero), dest, addr, counter
+
+
+def same_length(name: str, headers: Words, payloads: Words) -> None:
+    """Check that a call has a payload for each header.
+
+    Raises
+    ------
+    InvalidArgument
+        If it has not.
+    """
+    if len(headers) != len(payloads):
+        text = f"{name}: {len(headers)} headers for {len(payloads)} payloads"
+        raise error_of(Status.EINVAL, text)

@@ -95,6 +95,9 @@ void log_info(const char *format, ...) LIKE_PRINTF(1, 2);
 
 /* ---- take.c */
 
+/* Shut connections whose threads wait for a broker that takes nothing. The main thread calls it wherever it waits. */
+void bridge_guard(struct bridge *bridge);
+
 /* Take envelopes off the card until bridge->stop. */
 void take_all(struct bridge *bridge);
 

@@ -3,10 +3,12 @@
 #define _GNU_SOURCE
 #include "consume.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_INBOX = 4096, FRAMES = 64, MANY = 16 };
@@ -23,7 +25,12 @@ void consumer_put(struct consumer *consumer, struct message *envelope)
     pthread_mutex_lock(&consumer->lock);
     while (consumer->inbox.count >= MOST_INBOX && !atomic_load(&consumer->ended)) {
         kick(consumer);
-        pthread_cond_wait(&consumer->room, &consumer->lock);
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec++;
+        if (pthread_cond_clockwait(&consumer->room, &consumer->lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
+            bridge_guard(consumer->bridge);
+        }
     }
     queue_put(&consumer->inbox, envelope);
     bool wake = consumer->inbox.count % MANY == 0;

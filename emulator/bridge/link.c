@@ -16,6 +16,8 @@
 #include "bridge.h"
 
 enum { ALLOWANCE = 64 << 10, CONNECTION = 0 }; /* the channel of the connection itself */
+#define SECOND_NS UINT64_C(1000000000)
+#define ANSWER_NS (10 * SECOND_NS) /* as in login.c: so long may the broker think */
 
 /* Between another thread's look at the descriptor of a link and its shutdown nobody closes it: the number would be
  * that of another connection at once. */
@@ -31,8 +33,25 @@ void link_shut(struct link *link)
     pthread_mutex_unlock(&descriptors);
 }
 
+void link_guard(struct link *link)
+{
+    uint64_t overdue_ns = atomic_load(&link->overdue_ns);
+    if (overdue_ns != 0 && now_ns() > overdue_ns && atomic_compare_exchange_strong(&link->overdue_ns, &overdue_ns, 0)) {
+        log_warning("%s: the broker took nothing for two heartbeats, in the middle of a frame", link->name);
+        link_shut(link);
+    }
+}
+
+/* The thread of the link is going to call rabbitmq-c. */
+static void expect_back(struct link *link, uint64_t more_ns)
+{
+    uint64_t patience_ns = 2 * link->heartbeat_s * SECOND_NS;
+    atomic_store(&link->overdue_ns, patience_ns != 0 ? now_ns() + patience_ns + more_ns : 0);
+}
+
 void link_forget(struct link *link)
 {
+    atomic_store(&link->overdue_ns, 0);
     pthread_mutex_lock(&descriptors);
     atomic_store(&link->fd, -1);
     pthread_mutex_unlock(&descriptors);
@@ -111,6 +130,7 @@ bool link_has_room(struct link *link, size_t bytes)
     getsockopt(link->fd, SOL_SOCKET, SO_SNDBUF, &buffer, &length);
     size_t most = buffer / 4 > ALLOWANCE ? (size_t)buffer / 4 : ALLOWANCE;
     link->allowance = bytes < most ? most - bytes : 0;
+    expect_back(link, 0);
     return true;
 }
 
@@ -172,6 +192,7 @@ enum fault link_wait(struct link *link, int wake, bool send, uint64_t timeout_ns
     struct timespec wait = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
     struct pollfd look[2] = {{link->fd, (short)(POLLIN | (send ? POLLOUT : 0)), 0}, {wake, POLLIN, 0}};
     ppoll(look, 2, &wait, NULL); /* if a signal ends it: look round */
+    expect_back(link, ANSWER_NS);
     if ((look[1].revents & POLLIN) != 0) {
         eventfd_read(wake, &count);
     }

@@ -1,5 +1,5 @@
-/* link.h: one AMQP connection, used by one thread. Nothing here waits for ever, but for what the operating
- * system takes from a send buffer that was said to have room.
+/* link.h: one AMQP connection, used by one thread. Nothing here waits for ever: rabbitmq-c does in a frame that is longer
+ * than the room in the send buffer; then another thread, which calls link_guard, shuts the connection.
  *
  * rabbitmq-c's own heartbeats are off after the login (they would be sent from within calls that then wait):
  * whoever has the link calls link_wait, which sends and checks them.
@@ -33,6 +33,7 @@ struct link {
     size_t allowance;     /* bytes that can be sent without a further look */
     uint64_t heartbeat_s; /* as agreed */
     uint64_t heard_ns, said_ns;
+    _Atomic uint64_t overdue_ns; /* when its thread should be back from calls of rabbitmq-c; 0: they end themselves */
     bool channel_only; /* the last fault closed a channel, not the connection */
     char why[1024];    /* of the last fault */
 };
@@ -45,6 +46,9 @@ bool link_close(struct link *link, bool polite);
 
 /* For another thread: calls that wait there end. link_forget: the descriptor is about to be closed. */
 void link_shut(struct link *link);
+
+/* For another thread, now and then: shut it if its thread is overdue: two heartbeats when it sends. */
+void link_guard(struct link *link);
 void link_forget(struct link *link);
 
 /* The outcome of the last call of rabbitmq-c that returned a pointer; `doing` says what it was. */

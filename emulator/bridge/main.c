@@ -62,6 +62,7 @@ static int open_card(void)
 
 static void nap(void)
 {
+    bridge_guard(&bridge);
     nanosleep(&(struct timespec){0, 2000000}, NULL);
 }
 

@@ -5,7 +5,7 @@
 #include "consume.h"
 #include "publish.h"
 
-static const uint64_t slice_ns = 20000000; /* after which to look whether it is time to stop */
+static const uint64_t slice_ns = 20000000, slice_most_ns = 100000000; /* then look whether it is time to stop */
 static const uint64_t busy_ns = 1000000000;
 
 enum { FIRST_CAPACITY = 4096, LOOK = 1024 };
@@ -27,6 +27,16 @@ static void kick_all(struct bridge *bridge)
     consumer_nudge(bridge->consumer);
 }
 
+void bridge_guard(struct bridge *bridge)
+{
+    for (unsigned i = 0; bridge->publisher != NULL && i < bridge->options.connections; i++) {
+        link_guard(&bridge->publisher[i].link); /* one that was not started is not overdue */
+    }
+    if (bridge->consumer != NULL) {
+        link_guard(&bridge->consumer->link);
+    }
+}
+
 /* All cards that are clients have been open, and have left. */
 static bool clients_left(const struct bridge *bridge)
 {
@@ -46,6 +56,7 @@ static void look_round(struct taker *taker, bool nothing_left)
 {
     struct bridge *bridge = taker->bridge;
     uint64_t now = now_ns();
+    bridge_guard(bridge);
     if (taker->opens_ns != 0 && (nothing_left || now - taker->opens_ns > busy_ns)) {
         for (uint32_t card = 0; card < bridge->cards; card++) {
             atomic_store(&bridge->opens[card], taker->opens[card]);
@@ -191,11 +202,13 @@ void take_all(struct bridge *bridge)
     for (uint32_t card = 0; taker.publisher_of != NULL && card < bridge->cards; card++) {
         taker.publisher_of[card] = (unsigned)bridge->options.connections;
     }
+    uint64_t wait_ns = slice_ns;
     for (unsigned number = 1; atomic_load(&bridge->stop) == STOP_NOT; number++) {
         int status = take_one(&taker, 0);
         if (status != VIC_OK) {
             kick_all(bridge);
-            status = status == VIC_ETIMEDOUT ? take_one(&taker, slice_ns) : status;
+            status = status == VIC_ETIMEDOUT ? take_one(&taker, wait_ns) : status;
+            wait_ns = status == VIC_OK ? slice_ns : 2 * wait_ns < slice_most_ns ? 2 * wait_ns : slice_most_ns;
         }
         if (status != VIC_OK) {
             nothing(&taker, status);

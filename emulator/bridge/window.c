@@ -63,6 +63,7 @@ bool publisher_put(struct publisher *publisher, struct message *message)
         }
         if (pthread_cond_timedwait(&publisher->room, &publisher->lock, &until) == ETIMEDOUT) {
             pthread_mutex_unlock(&publisher->lock);
+            bridge_guard(publisher->bridge);
             vic_message_flush(publisher->bridge->messages, 0); /* what was damaged on its way is sent again */
             pthread_mutex_lock(&publisher->lock);
         }

@@ -36,19 +36,18 @@ static void source(vic_t *card, uint32_t me)
 static void bridge(vic_t *card, uint32_t cards)
 {
     uint64_t block[BLOCK], free_again = 0;
-    uint32_t *taken = calloc(cards, sizeof *taken), all = 0;
-    while (taken != NULL && all < (cards - 1) * BLOCKS) {
-        uint32_t before = all;
+    uint32_t *taken = calloc(cards, sizeof *taken);
+    for (uint32_t left = (cards - 1) * BLOCKS; taken != NULL && left > 0;) {
+        uint64_t awaited = 0, full; /* counters, one bit each */
+        for (uint32_t from = 1; from < cards; from++) {
+            awaited |= (uint64_t)(taken[from] < BLOCKS) << (2 * from + taken[from] % 2);
+        }
+        MUST(vic_wait(card, awaited, 0, &full, VIC_FOREVER)); /* any of them; it also says if a card died */
         for (uint32_t from = 1; from < cards; from++) {
             uint32_t at = 2 * from + taken[from] % 2;
-            if (taken[from] == BLOCKS) {
+            if ((full >> at & 1) == 0) {
                 continue;
             }
-            int status = vic_counter_wait(card, at, 0); /* a look; it also says if a card died */
-            if (status == VIC_ETIMEDOUT) {
-                continue;
-            }
-            MUST(status);
             vic_dma_t *dma;
             MUST(vic_dma_read(card, block, at * BLOCK, BLOCK, &dma));
             MUST(vic_dma_wait(card, &dma, VIC_FOREVER));
@@ -58,10 +57,7 @@ static void bridge(vic_t *card, uint32_t cards)
                 puts((const char *)&block[i * WORDS]); /* a broker, in earnest */
             }
             taken[from]++;
-            all++;
-        }
-        if (all == before) {
-            vic_relax(card); /* nothing there: others may need the core */
+            left--;
         }
     }
     free(taken);

@@ -1,6 +1,5 @@
 """A bridge: card 0 takes messages of all other cards and hands them on, to standard output."""
 
-import contextlib
 import sys
 
 import numpy as np
@@ -26,22 +25,17 @@ def bridge(card: vic.Card, cards: int) -> None:
     """Empty whatever block is full; a counter that reads 0 says so."""
     block, taken = np.empty(MESSAGES, dtype="S64"), dict.fromkeys(range(1, cards), 0)
     while min(taken.values(), default=BLOCKS) < BLOCKS:
-        waits_for = None
+        awaited = {2 * origin + n % 2 for origin, n in taken.items() if n < BLOCKS}
+        full = card.wait(sum(1 << at for at in awaited))  # any of them; PeerDied if a card died
         for origin, number in taken.items():
             at = 2 * origin + number % 2
-            if number == BLOCKS:
-                continue
-            if card.counter_get(at) != 0:
-                waits_for = at
+            if not full >> at & 1:
                 continue
             card.dma_wait(card.dma_read(block, at * BLOCK))
             card.counter_set(at, BLOCK)  # first preset, then let the next block come
             card.put(origin, at * BLOCK, 0, at)
             print(*(message.decode() for message in block), sep="\n")
             taken[origin] = number + 1
-        if waits_for is not None:
-            with contextlib.suppress(vic.TimedOut):  # a moment; PeerDied if a card died
-                card.counter_wait(waits_for, timeout_ns=100_000)
 
 
 with vic.open() as card:

@@ -22,15 +22,19 @@
  *                          ever: no later opening has the same handle
  *             VIC_ERANGE   a card, counter or range of SRAM words that does not exist
  *             VIC_ESYS     timed mode: no memory for a thread, at its first call
- *             A call that fails has done nothing.
+ *             A call that fails has done nothing; vic_error_detail says what was wrong, with its numbers.
  *   threads   any number of threads of the process that opened the card may call at the same time.
+ *             pthread_cancel(3): functional mode: a wait that sleeps ends its thread within 20 ms, with nothing
+ *             taken and no part in a barrier; every other call, all calls in timed mode, and those of vic_message.h
+ *             and vic_client.h end first as they would, and are no cancellation points. Not asynchronously.
  *   fork      in a child made by fork() every card of its parent is closed (VIC_ECLOSED), as are the messages
  *             and clients on it; the parent does not notice. The child may open a card of its own: alone one
  *             in loopback, in a job the one of its environment once nobody has it open. From fork() on, as
  *             far as it runs the handlers of pthread_atfork(3); not in a signal handler.
  *   sizes     64-bit words.
- *   timeouts  nanoseconds; 0 looks once, VIC_FOREVER waits. A wait that ends with VIC_ETIMEDOUT leaves
- *             everything as it was. What is there already is taken before any error below is looked at:
+ *   waits     every wait ends. What is there already is taken first; else it ends with
+ *             VIC_ETIMEDOUT  after its timeout in nanoseconds: everything is as it was. 0 looks once, VIC_FOREVER
+ *                          has no such end, nor has a send for which a FIFO is full.
  *             VIC_EPEER    a card of the job died: its program was killed, or ended with another exit
  *                          code than 0 while its card was open or had not been opened yet. Not if the
  *                          launcher was told that the others go on (--if-killed leave, restart): then it
@@ -38,6 +42,10 @@
  *             VIC_ECLOSED  this card was closed by another thread, or the job has ended: the launcher
  *                          is gone (a wait with timeout 0 says so, too, 20 ms later at most), or the
  *                          programs of all other cards have ended
+ *             A signal that is handled, and a fork, end none. vic_close waits for the packets of this card, see there.
+ *             Timed mode: while the program of a card computes, or sleeps outside of these calls, model time waits for
+ *             it, and so do the waits of all. Only threads of the waiting program itself do not hold it up; as long as
+ *             one of them is away, the end of all other programs ends no wait: it may.
  *   order     none between packets, not even of one call. Data are visible before the counter that their
  *             packet names goes down. A word is written whole.
  *   cost      what a call takes on the modelled hardware, in parameters of the card (`dvsim show
@@ -67,6 +75,10 @@ extern "C" {
 #endif
 
 #define VIC_VERSION "0.1.0"
+#define VIC_VERSION_MAJOR 0
+#define VIC_VERSION_MINOR 1
+#define VIC_VERSION_PATCH 0
+#define VIC_VERSION_NUMBER (VIC_VERSION_MAJOR * 10000 + VIC_VERSION_MINOR * 100 + VIC_VERSION_PATCH) /* to compare */
 
 #define VIC_FOREVER UINT64_MAX
 typedef struct vic vic_t;         /* an open card */
@@ -77,22 +89,29 @@ enum {
     VIC_OK = 0,
     VIC_EINVAL = -1,
     VIC_ETIMEDOUT = -2,
-    VIC_EBUSY = -3,  /* the card is open already */
-    VIC_ENOSPC = -4, /* SRAM, counters or DMA table: no room */
-    VIC_EPEER = -5,  /* a card of the job died */
-    VIC_ECLOSED = -6,
+    VIC_EBUSY = -3,  /* in use already: the card, messages on it, a team that another call has */
+    VIC_ENOSPC = -4, /* no room in SRAM, counters, a table or the memory given */
+    VIC_EPEER = -5,  /* a card of the job died, or has ended and will not do what is waited for */
+    VIC_ECLOSED = -6, /* the card, messages or client is closed, or the job has ended */
     VIC_ENOJOB = -7, /* VIC_JOB is set, but names no job that this library can join */
     VIC_ESYS = -8,   /* the operating system refused something, most likely memory */
-    VIC_ERANGE = -9  /* address, counter or card out of range */
+    VIC_ERANGE = -9, /* address, counter or card out of range */
+    VIC_EAGAIN = -10 /* vic_try_send: a full FIFO stopped a packet, and the call does not wait */
 };
 
 /* A text for any number. Static, never NULL. */
 VIC_API const char *vic_strerror(int status);
 
-/* "major.minor.patch" of the library; VIC_VERSION is that of the header. */
+/* What the last failing call of this thread found wrong, with its numbers, one line: "addr 70000 .. 70003 is not in
+ * SRAM (65536 words)". The text of its status if there is no more to say; "" if none has failed. Valid until the
+ * thread's next call that fails. */
+VIC_API const char *vic_error_detail(void);
+
+/* "major.minor.patch" of the library; VIC_VERSION is that of the header. A program works with libraries of the same
+ * major version that are not older than its header; before 1.0 of the same minor one, too. */
 VIC_API const char *vic_version(void);
 
-/* The constants of this header by name ("VIC_EPEER"), for foreign function interfaces. VIC_FOREVER comes as
+/* The constants of this header and of vic_message.h, vic_client.h and vic_envelope.h by name ("VIC_EPEER"), for foreign function interfaces. VIC_FOREVER comes as
  * -1, the same 64 bits. VIC_EINVAL: NULL, or no such constant. */
 VIC_API int vic_constant(const char *name, int64_t *value);
 
@@ -120,11 +139,18 @@ VIC_API int vic_open(vic_t **card);
 VIC_API const char *vic_open_reason(void);
 
 /* Give the card back, and what was allocated on it; packets still held by the emulation are delivered
- * first, and a transfer that was not waited for is completed. Other threads' waits on it end with
- * VIC_ECLOSED, as do all calls with this handle from now on. */
+ * first, and a transfer that was not waited for is completed; so does the end of a program that does not close. Other
+ * threads' waits on it end with VIC_ECLOSED, as do all calls with this handle from now on. VIC_ETIMEDOUT, functional
+ * mode: for 10 s a card that is open took nothing from its full FIFO; the packets for it are lost, how many stands on
+ * stderr, and the card is closed all the same. */
 VIC_API int vic_close(vic_t *card);
 
+/* What the card is. The struct may get fields at its end in later versions: compiled programs tell the size of theirs
+ * by the second name, which the macro calls; what either side does not know is left out or 0. Foreign function
+ * interfaces call that, too. */
 VIC_API int vic_query_attr(const vic_t *card, struct vic_attr *attr);
+VIC_API int vic_query_attr_sized(size_t attr_bytes, const vic_t *card, struct vic_attr *attr);
+#define vic_query_attr(...) vic_query_attr_sized(sizeof(struct vic_attr), __VA_ARGS__)
 
 /* How often card `peer` has been opened or left so far: odd while it is open, 0 before its first opening. Who
  * has seen one number and then another has to do with another incarnation of the card's program. A program
@@ -141,7 +167,8 @@ VIC_API uint64_t vic_time_ns(const vic_t *card);
 VIC_API int vic_compute_ns(vic_t *card, uint64_t ns);
 
 /* The body of a program's own spin loop: spins, yields or sleeps shortly (at most 0.1 ms, less if something
- * arrives), as suits the job. It tells of no death and no end: a wait does. NULL and closed cards are ignored.
+ * arrives), as suits the job. It sees when the launcher is gone, which the next vic_counter_get, vic_fifo_poll or
+ * vic_dma_test then says; of deaths and other ends a wait tells. NULL and closed cards are ignored.
  * cost: poll_mirror. */
 VIC_API void vic_relax(vic_t *card);
 
@@ -160,7 +187,14 @@ enum vic_op {
 
 #define VIC_NO_COUNTER 63u /* the scratch counter: counted, never waited for */
 
-/* The header of a packet. dest may be this card. The bits are private to these calls. Whatever is wrong is
+/* Where the parts of a header begin: the wire format of this emulator. The hardware's is not public, so a provider that
+ * drives real cards translates it (docs/emulator-cards.md), and programs leave it to vic_header. */
+#define VIC_HEADER_COUNTER_AT 22 /* bits 0-21: addr; 22-27: counter */
+#define VIC_HEADER_OP_AT 28      /* 28-31: op */
+#define VIC_HEADER_DEST_AT 32    /* 32-47: dest */
+#define VIC_HEADER_END_AT 48     /* 48-63: 0 */
+
+/* The header of a packet. dest may be this card. Whatever is wrong is
  * found when the header is sent: VIC_ERANGE for a dest, addr or counter that does not exist, VIC_EINVAL for
  * an op that does not, or for any other number that is no header. cost: none. */
 VIC_API inline uint64_t vic_header(uint32_t dest, enum vic_op op, vic_addr_t addr, unsigned counter)
@@ -174,7 +208,8 @@ VIC_API inline uint64_t vic_header(uint32_t dest, enum vic_op op, vic_addr_t add
     if (dest > 0xffffu || addr > 0x3fffffu || counter > 63u) {
         return UINT64_C(1) << 62;
     }
-    return (uint64_t)addr | (uint64_t)counter << 22 | (uint64_t)op << 28 | (uint64_t)dest << 32;
+    return (uint64_t)addr | (uint64_t)counter << VIC_HEADER_COUNTER_AT | (uint64_t)op << VIC_HEADER_OP_AT |
+           (uint64_t)dest << VIC_HEADER_DEST_AT;
 }
 
 /* ---- SRAM of this card ---------------------------------------------------------------------------- */
@@ -205,6 +240,12 @@ VIC_API int vic_read(vic_t *card, vic_addr_t addr, uint64_t *words, size_t n);
 /* Headers and payloads by programmed I/O. cost: n * 16 B at pio_rate; then the fabric. */
 VIC_API int vic_send(vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
 
+/* As vic_send, but never waits: *sent packets have left, the first ones, whatever the status is. VIC_EAGAIN: a full
+ * FIFO stopped the next one. If nobody will make room, the status that vic_send ends with. Timed mode: packets leave
+ * into the queue of the card (send_words); a full FIFO is noticed when it has pushed back that far. cost: that of
+ * vic_send for those that left; poll_mirror when one is stopped. */
+VIC_API int vic_try_send(vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent);
+
 /* The headers wait in SRAM from word `headers` on. cost: n * 8 B at pio_rate. */
 VIC_API int vic_send_cached(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
 
@@ -218,12 +259,26 @@ VIC_API int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloa
  * path that is best for n. cost: that of the cheapest path. */
 VIC_API int vic_put(vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter);
 
+/* Word i to SRAM word addr + i * stride, or addrs[i], of card dest, each counting `counter` there. A stride of 0 is
+ * good. cost: as vic_send. */
+VIC_API int vic_put_strided(vic_t *card, uint32_t dest, vic_addr_t addr, size_t stride, const uint64_t *words,
+                            size_t n, unsigned counter);
+VIC_API int vic_put_indexed(vic_t *card, uint32_t dest, const vic_addr_t *addrs, const uint64_t *words, size_t n,
+                            unsigned counter);
+
+/* n words from SRAM word addr of card dest on into this card's SRAM from word `local` on; each that arrives counts
+ * `counter` of this card down: preset it before. The host of dest takes no part. The call does not wait for the words.
+ * They are queries, counted there by the scratch counter. cost: as vic_send of n packets; the words are here a
+ * fabric, there and back, later. */
+VIC_API int vic_get(vic_t *card, uint32_t dest, vic_addr_t addr, size_t n, vic_addr_t local, unsigned counter);
+
 /* n words of this card's SRAM to host memory, which must not be touched until the transfer is done.
  * VIC_ENOSPC as above. cost: as vic_dma_send. */
 VIC_API int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma);
 
 /* *done = 1 if the transfer is done, else 0; the handle stays. VIC_EINVAL: no transfer, or one that was
- * waited for. cost: poll_mirror. */
+ * waited for. VIC_ECLOSED also if it is not done and a vic_relax has seen that the launcher is gone. cost: poll_mirror.
+ * */
 VIC_API int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done);
 
 /* Wait until the transfer is done, free the handle and set it to NULL. VIC_EINVAL as above. */
@@ -246,9 +301,9 @@ VIC_API int vic_counter_free(vic_t *card, unsigned counter);
  * them send. cost: 8 B at pio_rate, and pio_write until the card has it; this card reads it at once. */
 VIC_API int vic_counter_set(vic_t *card, unsigned counter, int64_t n);
 
-/* Its present value, from the mirror in host memory. It says nothing of deaths: a loop of vic_counter_get and
- * vic_relax never ends if who should count is dead. To look in a loop, vic_counter_wait with timeout 0. cost:
- * poll_mirror. */
+/* Its present value, from the mirror in host memory. VIC_ECLOSED also if it is not 0 and a vic_relax has seen that the
+ * launcher is gone; *n is the value all the same. It says nothing of deaths: a loop of vic_counter_get and vic_relax does
+ * not end if who should count is dead. To look in a loop, vic_counter_wait with timeout 0. cost: poll_mirror. */
 VIC_API int vic_counter_get(vic_t *card, unsigned counter, int64_t *n);
 
 /* Wait until it reads 0. What its packets wrote is visible then. VIC_EINVAL: the scratch counter.
@@ -262,13 +317,47 @@ VIC_API int vic_counter_wait(vic_t *card, unsigned counter, uint64_t timeout_ns)
  * card that sends itself more than its FIFO holds, or two that do so to each other, and do not take
  * meanwhile, wait for ever. */
 
-/* Take what is there, at most max words; *n = 0 is a normal answer. cost: poll_mirror, and fifo_pop per word.
- * */
+/* Take what is there, at most max words; *n = 0 is a normal answer. VIC_ECLOSED also if there is nothing and a vic_relax
+ * has seen that the launcher is gone. cost: poll_mirror, and fifo_pop per word. */
 VIC_API int vic_fifo_poll(vic_t *card, uint64_t *words, size_t max, size_t *n);
 
 /* Wait until min words are there, then take at most max. At VIC_ETIMEDOUT nothing is taken and *n = 0.
  * VIC_EINVAL: min > max, or min > fifo_words. cost: as vic_fifo_poll. */
 VIC_API int vic_fifo_wait(vic_t *card, uint64_t *words, size_t min, size_t max, size_t *n, uint64_t timeout_ns);
+
+/* ---- any of them ----------------------------------------------------------------------------------- */
+
+#define VIC_READY_FIFO 63u /* the bit of *ready that stands for the FIFO */
+
+/* Wait until any of several things is there: a counter n of `counters` (bit n is set) reads 0, or, with fifo_min > 0,
+ * that many words are in the FIFO. *ready has the bits of those counters that read 0, and bit VIC_READY_FIFO if the
+ * FIFO holds so many; several may be set, all that one look saw. Nothing is taken, no counter changes. *ready is 0
+ * after VIC_ETIMEDOUT. What the packets of those counters wrote is visible then.
+ * VIC_EINVAL: nothing is asked for, the scratch counter, or fifo_min > fifo_words. VIC_ERANGE: `counters` has one
+ * that does not exist. cost: poll_mirror per look, however much it looks at. */
+VIC_API int vic_wait(vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns);
+
+/* A descriptor for poll, epoll and event loops: it is readable when what vic_wait would wait for may be there. Edges:
+ * read 8 bytes off it, then look by vic_wait with timeout 0 until that says VIC_ETIMEDOUT, then poll again; a wake-up
+ * that finds nothing is normal. It is readable as well when waits end (VIC_EPEER, VIC_ECLOSED). Each call makes one,
+ * which does not block (O_NONBLOCK, FD_CLOEXEC). Only vic_close closes it, after making it readable once more. Behind
+ * the first one is a thread that sleeps until a packet comes. In a child made by fork() nothing writes to it.
+ *
+ *     vic_event_fd(card, 1 << 5, 0, &fd);                  // counter 5 was preset
+ *     struct pollfd look[2] = {{fd, POLLIN, 0}, {socket, POLLIN, 0}};
+ *     while (poll(look, 2, -1) > 0) {
+ *         if (look[0].revents != 0) {
+ *             read(fd, &count, 8);
+ *             while (vic_wait(card, 1 << 5, 0, &ready, 0) == VIC_OK) {
+ *                 ...                                      // take what came, preset counter 5 anew, tell its sender
+ *             }
+ *         }
+ *         if (look[1].revents != 0) ...
+ *     }
+ *
+ * VIC_EINVAL, VIC_ERANGE: as vic_wait; VIC_EINVAL in timed mode, where model time stands while a program waits outside
+ * of these calls. VIC_ESYS: no descriptor or no thread is to be had. cost: none. */
+VIC_API int vic_event_fd(vic_t *card, uint64_t counters, size_t fifo_min, int *fd);
 
 /* ---- barrier -------------------------------------------------------------------------------------- */
 

@@ -31,9 +31,9 @@
  *   groups         Cards that subscribe to the same queue share it: each message goes to one of them.
  *
  * Conventions are those of vic.h: statuses, timeouts, and threads: any number may call at the same time, on the
- * same handle. VIC_EPEER and VIC_ECLOSED come from waits as in vic.h; a bridge that leaves a job which goes on
- * without it is no such case: waits go on until it comes back, or until their timeout. After vic_client_close,
- * or vic_close of the card, calls say VIC_ECLOSED.
+ * same handle. Every wait ends as in vic.h, with VIC_EPEER and VIC_ECLOSED as there; a bridge that leaves a job which goes
+ * on without it is no such case: waits go on until it comes back, or until their timeout. After vic_client_close,
+ * or vic_close of the card, calls say VIC_ECLOSED, those that wait just then too.
  *
  * Progress is made inside these calls only: repeating, subscribing again and telling bindings to cards that
  * came later as well. A program that computes for long calls vic_client_recv with timeout 0 now and then.
@@ -90,9 +90,15 @@ struct vic_delivery {
 
 /* Open a client on a card, which opens vic_message there: the card has one or the other. NULL as a config is
  * all 0. Cards that talk to each other use the same `messages` config, see vic_message_open. Takes one more
- * counter. The errors are those of vic_message_open. VIC_EINVAL also: unknown flags. */
+ * counter. The second name tells the sizes of the structs, as with vic_query_attr. The errors are those of
+ * vic_message_open. VIC_EINVAL also: unknown flags. */
 VIC_API int vic_client_open(vic_t *card, const struct vic_message_config *messages,
                             const struct vic_client_config *config, vic_client_t **client);
+VIC_API int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *card,
+                                  const struct vic_message_config *messages,
+                                  const struct vic_client_config *config, vic_client_t **client);
+#define vic_client_open(...)                                                                                \
+    vic_client_open_sized(sizeof(struct vic_message_config), sizeof(struct vic_client_config), __VA_ARGS__)
 
 /* Publish through the bridge on card `bridge`, which may not be there yet. Waits while the window is full or
  * the bridge has no room. Good: it is on its way, and with confirms in our books; the arguments may be used
@@ -142,6 +148,10 @@ VIC_API int vic_client_release(vic_client_t *client, struct vic_delivery *delive
  * a delivery of a bridge that was opened anew or has left: the broker delivers it again. Once for each
  * delivery. Waits as long as that bridge is there and has no room. */
 VIC_API int vic_client_ack(vic_client_t *client, struct vic_delivery *delivery, int reject);
+
+/* The same with a timeout. VIC_ETIMEDOUT: it is not acknowledged, and can be later. */
+VIC_API int vic_client_ack_within(vic_client_t *client, struct vic_delivery *delivery, int reject,
+                                  uint64_t timeout_ns);
 
 VIC_API int vic_client_counts(vic_client_t *client, struct vic_client_count *counts);
 

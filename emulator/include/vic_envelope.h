@@ -67,31 +67,53 @@ extern "C" {
 #endif
 
 enum vic_kind {
-    VIC_PUBLISH = 1,
-    VIC_CONFIRM = 2,
-    VIC_SUBSCRIBE = 3,
-    VIC_UNSUBSCRIBE = 4,
-    VIC_REFUSAL = 5,
-    VIC_DELIVER = 6,
-    VIC_ACK = 7,
-    VIC_BIND = 8,
-    VIC_UNBIND = 9,
-    VIC_TOPIC = 10
+    VIC_ENVELOPE_PUBLISH = 1,
+    VIC_ENVELOPE_CONFIRM = 2,
+    VIC_ENVELOPE_SUBSCRIBE = 3,
+    VIC_ENVELOPE_UNSUBSCRIBE = 4,
+    VIC_ENVELOPE_REFUSAL = 5,
+    VIC_ENVELOPE_DELIVER = 6,
+    VIC_ENVELOPE_ACK = 7,
+    VIC_ENVELOPE_BIND = 8,
+    VIC_ENVELOPE_UNBIND = 9,
+    VIC_ENVELOPE_TOPIC = 10
 };
 
 enum {
-    VIC_CONFIRM_WANTED = 1, /* of PUBLISH */
-    VIC_PERSISTENT = 2,
-    VIC_RETURNED = 4, /* of CONFIRM */
-    VIC_REFUSED = 8,
-    VIC_REDELIVERED = 16, /* of DELIVER */
-    VIC_REJECTED = 32,    /* of ACK */
-    VIC_ASK = 64          /* of BIND */
+    VIC_ENVELOPE_CONFIRM_WANTED = 1, /* of PUBLISH */
+    VIC_ENVELOPE_PERSISTENT = 2,
+    VIC_ENVELOPE_RETURNED = 4, /* of CONFIRM */
+    VIC_ENVELOPE_REFUSED = 8,
+    VIC_ENVELOPE_REDELIVERED = 16, /* of DELIVER */
+    VIC_ENVELOPE_REJECTED = 32,    /* of ACK */
+    VIC_ENVELOPE_ASK = 64          /* of BIND */
 };
 
 enum {
-    VIC_KEY_MOST = 255,       /* bytes of a key, as in AMQP */
-    VIC_ENVELOPE_MOST = 56    /* bytes of the longest header */
+    VIC_ENVELOPE_KEY_MOST = 255, /* bytes of a key, as in AMQP */
+    VIC_ENVELOPE_MOST = 56       /* bytes of the longest header */
+};
+
+/* The same by the names that programs of 0.1 have, and that the texts here use for short. */
+enum {
+    VIC_PUBLISH = VIC_ENVELOPE_PUBLISH,
+    VIC_CONFIRM = VIC_ENVELOPE_CONFIRM,
+    VIC_SUBSCRIBE = VIC_ENVELOPE_SUBSCRIBE,
+    VIC_UNSUBSCRIBE = VIC_ENVELOPE_UNSUBSCRIBE,
+    VIC_REFUSAL = VIC_ENVELOPE_REFUSAL,
+    VIC_DELIVER = VIC_ENVELOPE_DELIVER,
+    VIC_ACK = VIC_ENVELOPE_ACK,
+    VIC_BIND = VIC_ENVELOPE_BIND,
+    VIC_UNBIND = VIC_ENVELOPE_UNBIND,
+    VIC_TOPIC = VIC_ENVELOPE_TOPIC,
+    VIC_CONFIRM_WANTED = VIC_ENVELOPE_CONFIRM_WANTED,
+    VIC_PERSISTENT = VIC_ENVELOPE_PERSISTENT,
+    VIC_RETURNED = VIC_ENVELOPE_RETURNED,
+    VIC_REFUSED = VIC_ENVELOPE_REFUSED,
+    VIC_REDELIVERED = VIC_ENVELOPE_REDELIVERED,
+    VIC_REJECTED = VIC_ENVELOPE_REJECTED,
+    VIC_ASK = VIC_ENVELOPE_ASK,
+    VIC_KEY_MOST = VIC_ENVELOPE_KEY_MOST
 };
 
 /* How printf writes the AMQP message id; its arguments are session and id as unsigned long long. */

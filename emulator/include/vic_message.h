@@ -24,14 +24,17 @@
  *                  is taken for something of a later one.
  *
  * Conventions are those of vic.h: statuses, threads (any number may send and receive at the same time), timeouts.
- * VIC_EPEER and VIC_ECLOSED come from waits as in vic.h; what has arrived is received first. After
- * vic_message_close, or vic_close of the card, calls say VIC_ECLOSED.
+ * Every wait ends as in vic.h, with VIC_EPEER and VIC_ECLOSED as there; what has arrived is received first. That the
+ * program of one peer has ended, or has closed, ends no wait for it as long as others run: it may come back. After
+ * vic_message_close, or vic_close of the card, calls say VIC_ECLOSED, those that wait just then too.
  *
  * Progress is made inside these calls only: there is no thread behind them. What was damaged or has to be
  * noticed by this card is when it next sends, receives, flushes or closes.
  *
  * All cards that talk to each other open with the same config, and have made the same vic_alloc and
- * vic_counter_alloc calls before; else they see each other as not open.
+ * vic_counter_alloc calls before. A vic_message_send to a card whose config or counters are others says VIC_EINVAL once
+ * it has been so for 50 ms, and vic_error_detail how they differ; after other vic_alloc calls they see each other as
+ * not open.
  */
 #ifndef VIC_MESSAGE_H
 #define VIC_MESSAGE_H
@@ -57,15 +60,20 @@ struct vic_message_config {
 /* Open messages on a card, once at a time. NULL as config is all 0. Allocates cards x (window_bytes + 128) bytes of
  * SRAM and up to 9 counters, which stay allocated until the card is closed: peers may still write there.
  * The host memory of a ring is taken when the first message is sent to that card.
- * VIC_EINVAL: the config. VIC_EBUSY: messages are open on this card. VIC_ENOSPC: SRAM or counters. VIC_ESYS: no
- * memory. cost: 2 words per card at pio_rate. */
+ * The config may get fields at its end in later versions, with 0 as what was before: as with vic_query_attr the size is
+ * told by the second name. VIC_EINVAL: the config. VIC_EBUSY: messages are open on this card. VIC_ENOSPC: SRAM or counters. VIC_ESYS: no
+ * memory. cost: 4 words per card at pio_rate. */
 VIC_API int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_message_t **messages);
+VIC_API int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_message_config *config,
+                                   vic_message_t **messages);
+#define vic_message_open(...) vic_message_open_sized(sizeof(struct vic_message_config), __VA_ARGS__)
 
 /* Send bytes to a card, which may be this one. data may be NULL if bytes is 0. The buffer may be used again when the
  * call returns. While it waits for credit, messages that arrive are taken into host memory, up to max_bytes
  * of them: so two cards may send to each other before they receive, up to that.
  * VIC_ETIMEDOUT: there was no credit, as the peer is not open or does not receive; nothing was sent: not even part
- * of the message will be received. VIC_EINVAL: more than max_bytes. VIC_ERANGE: no such card.
+ * of the message will be received. VIC_EINVAL: more than max_bytes; the peer's config is another.
+ * VIC_ERANGE: no such card.
  * cost: (bytes + 24) of each piece as vic_put, and a packet that rings. */
 VIC_API int vic_message_send(vic_message_t *messages, uint32_t dest, const void *data, size_t bytes,
                              uint64_t timeout_ns);

@@ -1,5 +1,6 @@
 /* What becomes of the job when a program ends. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +17,8 @@ enum {
     SOON_NS = 1000 * 1000 * 1000, /* a program that lives so long has worked */
     PAUSE_NS = 1000 * 1000,       /* before the second start after a short life; then 2, 4 ... */
     PAUSES = 6,                   /* ... 64 times as long */
-    GONE_MS = 5000
+    GONE_MS = 5000,
+    LATE_MS = 100 /* how often to look who opens a card whose program has ended */
 };
 
 /* Everybody looks again at what became of the others. */
@@ -150,6 +152,17 @@ static bool leaves_owner(struct launch *launch, uint32_t card)
     return child->left;
 }
 
+/* Nobody lives who had the card. False: what that needs has no room, and the job ends. */
+static bool settle(struct launch *launch, uint32_t card)
+{
+    launch->child[card].settled = atomic_load(&launch->job->card[card].seat);
+    if (!repair(launch->job, card)) {
+        end_for_want_of_room(launch, card);
+        return false;
+    }
+    return true;
+}
+
 /* Of an own program, whose card will not be used any more, unless somebody joins; or of a guest: its place is
  * free. However it ended, its threads may have been in the middle of a call. */
 static void end_card(struct launch *launch, uint32_t card)
@@ -160,8 +173,7 @@ static void end_card(struct launch *launch, uint32_t card)
         }
         return;
     }
-    if (!leaves_owner(launch, card) && !repair(launch->job, card)) {
-        end_for_want_of_room(launch, card);
+    if (!leaves_owner(launch, card) && !settle(launch, card)) {
         return;
     }
     card_has_ended(launch, card);
@@ -173,10 +185,29 @@ void left_ended(struct launch *launch, uint32_t card)
     close(child->pidfd);
     child->pidfd = -1;
     child->left = false;
-    if (!repair(launch->job, card)) {
-        end_for_want_of_room(launch, card);
-    }
+    settle(launch, card);
     ring_all(launch);
+}
+
+/* A process that runs on in the background opens a card when it likes, or has done so and died. */
+int late_due(struct launch *launch)
+{
+    int next = -1;
+    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
+        const struct child *child = &launch->child[i];
+        const struct card_shared *shared = &launch->job->card[i];
+        if (atomic_load(&shared->end) != CARD_ENDED || child->pidfd >= 0 || child->guest >= 0) {
+            continue;
+        }
+        next = LATE_MS;
+        uint64_t seat = atomic_load(&shared->seat);
+        pid_t owner = (pid_t)seat_owner(seat);
+        if (owner > 0 && seat != child->settled && !leaves_owner(launch, i) && kill(owner, 0) != 0 && errno == ESRCH) {
+            settle(launch, i);
+            ring_all(launch);
+        }
+    }
+    return next;
 }
 
 /* When to start it again, unless it never lives long. */

@@ -26,6 +26,7 @@ struct child {
     int guest; /* who brought the program, -1: it is our own */
     /* Who brought it was killed; pidfd is that of who brought it, then that of the program. */
     enum { NOT_LOST, GUEST_DIES, PROGRAM_DIES } lost;
+    uint64_t settled; /* seat of its card, of whose process is known what became */
     bool left; /* it has ended, but pidfd is that of a process that it has started and that has the card */
     bool last; /* who brought it does not want it to be started again */
     struct stream out, err;
@@ -80,6 +81,7 @@ void note_end(struct launch *launch, uint32_t card);
 void program_ended(struct launch *launch, uint32_t card, bool by_signal);
 void launch_kill(void *launch, uint32_t card); /* by any thread: the program of a card */
 void left_ended(struct launch *launch, uint32_t card); /* child.left has ended, too */
+int late_due(struct launch *launch); /* watch who opened a card after its program had ended; milliseconds as restart_due */
 int restart_due(struct launch *launch); /* start again what is due; milliseconds until the next, or -1 */
 void stop_restarts(struct launch *launch);
 

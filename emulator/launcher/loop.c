@@ -153,7 +153,8 @@ void loop(struct launch *launch, int signals)
         return;
     }
     while (goes_on(launch)) {
-        int ms = sooner(kill_due(launch), restart_due(launch)); /* first: it changes what is watched */
+        int ms = sooner(kill_due(launch), restart_due(launch)); /* first: they change what is watched */
+        ms = sooner(ms, late_due(launch));
         ms = sooner(ms, stats_due(launch));
         nfds_t count = watch_all(launch, signals, watched);
         if (poll(watched, count, ms) >= 0) {

@@ -1,5 +1,7 @@
 /* The calls of vic.h that reach a card: arguments are checked here, then the provider does the work. */
+#include "cancel.h"
 #include "handle.h"
+#include "sized.h"
 #include "watch.h"
 
 /* The exported twin of the inline function. */
@@ -7,23 +9,32 @@ extern inline uint64_t vic_header(uint32_t dest, enum vic_op op, vic_addr_t addr
 
 int vic_close(vic_t *card)
 {
-    return card == NULL ? VIC_EINVAL : handle_close(card);
+    int before = cancel_off(), status = card == NULL ? fail_null(1, "") : fail_keep(handle_close(card));
+    cancel_back(before);
+    return status;
 }
 
-int vic_query_attr(const vic_t *card, struct vic_attr *attr)
+int vic_query_attr_sized(size_t attr_bytes, const vic_t *card, struct vic_attr *attr)
 {
     NEED(card, attr != NULL);
     const struct job_config *config = &card->job->config;
-    *attr = (struct vic_attr){card->number, card->cards, config->sram_words, config->counters,
-                              config->fifo_words, config->dma_entries, config->mode};
+    struct vic_attr all = {card->number, card->cards, config->sram_words, config->counters,
+                           config->fifo_words, config->dma_entries, config->mode};
+    sized_give(attr, attr_bytes, &all, sizeof all);
     return VIC_OK;
+}
+
+/* For who has no macro: the struct as it was in 0.1, up to `mode`. */
+int(vic_query_attr)(const vic_t *card, struct vic_attr *attr)
+{
+    return vic_query_attr_sized(offsetof(struct vic_attr, mode) + sizeof attr->mode, card, attr);
 }
 
 int vic_peer_opens(const vic_t *card, uint32_t peer, uint64_t *opens)
 {
     NEED(card, opens != NULL);
     if (peer >= card->cards) {
-        return VIC_ERANGE;
+        return fail_range(card, peer, 0, 0, SCRATCH);
     }
     *opens = card->ops->peer_opens(card, peer);
     return VIC_OK;
@@ -55,7 +66,7 @@ int vic_write(vic_t *card, vic_addr_t addr, const uint64_t *words, size_t n)
 {
     NEED(card, words != NULL);
     if (!range_exists(card, addr, n)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, addr, n, SCRATCH);
     }
     WATCHED(card, CALL_WRITE, n, card->ops->write(card, addr, words, n));
 }
@@ -64,7 +75,7 @@ int vic_read(vic_t *card, vic_addr_t addr, uint64_t *words, size_t n)
 {
     NEED(card, words != NULL);
     if (!range_exists(card, addr, n)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, addr, n, SCRATCH);
     }
     WATCHED(card, CALL_READ, n, card->ops->read(card, addr, words, n));
 }
@@ -79,7 +90,7 @@ int vic_send_cached(vic_t *card, vic_addr_t headers, const uint64_t *payloads, s
 {
     NEED(card, payloads != NULL);
     if (!range_exists(card, headers, n)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, headers, n, SCRATCH);
     }
     WATCHED(card, CALL_SEND_CACHED, n, card->ops->send_cached(card, headers, payloads, n));
 }
@@ -88,7 +99,7 @@ int vic_put(vic_t *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, 
 {
     NEED(card, words != NULL);
     if (dest >= card->cards || !range_exists(card, addr, n) || !counter_exists(card, counter)) {
-        return VIC_ERANGE;
+        return fail_range(card, dest, addr, n, counter);
     }
     WATCHED(card, CALL_PUT, n, card->ops->put(card, dest, addr, words, n, counter));
 }
@@ -97,7 +108,7 @@ int vic_counter_set(vic_t *card, unsigned counter, int64_t n)
 {
     NEED(card, 1);
     if (!counter_exists(card, counter)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, 0, 0, counter);
     }
     WATCHED(card, CALL_COUNTER_SET, 0, card->ops->counter_set(card, counter, n));
 }
@@ -106,21 +117,73 @@ int vic_counter_get(vic_t *card, unsigned counter, int64_t *n)
 {
     NEED(card, n != NULL);
     if (!counter_exists(card, counter)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, 0, 0, counter);
     }
     WATCHED(card, CALL_COUNTER_GET, 0, card->ops->counter_get(card, counter, n));
+}
+
+FAIL_COLD static int fail_scratch(void)
+{
+    return fail(VIC_EINVAL, "counter 63 is the scratch counter, for which nothing waits");
+}
+
+FAIL_COLD static int fail_fifo(const struct vic *card, bool nothing, size_t min, size_t max)
+{
+    return nothing     ? fail(VIC_EINVAL, "there is nothing to wait for: counters and fifo_min are 0")
+           : min > max ? fail(VIC_EINVAL, "min %zu is more than max %zu", min, max)
+                       : fail(VIC_EINVAL, "%zu words do not fit in the FIFO (%u words)", min,
+                              card->job->config.fifo_words);
 }
 
 int vic_counter_wait(vic_t *card, unsigned counter, uint64_t timeout_ns)
 {
     NEED(card, 1);
     if (!counter_exists(card, counter)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, 0, 0, counter);
     }
     if (counter == SCRATCH) {
-        return VIC_EINVAL;
+        return fail_scratch();
     }
     WATCHED(card, CALL_COUNTER_WAIT, 0, card->ops->counter_wait(card, counter, timeout_ns));
+}
+
+/* Whether there is anything to wait for, and all of it exists. */
+static inline int any_check(const vic_t *card, uint64_t counters, size_t fifo_min)
+{
+    if ((counters & ~card->counters) != 0) {
+        return fail_range(card, 0, 0, 0, (unsigned)__builtin_ctzll(counters & ~card->counters));
+    }
+    if (counters >> SCRATCH != 0) {
+        return fail_scratch();
+    }
+    if ((counters == 0 && fifo_min == 0) || fifo_min > card->job->config.fifo_words) {
+        return fail_fifo(card, counters == 0 && fifo_min == 0, fifo_min, fifo_min);
+    }
+    return VIC_OK;
+}
+
+int vic_wait(vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns)
+{
+    NEED(card, ready != NULL);
+    int status = any_check(card, counters, fifo_min);
+    if (status != VIC_OK) {
+        return status;
+    }
+    WATCHED(card, CALL_WAIT, 0, card->ops->wait_any(card, counters, fifo_min, ready, timeout_ns));
+}
+
+int vic_event_fd(vic_t *card, uint64_t counters, size_t fifo_min, int *fd)
+{
+    NEED(card, fd != NULL);
+    int status = any_check(card, counters, fifo_min);
+    if (status != VIC_OK) {
+        return status;
+    }
+    if (card->ops->event_fd == NULL) {
+        return fail(VIC_EINVAL, "%s mode has no descriptors: model time stands while a program waits elsewhere; vic_wait",
+                    card->ops->name);
+    }
+    return card->ops->event_fd(card, counters, fifo_min, fd);
 }
 
 int vic_fifo_poll(vic_t *card, uint64_t *words, size_t max, size_t *n)
@@ -133,7 +196,7 @@ int vic_fifo_wait(vic_t *card, uint64_t *words, size_t min, size_t max, size_t *
 {
     NEED(card, words != NULL && n != NULL);
     if (min > max || min > card->job->config.fifo_words) {
-        return VIC_EINVAL;
+        return fail_fifo(card, false, min, max);
     }
     WATCHED(card, CALL_FIFO_WAIT, *n, card->ops->fifo_wait(card, words, min, max, n, timeout_ns));
 }

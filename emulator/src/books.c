@@ -6,12 +6,16 @@ int vic_alloc(vic_t *card, size_t words, vic_addr_t *addr)
 {
     NEED(card, addr != NULL);
     if (words == 0) {
-        return VIC_EINVAL;
+        return fail(VIC_EINVAL, "words is 0; 1 is the least");
     }
     pthread_mutex_lock(&card->lock);
     int status = sram_alloc(&card->table, card->sram_words, words, addr);
+    size_t longest = status == VIC_ENOSPC ? sram_longest(&card->table, card->sram_words) : 0;
     pthread_mutex_unlock(&card->lock);
-    return status;
+    if (status == VIC_ENOSPC) {
+        return fail(status, "%zu words side by side are not free in SRAM; at most %zu are", words, longest);
+    }
+    return fail_as(status);
 }
 
 int vic_free(vic_t *card, vic_addr_t addr)
@@ -20,7 +24,7 @@ int vic_free(vic_t *card, vic_addr_t addr)
     pthread_mutex_lock(&card->lock);
     int status = sram_free(&card->table, addr);
     pthread_mutex_unlock(&card->lock);
-    return status;
+    return status == VIC_OK ? status : fail(status, "addr %u is not what a vic_alloc gave, or was freed", addr);
 }
 
 int vic_counter_alloc(vic_t *card, unsigned *counter)
@@ -33,21 +37,21 @@ int vic_counter_alloc(vic_t *card, unsigned *counter)
         card->allocated |= UINT64_C(1) << *counter;
     }
     pthread_mutex_unlock(&card->lock);
-    return free != 0 ? VIC_OK : VIC_ENOSPC;
+    return free != 0 ? VIC_OK : fail(VIC_ENOSPC, "all %u counters are allocated", card->job->config.counters - 3);
 }
 
 int vic_counter_free(vic_t *card, unsigned counter)
 {
     NEED(card, 1);
     if (!counter_exists(card, counter)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, 0, 0, counter);
     }
     uint64_t bit = UINT64_C(1) << counter;
     pthread_mutex_lock(&card->lock);
     bool mine = counter < FIRST_RESERVED && (card->allocated & bit) != 0;
     card->allocated &= mine ? ~bit : UINT64_MAX;
     pthread_mutex_unlock(&card->lock);
-    return mine ? VIC_OK : VIC_EINVAL;
+    return mine ? VIC_OK : fail(VIC_EINVAL, "counter %u is not allocated", counter);
 }
 
 static int take(vic_t *card, struct transfer **transfer, vic_dma_t **dma)
@@ -55,7 +59,16 @@ static int take(vic_t *card, struct transfer **transfer, vic_dma_t **dma)
     pthread_mutex_lock(&card->lock);
     int status = dma_take(&card->dma, card->job->config.dma_entries, transfer, dma);
     pthread_mutex_unlock(&card->lock);
-    return status;
+    if (status == VIC_ENOSPC) {
+        return fail(status, "%u transfers have not been waited for, as many as there are entries",
+                    card->job->config.dma_entries);
+    }
+    return fail_as(status);
+}
+
+FAIL_COLD static int fail_transfer(void)
+{
+    return fail(VIC_EINVAL, "there is no such transfer, or it was waited for");
 }
 
 static struct transfer *find(vic_t *card, const vic_dma_t *dma)
@@ -76,7 +89,7 @@ static int give(vic_t *card, struct transfer *transfer, const vic_dma_t *handle)
         dma_give(&card->dma, transfer);
     }
     pthread_mutex_unlock(&card->lock);
-    return mine ? VIC_OK : VIC_EINVAL;
+    return mine ? VIC_OK : fail_transfer();
 }
 
 static int begun(vic_t *card, int status, struct transfer *transfer, vic_dma_t *handle, vic_dma_t **dma)
@@ -138,7 +151,7 @@ int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size
 {
     NEED(card, payloads != NULL && dma != NULL);
     if (!range_exists(card, headers, n)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, headers, n, SCRATCH);
     }
     WATCHED(card, CALL_DMA_SEND, n, start_send(card, headers, payloads, n, dma));
 }
@@ -147,7 +160,7 @@ int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma
 {
     NEED(card, host != NULL && dma != NULL);
     if (!range_exists(card, addr, n)) {
-        return VIC_ERANGE;
+        return fail_range(card, 0, addr, n, SCRATCH);
     }
     WATCHED(card, CALL_DMA_READ, n, start_read(card, host, addr, n, dma));
 }
@@ -157,7 +170,7 @@ int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
     NEED(card, done != NULL);
     struct transfer *transfer = find(card, dma);
     if (transfer == NULL) {
-        return VIC_EINVAL;
+        return fail_transfer();
     }
     WATCHED(card, CALL_DMA_TEST, 0, test(card, transfer, done));
 }
@@ -168,7 +181,7 @@ int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns)
     const vic_dma_t *handle = *dma; /* once: another thread may wait for it, too */
     struct transfer *transfer = find(card, handle);
     if (transfer == NULL) {
-        return VIC_EINVAL;
+        return fail_transfer();
     }
     WATCHED(card, CALL_DMA_WAIT, 0, wait_and_free(card, transfer, handle, dma, timeout_ns));
 }

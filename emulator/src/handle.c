@@ -167,12 +167,13 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
     return VIC_OK;
 }
 
-/* From now on calls say VIC_ECLOSED, waits end; what was sent arrives. False: somebody else closes it. */
-static bool finish(struct vic *card)
+/* From now on calls say VIC_ECLOSED, waits end; what was sent arrives, or VIC_ETIMEDOUT, see provider.h. VIC_ECLOSED:
+ * somebody else closes it. */
+static int finish(struct vic *card)
 {
     uint32_t open = HANDLE_OPEN;
     if (!atomic_compare_exchange_strong(&card->state, &open, HANDLE_CLOSES)) {
-        return false;
+        return VIC_ECLOSED;
     }
     atomic_store(&card->me->closing, 1);
     bell_ring(&card->me->arrival);
@@ -180,14 +181,14 @@ static bool finish(struct vic *card)
     for (uint32_t i = 0; i < card->cards; i++) {
         bell_ring(&card->job->card[i].space); /* a thread of ours may be blocked there */
     }
-    card->ops->close(card);
-    return true;
+    return card->ops->close(card);
 }
 
 int handle_close(struct vic *card)
 {
-    if (!finish(card)) {
-        return VIC_ECLOSED;
+    int status = finish(card);
+    if (status == VIC_ECLOSED) {
+        return status;
     }
     seat_leave(card->me, (uint32_t)card->process);
     atomic_store(&card->state, HANDLE_CLOSED);
@@ -199,7 +200,7 @@ int handle_close(struct vic *card)
     *at = card->next;
     keep_closed(card);
     pthread_mutex_unlock(&handles_lock);
-    return VIC_OK;
+    return status;
 }
 
 /* A program that ends without closing: what it sent arrives all the same. The card stays its own, so that

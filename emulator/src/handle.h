@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "dma.h"
+#include "fail.h"
 #include "job.h"
 #include "provider.h"
 #include "sram.h"
@@ -27,6 +28,7 @@ struct vic {
     uint32_t spins;        /* polls before a wait yields: none if there are more cards than cores */
     int32_t process;
     _Atomic uint32_t state; /* enum handle_state */
+    _Atomic uint32_t idle;  /* waits in a row that nothing came in, see wait.c */
     _Atomic uint32_t waits; /* threads that wait with it, also when it is closed */
     void *own;              /* the provider's */
 
@@ -57,12 +59,15 @@ static inline bool handle_closed(const struct vic *card)
 #define NEED(card, pointers)                                                                                \
     do {                                                                                                    \
         if ((card) == NULL || !(pointers)) {                                                                \
-            return VIC_EINVAL;                                                                              \
+            return fail_null((card) == NULL, #pointers);                                                    \
         }                                                                                                   \
         if (__builtin_expect(handle_closed(card), 0)) {                                                     \
-            return VIC_ECLOSED;                                                                             \
+            return fail_as(VIC_ECLOSED);                                                                    \
         }                                                                                                   \
     } while (0)
+
+/* VIC_ERANGE: the first of these that the card's job does not have; n words from addr on of the SRAM. */
+int fail_range(const struct vic *card, uint32_t dest, uint64_t addr, uint64_t n, unsigned counter) FAIL_COLD;
 
 static inline bool counter_exists(const struct vic *card, unsigned counter)
 {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "fork.h"
 #include "timed/shared.h"
 #include "vic.h"
@@ -140,7 +141,8 @@ bool job_version_fits(const char *version)
 {
     const char *own = VIC_VERSION;
     size_t same = 0;
-    for (int dots = 0; own[same] != 0 && dots < 2; same++) {
+    const int parts = VIC_VERSION_MAJOR == 0 ? 2 : 1; /* as vic_version says */
+    for (int dots = 0; own[same] != 0 && dots < parts; same++) {
         dots += own[same] == '.';
     }
     return strncmp(version, own, same) == 0;
@@ -195,7 +197,9 @@ bool job_launcher_gone(const struct job *job)
 {
     if (job->launcher >= 0) {
         struct pollfd look = {.fd = job->launcher, .events = POLLIN};
-        if (poll(&look, 1, 0) <= 0 || (look.revents & POLLIN) == 0) {
+        int before = cancel_off(), ready = poll(&look, 1, 0);
+        cancel_back(before);
+        if (ready <= 0 || (look.revents & POLLIN) == 0) {
             return false;
         }
         /* a program may have closed what it does not know, and the number is that of something else */

@@ -170,6 +170,12 @@ struct job *job_attach(int fd, uint64_t nonce, const char **reason);
 bool job_launcher_gone(const struct job *job);
 bool job_orphaned(struct job *job);
 
+/* Has job_orphaned said yes? A load, for calls that look once and have nothing to show. */
+static inline bool job_known_orphaned(const struct job *job)
+{
+    return atomic_load_explicit(&job->orphaned, memory_order_relaxed);
+}
+
 /* One card without a launcher, made at the first call. NULL: no memory. */
 struct job *job_loopback(void);
 

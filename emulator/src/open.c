@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cancel.h"
 #include "fork.h"
 #include "handle.h"
 
@@ -14,7 +15,7 @@ static _Thread_local char reason[200];
 static int refuse(int status, const char *why)
 {
     snprintf(reason, sizeof reason, "%s", why);
-    return status;
+    return fail(status, "%s", why);
 }
 
 /* A whole number and nothing else. */
@@ -84,7 +85,7 @@ int open_named(const char *job_text, const char *card_text, const char *cards_te
     return open_card(job, (uint32_t)card, handle);
 }
 
-int vic_open(vic_t **card)
+static int open_usual(vic_t **card)
 {
     reason[0] = 0;
     if (card == NULL) {
@@ -98,6 +99,13 @@ int vic_open(vic_t **card)
     }
     struct job *loopback = job_loopback();
     return loopback != NULL ? open_card(loopback, 0, card) : refuse(VIC_ESYS, "no memory for the card");
+}
+
+int vic_open(vic_t **card)
+{
+    int before = cancel_off(), status = open_usual(card);
+    cancel_back(before);
+    return status;
 }
 
 const char *vic_open_reason(void)

@@ -1,12 +1,11 @@
-/* packet.h: the header word. vic_header makes it; this takes it apart. Nobody else knows the bits:
- *
- *     0-21 address   22-27 counter   28-31 operation   32-47 destination   48-63 zero
- */
+/* packet.h: the header word. vic_header makes it, and vic.h says where its parts are; this takes it apart. Nobody else
+ * knows the bits, but models/card/header.h, which knows of no emulator. */
 #ifndef VIC_PACKET_H
 #define VIC_PACKET_H
 
 #include "handle.h"
 
+#define HEADER_ADDR ((UINT64_C(1) << VIC_HEADER_COUNTER_AT) - 1)
 #define HEADER_ERANGE (UINT64_C(1) << 62) /* what vic_header makes of numbers that do not fit */
 
 /* A word of the program, which another thread may write at any time: what is checked and what is used are the same
@@ -23,8 +22,9 @@ struct packet {
 
 static inline struct packet packet_of(uint64_t header)
 {
-    return (struct packet){(uint32_t)(header >> 32 & 0xffff), (uint32_t)(header & 0x3fffff),
-                           (unsigned)(header >> 28 & 15), (unsigned)(header >> 22 & 63)};
+    return (struct packet){(uint32_t)(header >> VIC_HEADER_DEST_AT & 0xffff), (uint32_t)(header & HEADER_ADDR),
+                           (unsigned)(header >> VIC_HEADER_OP_AT & 15),
+                           (unsigned)(header >> VIC_HEADER_COUNTER_AT & 63)};
 }
 
 /* VIC_OK, VIC_EINVAL, VIC_ERANGE. */
@@ -34,7 +34,7 @@ static inline int header_check(const struct vic *card, uint64_t header)
     if (header == HEADER_ERANGE) {
         return VIC_ERANGE;
     }
-    if (header >> 48 != 0 || packet.op > VIC_COUNTER_ADD) {
+    if (header >> VIC_HEADER_END_AT != 0 || packet.op > VIC_COUNTER_ADD) {
         return VIC_EINVAL;
     }
     bool uses_addr = packet.op == VIC_WRITE || packet.op == VIC_QUERY;
@@ -55,15 +55,20 @@ static inline int packet_check(const struct vic *card, uint64_t header, uint64_t
     return status;
 }
 
-/* The first that is wrong. Who uses them afterwards has to look at each again. */
-static inline int packets_check(const struct vic *card, const uint64_t *headers, const uint64_t *payloads,
-                                size_t n)
+/* The status of a packetthat is wrong: the `which`th of a call, or of what a call works on at a time. */
+int fail_packet(const struct vic *card, int status, size_t which, uint64_t header, uint64_t payload) FAIL_COLD;
+
+/* The first that is wrong; `first`: how many packets of the call come before these. Who uses them afterwards has to look at each again. */
+FAIL_HOT static inline int packets_check(const struct vic *card, const uint64_t *headers, const uint64_t *payloads,
+                                size_t n, size_t first)
 {
     int status = VIC_OK;
-    for (size_t i = 0; i < n && status == VIC_OK; i++) {
+    size_t i = 0;
+    while (i < n && status == VIC_OK) {
         status = packet_check(card, headers[i], payloads[i]);
+        i++;
     }
-    return status;
+    return status == VIC_OK ? status : fail_packet(card, status, first + i - 1, headers[i - 1], payloads[i - 1]);
 }
 
 #endif

@@ -60,6 +60,19 @@ int sram_alloc(struct sram_table *table, uint32_t sram_words, size_t words, uint
     return VIC_ENOSPC;
 }
 
+size_t sram_longest(const struct sram_table *table, uint32_t sram_words)
+{
+    uint64_t start = 0, longest = 0;
+    for (size_t i = 0; i <= table->count; i++) {
+        uint64_t end = i < table->count ? table->block[i].addr : sram_words;
+        longest = start < end && end - start > longest ? end - start : longest;
+        if (i < table->count) {
+            start = ((uint64_t)table->block[i].addr + table->block[i].words + STEP - 1) / STEP * STEP;
+        }
+    }
+    return (size_t)longest;
+}
+
 int sram_free(struct sram_table *table, uint32_t addr)
 {
     size_t at = find(table, addr);

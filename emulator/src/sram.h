@@ -18,6 +18,9 @@ struct sram_table {
 /* VIC_OK, VIC_ENOSPC, VIC_ESYS. */
 int sram_alloc(struct sram_table *table, uint32_t sram_words, size_t words, uint32_t *addr);
 
+/* The words of the longest gap that sram_alloc would find. */
+size_t sram_longest(const struct sram_table *table, uint32_t sram_words);
+
 /* VIC_OK, or VIC_EINVAL: no block starts there. */
 int sram_free(struct sram_table *table, uint32_t addr);
 

@@ -4,10 +4,14 @@
 
 #include <sched.h>
 
+#include "cancel.h"
 #include "race.h"
+
+_Thread_local uint32_t cancel_layers;
 
 enum {
     YIELD_NS = 60 * 1000,         /* then sleep */
+    IDLE = 8,                     /* waits that nothing came in, after which the next one sleeps at once */
     SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
 };
 
@@ -33,6 +37,12 @@ static int reason_to_stop(struct vic *card, const struct wait *wait)
     return VIC_OK;
 }
 
+int wait_ends(struct vic *card, const struct wait *wait)
+{
+    int status = reason_to_stop(card, wait);
+    return status == VIC_OK && job_orphaned(card->job) ? VIC_ECLOSED : status;
+}
+
 static int look(struct vic *card, const struct wait *wait)
 {
     wait->progress(card);
@@ -55,13 +65,15 @@ static int too_late(struct vic *card, const struct wait *wait)
     return wait->ready(wait->what) ? 1 : VIC_ECLOSED;
 }
 
-static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns)
+/* *rung: somebody rang the bell meanwhile. */
+static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns, bool *rung)
 {
     uint32_t seen = bell_enter(wait->bell);
     int status = look(card, wait);
     if (status == 0) {
         uint64_t slice = wait->slice_ns ? wait->slice_ns : SLICE_NS;
         bell_sleep(wait->bell, seen, ns < slice ? ns : slice);
+        *rung = atomic_load(&wait->bell->rung) != seen;
         status = look(card, wait);
     }
     return status == 0 && job_orphaned(card->job) ? VIC_ECLOSED : status;
@@ -74,30 +86,73 @@ static void count(struct vic *card, enum card_stat stat, uint64_t n)
     }
 }
 
-/* The part of a wait behind the spinning. */
-static int look_again(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
+struct sleeper {
+    struct vic *card;
+    const struct wait *wait;
+};
+
+static void ends_here(void *what)
+{
+    const struct sleeper *me = what;
+    atomic_fetch_sub(&me->card->waits, 1);
+    if (me->wait->undo != NULL) {
+        me->wait->undo(me->wait->what);
+    }
+}
+
+/* If the thread has been cancelled it ends here, unless that was off `before` the wait or a caller has locks. */
+static void act_if_cancelled(struct vic *card, const struct wait *wait, int before)
+{
+    struct sleeper me = {card, wait};
+    if (before != PTHREAD_CANCEL_ENABLE || cancel_layers != 0) {
+        return;
+    }
+    pthread_cleanup_push(ends_here, &me);
+    cancel_back(before);
+    pthread_testcancel();
+    cancel_off();
+    pthread_cleanup_pop(0);
+}
+
+/* Waits in a row that nothing came in: who waits in slices for what seldom comes sleeps at once. */
+static void note_idle(struct vic *card, bool idle)
+{
+    uint32_t before = atomic_load_explicit(&card->idle, memory_order_relaxed);
+    if (idle ? before < IDLE : before != 0) {
+        atomic_store_explicit(&card->idle, idle ? before + 1 : 0, memory_order_relaxed);
+    }
+}
+
+/* The part of a wait behind the spinning; not in line, so that a wait which ends at once saves few registers. */
+__attribute__((noinline)) static int look_again(struct vic *card, const struct wait *wait, uint64_t timeout_ns, int before)
 {
     uint64_t start = job_clock_ns(), waited = 0, woke = 0;
+    uint64_t yields_ns = atomic_load_explicit(&card->idle, memory_order_relaxed) < IDLE ? YIELD_NS : 0;
     for (;;) {
         int status;
-        bool sleeps = waited - woke >= YIELD_NS;
+        bool sleeps = waited - woke >= yields_ns, rung = false;
         if (!sleeps) {
             sched_yield();
             status = look(card, wait);
         } else {
             count(card, STAT_SLEEPS, 1);
-            status = sleep_once(card, wait, timeout_ns - waited);
+            status = sleep_once(card, wait, timeout_ns - waited, &rung);
         }
         waited = job_clock_ns() - start;
-        if (sleeps) {
+        if (rung) {
             woke = waited; /* what rang may be the first of many: the next ones shall find nobody asleep */
+            yields_ns = YIELD_NS;
+        }
+        if (sleeps && status == 0) {
+            act_if_cancelled(card, wait, before);
         }
         if (status == 0 && waited >= timeout_ns) {
             status = too_late(card, wait);
         }
         if (status != 0) {
+            note_idle(card, status == VIC_ETIMEDOUT && !rung);
             count(card, STAT_WAIT_NS, waited);
-            return status == 1 ? VIC_OK : status;
+            return status == 1 ? VIC_OK : fail_as(status);
         }
     }
 }
@@ -116,10 +171,12 @@ int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
         status = look(card, wait);
     }
     if (status != 0) {
-        return status == 1 ? VIC_OK : status;
+        return status == 1 ? VIC_OK : fail_as(status);
     }
+    int before = cancel_off();
     atomic_fetch_add(&card->waits, 1); /* a handle that is closed meanwhile stays */
-    status = look_again(card, wait, timeout_ns);
+    status = look_again(card, wait, timeout_ns, before);
     atomic_fetch_sub(&card->waits, 1);
+    cancel_back(before);
     return status;
 }

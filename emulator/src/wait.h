@@ -18,11 +18,15 @@ struct wait {
     void (*progress)(struct vic *card); /* called at each look */
     bool (*hopeless)(void *what);       /* nobody can make it ready any more: VIC_EPEER; or NULL */
     bool (*coming)(struct vic *card);   /* this card itself has sent what may make it ready */
+    void (*undo)(void *what);           /* the thread is cancelled in the wait; or NULL */
     uint64_t slice_ns;                  /* looks at least so often though no bell rings; 0: often enough */
 };
 
 /* VIC_OK, VIC_ETIMEDOUT, VIC_EPEER, VIC_ECLOSED as vic.h says. */
 int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns);
+
+/* VIC_OK as long as a wait that does not find what it wants would go on. */
+int wait_ends(struct vic *card, const struct wait *wait);
 
 /* Let a core do something else for a moment inside a spin loop. */
 static inline void spin_pause(void)

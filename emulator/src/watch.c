@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "cancel.h"
+
 uint32_t watch_of(const struct job_config *config, uint32_t card)
 {
     uint32_t watch = (config->stats ? WATCH_STATS : 0) | (config->trace_records ? WATCH_TRACE : 0);
@@ -18,7 +20,9 @@ uint32_t watch_of(const struct job_config *config, uint32_t card)
 static void sleep_ns(uint64_t ns)
 {
     struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    int before = cancel_off();
     nanosleep(&time, NULL); /* a signal ends it early: the card is looked at again */
+    cancel_back(before);
 }
 
 static void stall(struct vic *card)
@@ -71,9 +75,10 @@ static void record(struct vic *card, const struct trace_record *what)
 void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status)
 {
     if (card->watch & WATCH_STATS) {
-        bool sends = call == CALL_SEND || call == CALL_SEND_CACHED || call == CALL_DMA_SEND || call == CALL_PUT;
+        bool sends = call == CALL_SEND || call == CALL_SEND_CACHED || call == CALL_DMA_SEND || call == CALL_PUT ||
+                     call == CALL_PUT_STRIDED || call == CALL_PUT_INDEXED || call == CALL_GET;
         atomic_fetch_add_explicit(&card->me->stat[STAT_CALLS], 1, memory_order_relaxed);
-        if (sends && status == VIC_OK) {
+        if ((sends && status == VIC_OK) || call == CALL_TRY_SEND) {
             atomic_fetch_add_explicit(&card->me->stat[STAT_WORDS], words, memory_order_relaxed);
         }
     }

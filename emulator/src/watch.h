@@ -11,7 +11,8 @@
     X(COMPUTE, compute_ns) X(RELAX, relax) X(WRITE, write) X(READ, read) X(SEND, send)                      \
     X(SEND_CACHED, send_cached) X(DMA_SEND, dma_send) X(PUT, put) X(DMA_READ, dma_read) X(DMA_TEST, dma_test) \
     X(DMA_WAIT, dma_wait) X(COUNTER_SET, counter_set) X(COUNTER_GET, counter_get)                           \
-    X(COUNTER_WAIT, counter_wait) X(FIFO_POLL, fifo_poll) X(FIFO_WAIT, fifo_wait) X(BARRIER, barrier)
+    X(COUNTER_WAIT, counter_wait) X(FIFO_POLL, fifo_poll) X(FIFO_WAIT, fifo_wait) X(BARRIER, barrier) X(WAIT, wait)                   \
+    X(GET, get) X(PUT_STRIDED, put_strided) X(PUT_INDEXED, put_indexed) X(TRY_SEND, try_send)
 
 enum call_kind {
 #define CALL_KIND(upper, lower) CALL_##upper,

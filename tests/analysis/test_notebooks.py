@@ -48,7 +48,7 @@ def run(*arguments):
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_holds(name, tmp_path):
-    done = run(name, "--scale", "0.05", "--out", tmp_path)
+    done = run(name, "--scale", "0.02", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / f"{name}.md").read_text("utf-8")
     shown = "".join(part.partition("</details>")[2] for part in page.split("<details"))

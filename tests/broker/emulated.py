@@ -11,8 +11,8 @@ from typing import Any
 import nodes
 
 from dvsim.emu.asked import Emulation
+from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.run import Run
-from dvsim.scenario.types import Scenario
 from dvsim.session import run_scenarios
 
 LONG = ["h3/fdr-8", "--backend", "emu", "--scale", "1"]

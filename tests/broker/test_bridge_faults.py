@@ -30,6 +30,24 @@ def test_connections_that_are_cut_in_the_middle_of_a_frame(job, connect):
     everything(job, connect)
 
 
+def test_a_broker_that_takes_nothing_more_in_the_middle_of_a_frame(job, connect):
+    """Over TLS, where a call of the library waits for it: after two heartbeats the next try."""
+    node, tls = job.brokers.nodes[0], job.brokers.tls
+    tls_port = int(node.tls_url.split(":")[2].split("/")[0])
+    with CuttingProxy(tls_port, [20_000], holds=True) as proxy:
+        bridge = job.bridge(
+            "--exit-with-clients", "--heartbeat", 1, "--cacert", tls / "ca.pem",
+            "--cert", tls / "client.pem", "--key-file", tls / "client-key.pem",
+            url=f"amqps://127.0.0.1:{proxy.port}",
+        )  # fmt: skip
+        job.start(job.publish(20, 300_000), bridge)
+        job.eventually(lambda: proxy.connections == 2, "a second connection")
+        job.end()
+        assert proxy.cut == 1
+    assert job.log.count("took nothing for two heartbeats, in the middle of a frame") == 1, job.log
+    everything(job, connect)
+
+
 def test_a_bridge_that_is_killed_again_and_again(job, connect):
     publishers = [job.publish(5000, 64, "--rate", 2000, bridge=2) for _ in range(2)]
     job.start(*publishers, job.bridge("--exit-with-clients"), options=["--if-killed", "restart"])
@@ -93,7 +111,8 @@ def test_only_refusals_count_as_refusals(apart, room):
     node, user, go = job.brokers.nodes[0], job.brokers.user, job.folder / "go"
     late = shlex.join(job.publish(5, 8))
     wait = ["sh", "-c", f"until [ -e {go} ]; do sleep 0.1; done; exec {late}"]
-    job.start(wait, job.bridge(declare=False), options=["--if-killed", "leave"])
+    bridge = job.bridge("--reconnect", "0.2:0.4", declare=False)
+    job.start(wait, bridge, options=["--if-killed", "leave"])
     for connected in range(1, 5):
         job.eventually(
             lambda n=connected: job.log.count("publisher 0: connected") == n, "a connection"

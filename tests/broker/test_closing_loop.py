@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from dvsim.calibration.points import points_of
-from dvsim.calibration.runs import Given
-from dvsim.calibration.simulated import time_s
 from dvsim.cli.calibrate import calibrate
 from dvsim.emu.asked import Emulation
-from dvsim.scenario.load import load
+from dvsim.evidence.calibration.points import points_of
+from dvsim.evidence.calibration.runs import Given
+from dvsim.evidence.calibration.simulated import time_s
+from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 
 FITTED, OTHER = (8, 8_192), (2_048, 131_072)
@@ -67,7 +67,7 @@ def close_loop(path, broker, folder):
     role = {"dv": "bridge", "fdr": "publisher"}[path]
     sets = [f"system.{role}={folder}/cards/{path}-{role}.toml"]
     asked = [scenario(path, size, sets) for size in (*FITTED, *OTHER)]
-    simulated = run_scenarios(asked, out=None, report=False, replications=20, workers=1)
+    simulated = run_scenarios(asked, out=None, replications=20, workers=1)
     times = {run.scenario.workload.message_bytes: time_s(run) for run in simulated}
     return measured, times, result.stdout
 

@@ -18,8 +18,8 @@ from dvsim.backends.emu import emulate
 from dvsim.emu.asked import Emulation
 from dvsim.emu.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
+from dvsim.kinds.load import load
 from dvsim.results.emulated import costs_of
-from dvsim.scenario.load import load
 
 PIECE_BYTES = 131 * 8
 

@@ -10,7 +10,7 @@ from trace_rules import check_trace, load_trace
 from dvsim.emu.asked import Emulation, Traces
 from dvsim.emu.left import BATCHES, CARDS
 from dvsim.errors import RunFailed
-from dvsim.scenario.load import load
+from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.trace import write_trace
 from dvsim.trace.emulated import emulated_timeline

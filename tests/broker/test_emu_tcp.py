@@ -14,9 +14,9 @@ from dvsim.emu import harness
 from dvsim.emu.asked import Emulation
 from dvsim.emu.bodies import Bodies, Digest
 from dvsim.errors import RunFailed, ScenarioError
+from dvsim.kinds.load import load
 from dvsim.results.emulated import costs_of
 from dvsim.results.folder import load_run
-from dvsim.scenario.load import load
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from dvsim.backends.emu import emulate
 from dvsim.broker import Brokers
 from dvsim.emu.asked import Emulation
 from dvsim.errors import RunFailed
-from dvsim.scenario.load import load
+from dvsim.kinds.load import load
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,15 @@ import pytest
 from chromium import KEPT, Chromium, Page, found
 from click.testing import CliRunner
 
-from dvsim.lab.against import judge
-from dvsim.lab.opened import read_lab
+from dvsim.evidence.lab.judge import judge
+from dvsim.evidence.lab.read import read_lab
+from dvsim.evidence.validation import validate
+from dvsim.kinds.load import load_campaign
 from dvsim.report import write_comparison, write_results
 from dvsim.report.lab import write_lab_report
 from dvsim.results.beside import compare
 from dvsim.results.beside_studies import compare_studies
-from dvsim.scenario.load import load_campaign
 from dvsim.session import run_scenarios
-from dvsim.validation import validate
 
 HIGH = 6000  # pixels of a page that are kept as a picture
 EVIL = "</script><script>window.stolen=1</script><img src=x onerror=window.stolen=1>"

@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 from harness.in_process import dvsim
 
+from dvsim.kinds.load import load
 from dvsim.report.beside import sides_of
 from dvsim.report.overlaid import distribution, series
 from dvsim.results.beside import compare
 from dvsim.results.folder import run_folder, write_run
 from dvsim.results.manifest import build_manifest
 from dvsim.results.named import folders_of
-from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=20_000"])
@@ -27,9 +27,7 @@ LARGER = load("h3/fdr-256", ["workload.messages=20_000"])
 def kept(tmp_path_factory):
     """A folder with two simulated runs, and one that says that it is emulated."""
     root = tmp_path_factory.mktemp("kept") / "runs"
-    first, second = run_scenarios(
-        [SCENARIO, LARGER], out=root, replications=2, workers=1, report=False
-    )
+    first, second = run_scenarios([SCENARIO, LARGER], out=root, replications=2, workers=1)
     question = {"clusters": 2, "nodes": 1, "promise": "at most once"}
     faster = first.samples.assign(duration_ps=first.samples["duration_ps"] // 2)
     emulated = replace(
@@ -190,7 +188,7 @@ def test_runs_of_one_second_are_in_the_order_in_which_they_were_kept(tmp_path):
 def test_a_run_and_a_study_are_not_compared(kept, tmp_path):
     root, _, _, _ = kept
     study = load("switch/zero-load", ["traffic.slots=100"])
-    run_scenarios([study], out=root, replications=2, report=False, workers=1)
+    run_scenarios([study], out=root, replications=2, workers=1)
     done = dvsim("compare", "h3/fdr-256", "switch/zero-load", "--runs", root)
     assert done.returncode == 2
     assert "is of a switch or network alone, and the first is of a system" in done.stderr

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.consistency import consistency
-from dvsim.consistency import Finding
 from dvsim.errors import CriterionFailed, ScenarioError
+from dvsim.evidence.consistency import Finding
 from dvsim.scenario.find import reference_root
 
 DOCS = Path(__file__).parents[2] / "docs" / "consistency.md"
@@ -75,7 +75,37 @@ def test_a_finding_is_an_error_only_if_that_is_asked_for(tmp_path):
     clean = tmp_path / "clean.csv"
     clean.write_text("rate\n10.13\n27.91\n31.77\n", "utf-8")
     result = invoke(str(clean), "--strict")
-    assert (result.exit_code, result.stdout) == (0, "0 findings\n")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "0 findings in 1 column with 3 numbers\n"
+        "  looked for: a grid of values; common factors of counts\n"
+        "  not looked for: pieces and batches of messages (needs --messages); rates above a limit "
+        "(needs --limit); quantiles against mean and spread (needs a summary); averages, "
+        "differences, ratios and copies in a table (needs a table of several numbers side by "
+        "side)\n"
+    )
+    content = json.loads(invoke(str(clean), "--json").stdout)
+    assert content["checks"] == ["a grid of values", "common factors of counts"]
+    assert (content["columns"], content["numbers"], len(content["left_out"])) == (1, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("notes.md", "# Notes\n\nRates, as measured, follow.\n", "is no table: its lines have"),
+        ("two.csv", "rate\n1.5\n2.5\n", "nothing to examine: no column has three"),
+        ("zero.csv", "rate\n0\n0\n0\n0\n", "nothing to examine"),
+        ("one.csv", "column,statistic,value\na,mean,3\n", "nothing to examine"),
+    ],
+)
+def test_what_is_no_data_is_refused(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    error = invoke(str(path)).exception
+    assert isinstance(error, ScenarioError)
+    (fault,) = error.faults
+    assert fault.file == str(path)
+    assert message in fault.message
 
 
 @pytest.mark.parametrize("limit", ["4.4 GB/s", "data-vortex-8"])

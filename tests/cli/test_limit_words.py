@@ -3,10 +3,11 @@
 import pytest
 
 from dvsim.cli.limit import _lines, answer, flow_text
+from dvsim.kinds.base import kind_named
 from dvsim.limit.criterion import Estimate, parse_criterion
 from dvsim.limit.search import Limit, Probe
 
-BOTH = parse_criterion("throughput > 0.2 and p99 < 9")
+BOTH = parse_criterion("throughput > 0.2 and p99 < 9", kind_named("switch").metrics(None))
 
 
 def probe(value, verdict, notes="", fidelity="cycle"):

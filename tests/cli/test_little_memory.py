@@ -9,7 +9,8 @@ SPARE = 300_000_000  # bytes beside what Python has after its imports
 RUN = f"""
 import resource, sys
 from pathlib import Path
-import dvsim.backends.switch, dvsim.core.network, dvsim.core.vortex, dvsim.session, pandas, pyarrow
+import dvsim.kinds.switch.model, dvsim.core.network, dvsim.core.vortex, dvsim.session
+import pandas, pyarrow
 from dvsim.cli.main import main
 
 pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from dvsim.cli.main import cli
 from dvsim.cli.whatif import answers_json
+from dvsim.kinds.load import load_campaign
 from dvsim.results.measures import Interval
 from dvsim.results.whatif import answers, rate_text, times_text
-from dvsim.scenario.load import load_campaign
 from dvsim.session import run_scenarios
 
 
@@ -183,7 +183,7 @@ def test_the_question_comes_first_then_one_paragraph_then_its_table(tmp_path):
 
 def test_an_answer_can_be_told_from_the_folders_that_were_kept(tmp_path):
     scenarios = load_campaign("h3/whatif/broker-memory")[:2]
-    runs = run_scenarios(scenarios, out=tmp_path, scale=0.005, replications=1, report=False)
+    runs = run_scenarios(scenarios, out=tmp_path, scale=0.005, replications=1)
     folders = sorted(tmp_path.rglob("manifest.json"))
     again = call("report", *(file.parent for file in folders), "-o", tmp_path / "page.html")
     assert again.exit_code == 0, again.output

@@ -57,7 +57,6 @@ def test_prints_the_statistics_of_the_paper_and_keeps_a_folder(kept):
     assert [word for word in words if word in wanted] == wanted
     assert sorted(path.name for path in folder.iterdir()) == [
         "manifest.json",
-        "report.html",
         "samples.parquet",
         "scenario.toml",
         "summary.parquet",
@@ -77,8 +76,10 @@ def test_a_run_over_the_data_vortex_says_what_its_fabric_was(tmp_path, fidelity)
     done = dvsim("run", "h3/dv-8", *sets, *options)
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("  fabric:")]
     assert line.startswith(f"  fabric: {fidelity} fidelity")
+    page = tmp_path / "report.html"
     (folder,) = result_folders(tmp_path)
-    assert f"{fidelity} fidelity" in (folder / "report.html").read_text(encoding="utf-8")
+    assert dvsim("report", str(folder), "--output", str(page)).returncode == 0
+    assert f"{fidelity} fidelity" in page.read_text(encoding="utf-8")
 
 
 def test_the_same_question_is_answered_from_its_folder(kept):

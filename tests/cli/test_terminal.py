@@ -11,12 +11,12 @@ import pytest
 from harness.in_process import dvsim
 from pseudo_terminal import COLOUR, CONTROL, lines, standing
 
-from dvsim.cli.tables import Table
+from dvsim.results.lines import Table
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 SYSTEM = ["run", "h3/dv-8", "--scale", "0.0005", "--replications", "2", "--workers", "1"]
 STUDY = ["run", "switch/load-latency", "--scale", "0.02", "--replications", "2", "--workers", "1"]
-SLOW = ["run", "h3/dv-8", "--scale", "0.002", "--replications", "4", "--workers", "1"]
+SLOW = ["run", "h3/dv-8", "--scale", "0.01", "--replications", "4", "--workers", "1"]
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
 
 
@@ -145,7 +145,7 @@ def test_only_the_stream_that_is_a_terminal_is_drawn_on(tmp_path):
 
 def test_ctrl_c_gives_the_cursor_back(tmp_path):
     asked = [*SLOW, "--out", str(tmp_path)]
-    asked[asked.index("0.002")] = "5"
+    asked[asked.index("0.01")] = "5"
     code, text = pseudo_terminal.run([*DVSIM, *asked], 80, until=(HIDE, signal.SIGINT))
     assert code == 130
     assert text.rindex(SHOW) > text.rindex(HIDE)
@@ -174,7 +174,7 @@ def test_titles_with_control_characters_are_spelled_out(tmp_path):
     """A table of rich is no way around `plain`."""
     text = tmp_path / "evil.py"
     text.write_text(
-        "from dvsim.cli.tables import Table\nfrom dvsim.cli.terminal import say_table\n"
+        "from dvsim.results.lines import Table\nfrom dvsim.cli.terminal import say_table\n"
         "say_table(Table(['[red]a'], [['\\x1b]0;title\\x07[bold]b']]))\n"
     )
     _, shown = pseudo_terminal.run([sys.executable, str(text)], 80)

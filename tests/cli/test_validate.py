@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from dvsim.cli import validate as module
 from dvsim.cli.validate import validate
 from dvsim.errors import CriterionFailed, ScenarioError
-from dvsim.validation.types import ColumnVerdict, Row, Validation
+from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 
 SMALL = ["--scale", "0.0005", "--replications", "1", "--workers", "1"]
 

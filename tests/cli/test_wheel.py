@@ -22,11 +22,14 @@ def test_cards_scenarios_and_page_are_inside(wheel):
         "dvsim/_data/cards/data-vortex-8.toml",
         "dvsim/_data/scenarios/h3/dv-8.toml",
         "dvsim/_data/scenarios/reference/h3_message_rates.csv",
+        "dvsim/_data/scenarios/h3/claims.csv",
+        "dvsim/_data/scenarios/h3/claims.py",
         "dvsim/report/page.html.jinja",
         "dvsim/report/style.css",
         "dvsim/py.typed",
     ):
         assert name in names
+    assert not any("__pycache__" in name for name in names)
 
 
 def test_the_installed_package_runs_away_from_the_checkout(wheel, tmp_path):

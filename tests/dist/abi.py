@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-BUILDING = {"VIC_API", "VIC_VERSION"}
+VERSION = ("MAJOR", "MINOR", "PATCH", "NUMBER")
+BUILDING = {"VIC_API", "VIC_VERSION", *(f"VIC_VERSION_{part}" for part in VERSION)}
 """Macros that a compiled program does not hold."""
 PACKETS = ((0, 0, 0, 63), (1, 1, 4, 0), (65535, 2, 0x3FFFFF, 62), (7, 3, 0, 5), (8, 4, 0, 6))
 """`vic_header` is in line: programs hold its bits."""

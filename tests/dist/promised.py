@@ -30,9 +30,10 @@ from dvsim import errors
 from dvsim.cli.main import cli
 from dvsim.native import emulator_prefix
 from dvsim.scenario.kinds import KINDS
-from dvsim.scenario.messaging_schema import MessagingFile
-from dvsim.scenario.schema import CampaignFile, ScenarioFile
-from dvsim.scenario.switch_schema import SwitchFile
+from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.scenario.schema import CampaignFile
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.vic.binding import libvic
 
 KEPT = Path(__file__).with_name("promised.txt")
@@ -73,10 +74,30 @@ def exits() -> Iterator[str]:
             yield f"exit code: {kind.exit_code} of {name}"
 
 
+NAMES = {
+    "Scenario": "ScenarioFile",
+    "SwitchScenario": "SwitchFile",
+    "MessagingScenario": "MessagingFile",
+    "SystemTable": "SystemFileTable",
+    "System": "SystemTable",
+    **{f"{name}Table": f"{name}FileTable" for name in ("Switch", "Network", "Traffic", "Flow")},
+    **{
+        name: f"{name}Table"
+        for name in ("Column", "Compare", "Hot", "Probe", "Record", "Reference", "Tolerance")
+    },
+    "WhatIf": "WhatIfTable",
+    "Workload": "WorkloadTable",
+}
+"""What the tables of files were called when they were first promised, by what they are now."""
+
+
 def files() -> Iterator[str]:
     """Yield the keys of scenario files and cards, and the words that a key can be."""
-    schema = TypeAdapter(ScenarioFile | SwitchFile | MessagingFile | CampaignFile).json_schema()
-    for name, table in schema["$defs"].items():
+    known = Scenario | SwitchScenario | MessagingScenario | CampaignFile
+    tables = {NAMES.get(n, n): one for n, one in TypeAdapter(known).json_schema()["$defs"].items()}
+    varied = {name: one["properties"]["vary"] for name, one in tables.items() if "vary" in one["properties"]}
+    tables |= {f"{name} vary": one["items"] for name, one in varied.items()}
+    for name, table in tables.items():
         keys = table.get("properties", {})
         required = sorted(set(table.get("required", ())))
         if keys:

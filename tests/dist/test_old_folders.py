@@ -20,13 +20,13 @@ from dvsim.cli.main import cli
 from dvsim.errors import RunFailed
 from dvsim.results.load import load_result
 from dvsim.results.manifest import FORMAT
-from dvsim.results.messaging import TABLES as MESSAGING
+from dvsim.kinds.hosts.metrics import TABLES as MESSAGING
 from dvsim.results.samples import SAMPLE_COLUMNS
-from dvsim.results.study import TABLES as SWITCH
+from dvsim.kinds.switch.metrics import TABLES as SWITCH
 from dvsim.results.summary import SUMMARY_COLUMNS
 from dvsim.results.swept import load_swept
 from dvsim.results.table import to_parquet
-from dvsim.scenario.load import load
+from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 
 HERE = Path(__file__).parent

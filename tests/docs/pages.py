@@ -57,7 +57,7 @@ def prints_what_it_says(page: Path, some: list[Session], folder: Path) -> None:
     cache = once("flow tables and compiled bridges", lambda _: None)
     environment = {"XDG_CACHE_HOME": str(cache), "XDG_STATE_HOME": str(folder / "state")}
     examples = once("example programs", compile_examples) if wants_examples(page) else None
-    prepare(page, folder, examples)
+    environment |= prepare(page, folder, examples)
     printed = iter(run(some, folder, environment))
     for session in some:
         for command in session.commands:

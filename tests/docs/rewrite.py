@@ -6,10 +6,13 @@ their number from either end. Look at the difference afterwards: this makes page
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from harness.once import STORE
 from sessions import ANY_TEXT, agrees, run, sessions
 from setups import prepare
 
@@ -31,9 +34,10 @@ def shortened(expected: list[str], printed: list[str]) -> list[str]:
 def rewrite(page: Path) -> None:
     """Rewrite one page."""
     some = sessions(page)
-    with tempfile.TemporaryDirectory() as folder:
-        prepare(page, Path(folder))
-        printed = iter(run(some, Path(folder), {}))
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as store:
+        os.environ[STORE] = store
+        environment = prepare(page, Path(folder))
+        printed = iter(run(some, Path(folder), environment))
     lines = page.read_text("utf-8").splitlines()
     changes: list[tuple[int, int, list[str]]] = []
     for session in some:

@@ -18,6 +18,8 @@ CONFORMANCE = (
     "barriers",
     "spread",
     "peers",
+    "any_of",
+    "vectors",
 )
 """Programs that run on any number of cards, as processes and as threads."""
 

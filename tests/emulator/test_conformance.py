@@ -26,7 +26,7 @@ def test_a_crowd_of_cards_on_few_cores(emulator, name):
     good(emulator.run(32, name))
 
 
-@pytest.mark.parametrize("name", ["exchange", "surprise", "threads", "barriers"])
+@pytest.mark.parametrize("name", ["exchange", "surprise", "threads", "barriers", "any_of"])
 def test_shallow_and_slow(emulator, name):
     """Extra polls, slow transfers, a FIFO of three words, a card that stalls."""
     faults = ("fifo-depth=3", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=2ms for=5ms")
@@ -59,7 +59,8 @@ def test_data_are_visible_before_the_counter_goes_down(ordered, name, order):
 
 
 def test_fewer_counters(emulator):
-    good(emulator.run(2, "limits", options=[*SMALL, "--set", "group_counters=8"]))
+    for name in ("limits", "any_of"):
+        good(emulator.run(2, name, options=[*SMALL, "--set", "group_counters=8"]))
 
 
 @pytest.mark.parametrize("options", [[], ["--mode", "timed"]], ids=["functional", "timed"])

@@ -15,6 +15,7 @@ TEXT = (ROOT / "docs" / "emulator.md").read_text(encoding="utf-8")
 PROGRAMS = {
     "Your first bridge in C": "first_bridge.c",
     "Your first bridge in Python": "first_bridge.py",
+    "An event loop": "event_loop.py",
 }
 
 

@@ -38,6 +38,15 @@ def test_a_process_that_is_left_with_the_card_is_waited_for(emulator, program, t
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_process_that_opens_its_card_late_is_watched(emulator, program, tmp_path):
+    """In the background, after the shell that started it has ended."""
+    late = f"while kill -0 $$ 2>/dev/null; do sleep 0.01; done; exec {program} fifo leaves"
+    late += f" {tmp_path}/made"
+    script = f"test $VIC_CARD = 1 || exec {program} fifo returns; ({late}) & exit 0"
+    done = vicrun(emulator, "-n", "3", *SMALL, "--", "sh", "-c", script)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_too_many_words_that_never_come_end_the_job(emulator, program):
     done = vicrun(emulator, "-n", "2", *SMALL, "--", program, "many", "exits")
     assert done.returncode == 1

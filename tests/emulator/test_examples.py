@@ -23,6 +23,7 @@ PROGRAMS = {  # with arguments that make them short
     "bfs": ("8",),
     "fft": ("16",),
     "topic_fanout": ("20",),
+    "histogram": ("10", "300"),
 }
 IN_PYTHON = ("pingpong", "alltoall")
 NEEDS_TWO = ("pingpong", "put_bandwidth")
@@ -155,3 +156,15 @@ def test_the_first_bridge_loses_nothing(examples, language, cards):
         assert mine == [f"card {card}: message {i:03}" for i in range(160)]  # in order, too
     assert len(done.stdout.splitlines()) == 160 * (cards - 1)
     assert re.fullmatch(rf"{160 * (cards - 1)} messages in [\d.]+ us\n", done.stderr)
+
+
+@pytest.mark.parametrize("cards", [2, 4, 8])
+def test_collective_calls_take_what_their_closed_form_says(examples, cards):
+    """Within 15 %: the law knows an empty network, and no queue in front of a port."""
+    program = [examples.program("collectives"), "1", "512"]
+    done = run(examples, cards, program, "--mode", "timed")
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert len(rows) == 1 + 5 * 4
+    for call, words, took, law in rows:
+        assert float(took) == pytest.approx(float(law), rel=0.15), (call, words)
+    assert run(examples, cards, program, "--mode", "timed").stdout == done.stdout

@@ -42,10 +42,21 @@ def good(emulator, tmp_path):
     return bytearray((tmp_path / "job").read_bytes()), done.stdout.strip().split(":")[1]
 
 
+OPEN = []
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    while OPEN:
+        os.close(OPEN.pop())
+
+
 def memory(content, seals=SEALS):
     import fcntl
 
     fd = os.memfd_create("test", os.MFD_ALLOW_SEALING)
+    OPEN.append(fd)
     os.write(fd, content)
     fcntl.fcntl(fd, F_ADD_SEALS, seals)
     fcntl.lockf(fd, fcntl.LOCK_EX)  # as its launcher
@@ -109,11 +120,11 @@ def test_files_that_are_no_job_are_refused(emulator, tmp_path):
     ends = os.pipe()
     (tmp_path / "empty").write_bytes(b"")
     files = [ends[0], os.open("/dev/null", os.O_RDWR), os.open(tmp_path, os.O_RDONLY)]
-    files += [os.open(tmp_path / "empty", os.O_RDWR), memory(b""), memory(bytes(100_000))]
-    for fd in files:
+    files += [os.open(tmp_path / "empty", os.O_RDWR)]
+    OPEN.extend([*files, ends[1]])
+    for fd in [*files, memory(b""), memory(bytes(100_000))]:
         status, reason = attach(emulator, fd)
         assert (status, "not the memory of a job" in reason) == (ENOJOB, True)
-        os.close(fd)
 
 
 def test_memory_that_a_peer_could_cut_off_is_refused(emulator, good):

@@ -5,7 +5,9 @@ Here a test stands between the two, or is one of them (join.h).
 
 from __future__ import annotations
 
+import array
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -14,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 from collections import namedtuple
 from pathlib import Path
 
@@ -78,6 +81,12 @@ class Between:
     def hear(self):
         """Return what the guest says."""
         return Said(*LAYOUT.unpack(self.guest.recv(1000)))
+
+    def all_is_read(self):
+        """Return whether the guest has read all that was said."""
+        unread = array.array("i", [0])
+        fcntl.ioctl(self.guest, termios.TIOCOUTQ, unread)
+        return unread[0] == 0
 
     def close(self):
         for line in (self.door, self.job, self.guest):
@@ -149,6 +158,7 @@ def test_what_the_launcher_says_in_odd_moments(between):
     assert process.stdout.readline() == "here\n"
     middle.say(AGAIN)  # it runs
     middle.say(99)
+    until(middle.all_is_read, "the guest to read this while its program runs")
     process.stdin.write("on\n")
     process.stdin.flush()
     ended = middle.hear()

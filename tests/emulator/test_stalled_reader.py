@@ -26,10 +26,15 @@ def there(pipe):
 def started(emulator, *words, **streams):
     """A job with --prefix; its output is a short pipe."""
     command = [str(emulator.prefix / "bin" / "vicrun"), *SMALL, "--prefix", *map(str, words)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
-    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as job:
+    output, write = os.pipe()
+    fcntl.fcntl(output, SET_SIZE, PAGE)
+    pipes = {"stdout": write, "stderr": subprocess.PIPE} | streams
+    with (
+        subprocess.Popen(command, text=True, start_new_session=True, **pipes) as job,
+        os.fdopen(output) as job.stdout,
+    ):
+        os.close(write)
         try:
-            fcntl.fcntl(job.stdout, SET_SIZE, PAGE)
             yield job
         finally:
             with contextlib.suppress(ProcessLookupError):

@@ -40,7 +40,7 @@ def test_packets_in_any_order(emulator, name):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["exchange", "surprise", "threads", "barriers"])
+@pytest.mark.parametrize("name", ["exchange", "surprise", "threads", "barriers", "any_of"])
 def test_shallow_and_slow(emulator, name):
     faults = ("fifo-depth=3", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=20us for=50us")
     options = [*SHALLOW, *(text for fault in faults for text in ("--fault", fault))]
@@ -108,7 +108,8 @@ def test_calls_cost_what_the_card_says(emulator):
     exact = {
         "send1": 32, "compute": 5000, "nothing": 0, "send": 3200, "write": 1600, "cached": 1600,
         "read": 100_000, "preset": 16, "get": 50, "poll": 50, "put": 320, "dma_start": 32,
-        "test": 50, "relax": 50, "timeout": 1000,
+        "test": 50, "any": 50, "relax": 50, "strided": 3200, "get_call": 3200, "try": 3200,
+        "timeout": 1000,
     }  # fmt: skip
     assert {name: found[name] for name in exact} == exact
     engine = 400 + 1000 + 100 * 8 / 7.88 + 400

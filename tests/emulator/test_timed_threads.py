@@ -57,7 +57,9 @@ def test_whoever_waits_goes_on_when_the_launcher_is_killed(emulator, tmp_path):
     assert said[1].read_text() == f"other: {ENDED}\n"
     *statuses, opened, reason, _ = said[0].read_text().splitlines()
     found = dict(line.split(": ", 1) for line in statuses)
-    waits = dict.fromkeys((*WAITS, "dma_wait", "barrier again"), ENDED)
+    waits = dict.fromkeys(
+        (*WAITS, "counter_get", "dma_test", "dma_wait", "fifo_poll", "barrier again"), ENDED
+    )
     assert found == waits | dict.fromkeys(FREE, GOOD)
     assert opened == "open: VIC_JOB names no job that can be joined (VIC_ENOJOB)"
     assert reason == "the launcher of the job was killed, or has ended"

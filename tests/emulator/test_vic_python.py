@@ -24,7 +24,8 @@ def test_every_call_of_the_library_is_there():
     header = (ROOT / "emulator" / "include" / "vic.h").read_text(encoding="utf-8")
     exported = re.findall(r"\bvic_(\w+)\(", binding.declarations(header))
     mine = {name for name in (*dir(vic), *dir(vic.Card)) if not name.startswith("_")}
-    assert set(exported) - mine == {"open_reason", "constant"}  # in the exception; in Python
+    inside = {"open_reason", "constant", "query_attr_sized"}  # in the exception; in Python; called
+    assert set(exported) - mine == inside
 
 
 def test_constants_are_those_of_the_library(installed):
@@ -35,8 +36,16 @@ def test_constants_are_those_of_the_library(installed):
         assert lib.vic_constant(f"VIC_{name}".encode(), value) == 0, name
         return value[0]
 
+    every = {name: getattr(lib, name) for name in dir(lib) if isinstance(getattr(lib, name), int)}
+    assert {"VIC_OK", "VIC_CLIENT_BRIDGE", "VIC_ENVELOPE_ACK", "VIC_ACK"} <= set(every)
+    assert {name: constant(name.removeprefix("VIC_")) for name in every} == every
+    text = "".join(path.read_text() for path in (installed.prefix / "include").glob("vic*.h"))
+    macros = re.findall(r"^#define VIC_(\w+) +(?:\d|\(VIC|UINT)", text, flags=re.MULTILINE)
+    assert {"FOREVER", "NO_COUNTER", "READY_FIFO", "VERSION_NUMBER"} <= set(macros)
+    assert all(constant(name) is not None for name in macros)
     assert constant("FOREVER") % 2**64 == vic.FOREVER
     assert constant("NO_COUNTER") == vic.NO_COUNTER
+    assert constant("READY_FIFO") == vic.READY_FIFO
     for group in (vic.Op, vic.Status):
         assert {item: constant(item.name) for item in group} == {item: item for item in group}
     assert (
@@ -111,6 +120,21 @@ def test_words_go_out_and_come_back(card):
     card.send([query], [vic.header(0, vic.FIFO)])
     assert card.fifo_wait(1, 5).tolist() == [8]
     assert card.fifo_poll(5).tolist() == []
+    card.counter_set(counter, 7)
+    card.put_strided(0, 300, 2, [1, 2, 3], counter)
+    card.put_indexed(0, [303, 301], [4, 5], counter)
+    card.get(0, 300, 2, 310, counter)
+    card.counter_wait(counter)
+    assert card.read(300, 5).tolist() == [1, 5, 2, 4, 3]
+    assert card.read(310, 2).tolist() == [1, 5]
+    depth = card.query_attr().fifo_words
+    assert card.try_send(np.full(depth + 1, vic.header(0, vic.FIFO)), np.arange(depth + 1)) == depth
+    assert card.fifo_wait(depth, depth).tolist() == list(range(depth))
+    card.counter_set(counter, 0)
+    assert card.wait(1 << counter, 1) == 1 << counter
+    assert vic.READY_FIFO == 63
+    with pytest.raises(vic.TimedOut):
+        card.wait(0, 1, timeout_ns=1000)
     card.compute_ns(1000)
     card.relax()
     card.barrier()

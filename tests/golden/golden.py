@@ -19,13 +19,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dvsim.kinds.base import kind_of
+from dvsim.kinds.load import load_campaign
 from dvsim.making import Result
-from dvsim.results.messaging import TABLES as MESSAGING_TABLES
-from dvsim.results.messaging import MessagingStudy
 from dvsim.results.points import PointsStudy
-from dvsim.results.study import TABLES as STUDY_TABLES
 from dvsim.scenario.find import Entry, list_scenarios
-from dvsim.scenario.load import load_campaign
 from dvsim.session import run_scenarios
 
 HERE = Path(__file__).resolve().parent
@@ -59,9 +57,7 @@ def results(entry: str, overrides: Iterable[str] = ()) -> Kept:
     """Run a scenario short, or all variants of a question, and return what is kept of each."""
     scale = SCALES.get(family(entry), OTHER_SCALE)
     scenarios = load_campaign(entry, list(overrides))
-    runs = run_scenarios(
-        scenarios, seed=1, replications=1, scale=scale, workers=1, out=None, report=False
-    )
+    runs = run_scenarios(scenarios, seed=1, replications=1, scale=scale, workers=1, out=None)
     names = [scenario.name for scenario in scenarios]
     return {
         name: {"scale": scale, "fingerprints": fingerprints(run), **numbers(run)}
@@ -72,8 +68,7 @@ def results(entry: str, overrides: Iterable[str] = ()) -> Kept:
 def fingerprints(run: Result) -> dict[str, str]:
     """Return a digest of each table of a run that has rows."""
     if isinstance(run, PointsStudy):
-        names = MESSAGING_TABLES if isinstance(run, MessagingStudy) else STUDY_TABLES
-        tables = {name: getattr(run, name) for name in names}
+        tables = {name: getattr(run, name) for name in kind_of(run.scenario).tables}
     else:
         tables = {"samples": run.samples, "counters": run.counters}
     return {name: fingerprint(table) for name, table in tables.items() if len(table)}

@@ -21,7 +21,7 @@ from golden import (
     results,
 )
 
-from dvsim.scenario.load import load_campaign
+from dvsim.kinds.load import load_campaign
 from dvsim.session import run_scenarios
 
 ENTRIES = [entry.name for entry in entries()]
@@ -91,7 +91,7 @@ def test_does_a_changed_model_show_with_the_number_that_moved() -> None:
 
 def test_does_one_picosecond_of_one_sample_show() -> None:
     (run,) = run_scenarios(
-        load_campaign("h3/fdr-64"), replications=1, scale=0.05, workers=1, out=None, report=False
+        load_campaign("h3/fdr-64"), replications=1, scale=0.05, workers=1, out=None
     )
     before, moved = fingerprint(run.samples), run.samples.copy()
     assert before == read("h3")["h3/fdr-64"]["fingerprints"]["samples"]

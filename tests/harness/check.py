@@ -27,7 +27,11 @@ FAR = 4
 ROOMS = {
     "models/cards": ("tests/unit/test_scenario*.py", "tests/golden/test_*.py"),
     "models": ("tests/model/test_core*.py", "tests/model/test_switch_core.py"),
-    "scenarios": ("tests/unit/test_scenario*.py", "tests/golden/test_*.py"),
+    "scenarios": (
+        "tests/unit/test_scenario*.py",
+        "tests/golden/test_*.py",
+        "tests/unit/test_*claims*.py",
+    ),
     "emulator/launcher": ("tests/emulator/test_launcher*.py",),
     "emulator/bridge": ("tests/broker/test_bridge_parts.py", "tests/broker/test_bridge.py"),
     "emulator/src": ("tests/emulator/test_conformance.py", "tests/emulator/test_programs.py"),

@@ -2,23 +2,18 @@
 
 import dataclasses
 import pickle
-import sys
 from unittest.mock import patch
 
 from harness.once import once
 
-import dvsim.ledger.gather  # noqa: F401 - its function hides it in the package
-from dvsim.asked import scaled
-from dvsim.ledger import moves, sent
-from dvsim.scenario.load import load_campaign
+from dvsim.evidence import ledger as ledgers
+from dvsim.evidence.claims import Source, sources
+from dvsim.evidence.claims.decide import decide
+from dvsim.evidence.claims.figures import Evidence
+from dvsim.evidence.ledger import emulated, influence
+from dvsim.evidence.validation import validate
+from dvsim.kinds.load import load_campaign
 from dvsim.session import run_scenarios
-from dvsim.validation import validate
-from dvsim.validation.assess import REGISTRIES
-from dvsim.validation.claims import Registry
-from dvsim.validation.decide import decide
-from dvsim.validation.evidence import Evidence
-
-gathered = sys.modules["dvsim.ledger.gather"]
 
 SHORT = {
     "h3": (0.05, 2),
@@ -58,7 +53,7 @@ def _short(scenarios, out):
         found |= {
             run.scenario.name: run
             for run in run_scenarios(
-                some, replications=replications, out=out, workers=1, scale=scale, report=False
+                some, replications=replications, out=out, workers=1, scale=scale
             )
         }
     return [found[one.name] for one in scenarios]
@@ -74,11 +69,11 @@ def served_of(campaign):
     """What the parameters move that were fitted to claims of a source."""
 
     def make(out):
-        (registry,) = (one for one in REGISTRIES if one.campaign == campaign)
+        (source,) = (one for one in sources() if one.name == campaign)
         scenarios = load_campaign(f"{campaign}/validation")
-        some = [scaled(one, MOVED[campaign]) for one in scenarios] if campaign in MOVED else []
-        with patch.object(moves, "REPLICATIONS", 1):
-            found = moves.served(registry, some, seed=1, workers=1)
+        some = [one.scaled(MOVED[campaign]) for one in scenarios] if campaign in MOVED else []
+        with patch.object(influence, "REPLICATIONS", 1):
+            found = influence.served(run_scenarios, source, some, seed=1, workers=1)
         (out / "found").write_bytes(pickle.dumps(found))
 
     return pickle.loads((once(f"served by {campaign}", make) / "found").read_bytes())
@@ -94,24 +89,22 @@ def sent_short():
         folder = once("sent", make)
         return run_scenarios(scenarios, scale=SENT * scale, out=folder, **asked)
 
-    with patch.object(sent, "run_scenarios", some):
-        return sent.sent(None, seed=1, force=False, progress=False)
+    return emulated.emulated_runs(some, None, seed=1, force=False, progress=False)
 
 
 def ledger():
     """The ledger as `gather` makes it, of the short runs of all sources."""
 
     def runs(scenarios, **_):
-        made = [run for registry in REGISTRIES for run in runs_of(registry.campaign)]
+        made = [run for source in sources() for run in runs_of(source.name)]
         named = {run.scenario.name: run for run in made}
         return [named[one.name] for one in scenarios]
 
     with (
-        patch.object(gathered, "run_scenarios", runs),
-        patch.object(gathered, "served", lambda registry, *_, **__: served_of(registry.campaign)),
-        patch.object(gathered, "sent", lambda *_, **__: sent_short()),
+        patch.object(ledgers, "served", lambda _, source, *__, **___: served_of(source.name)),
+        patch.object(ledgers, "emulated_runs", lambda *_, **__: sent_short()),
     ):
-        return gathered.gather(out=None)
+        return ledgers.gather(runs, out=None)
 
 
 def claims_of(studies):
@@ -121,8 +114,8 @@ def claims_of(studies):
 
 def claim_of(studies, id_):
     """One of them."""
-    (whole,) = (registry for registry in REGISTRIES if id_ in registry)
-    alone = Registry(whole.campaign, whole.title)
+    (whole,) = (source for source in sources() if id_ in source)
+    alone = Source(whole.file, whole.title)
     alone[id_] = whole[id_]
     (claim,) = decide(alone, Evidence({}, (), {one.scenario.name: one for one in studies}))
     return claim

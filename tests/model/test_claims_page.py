@@ -13,10 +13,10 @@ from pathlib import Path
 import claim_runs
 import pytest
 
-from dvsim.ledger import ENOUGH
-from dvsim.ledger.page import COMMAND, page, table
-from dvsim.ledger.sent import ready
-from dvsim.validation.claims import read_claims
+from dvsim.evidence.claims import sources
+from dvsim.evidence.ledger import ENOUGH
+from dvsim.evidence.ledger.emulated import ready
+from dvsim.evidence.ledger.page import COMMAND, page, table
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ ROWS = {
     for cells in ([cell.strip() for cell in line.split("|")] for line in PAGE.splitlines())
     if len(cells) == 10 and cells[1].startswith("[")
 }
-CLAIMS = read_claims()
+CLAIMS = {id_: claim for source in sources() for id_, claim in source.claims.items()}
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?%?")
 DECIMAL = re.compile(r"[-+]?\d+\.\d+")
 ALL = re.compile(r"in (\d+) of \1")

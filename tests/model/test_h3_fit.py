@@ -9,9 +9,9 @@ import math
 
 import pytest
 
-from dvsim.scenario.load import load
+from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.published import published
 from dvsim.session import run_scenarios
-from dvsim.validation.reference import published
 
 SIZES = (8, 256, 2048, 8192, 131072)
 

@@ -24,7 +24,9 @@ from tree import ROOT, Tree, preload, prepare
 from trial import Bench, Outcome
 
 C = ("models/*/*.c", "models/*/*.h", "models/*/*.inc")
-CLAIMS = ("dvsim/validation/*.py", "dvsim/ledger/types.py", "dvsim/ledger/moves.py",
+CLAIMS = ("dvsim/evidence/validation.py", "dvsim/evidence/text.py", "dvsim/evidence/verdicts.py",
+          "dvsim/evidence/published/*.py", "dvsim/evidence/claims/*.py", "scenarios/*/claims.py",
+          "dvsim/evidence/ledger/types.py", "dvsim/evidence/ledger/influence.py",
           "dvsim/results/interval.py")  # fmt: skip
 ENOUGH = 0.85
 

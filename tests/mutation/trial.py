@@ -57,19 +57,23 @@ TESTS = {
     ),
 }  # fmt: skip
 FIRST = {
-    "dv_claims": "unit/test_dv_claims.py",
-    "amps_claims": "model/test_amps.py",
-    "osu_claims": "model/test_osu.py",
-    "zeromq_claims": "model/test_zeromq.py",
+    "switch": "unit/test_dv_claims.py",
+    "amps": "model/test_amps.py",
+    "osu-qpid": "model/test_osu.py",
+    "zeromq": "model/test_zeromq.py",
     "goals": "unit/test_goals.py",
     "reference": "unit/test_reference.py",
-    "verdict": "unit/test_verdict.py",
-    "moves": "unit/test_ledger.py",
+    "compare": "unit/test_verdict.py",
+    "influence": "unit/test_ledger.py",
     "types": "unit/test_ledger.py",
     "study_figures": "unit/test_dv_claims.py",
 }
 """Of a file of the claims: the tests that are most of all its own."""
-DOCTESTS = ("dvsim/validation", "dvsim/ledger")  # setup.cfg asks for them
+DOCTESTS = (
+    "dvsim/evidence/claims",
+    "dvsim/evidence/published",
+    "dvsim/evidence/ledger",
+)  # setup.cfg asks for them
 
 
 class Stage(NamedTuple):
@@ -109,7 +113,8 @@ class Bench:
             sanitized = [self._driver(name, "sanitized") for name in programs]
             return [*sanitized, *(self._tests(name, (name,)) for name in tests.wide)]
         first = [self._driver(name, "plain") for name in tests.programs]
-        own = (FIRST[stem],) if (stem := Path(path).stem) in FIRST else ()
+        stem = Path(path).parent.name if path.startswith("scenarios") else Path(path).stem
+        own = (FIRST[stem],) if stem in FIRST else ()
         last = DOCTESTS if where == "dvsim" else ()
         names = dict.fromkeys((*own, *tests.quick, *last))
         return [*first, self._tests(f"quick {own or where}", tuple(names))]

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 
+from dvsim.kinds.load import load
 from dvsim.results.samples import COUNTER_COLUMNS
-from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
 
 HOST = {"cpu": "Some CPU", "cores": 4, "system": "Linux", "python": "3.11", "packages": {"a": "1"}}

@@ -17,8 +17,9 @@ from report_runs import steady_run, tcp_run, validation_of, vortex_run
 from study_runs import scenario_of, study_of
 
 from dvsim import Switch
-from dvsim.lab.against import judge
-from dvsim.lab.opened import read_lab
+from dvsim.evidence.lab.judge import judge
+from dvsim.evidence.lab.read import read_lab
+from dvsim.kinds.load import load
 from dvsim.report import render_comparison, render_report, render_study_report
 from dvsim.report.lab import render_lab_report
 from dvsim.report.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
@@ -28,7 +29,6 @@ from dvsim.results.beside import compare as compare_runs
 from dvsim.results.beside_studies import compare_studies
 from dvsim.results.run import Run
 from dvsim.results.swept import Swept
-from dvsim.scenario.load import load
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
 from dvsim.sweeps.plan import plan

@@ -6,10 +6,10 @@ from pathlib import Path
 from run_builder import counters, samples
 
 from dvsim._version import __version__
+from dvsim.kinds.load import load
 from dvsim.results.folder import run_folder, write_run
 from dvsim.results.manifest import build_manifest
 from dvsim.results.run import Run
-from dvsim.scenario.load import load
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=40"])
 ASKED = (__version__, 1, 1, "sim")

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from dvsim.kinds.hosts.spec import ROLES, FlowTable, MessagingScenario, SystemTable
 from dvsim.messaging.run import run_point
 from dvsim.scenario.kinds import KINDS
-from dvsim.scenario.messaging_types import ROLES, FlowTable, Setting, SystemTable
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import parse
 
@@ -70,10 +70,15 @@ def card(role, **changed):
 
 def setting(flow=None, system=None, **cards):
     """A setting with PLAIN cards, but for what is changed in them by role."""
-    return Setting(
-        FlowTable(**(FLOW | (flow or {}))),
-        SystemTable(**(SYSTEM | (system or {}))),
-        {role: card(role, **cards.get(role, {})) for role in ROLES},
+    roles = {role: card(role, **cards.get(role, {})) for role in ROLES}
+    return MessagingScenario(
+        name="plain",
+        title="",
+        question="",
+        source="",
+        path="",
+        workload=FlowTable(**(FLOW | (flow or {}))),
+        system=SystemTable(**(SYSTEM | (system or {})), **roles),
     )
 
 
@@ -94,4 +99,4 @@ def brokered(flow=None, system=None, **cards):
 
 def faster(of, **changed):
     """A flow of a setting with other numbers."""
-    return replace(of, flow=replace(of.flow, **changed))
+    return replace(of, workload=replace(of.workload, **changed))

@@ -3,19 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
+from dvsim.kinds.rabbitmq.spec import Column, Probe, Scenario, System, Tolerance, Workload
 from dvsim.results.run import Run
 from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
-from dvsim.scenario.types import (
-    Card,
-    Column,
-    Parameter,
-    Probe,
-    Scenario,
-    System,
-    Tolerance,
-    Workload,
-)
-from dvsim.validation.types import ClaimVerdict, ColumnVerdict, Row, Validation
+from dvsim.scenario.types import Card, Parameter
 
 INTERVAL_PS = 5_001_000_000
 QUANTILES = ("50%", "75%", "90%", "95%", "99%", "max")
@@ -56,12 +48,12 @@ def scenario(transport, size, columns, title=None, name=None):
         loop="closed",
         workload=Workload(size, 20_000_000, 2),
         system=System(
-            transport,
-            2,
-            link,
-            card("rabbitmq-2018", "broker", parameter("memory", 100)),
-            bridge if vortex else None,
-            None if vortex else publisher,
+            transport=transport,
+            receivers=2,
+            card=link,
+            broker=card("rabbitmq-2018", "broker", parameter("memory", 100)),
+            bridge=bridge if vortex else None,
+            publisher=None if vortex else publisher,
         ),
         probe=Probe(
             "interval" if vortex else "batch",
@@ -122,7 +114,7 @@ def samples_of(replication, iteration, receiver, start, duration, pieces, messag
 
 def vortex_run(size=8, intervals=5000, replications=2, per_message=2, duty=0.05, **names):
     """Bursts in a few intervals: two receivers, `per_message` pieces to a message."""
-    columns = {f"r{n}": Column(f"r{n}", n, (1,)) for n in (1, 2)}
+    columns = {f"r{n}": Column(n, (1,)) for n in (1, 2)}
     parts = []
     for replication in range(1, replications + 1):
         for receiver in (1, 2):
@@ -152,7 +144,7 @@ def vortex_run(size=8, intervals=5000, replications=2, per_message=2, duty=0.05,
 
 def tcp_run(size=8, batches=2000, replications=2, rate=150_000.0, **names):
     """Batches of 10,000 messages at about `rate` per second; two iterations."""
-    columns = {f"r{n}": Column(f"r{n}", 0, (n,)) for n in (1, 2)}
+    columns = {f"r{n}": Column(0, (n,)) for n in (1, 2)}
     parts = []
     for replication in range(1, replications + 1):
         for iteration in (1, 2):
@@ -172,7 +164,7 @@ def tcp_run(size=8, batches=2000, replications=2, rate=150_000.0, **names):
 
 def steady_run(rates, size=8, transport="data-vortex", per_message=1, **names):
     """One replication in which each column is one receiver at one steady rate (messages/s)."""
-    columns = {f"r{n}": Column(f"r{n}", n, (1,)) for n in range(1, len(rates) + 1)}
+    columns = {f"r{n}": Column(n, (1,)) for n in range(1, len(rates) + 1)}
     second = 10**12
     start = np.arange(10, dtype=np.int64) * second
     parts = [

@@ -6,10 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from dvsim.results.run import Run
-from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
-from dvsim.scenario.types import (
-    Card,
+from dvsim.kinds.rabbitmq.spec import (
     Column,
     Probe,
     Reference,
@@ -18,6 +15,9 @@ from dvsim.scenario.types import (
     Tolerance,
     Workload,
 )
+from dvsim.results.run import Run
+from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
+from dvsim.scenario.types import Card
 
 SECOND = 10**12
 INTERVAL = 5_001_000_000  # ps
@@ -48,10 +48,14 @@ def vortex_scenario(size: int = 8, name: str | None = None) -> Scenario:
         source="",
         loop="closed",
         workload=Workload(message_bytes=size, messages=1000, iterations=1),
-        system=System("data-vortex", 2, card("vortex"), card("broker"), card("bridge"), None),
-        probe=Probe(
-            "interval", INTERVAL, None, {"r1": Column("r1", 1, (1,)), "r2": Column("r2", 2, (1,))}
+        system=System(
+            transport="data-vortex",
+            receivers=2,
+            card=card("vortex"),
+            broker=card("broker"),
+            bridge=card("bridge"),
         ),
+        probe=Probe("interval", INTERVAL, None, {"r1": Column(1, (1,)), "r2": Column(2, (1,))}),
         reference=Reference("h3_message_rates.csv", "data-vortex", ("r1",)),
         tolerance=Tolerance(),
     )
@@ -61,10 +65,14 @@ def tcp_scenario(size: int = 8, name: str | None = None, receivers: int = 2) -> 
     base = vortex_scenario(size, name or f"h3/fdr-{size}")
     return replace(
         base,
-        system=System("tcp", receivers, card("link"), card("broker"), None, card("publisher")),
-        probe=Probe(
-            "batch", None, 10_000, {"r1": Column("r1", 0, (1,)), "r2": Column("r2", 0, (2,))}
+        system=System(
+            transport="tcp",
+            receivers=receivers,
+            card=card("link"),
+            broker=card("broker"),
+            publisher=card("publisher"),
         ),
+        probe=Probe("batch", None, 10_000, {"r1": Column(0, (1,)), "r2": Column(0, (2,))}),
         reference=Reference("h3_message_rates.csv", "fdr-ipoib", ()),
     )
 

@@ -1,9 +1,10 @@
 """Small studies for the tests of their report: real switches, run for a moment."""
 
-from dvsim.backends.switch import study as run_studies
-from dvsim.results.study import Study
-from dvsim.scenario.switch_types import Record, Setting, SwitchScenario, SwitchTable, TrafficTable
-from dvsim.validation.types import ClaimVerdict, Validation
+from dataclasses import replace
+
+from dvsim.evidence.verdicts import ClaimVerdict, Validation
+from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.switch.spec import Compare, Record, SwitchScenario, SwitchTable, TrafficTable
 
 MANIFEST = {
     "version": "0.1.0",
@@ -22,33 +23,20 @@ def scenario_of(name, *, switch=None, traffic=None, vary=(), compare=(), record=
         title=texts.get("title", f"The {name} of a switch"),
         question=texts.get("question", "What does it do?"),
         source=texts.get("source", "A paper"),
-        setting=Setting(
-            SwitchTable(**({"height": 4, "angles": 3} | (switch or {}))),
-            None,
-            TrafficTable(**({"slots": 300, "warmup": 50, "load": 0.3} | (traffic or {}))),
-        ),
+        switch=SwitchTable(**({"height": 4, "angles": 3} | (switch or {}))),
+        traffic=TrafficTable(**({"slots": 300, "warmup": 50, "load": 0.3} | (traffic or {}))),
         vary=tuple(vary),
-        compare=tuple(compare),
+        theory=Compare(tuple(compare)) if compare else None,
         record=None if record is None else Record(*record),
     )
 
 
 def study_of(scenario, replications=3, seed=1):
     """Run a scenario in this process."""
-    (tables,) = run_studies([scenario], seed=seed, replications=replications)
-    return Study(
-        scenario=scenario,
-        seed=seed,
-        replications=replications,
-        folder=None,
-        manifest=MANIFEST | {"command": f"dvsim run {scenario.name}", "slot_ps": tables.slot_ps},
-        points=tables.points,
-        histograms=tables.histograms,
-        cylinders=tables.cylinders,
-        theory=tables.theory,
-        events=tables.events,
-        queues=tables.queues,
-    )
+    how = How("0.1.0", seed, replications)
+    (study,) = kind_of(scenario).made([scenario], how, 1, False, "", {})
+    about = MANIFEST | {"command": f"dvsim run {scenario.name}"}
+    return replace(study, manifest=about | {"slot_ps": study.slot_ps})
 
 
 def load_latency(**how):

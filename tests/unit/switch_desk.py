@@ -1,7 +1,7 @@
 """A small scenario of a switch in a file, to be edited and read."""
 
 from dvsim.errors import ScenarioError
-from dvsim.scenario.load import load
+from dvsim.kinds.load import load
 
 SMALL = """\
 kind = "switch"

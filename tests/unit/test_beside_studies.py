@@ -6,11 +6,11 @@ import pytest
 from switch_desk import small
 
 from dvsim.cli.beside import as_json, study_lines
-from dvsim.cli.tables import Table
+from dvsim.kinds.load import load
 from dvsim.report import render_comparison
 from dvsim.report.beside_studies import overlaid_curves
 from dvsim.results.beside_studies import compare_studies, matching_keys
-from dvsim.scenario.load import load
+from dvsim.results.lines import Table
 from dvsim.session import run_scenarios
 
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"

@@ -3,10 +3,10 @@
 import pytest
 
 from dvsim.errors import ScenarioError
-from dvsim.scenario.bounds import extent, least_ps
+from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.checks import extent, least_ps
+from dvsim.scenario.fields import bounded
 from dvsim.scenario.kinds import KINDS
-from dvsim.scenario.load import load
-from dvsim.scenario.schema import bounded
 from dvsim.scenario.units import Law, UnitError, parse
 
 

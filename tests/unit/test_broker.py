@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dvsim.scenario.load import load_card
+from dvsim.kinds.load import load_card
 from dvsim.scenario.units import Law
 from dvsim.system.broker import Broker
 from dvsim.system.stage import Clock

@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from dvsim.calibration.knobs import knobs_of, with_values
-from dvsim.calibration.naive import naive_error
-from dvsim.calibration.search import known, search
-from dvsim.calibration.target import log_error, rows_of, target_of
 from dvsim.cli.calibrate import calibrate
 from dvsim.errors import ScenarioError
-from dvsim.scenario.load import load, load_card
+from dvsim.evidence.calibration.knobs import knobs_of, with_values
+from dvsim.evidence.calibration.search import known, search
+from dvsim.evidence.calibration.target import distance, naive_error, rows_of, target_of
+from dvsim.kinds.load import load, load_card
+from dvsim.kinds.rabbitmq.published import published
 from dvsim.session import run_scenarios
-from dvsim.validation.reference import published
 
 DATA = "h3_message_rates.csv"
 
@@ -113,8 +112,8 @@ def test_a_target_that_cannot_be_is_told(given, message):
 
 
 def test_zero_is_no_small_number():
-    assert log_error(2.0, 1.0) == pytest.approx(math.log(2))
-    assert (log_error(0.0, 0.0), log_error(0.0, 5.0), log_error(5.0, 0.0)) == (0.0, 1.0, 1.0)
+    assert distance(2.0, 1.0) == pytest.approx(math.log(2))
+    assert (distance(0.0, 0.0), distance(0.0, 5.0), distance(5.0, 0.0)) == (0.0, 1.0, 1.0)
 
 
 def test_the_naive_rival_is_exact_where_it_is_right():
@@ -134,7 +133,7 @@ def made(tmp_path_factory):
     for size in (8, 256, 2048):
         sets = ["system.publisher.publish=90 us", "workload.messages=400_000"]
         scenario = load(f"h3/fdr-{size}", sets)
-        (run,) = run_scenarios([scenario], out=None, report=False, replications=4, workers=1)
+        (run,) = run_scenarios([scenario], out=None, replications=4, workers=1)
         table = run.estimates()
         table = table[(table["reading"] == "messages") & (table["column"] == "r1")]
         for statistic in published(scenario, "r1"):

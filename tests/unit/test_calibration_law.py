@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dvsim.calibration.slowest import slowest_mean, slowest_sigma
+from dvsim.evidence.calibration.slowest import slowest_mean, slowest_sigma
 from dvsim.results.law import fit_law, seconds
 from dvsim.scenario.units import Law
 

@@ -5,9 +5,10 @@ import sys
 import numpy as np
 import pytest
 
-from dvsim.calibration.against import How, fit_card
-from dvsim.calibration.tpe import search_tpe
 from dvsim.errors import ScenarioError
+from dvsim.evidence.calibration.fit import How, fit_card
+from dvsim.evidence.calibration.search import search_tpe
+from dvsim.session import run_scenarios
 
 BOX = {"start": [0.0, 0.0], "low": [-3.0, -3.0], "high": [3.0, 3.0]}
 
@@ -45,4 +46,14 @@ def test_without_optuna_the_extra_is_named_before_anything_runs(monkeypatch):
     with pytest.raises(
         ScenarioError, match=r"--optuna: needs Optuna.*pip install 'dvsim\[optuna\]'"
     ):
-        fit_card("h3-bridge", "h3_message_rates.csv", "r1:8", "rest", [], How(optuna=True), "x", "")
+        fit_card(
+            run_scenarios,
+            "h3-bridge",
+            "h3_message_rates.csv",
+            "r1:8",
+            "rest",
+            [],
+            How(optuna=True),
+            "x",
+            "",
+        )

@@ -7,12 +7,12 @@ from calibration_runs import HOST, QUESTION, emulated
 from click.testing import CliRunner
 from study_runs import scenario_of
 
-from dvsim.calibration.runs import load_runs
 from dvsim.cli.calibrate import calibrate
 from dvsim.errors import RunFailed, ScenarioError
+from dvsim.evidence.calibration.runs import load_runs
+from dvsim.kinds.load import load_card
 from dvsim.results.folder import write_run
 from dvsim.scenario.find import cards_root
-from dvsim.scenario.load import load_card
 from dvsim.session import run_scenarios
 
 FEW = {"messages": 2_000, "replications": 1}
@@ -107,7 +107,7 @@ def test_both_paths_end_in_the_same_broker(run, tmp_path):
 
 def test_a_study_says_nothing_of_this_machine(tmp_path):
     asked = scenario_of("small")
-    (study,) = run_scenarios([asked], replications=1, out=tmp_path, report=False, workers=1)
+    (study,) = run_scenarios([asked], replications=1, out=tmp_path, workers=1)
     assert "is no run of a system; cards are measured by runs of h3/" in refused(study.folder)
 
 

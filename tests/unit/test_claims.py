@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from claim_sources import H3, SENT_SIZES, SIZES
 from run_builder import (
     bursty_vortex,
     counters,
@@ -13,13 +14,12 @@ from run_builder import (
     vortex_scenario,
 )
 
-from dvsim.scenario.types import Tolerance
-from dvsim.validation.assess import validate
-from dvsim.validation.claims import Claim
-from dvsim.validation.decide import word
-from dvsim.validation.evidence import Evidence, Missing
-from dvsim.validation.h3_claims import H3, SENT_SIZES, SIZES
-from dvsim.validation.text import lines
+from dvsim.evidence.claims.decide import word
+from dvsim.evidence.claims.figures import Evidence, Missing
+from dvsim.evidence.claims.source import Claim
+from dvsim.evidence.text import lines
+from dvsim.evidence.validation import validate
+from dvsim.kinds.rabbitmq.spec import Tolerance
 
 LOOSE = Tolerance(mean=1e9, empty_share=1.0, quantile=1e9, std=1e9, extreme=1e9)
 

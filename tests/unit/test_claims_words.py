@@ -3,15 +3,17 @@
 from dataclasses import replace
 
 import pytest
+from claim_sources import H3, SIZES
 from run_builder import bursty_vortex, counters, steady_tcp, tcp_scenario, vortex_scenario
 
-from dvsim.scenario.types import Card, Parameter, Tolerance
-from dvsim.validation.assess import validate
-from dvsim.validation.claims import Claim, Finding, number_text
-from dvsim.validation.evidence import Evidence, Missing
-from dvsim.validation.explain import explanation
-from dvsim.validation.h3_claims import SIZES
-from dvsim.validation.text import lines
+from dvsim.evidence.claims.decide import explanation
+from dvsim.evidence.claims.figures import Evidence, Missing
+from dvsim.evidence.claims.source import Claim, Finding
+from dvsim.evidence.numbers import number_text
+from dvsim.evidence.text import lines
+from dvsim.evidence.validation import validate
+from dvsim.kinds.rabbitmq.spec import Tolerance
+from dvsim.scenario.types import Card, Parameter
 
 LOOSE = Tolerance(mean=1e9, empty_share=1.0, quantile=1e9, std=1e9, extreme=1e9)
 CLAIM = Claim("X-1", "", "1", "", "", "about", 4.0, 8.0, "msg/s")
@@ -95,10 +97,10 @@ def test_why_a_claim_is_not_confirmed(op, value, verdict, passed, total, said):
 
 
 def test_what_is_known_of_a_claim_is_added_unless_it_was_not_run():
-    known = replace(CLAIM, id="H3-18")
-    found = explanation(known, Finding(9.0), "not reproduced", 0, 0)
+    known = H3.known["H3-18"]
+    found = explanation(CLAIM, Finding(9.0), "not reproduced", 0, 0, known)
     assert found.startswith("the simulated value is 12.5% above the claimed range; the record is")
-    assert explanation(known, Finding(None, "not run"), "not reproduced", 0, 0) == "not run."
+    assert explanation(CLAIM, Finding(None, "not run"), "not reproduced", 0, 0, known) == "not run."
 
 
 def test_without_a_delivery_there_is_no_ratio_to_it():

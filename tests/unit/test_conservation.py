@@ -4,7 +4,7 @@ import pytest
 
 from dvsim.core import DramRing
 from dvsim.errors import RunFailed
-from dvsim.scenario.load import load
+from dvsim.kinds.load import load
 from dvsim.system.broker import Broker
 from dvsim.system.iteration import run_iteration
 from dvsim.system.probe import IntervalProbe

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dvsim.scenario.load import load
+from dvsim.kinds.load import load
 from dvsim.system.iteration import run_iteration
 
 CALM = (

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from dvsim.errors import ScenarioError
+from dvsim.kinds.load import load
 from dvsim.network import Network
 from dvsim.network.bursts import EXACT, BurstTable, Flow
 from dvsim.network.disorder import disorder, disorder_of
 from dvsim.scenario.card import load_card
-from dvsim.scenario.load import load
 from dvsim.system.fabric import fabric_of
 from dvsim.system.iteration import run_iteration
 from dvsim.system.stage import Clock

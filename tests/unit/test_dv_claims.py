@@ -3,16 +3,15 @@
 import dataclasses
 
 import pytest
+from claim_sources import DV
 from run_builder import steady_tcp, tcp_scenario
 
+from dvsim.evidence.text import lines
+from dvsim.evidence.validation import claimed, validate
+from dvsim.kinds.load import load
+from dvsim.kinds.switch.result import Study
 from dvsim.report.verdict import claims_sentences
-from dvsim.results.study import Study
-from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
-from dvsim.validation import validate
-from dvsim.validation.assess import claimed
-from dvsim.validation.dv_claims import DV
-from dvsim.validation.text import lines
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,11 @@ from dvsim.emu import asked
 from dvsim.emu.asked import BYTES, MESSAGES, Emulation, check_emulation, fitted, own_scale, redacted
 from dvsim.emu.credentials import credentials_of
 from dvsim.errors import ScenarioError
+from dvsim.kinds.base import kind_named
+from dvsim.kinds.load import load
 from dvsim.results.emulated import cost_text, made_text
-from dvsim.scenario.load import load
-from dvsim.session import _sized
+
+SYSTEM = kind_named("rabbitmq")
 
 
 @pytest.mark.parametrize(
@@ -20,24 +22,29 @@ from dvsim.session import _sized
 )
 def test_an_iteration_is_short_unless_a_scale_is_given(name, messages):
     scenario = load(name)
-    sized = _sized(scenario, None, Emulation())
+    sized = SYSTEM.sized(scenario, None, Emulation())
     work = sized.workload
     assert work.messages == messages <= MESSAGES
     assert work.messages * work.message_bytes <= BYTES
-    assert _sized(scenario, 0.5, Emulation()).workload.messages == scenario.workload.messages // 2
-    assert _sized(scenario, None, None) == scenario
+    assert (
+        SYSTEM.sized(scenario, 0.5, Emulation()).workload.messages
+        == scenario.workload.messages // 2
+    )
+    assert SYSTEM.sized(scenario, None, None) == scenario
 
 
 def test_a_short_scenario_is_sent_whole():
     small = load("h3/fdr-8", ["workload.messages=1000"])
     assert own_scale(small) == 1
-    assert _sized(small, None, Emulation()) == small  # with its batch of 10,000, as it was asked
+    assert (
+        SYSTEM.sized(small, None, Emulation()) == small
+    )  # with its batch of 10,000, as it was asked
 
 
 def test_batches_shrink_with_the_messages():
     scenario = load("h3/fdr-131072")  # 600,000 messages in batches of 2,500
     assert fitted(scenario) == scenario
-    sized = _sized(scenario, None, Emulation())
+    sized = SYSTEM.sized(scenario, None, Emulation())
     assert sized.probe.batch == 1_953 // 20
     text = asked.size_text(sized, scenario, Emulation())
     assert text == (

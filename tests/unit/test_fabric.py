@@ -4,10 +4,10 @@ import pytest
 
 from dvsim.core import words_of
 from dvsim.errors import ScenarioError
+from dvsim.kinds.load import load
 from dvsim.network import Network, bursts
 from dvsim.network.bursts import BurstTable, Flow
 from dvsim.scenario.card import load_card
-from dvsim.scenario.load import load
 from dvsim.system.fabric import MOST_UPDATES, fabric_of, network_of
 from dvsim.system.iteration import run_iteration
 from dvsim.system.stage import Clock

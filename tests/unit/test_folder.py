@@ -11,10 +11,10 @@ from kept_run import ASKED, SCENARIO, keep, make_run
 
 from dvsim._version import __version__
 from dvsim.errors import OutputError, RunFailed
+from dvsim.kinds.load import load
 from dvsim.results.folder import find_run, load_run, make_room, run_folder, write_run
 from dvsim.results.samples import SAMPLE_COLUMNS
 from dvsim.results.table import from_parquet, to_parquet
-from dvsim.scenario.load import load
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from math import log
 
 import pytest
 
-from dvsim.scenario.load import load
-from dvsim.validation.goals import Goals, free_parameters, goals, lines
-from dvsim.validation.types import ColumnVerdict, Row, Validation
+from dvsim.evidence.published.goals import Goals, free_parameters, goals, lines
+from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
+from dvsim.kinds.load import load
 
 
 def row(column, statistic, published, simulated, **more):

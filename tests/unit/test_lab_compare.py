@@ -9,13 +9,13 @@ from lab_data import META, run_with
 from run_builder import bursty_vortex, vortex_scenario
 
 from dvsim.errors import ScenarioError
-from dvsim.lab.against import judge
-from dvsim.lab.baseline import baseline
-from dvsim.lab.match import chosen
-from dvsim.lab.opened import read_lab
-from dvsim.lab.simulated import in_intervals
-from dvsim.lab.text import lines
-from dvsim.scenario.load import load
+from dvsim.evidence.lab.judge import judge
+from dvsim.evidence.lab.match import chosen
+from dvsim.evidence.lab.ratios import baseline
+from dvsim.evidence.lab.read import read_lab
+from dvsim.evidence.lab.simulated import in_intervals
+from dvsim.evidence.lab.text import lines
+from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 
 SIZES = (8, 64, 1024)
@@ -193,7 +193,7 @@ def test_a_study_of_messaging_is_asked_by_its_keys(tmp_path, zeromq):
     points = [
         point
         for point in range(len(zeromq.scenario.points))
-        if zeromq.scenario.at(point).flow.message_bytes == 8
+        if zeromq.scenario.at(point).workload.message_bytes == 8
         and zeromq.scenario.at(point).cards["client"].name == "raw-tcp"
     ]
     own = table_[(table_["point"] == points[0]) & (table_["metric"] == "latency")]["value"]

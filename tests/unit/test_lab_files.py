@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from dvsim.errors import ScenarioError
-from dvsim.lab.opened import read_lab
-from dvsim.lab.types import Sample
+from dvsim.evidence.lab.data import Sample
+from dvsim.evidence.lab.read import read_lab
 
 FILES = Path(__file__).parent / "lab_files"
 

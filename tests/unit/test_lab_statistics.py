@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from lab_data import META, run_with, summary
 
-from dvsim.lab.against import judge
-from dvsim.lab.distance import g_test, ks_bound, wasserstein_bound
-from dvsim.lab.opened import read_lab
-from dvsim.lab.order import band
+from dvsim.evidence.lab.distances import band, g_test, ks_bound, wasserstein_bound
+from dvsim.evidence.lab.judge import judge
+from dvsim.evidence.lab.read import read_lab
+from dvsim.evidence.lab.text import lines
 
 COUNT, MODEL = 5_000, 200_000
 SIGMA = 0.25
@@ -128,3 +128,51 @@ def test_zeros_are_judged_by_their_share(tmp_path):
         (case,) = judge([run], data).cases
         kinds[active] = (case.row("95%").kind, case.row("95%").verdict)
     assert kinds == {6: ("empty", "pass"), 30: ("empty", "fail")}
+
+
+BURSTS = "the model sends in bursts: 95 % of its intervals are empty, 5 % of yours"
+
+
+def beside_bursts(folder, text, active):
+    """The case of a file beside a run of which so many of a hundred intervals are not empty."""
+    from run_builder import bursty_vortex, vortex_scenario
+
+    (folder / "a.csv").write_text(text)
+    meta = '[lab]\nunit = "msg/s"\nmessage_bytes = 8\nsample = "interval 5.001 ms"\n'
+    (folder / "a.toml").write_text(meta)
+    run = bursty_vortex(vortex_scenario(8), 30_000, active=active, empty=100 - active)
+    result = judge([run], read_lab(folder / "a.csv"))
+    return result, result.cases[0]
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_a_quantile_of_zero_is_no_pass_because_its_rank_is_near_the_share_of_zeros(tmp_path, raw):
+    """90 %: 30,089 against 0, where 95 % of the intervals of the run are empty and 5 % of these."""
+    text = "rate\n" + "0\n" * 5 + "30089\n" * 95
+    if not raw:
+        text = "statistic,value\ncount,100\nmin,30089\n90%,30089\nmax,30089\n"
+    result, case = beside_bursts(tmp_path, text, active=5)
+    row = case.row("90%")
+    assert (row.lab, row.simulated, row.kind, row.verdict) == (30_089, 0, "empty", "fail")
+    (zeros,) = [one for one in result.criteria if one.kind == "empty"]
+    assert not zeros.passed
+    assert zeros.got == pytest.approx(0.9 if raw else 0.95)
+    told = "\n".join(lines(result))
+    assert (BURSTS if raw else BURSTS.replace("5 % of yours", "0 % of yours")) in told
+    assert f"+{90 if raw else 95} points fail" in told
+
+
+def test_data_in_bursts_beside_a_steady_run_are_said_to_be_so(tmp_path):
+    text = "rate\n" + "0\n" * 70 + "30000\n" * 30
+    _, case = beside_bursts(tmp_path, text, active=80)
+    assert case.row("50%").verdict == "fail"
+    assert case.notes[-1] == (
+        "your data come in bursts: 70 % of your intervals are empty, 20 % of those of the model"
+    )
+
+
+def test_shares_of_zeros_that_are_near_pass_whatever_the_rank_of_the_quantile(tmp_path):
+    text = "rate\n" + "0\n" * 49 + "30000\n" * 51
+    _, case = beside_bursts(tmp_path, text, active=48)  # 52 % and 49 % of zeros, at the median
+    assert (case.row("50%").kind, case.row("50%").verdict) == ("empty", "pass")
+    assert not any("bursts" in note for note in case.notes)

@@ -4,20 +4,21 @@ import json
 from dataclasses import replace
 
 import pytest
+from claim_sources import ZEROMQ, every_claim
 from click.testing import CliRunner
 from run_builder import bursty_vortex, run_of, samples, tcp_scenario, vortex_scenario
 
 from dvsim.cli.main import cli
-from dvsim.ledger.moves import _changed, _same, served
-from dvsim.ledger.page import COMMAND, page, write_page
-from dvsim.ledger.types import Fitted, Ledger
-from dvsim.scenario.load import load
-from dvsim.validation.assess import REGISTRIES, validate
-from dvsim.validation.claims import read_claims
-from dvsim.validation.decide import named_claims
-from dvsim.validation.goals import Goals
-from dvsim.validation.types import ClaimVerdict, Validation
-from dvsim.validation.zeromq_claims import ZEROMQ
+from dvsim.evidence.claims import sources
+from dvsim.evidence.claims.decide import named_claims
+from dvsim.evidence.ledger.influence import _changed, _same, served
+from dvsim.evidence.ledger.page import COMMAND, page, write_page
+from dvsim.evidence.ledger.types import Fitted, Ledger
+from dvsim.evidence.published.goals import Goals
+from dvsim.evidence.validation import validate
+from dvsim.evidence.verdicts import ClaimVerdict, Validation
+from dvsim.kinds.load import load
+from dvsim.session import run_scenarios
 
 
 def claim(id_, verdict="confirmed", **more):
@@ -94,7 +95,9 @@ def test_a_page_that_cannot_be_written_is_an_error(tmp_path):
 def gathered(monkeypatch):
     """What was asked of `gather`, which answers with LEDGER."""
     asked = []
-    monkeypatch.setattr("dvsim.ledger.gather", lambda **how: asked.append(how) or LEDGER)
+    monkeypatch.setattr(
+        "dvsim.evidence.ledger.gather", lambda run, **how: asked.append(how) or LEDGER
+    )
     return asked
 
 
@@ -119,7 +122,7 @@ def test_all_as_json_has_everything(gathered):
 
 def test_strict_wants_enough(gathered, monkeypatch):
     assert CliRunner().invoke(cli, ["validate", "--all", "--strict"]).exit_code == 3
-    monkeypatch.setattr("dvsim.ledger.ENOUGH", 4)
+    monkeypatch.setattr("dvsim.evidence.ledger.ENOUGH", 4)
     assert CliRunner().invoke(cli, ["validate", "--all", "--strict"]).exit_code == 0
 
 
@@ -140,8 +143,8 @@ def test_options_about_one_source_are_refused(gathered, given, said):
 
 
 def test_every_row_of_the_file_is_decided_by_some_registry():
-    assert {id_ for registry in REGISTRIES for id_ in registry} == set(read_claims())
-    assert len(read_claims()) == 63
+    assert {id_ for source in sources() for id_ in source} == set(every_claim())
+    assert len(every_claim()) == 63
 
 
 def test_the_page_in_the_documentation_says_how_it_was_made():
@@ -207,14 +210,22 @@ def test_what_was_fitted_says_to_what():
 
 
 def test_claims_that_cards_name_are_claims():
-    cards = [card for name in ("zeromq/throughput", "amps/queues") for _, card in load(name).cards]
+    cards = [
+        card for name in ("zeromq/throughput", "amps/queues") for _, card in load(name).used_cards()
+    ]
     texts = [one.fitted for card in cards for one in card.parameters.values() if one.fitted]
     named = {id_ for text in texts for id_ in named_claims(text)}
-    assert {"ZMQ-12", "AMPS-2"} <= named <= set(read_claims())
+    assert {"ZMQ-12", "AMPS-2"} <= named <= set(every_claim())
 
 
 def test_a_number_that_moves_one_claim_alone_exists_for_it():
-    found = served(ZEROMQ, [load("zeromq/amqp", ["workload.messages=20_000"])], seed=1, workers=1)
+    found = served(
+        run_scenarios,
+        ZEROMQ,
+        [load("zeromq/amqp", ["workload.messages=20_000"])],
+        seed=1,
+        workers=1,
+    )
     by_claim = {one.claims: one for one in found}
     engine = by_claim["ZMQ-17",]
     assert (engine.names, engine.moves, engine.only) == (("decode",), ("ZMQ-17",), "ZMQ-17")
@@ -226,12 +237,12 @@ def test_one_number_on_several_cards_is_made_larger_on_all():
     scenario = load("amps/queues")
     (same,) = {
         _same(card, one)
-        for _, card in scenario.cards
+        for _, card in scenario.used_cards()
         for one in card.parameters.values()
         if named_claims(one.fitted or "") == ("AMPS-2", "AMPS-3")
     }
     before, changed = (
-        next(card for _, card in one.cards if card.name == "amps-5")
+        next(card for _, card in one.used_cards() if card.name == "amps-5")
         for one in (scenario, _changed(scenario, same))
     )
     assert changed["accept"].fixed_ps == changed["deliver"].fixed_ps

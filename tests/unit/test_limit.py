@@ -6,19 +6,22 @@ import numpy as np
 import pytest
 from switch_desk import edited, small
 
-from dvsim.backends.switch import measure
 from dvsim.errors import ScenarioError
-from dvsim.limit import kinds, search
+from dvsim.kinds.base import kind_named
+from dvsim.kinds.load import load
+from dvsim.kinds.switch.model import measure
+from dvsim.limit import search
 from dvsim.limit.axis import Continuous, Whole, axis_of
 from dvsim.limit.criterion import Estimate, Term, estimate, parse_criterion
 from dvsim.limit.search import MOST, confidence_of, find_limits
-from dvsim.scenario.load import load
 
+SWITCH = kind_named("switch")
+METRICS = SWITCH.metrics(None)
 TINY = "height = 4\nangles = 3"
 
 
 def limits(scenario, key, axis, until, **options):
-    return list(find_limits(scenario, key, axis, parse_criterion(until), **options))
+    return list(find_limits(scenario, key, axis, parse_criterion(until, METRICS), **options))
 
 
 @pytest.fixture
@@ -28,9 +31,9 @@ def measured(monkeypatch):
 
     def given(noise):
         def run(task):
-            _, setting, seed, replication = task
+            setting, seed, replication = task
             seen.append((setting.traffic.load, seed, replication))
-            row = measure(scenario.at(0), 1, 0, 1)
+            row = measure(scenario.at(0), 1, 1)
             value = setting.traffic.load + noise(replication)
             return row._replace(metrics=row.metrics | {"throughput": value}, notes="")
 
@@ -121,7 +124,7 @@ def test_each_point_of_the_other_keys_has_its_limit(tmp_path):
 
 
 def test_the_same_question_has_the_same_answer_for_any_number_of_workers(tmp_path, monkeypatch):
-    monkeypatch.setattr(kinds, "QUICK", 0)
+    monkeypatch.setattr(search, "QUICK_S", 0)
     scenario = load(small(tmp_path))
     found = [
         limits(scenario, "load", Continuous(0.05, 1, 0.1), "acceptance > 0.8", workers=workers)
@@ -195,7 +198,7 @@ def test_an_interval_must_lie_on_one_side(sign, value, half, verdict):
 
 
 def test_all_comparisons_must_hold():
-    criterion = parse_criterion("throughput > 1 and p99 < 9")
+    criterion = parse_criterion("throughput > 1 and p99 < 9", METRICS)
     certain, open_ = Estimate(2, 0.1), Estimate(9, 1)
     assert criterion.verdict({"throughput": certain, "p99": Estimate(5, 1)}) == "holds"
     assert criterion.verdict({"throughput": certain, "p99": open_}) == "undecided"
@@ -228,12 +231,12 @@ def test_one_run_that_has_a_value_decides_nothing():
 )
 def test_a_wrong_criterion_is_told(text, said):
     with pytest.raises(ScenarioError, match=f"--until: {said}"):
-        parse_criterion(text)
+        parse_criterion(text, METRICS)
 
 
 def test_everything_that_is_wrong_with_a_criterion_is_told():
     with pytest.raises(ScenarioError) as caught:
-        parse_criterion("hops > x and p98 < 3")
+        parse_criterion("hops > x and p98 < 3", METRICS)
     assert len(caught.value.faults) == 3
 
 
@@ -260,7 +263,7 @@ def test_everything_that_is_wrong_with_a_criterion_is_told():
 )
 def test_a_wrong_axis_is_told(arguments, said):
     with pytest.raises(ScenarioError, match=said):
-        axis_of(*arguments)
+        axis_of(*arguments, SWITCH.orders)
 
 
 def test_middles_come_to_an_end():

@@ -8,19 +8,19 @@ from click.testing import CliRunner
 
 from dvsim.cli.limit import limit
 from dvsim.errors import ScenarioError
+from dvsim.kinds.base import kind_named, kind_of
+from dvsim.kinds.load import load
 from dvsim.limit import find_limits
-from dvsim.limit.axis import MESSAGING_KEYS, SYSTEM_KEYS, Scaled, Whole, axis_of
+from dvsim.limit.axis import Scaled, Whole, axis_of
 from dvsim.limit.criterion import parse_criterion
-from dvsim.limit.kinds import kind_of, searched
-from dvsim.scenario.load import load
 
+MESSAGING_KEYS, SYSTEM_KEYS = (kind_named(name).orders for name in ("messaging", "rabbitmq"))
 STREAM = ["workload.streams=1", "workload.message_bytes=256", "workload.messages=1_000"]
 SYSTEM = ["workload.messages=10_000"]
 
 
 def limits(scenario, key, axis, until, **options):
-    scenario = searched(scenario)
-    criterion = parse_criterion(until, kind_of(scenario).metrics)
+    criterion = parse_criterion(until, kind_of(scenario).metrics(scenario))
     return list(find_limits(scenario, key, axis, criterion, workers=1, **options))
 
 
@@ -29,8 +29,7 @@ def test_a_stream_carries_what_its_threads_do_and_no_more():
     scenario = load("zeromq/throughput", STREAM)
     (found,) = limits(scenario, "rate", Scaled(1e4, 1e8, 0.5), "p99 < 1 ms", replications=4)
     assert found.outcome == "found" and found.holds < found.fails
-    (free,) = [searched(scenario)]
-    fastest = kind_of(free).run(free.at(0), 1, 1).metrics["rate_out"]
+    fastest = kind_of(scenario).replicate(scenario.at(0), 1, 1).metrics["rate_out"]
     assert found.holds < 3 * fastest and found.fails > 0.5 * fastest
 
 
@@ -47,10 +46,10 @@ def test_the_offered_load_that_a_system_keeps_up_with():
 
 
 def test_every_metric_of_a_system_is_known_before_it_runs():
-    scenario = searched(load("h3/dv-8", ["workload.messages=400"]))
+    scenario = load("h3/dv-8", ["workload.messages=400"])
     kind = kind_of(scenario)
-    found = kind.run(scenario.setting, 1, 1).metrics
-    assert set(found) <= set(kind.metrics)
+    found = kind.replicate(scenario, 1, 1).metrics
+    assert set(found) <= set(kind.metrics(scenario))
     assert {"delivered_rate", "behind", "r1_p99", "busy_broker"} <= set(found)
 
 

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 from kept_run import keep
 
+from dvsim.kinds.load import load
 from dvsim.results.manifest import card_hash, git_state
-from dvsim.scenario.load import load
 
 
 @pytest.fixture

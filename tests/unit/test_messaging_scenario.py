@@ -2,12 +2,11 @@
 
 import pytest
 
-from dvsim.asked import scaled
 from dvsim.errors import ScenarioError
+from dvsim.kinds.hosts.spec import ROLES, MessagingScenario
+from dvsim.kinds.load import check_file, load, load_card
 from dvsim.scenario.find import list_cards, list_scenarios
 from dvsim.scenario.kinds import KINDS
-from dvsim.scenario.load import check_file, load, load_card
-from dvsim.scenario.messaging_types import ROLES, MessagingScenario
 from dvsim.scenario.render import to_toml
 
 NAMES = [entry.name for entry in list_scenarios() if entry.kind == "messaging"]
@@ -93,19 +92,19 @@ def test_a_key_on_the_command_line_is_not_varied_any_more(scenario):
     text = BASE + "[[vary]]\nconsumers = [1, 2]\npublishers = [4, 8]\n"
     asked = scenario(text, "workload.consumers=2")
     assert asked.keys == ()
-    assert (asked.setting.flow.consumers, asked.setting.flow.publishers) == (2, 8)
+    assert (asked.workload.consumers, asked.workload.publishers) == (2, 8)
 
 
 def test_a_parameter_of_a_card_can_be_set(scenario):
     asked = scenario(BASE, "system.link.latency=5 us")
-    parameter = asked.setting.cards["link"].parameters["latency"]
+    parameter = asked.cards["link"].parameters["latency"]
     assert (parameter.value, parameter.confidence) == (5_000_000, "assumed")
 
 
 def test_scaling_changes_the_messages_of_every_point(scenario):
     asked = scenario(BASE + "[[vary]]\nmessages = [100, 1000]\nconsumers = [1, 2]\n")
-    half = scaled(asked, 0.5)
-    assert [half.at(point).flow.messages for point in (0, 1)] == [50, 500]
+    half = asked.scaled(0.5)
+    assert [half.at(point).workload.messages for point in (0, 1)] == [50, 500]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,11 @@ def test_scaling_changes_the_messages_of_every_point(scenario):
     [
         ('link = "1gige"', "", "system.link: missing, and not varied"),
         ('storage = "memory"', "", "system.storage: missing, and not varied"),
-        ('link = "1gige"', 'link = "memory"', "'memory' is a storage card; needed is one of port"),
+        (
+            'link = "1gige"',
+            'link = "memory"',
+            "'memory' is a storage card; role 'link' needs one of kind port",
+        ),
         ('link = "1gige"', 'link = "1gig"', "did you mean '1gige'?"),
         ("message_bytes = 100", "message_bytes = 0", "workload.message_bytes"),
         ("message_bytes = 100", "", "workload.message_bytes: missing, and not varied"),

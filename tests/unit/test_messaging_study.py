@@ -8,13 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.main import cli
+from dvsim.kinds.hosts.metrics import METRICS
+from dvsim.kinds.hosts.result import MessagingStudy
+from dvsim.kinds.load import load
 from dvsim.report import render_study_report
 from dvsim.report.drawing import spec_of
 from dvsim.report.stage_curves import stage_drawings
 from dvsim.report.sweep import COLOURS, Sweep
 from dvsim.results.load import load_result
-from dvsim.results.messaging import METRICS, MessagingStudy
-from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
 
 FEW = [

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dvsim.kinds.load import load
 from dvsim.results import paired
-from dvsim.results.beside import compare, whole_by_replication
+from dvsim.results.beside import compare
 from dvsim.results.paired import Change, change
 from dvsim.results.sides import in_common, interval_notes, sides
-from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
 
 EXPERIMENTS, REPLICATIONS, RATIO = 1000, 8, 1.1
@@ -157,7 +157,7 @@ def test_pairing_does_not_lie():
         for sockets in (1, 2)
     ]
     runs = run_scenarios(pair, replications=60, workers=1, out=None, seed=7)
-    first, other = (whole_by_replication(run) for run in runs)
+    first, other = (run.rates for run in runs)
     truth = change(first, other, "ratio", common=True).value
     covered = narrower = 0
     for begin in range(1, 60, 5):

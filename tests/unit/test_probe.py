@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dvsim.core import VortexCard
-from dvsim.scenario.load import load_card
+from dvsim.kinds.load import load_card
 from dvsim.system.probe import BatchProbe, IntervalProbe
 
 CARD = load_card("data-vortex-8")

@@ -8,11 +8,8 @@ import pytest
 
 from dvsim import progress
 from dvsim.progress import Progress
-from dvsim.scenario.load import load
-from dvsim.system.iteration import Counter, Iteration
 
-SCENARIO = load("h3/fdr-8")
-DONE = Iteration({}, [Counter("run", "events", 10, "1"), Counter("run", "simulated_s", 2, "s")])
+DONE = ("h3/fdr-8", 1, {"events/s": 10, "simulated s per s": 2})
 
 
 class Heard(io.StringIO):
@@ -44,7 +41,7 @@ def test_a_long_iteration_is_seen_to_run(monkeypatch):
 def test_the_last_line_says_that_all_is_done(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
     with Progress(1, visible=True) as shown:
-        shown.task_done(SCENARIO, DONE)
+        shown.done(*DONE)
     assert stream.getvalue().startswith("done: 1/1 iterations, ")
     assert stream.getvalue().endswith(" simulated s per s, 0 s left\n")
 
@@ -54,7 +51,7 @@ def test_a_stream_that_takes_nothing_is_no_error(monkeypatch, stream):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "QUIET_S", 0)
     with Progress(1, visible=True) as shown:
-        shown.task_done(SCENARIO, DONE)
+        shown.done(*DONE)
 
 
 def test_a_closed_stream_is_no_error(monkeypatch):
@@ -66,5 +63,5 @@ def test_a_closed_stream_is_no_error(monkeypatch):
 
 def test_invisible_progress_is_quiet(capsys):
     with Progress(1, visible=False) as shown:
-        shown.task_done(SCENARIO, DONE)
+        shown.done(*DONE)
     assert capsys.readouterr().err == ""

@@ -3,21 +3,20 @@
 from dataclasses import replace
 
 import pytest
+from claim_sources import H3, SIZES, dv, every_claim, fdr
 from run_builder import tcp_scenario, vortex_scenario
 
 from dvsim.errors import ScenarioError
-from dvsim.scenario.find import reference_root
-from dvsim.scenario.load import load
-from dvsim.scenario.types import Reference
-from dvsim.validation.claims import read_claims
-from dvsim.validation.h3_claims import H3, SIZES, dv, fdr
-from dvsim.validation.reference import (
-    empty_share_bounds,
+from dvsim.evidence.numbers import zero_share_bounds
+from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.published import (
     published,
     published_column,
     published_workload,
     read_csv,
 )
+from dvsim.kinds.rabbitmq.spec import Reference
+from dvsim.scenario.find import reference_root
 
 
 def test_there_are_210_statistics_in_20_columns():
@@ -64,8 +63,10 @@ def test_a_reference_file_that_is_not_there_is_named():
 
 
 def test_a_file_of_something_else_is_refused():
-    other = Reference("claims.csv", "data-vortex", ())
-    with pytest.raises(ScenarioError, match=r"claims\.csv: is not a table of published statistics"):
+    other = Reference("h3_run_configuration.csv", "data-vortex", ())
+    with pytest.raises(
+        ScenarioError, match=r"configuration\.csv: is not a table of published statistics"
+    ):
         published(replace(vortex_scenario(8), reference=other), "r1")
 
 
@@ -96,7 +97,7 @@ def test_the_packaged_scenarios_send_what_table_1_says():
     ],
 )
 def test_what_quantiles_allow_of_the_empty_share(statistics, bounds):
-    assert empty_share_bounds(statistics) == bounds
+    assert zero_share_bounds(statistics) == bounds
 
 
 @pytest.mark.parametrize(
@@ -111,15 +112,15 @@ def test_what_quantiles_allow_of_the_empty_share(statistics, bounds):
 )
 def test_the_empty_share_of_the_published_columns(size, bounds):
     for column in ("r1", "r2"):
-        assert empty_share_bounds(published(vortex_scenario(size), column)) == bounds
+        assert zero_share_bounds(published(vortex_scenario(size), column)) == bounds
 
 
 def test_there_are_63_claims_and_all_of_the_h3_ones_can_be_decided():
-    claims = read_claims()
+    claims = every_claim()
     assert len(claims) == 63
     assert {id_ for id_ in claims if id_.startswith("H3-")} == set(H3)
 
 
 def test_claims_name_their_source_by_its_title():
-    sources = {row["source"] for row in read_csv(reference_root() / "claims.csv")}
+    sources = {claim.source for claim in every_claim().values()}
     assert not [source for source in sources if source.endswith(".txt")]

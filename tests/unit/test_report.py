@@ -18,6 +18,7 @@ from report_runs import (
 )
 
 from dvsim.errors import DvsimError, OutputError
+from dvsim.kinds.rabbitmq.spec import Column
 from dvsim.report import render_report, write_report
 from dvsim.report.drawing import spec_of, unpacked
 from dvsim.report.figures import POINTS_PER_TRACE, points_per_trace, rate_drawing
@@ -26,7 +27,6 @@ from dvsim.report.series import active, column_series, decimate, smooth
 from dvsim.report.stages import stages_table
 from dvsim.report.table import Cell, Table
 from dvsim.report.verdict import sentences, verdict_sentences
-from dvsim.scenario.types import Column
 
 FIGURES = 20  # of ten runs: 5 of rates, 10 of quantiles, 3 over sizes, 2 against the published
 PIPELINES = 2
@@ -200,7 +200,7 @@ def test_the_moving_average_skips_empty_polls():
 
 def test_the_iterations_of_a_column_follow_each_other():
     run = tcp_run(batches=100, replications=1)
-    run.scenario.probe.columns["both"] = Column("both", 0, (1, 2))
+    run.scenario.probe.columns["both"] = Column(0, (1, 2))
     time, rate = column_series(run, "both", "messages")
     first = run.samples[run.samples["iteration"] == 1]
     end = (first["start_ps"] + first["duration_ps"]).max() / 1e12

@@ -177,9 +177,7 @@ def test_idle_angles_have_the_published_acceptance():
         vary=({"angles": (2, 4, 6)},),
     )
     assert "99 %" in curve_drawing(Sweep(study_of(one)), "acceptance", "f").html
-    every = replace(
-        one, setting=replace(one.setting, switch=replace(one.setting.switch, injecting=None))
-    )
+    every = replace(one, switch=replace(one.switch, injecting=None))
     assert "99 %" not in curve_drawing(Sweep(study_of(every)), "acceptance", "f").html
 
 

@@ -10,82 +10,69 @@ import dvsim
 ROOT = Path(dvsim.__file__).parent
 EVERYWHERE = {"errors", "_version"}
 BELOW = {  # what each room may know
-    "scenario": set(),
-    "core": {"scenario"},
-    "system": {"network", "core", "scenario"},
-    "results": {"scenario"},
-    "switch": {"core", "results"},
-    "network": {"switch", "core", "results", "scenario"},
-    "broker": {"native"},
-    "messaging": {"system", "scenario"},
-    "emu": {"broker", "native", "system", "scenario"},
-    "backends": {"emu", "messaging", "results", "system", "network", "switch", "core", "scenario"},
-    "limit": {"backends", "results", "scenario"},
-    "trace": {"emu", "backends", "messaging", "results", "system", "scenario"},
-    "progress": {"system", "scenario"},
-    "validation": {"results", "scenario"},
-    "report": {"lab", "validation", "consistency", "results", "scenario"},
-    "consistency": {"scenario"},
-    "lab": {"consistency", "results", "scenario"},
-    "topology": {"switch", "network"},
-    "asked": {"emu", "scenario"},
-    "making": {"emu", "results", "backends", "progress", "scenario"},
-    "session": {
-        "making",
-        "asked",
-        "emu",
-        "report",
-        "validation",
-        "results",
-        "backends",
-        "scenario",
-    },
-    "calibration": {"session", "validation", "results", "scenario"},
-    "ledger": {"session", "emu", "broker", "validation", "results", "scenario"},
-    "sweeps": {
-        "session",
-        "making",
-        "asked",
-        "progress",
-        "report",
-        "results",
-        "backends",
-        "scenario",
-    },
-    "cli": {
-        "session",
-        "sweeps",
-        "ledger",
-        "calibration",
-        "broker",
-        "asked",
-        "emu",
-        "report",
-        "validation",
-        "results",
-        "switch",
-        "scenario",
-        "topology",
-        "limit",
-        "consistency",
-        "lab",
-        "native",
-        "progress",
-        "trace",
-    },
-    "native": set(),
-    "vic": {"native"},
+    "scenario": "",
+    "kinds.base": "scenario",
+    "kinds.spec": "scenario",
+    "kinds.load": "kinds.base kinds.spec scenario",
+    "kinds.study": "backends kinds.base progress results scenario",
+    "kinds": (
+        "core backends emu kinds.base kinds.spec kinds.study messaging network progress results "
+        "scenario switch system trace"
+    ),
+    "core": "scenario",
+    "system": "core kinds.base kinds.spec network scenario",
+    "results": "kinds.base kinds.load kinds.spec scenario",
+    "switch": "core results",
+    "network": "core results scenario switch",
+    "broker": "native",
+    "messaging": "kinds.base kinds.spec scenario system",
+    "emu": "broker kinds.base kinds.spec native scenario system",
+    "backends": "core emu kinds.base kinds.load kinds.spec results scenario system",
+    "limit": "backends kinds.base results scenario",
+    "trace": "emu kinds.base kinds.spec results scenario system",
+    "progress": "",
+    "evidence": "broker emu kinds kinds.base kinds.load kinds.spec results scenario",
+    "report": "evidence kinds kinds.base kinds.spec results scenario",
+    "topology": "network switch",
+    "asked": "emu kinds.base kinds.spec scenario",
+    "making": "backends kinds.base results scenario",
+    "session": "report evidence asked backends emu kinds.base making results scenario",
+    "sweeps": (
+        "asked backends kinds.base kinds.load kinds.spec making progress report results "
+        "scenario session"
+    ),
+    "cli": (
+        "asked broker emu evidence kinds kinds.base kinds.load kinds.spec limit native progress "
+        "report results scenario session sweeps switch topology trace"
+    ),
+    "native": "",
+    "vic": "native",
 }
 
 
 UPWARDS = {  # what a switch refuses is refused, by the switch itself, when a scenario is read
-    "scenario/switch_points.py": {"switch", "network"},
+    "kinds/switch/spec.py": {"switch"},
 }
 
 
 def room_of(module):
-    """Return the room of a dotted name: ``dvsim.results.run`` is of ``results``."""
-    return module.split(".")[1] if "." in module else module
+    """Return the room of a dotted name: ``dvsim.results.run`` is of ``results``.
+
+    Of the kinds there are five: the contract, what files hold, what reads them, studies, packages.
+    """
+    _, room, *inner = f"{module}.".split(".")
+    if room != "kinds" or inner == [""]:
+        return room
+    if inner[1] == "spec":
+        return "kinds.spec"
+    if inner[0] in PACKAGES:
+        return "kinds"
+    return {"base": "kinds.base", "points": "kinds.study", "study": "kinds.study"}.get(
+        inner[0], "kinds.load"
+    )
+
+
+PACKAGES = {path.parent.name for path in (ROOT / "kinds").glob("*/__init__.py")}
 
 
 def imported(path):
@@ -101,14 +88,21 @@ def imported(path):
                 yield node.module
 
 
+def modules():
+    """Return every file of dvsim with the name of its module."""
+    paths = [path.relative_to(ROOT) for path in ROOT.rglob("*.py")]
+    named = {path: ".".join(("dvsim", *path.with_suffix("").parts)) for path in paths}
+    own = {path: name.removesuffix(".__init__") for path, name in named.items()}
+    return {ROOT / path: name for path, name in own.items() if not str(path).startswith("_")}
+
+
 def files_of(room):
-    folder = ROOT / room
-    return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+    return [path for path, module in modules().items() if room_of(module) == room]
 
 
 @pytest.mark.parametrize("room", BELOW)
 def test_a_room_knows_only_those_below(room):
-    allowed = {room, *BELOW[room], *EVERYWHERE}
+    allowed = {room, *BELOW[room].split(), *EVERYWHERE}
     wrong = {
         f"{path.relative_to(ROOT)} imports {module}"
         for path in files_of(room)
@@ -118,7 +112,39 @@ def test_a_room_knows_only_those_below(room):
     assert wrong == set()
 
 
+def test_no_module_of_evidence_imports_itself_by_way_of_others():
+    known = {
+        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts): path
+        for path in files_of("evidence")
+    }
+    known = {name.removesuffix(".__init__"): set(imported(path)) for name, path in known.items()}
+
+    def circle(name, way):
+        if name in way:
+            return [*way[way.index(name) :], name]
+        below = (circle(other, [*way, name]) for other in known.get(name, ()))
+        return next(filter(None, below), None)
+
+    assert [found for name in known if (found := circle(name, []))] == []
+
+
 def test_every_room_has_its_place():
-    rooms = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or path.is_dir()}
-    rooms -= {"__pycache__", "__init__", "__main__", "_data", "_emulator"}
+    rooms = {room_of(module) for module in modules().values()}
     assert rooms - EVERYWHERE == set(BELOW)
+
+
+def test_claims_of_a_source_know_evidence_and_scenarios_only():
+    files = sorted(ROOT.parent.glob("scenarios/*/claims.py"))
+    assert len(files) == 5
+    known = {module for path in files for module in imported(path)}
+    assert {room_of(module) for module in known} <= {"evidence", "kinds", "kinds.spec", "scenario"}
+    assert {module for module in known if room_of(module) == "evidence"} == {
+        "dvsim.evidence.claims"
+    }
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_a_kind_knows_no_other(package):
+    others = tuple(f"dvsim.kinds.{other}" for other in PACKAGES - {package})
+    files = (ROOT / "kinds" / package).rglob("*.py")
+    assert [p.name for p in files if any(m.startswith(others) for m in imported(p))] == []

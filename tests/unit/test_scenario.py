@@ -7,10 +7,10 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from dvsim.errors import ScenarioError
+from dvsim.kinds.load import check_file, load, load_campaign, load_card, resolve
+from dvsim.kinds.rabbitmq.spec import Column, Tolerance
 from dvsim.scenario import find
-from dvsim.scenario.load import check_file, load, load_campaign, load_card, resolve
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.types import Column, Tolerance
 from dvsim.scenario.units import Law
 
 
@@ -54,14 +54,14 @@ def test_a_system_has_the_cards_of_its_transport(desk):
 
 
 def test_a_column_names_a_receiver_and_iterations(desk):
-    assert load(desk / "mine.toml").probe.columns == {"r1": Column("r1", 1, (1,))}
+    assert load(desk / "mine.toml").probe.columns == {"r1": Column(1, (1,))}
 
 
 def test_without_columns_everything_is_one(desk):
-    assert load(desk / "tcp.toml").probe.columns == {"all": Column("all", 0, (1, 2))}
+    assert load(desk / "tcp.toml").probe.columns == {"all": Column(0, (1, 2))}
     desk.edit("base.toml", "r1 = { receiver = 1, iterations = [1] }", "")
     columns = load(desk / "mine.toml").probe.columns
-    assert columns == {"r1": Column("r1", 1, (1, 2)), "r2": Column("r2", 2, (1, 2))}
+    assert columns == {"r1": Column(1, (1, 2)), "r2": Column(2, (1, 2))}
 
 
 def test_without_a_reference_there_are_usual_tolerances(desk):

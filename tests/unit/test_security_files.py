@@ -11,10 +11,10 @@ import pytest
 from dvsim.broker import bridge, private
 from dvsim.cli.terminal import plain
 from dvsim.errors import OutputError, ScenarioError
+from dvsim.kinds.load import load
 from dvsim.results.atomic import whole_folder
 from dvsim.results.kept import run_folder
 from dvsim.scenario.find import find_card, resolve_name
-from dvsim.scenario.load import load
 from dvsim.sweeps.plan import plan
 from dvsim.sweeps.run import prepare
 from dvsim.sweeps.slurm import script

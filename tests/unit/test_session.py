@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 import dvsim
-from dvsim import making, session
+from dvsim import session
 from dvsim.backends import code
 from dvsim.errors import OutputError, RunFailed, ScenarioError
+from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq import run as system_runs
 from dvsim.scenario import bounds
-from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
 
 SMALL = load("h3/fdr-8", ["workload.messages=20_000"])
@@ -28,17 +29,17 @@ def test_equal_scenarios_are_simulated_once():
 
 
 def test_an_edited_run_folder_is_refused_and_force_replaces_it(tmp_path):
-    (run,) = ask(SMALL, out=tmp_path, report=False)
+    (run,) = ask(SMALL, out=tmp_path)
     text = (run.folder / "scenario.toml").read_text()
     (run.folder / "scenario.toml").write_text(text.replace("20000", "20001"))
     with pytest.raises(RunFailed, match=r"scenario\.toml was changed after the run.*--force"):
         ask(SMALL, out=tmp_path)
-    ask(SMALL, out=tmp_path, report=False, force=True)
+    ask(SMALL, out=tmp_path, force=True)
     assert ask(SMALL, out=tmp_path)[0].scenario == SMALL
 
 
 def test_a_name_that_is_too_long_for_a_folder_is_known_before_the_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(making, "simulate", None)
+    monkeypatch.setattr(system_runs, "simulate", None)
     with pytest.raises(OutputError, match="File name too long"):
         ask(SMALL, out=tmp_path / ("x" * 300))
 
@@ -104,8 +105,8 @@ def test_the_card_that_networks_take_is_part_of_the_version(tmp_path, monkeypatc
 
 
 def test_a_changed_model_does_not_get_the_answer_of_the_old_one(tmp_path, monkeypatch):
-    (before,) = ask(SMALL, out=tmp_path, report=False)
+    (before,) = ask(SMALL, out=tmp_path)
     assert before.manifest["version"].startswith(f"{dvsim.__version__}+")
     monkeypatch.setattr(session, "code_version", lambda: "0.1.0+00000000")
-    (after,) = ask(SMALL, out=tmp_path, report=False)
+    (after,) = ask(SMALL, out=tmp_path)
     assert after.folder != before.folder

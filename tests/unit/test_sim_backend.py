@@ -16,8 +16,8 @@ from dvsim.backends import sim
 from dvsim.backends.pool import Workers
 from dvsim.backends.sim import simulate
 from dvsim.errors import RunFailed
+from dvsim.kinds.load import load
 from dvsim.results.samples import check_counters, check_samples
-from dvsim.scenario.load import load
 from dvsim.system.iteration import Iteration
 from dvsim.system.probe import Record
 
@@ -82,7 +82,7 @@ def test_a_worker_that_is_killed_fails_the_run():
             child.kill()
 
     with pytest.raises(RunFailed, match="a worker process died; is there enough memory"):
-        list(simulate(SCENARIOS, replications=100, workers=2, on_task=kill_all))
+        list(simulate(SCENARIOS, replications=1000, workers=2, on_task=kill_all))
 
 
 def die_with_the_lock_of_results(go):
@@ -143,8 +143,15 @@ def test_the_work_of_all_tasks_is_added_up(monkeypatch):
     assert next(simulate(SCENARIOS, replications=2)).work_s == 4 * 2.5  # of two iterations each
 
 
+def wait_for_workers(*_):
+    deadline = time.monotonic() + 60
+    while not multiprocessing.active_children():
+        assert time.monotonic() < deadline, "no worker process was started"
+        time.sleep(0.01)
+
+
 def test_closing_ends_the_worker_processes():
-    running = simulate(SCENARIOS, replications=2, workers=2)
+    running = simulate(SCENARIOS, replications=2, workers=2, on_task=wait_for_workers)
     next(running)
     running.close()
     deadline = time.monotonic() + 10

@@ -11,18 +11,18 @@ import pytest
 from switch_desk import small
 
 import dvsim
-from dvsim import making
-from dvsim.backends import switch
-from dvsim.cli.points import study_lines
 from dvsim.errors import OutputError, RunFailed
+from dvsim.kinds import study as studies
+from dvsim.kinds.load import load
+from dvsim.kinds.switch.metrics import METRICS, TABLES
+from dvsim.kinds.switch.result import flow_text
+from dvsim.kinds.switch.text import study_lines
 from dvsim.report.answers import answer
 from dvsim.report.study_tables import points_table
 from dvsim.report.sweep import Sweep
 from dvsim.results import kept
 from dvsim.results.load import load_result
-from dvsim.results.study import METRICS, TABLES, flow_text
-from dvsim.scenario.load import load
-from dvsim.session import run_scenarios, scaled
+from dvsim.session import run_scenarios
 from dvsim.switch import Switch, replication_seed
 from dvsim.switch.butterfly import analytic_acceptance
 from dvsim.switch.meanfield import carried, mean_hops, saturation, zero_load_hops
@@ -99,8 +99,7 @@ def test_nothing_offered_is_not_a_number(tmp_path):
 
 
 def test_the_bytes_are_the_same_for_any_number_of_workers(sweep, tmp_path, monkeypatch):
-    monkeypatch.setattr(switch, "QUICK", 0)
-    monkeypatch.setattr(switch, "SMALL", 30_000)  # replications of a point in different tasks
+    monkeypatch.setattr(studies, "SMALL_S", 6e-5)  # replications of a point in different tasks
     kept_as = []
     for workers in (1, 2):
         (study,) = ask(sweep, replications=3, workers=workers, out=tmp_path / str(workers))
@@ -206,7 +205,7 @@ def test_flow_fidelity_says_so_with_its_error(tmp_path, monkeypatch):
 
 def test_a_scale_multiplies_the_slots_that_count(tmp_path):
     scenario = load(small(tmp_path, "[[vary]]\nslots = [100, 400]\n"))
-    half = scaled(scenario, 0.5)
+    half = scenario.scaled(0.5)
     assert [half.at(point).traffic.slots for point in (0, 1)] == [50, 200]
     assert half.at(0).traffic.warmup == 50
 
@@ -231,7 +230,7 @@ def test_python_runs_a_study():
 
 def test_a_question_is_answered_once(sweep, tmp_path, monkeypatch):
     (first,) = ask(sweep, out=tmp_path)
-    monkeypatch.setattr(making, "study", None)
+    monkeypatch.setattr(studies, "run_task", None)
     (again,) = ask(sweep, out=tmp_path)
     assert again.folder == first.folder
     for name in TABLES:
@@ -242,10 +241,10 @@ def test_a_question_is_answered_once(sweep, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("change", ["seed", "replications", "scenario"])
 def test_another_question_is_another_folder(sweep, tmp_path, change):
-    (first,) = ask(sweep, out=tmp_path, report=False)
+    (first,) = ask(sweep, out=tmp_path)
     asked = sweep if change != "scenario" else sweep.fixed("load", 0.2)
     options = {} if change == "scenario" else {change: 3}
-    (other,) = ask(asked, out=tmp_path, report=False, **options)
+    (other,) = ask(asked, out=tmp_path, **options)
     assert other.folder != first.folder
 
 
@@ -264,12 +263,12 @@ def test_another_question_is_another_folder(sweep, tmp_path, change):
     ],
 )
 def test_a_damaged_folder_is_refused_until_forced(sweep, tmp_path, damage, message):
-    (study,) = ask(sweep, out=tmp_path, report=False)
+    (study,) = ask(sweep, out=tmp_path)
     damage(study.folder)
     with pytest.raises(RunFailed, match=message):
-        ask(sweep, out=tmp_path, report=False)
-    ask(sweep, out=tmp_path, report=False, force=True)
-    assert ask(sweep, out=tmp_path, report=False)[0].scenario == sweep
+        ask(sweep, out=tmp_path)
+    ask(sweep, out=tmp_path, force=True)
+    assert ask(sweep, out=tmp_path)[0].scenario == sweep
 
 
 def full(path, data):
@@ -296,10 +295,13 @@ def test_a_failed_run_leaves_the_folders_that_were_there(sweep, tmp_path, monkey
 
 def test_an_interrupted_run_leaves_nothing_and_no_process(sweep, tmp_path, monkeypatch):
     def interrupt(*_):
+        deadline = time.monotonic() + 60
+        while not multiprocessing.active_children():  # which are to end
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(switch, "QUICK", 0)
-    monkeypatch.setattr(making.Progress, "runs_done", interrupt)
+    monkeypatch.setattr(studies.Progress, "done", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ask(sweep, out=tmp_path / "runs", workers=2)
     assert not (tmp_path / "runs").exists()
@@ -310,19 +312,19 @@ def test_an_interrupted_run_leaves_nothing_and_no_process(sweep, tmp_path, monke
 
 
 def test_a_worker_that_dies_fails_the_run(sweep, monkeypatch):
-    monkeypatch.setattr(switch, "QUICK", 0)
 
     def kill_one(*_):
-        next(iter(multiprocessing.active_children())).kill()
+        for child in multiprocessing.active_children()[:1]:  # as soon as there is one
+            child.kill()
 
-    monkeypatch.setattr(making.Progress, "runs_done", kill_one)
-    monkeypatch.setattr(switch, "SMALL", 1)
+    monkeypatch.setattr(studies.Progress, "done", kill_one)
+    monkeypatch.setattr(studies, "SMALL_S", 0)
     with pytest.raises(RunFailed, match="a worker process died"):  # with much still to be done
-        ask(sweep.fixed("slots", 100_000), replications=20, workers=2)
+        ask(sweep.fixed("slots", 1_000_000), replications=20, workers=2)
 
 
 def test_the_folder_of_a_run_is_told_from_that_of_a_study(sweep, tmp_path):
-    (study,) = ask(sweep, out=tmp_path, report=False)
+    (study,) = ask(sweep, out=tmp_path)
     manifest = json.loads((study.folder / "manifest.json").read_text())
     assert manifest["backend"] == "switch"
     assert manifest["node_updates"] == 450 * 2 * 2 * 3 * (4 * 3 + 8 * 4)
@@ -333,6 +335,6 @@ def test_the_folder_of_a_run_is_told_from_that_of_a_study(sweep, tmp_path):
 
 
 def test_a_study_has_a_page_of_its_own(sweep, tmp_path):
-    (study,) = ask(sweep, out=tmp_path)
+    (study,) = ask(sweep, out=tmp_path, report=True)
     assert "<title>" in (study.folder / "report.html").read_text()
     assert not dataclasses.replace(study, folder=None).folder

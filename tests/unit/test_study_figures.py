@@ -3,7 +3,7 @@
 import pytest
 from study_runs import scenario_of, study_of
 
-from dvsim.validation.study_figures import Missing, StudyFigures
+from dvsim.evidence.claims.study_figures import Missing, StudyFigures
 
 NAME = "switch/two-loads"
 

@@ -7,10 +7,10 @@ from study_runs import MANIFEST, scenario_of, study_of
 
 from dvsim._version import __version__
 from dvsim.errors import RunFailed
+from dvsim.kinds.load import load
 from dvsim.results.kept import run_folder, with_hashes
 from dvsim.results.manifest import FORMAT
 from dvsim.results.study_folder import find_study, load_study, study_contents
-from dvsim.scenario.load import load
 from dvsim.scenario.render import to_toml
 
 SCENARIO = scenario_of("small")

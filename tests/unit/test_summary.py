@@ -17,15 +17,16 @@ from run_builder import (
 )
 
 from dvsim.errors import RunFailed
+from dvsim.kinds.rabbitmq.spec import Column
 from dvsim.results.samples import check_counters, check_samples
 from dvsim.results.summary import (
     STATISTICS,
     counters_of,
     estimates,
     moving_average,
+    rate_of,
     summarise,
 )
-from dvsim.scenario.types import Column
 
 
 def value(summary, column, reading, statistic, replication=1):
@@ -106,7 +107,7 @@ def test_a_column_has_only_its_own_receiver_and_iterations():
 
 def test_iterations_of_one_column_are_put_end_to_end():
     scenario = tcp_scenario()
-    probe = replace(scenario.probe, columns={"r1": Column("r1", 0, (1, 2))})
+    probe = replace(scenario.probe, columns={"r1": Column(0, (1, 2))})
     table = samples({(1, 1, 0): [1, 1], (1, 2, 0): [5, 5]})
     summary = summarise(table, empty_counters(), replace(scenario, probe=probe))
     assert value(summary, "r1", "messages", "count") == 4
@@ -139,7 +140,7 @@ def test_one_sample_has_no_spread():
 
 def test_a_column_without_samples_has_no_statistics():
     summary = summarise(samples({(1, 1, 2): [1]}), empty_counters(), vortex_scenario())
-    assert set(summary["column"]) == {"r2"}
+    assert set(summary["column"]) == {"r2", "system"}  # the rate is of all receivers
 
 
 def test_counters_come_back_from_the_summary():
@@ -220,3 +221,53 @@ def test_a_sample_that_lasts_no_time_is_refused():
 def test_a_counter_that_is_not_a_number_is_refused():
     with pytest.raises(RunFailed, match=r"counters: card\.1 overruns is nan, not a number"):
         check_counters(counters({("card.1", "overruns"): float("nan")}))
+
+
+def test_the_rate_is_messages_over_time_not_the_mean_of_the_samples_rates():
+    """A batch of 10 messages takes 1 s, another one 5 s: 20 messages in 6 s."""
+    table = samples({(1, 1, 0): [10, 10], (2, 1, 0): [10, 10], (2, 2, 0): [30, 30]})
+    slow = table["index"] == 1
+    table.loc[slow, "duration_ps"] *= 5
+    found = summarise(table, empty_counters(), tcp_scenario())
+    unit_s = table["duration_ps"].min() / 1e12
+    first, second = 20 / (6 * unit_s), 60 / (6 * unit_s)
+    assert rate_of(found) == pytest.approx({1: first, 2: (first + second) / 2})
+    assert value(found, "r1", "messages", "mean") == pytest.approx(1.8 * first)
+
+
+def test_batches_that_overlap_share_their_time():
+    table = samples({(1, 1, 0): [10, 10]})
+    second = table["index"] == 1
+    table.loc[second, "start_ps"] = table.loc[~second, "start_ps"].iloc[0]
+    found = summarise(table, empty_counters(), tcp_scenario())
+    assert rate_of(found) == {1: 20 / (table["duration_ps"].max() / 1e12)}
+
+
+def test_receivers_add_up_and_iterations_are_averaged():
+    table = samples({(1, 1, 1): [10, 0], (1, 1, 2): [2, 4], (1, 2, 1): [20, 0], (1, 2, 2): [2, 4]})
+    found = summarise(table, empty_counters(), vortex_scenario())
+    unit_s = table["duration_ps"].min() / 1e12
+    messages = table.groupby("iteration")["messages"].sum()
+    assert rate_of(found) == pytest.approx({1: messages.mean() / (2 * unit_s)})
+
+
+def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
+    """Of batches that differ, where the mean of the samples' rates is 9 % above it."""
+    import dvsim
+    from dvsim.kinds.rabbitmq.numbers import keyed
+    from dvsim.report.prepare import prepare
+    from dvsim.report.rates import rates_of
+    from dvsim.results.beside import compare
+    from dvsim.results.measures import interval
+
+    run = dvsim.run("h3/fdr-131072", scale=0.05, replications=3)
+    rate = interval(np.array(list(run.rates.values())))
+    swept = keyed(run.scenario, run.summary_columns)
+    compared = compare([run, run]).rows[0].values[0]
+    reported = rates_of(prepare([run])[0].entries[0]).messages
+    assert compared.value == pytest.approx(rate.value)
+    assert compared.high - compared.value == pytest.approx(rate.half)
+    assert swept.results["delivered_rate"] == pytest.approx(tuple(compared))
+    assert reported == pytest.approx(rate.value)
+    printed = [value(run.summary(), name, "messages", "mean", 1) for name in ("r1", "r2")]
+    assert np.mean(printed) > 1.05 * rate.value

@@ -12,8 +12,9 @@ import pytest
 
 import dvsim
 from dvsim.errors import OutputError, RunFailed, ScenarioError
+from dvsim.kinds.base import kind_of
 from dvsim.results.beside import whole_messages
-from dvsim.results.keyed import in_order, keyed, lists_of
+from dvsim.results.keyed import in_order
 from dvsim.results.swept import Swept, load_swept
 from dvsim.session import run_scenarios
 from dvsim.sweeps import executors
@@ -303,7 +304,7 @@ def test_keys_of_a_busy_stage_are_those_of_the_report(desk):
     from dvsim.results.stages import stages_of
 
     alone = dvsim.run(desk / "mine.toml", replications=2)
-    (found,) = keyed(alone.scenario, lists_of(alone.summary()))
+    (found,) = kind_of(alone.scenario).keyed(alone.scenario, alone.summary_columns)
     for stage in stages_of(alone.counters):
         assert found.results[f"busy_{stage.name}"].value == pytest.approx(stage.utilisation)
 

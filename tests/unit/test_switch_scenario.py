@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from switch_desk import edited, faults, small
 
+from dvsim.kinds.load import check_file, is_card, load
+from dvsim.kinds.switch.spec import Hot
 from dvsim.scenario import bounds
-from dvsim.scenario.load import check_file, is_card, load
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.switch_types import Hot, point_text
+from dvsim.scenario.spec import point_text
 
 NETWORK = """\
 kind = "switch"
@@ -139,7 +140,7 @@ def test_one_wrong_thing_is_told_with_its_line(tmp_path, old, new, said):
         ),
         (
             "[[vary]]\nplanes = [1]\n",
-            "16: vary.0.planes: is of [network]; this scenario has [switch]",
+            "16: vary.0.planes: is of [network], which is not there",
         ),
         (
             '[[vary]]\nheight = [4, 8]\n[[vary]]\npattern = ["uniform", "transpose"]\n',
@@ -183,7 +184,7 @@ def test_one_wrong_thing_is_told_with_its_line(tmp_path, old, new, said):
         ),
         (
             "[[vary]]\nslots = [1_000_000_000]\n[[vary]]\nheight = [1_048_576]\n",
-            f"13: traffic.slots: must be at most {10**15 // (2**20 * 3 * 21)} with "
+            f"16: vary.0.slots: must be at most {10**15 // (2**20 * 3 * 21)} with "
             f"{2**20 * 3 * 21} nodes, the warm-up included; is 1000000050",
         ),
     ],
@@ -314,7 +315,7 @@ def test_a_scenario_builds_on_another(tmp_path):
     path.write_text('extends = "base.toml"\ntitle = "mine"\n[switch]\nangles = 5\n')
     scenario = load(path)
     assert (scenario.title, scenario.name) == ("mine", "mine")
-    assert (scenario.setting.switch.height, scenario.setting.switch.angles) == (4, 5)
+    assert (scenario.switch.height, scenario.switch.angles) == (4, 5)
 
 
 def test_a_common_part_may_lack_what_others_add(tmp_path):
@@ -327,7 +328,8 @@ def test_a_common_part_may_lack_what_others_add(tmp_path):
 def test_a_misspelt_kind_is_no_card(tmp_path):
     path = edited(tmp_path, 'kind = "switch"', 'kind = "swich"')
     assert faults(path) == [
-        "small.toml:1: kind: must be 'switch', not 'swich'; did you mean 'switch'?"
+        "small.toml:1: kind: no such kind 'swich'; there are rabbitmq, switch, messaging; "
+        "did you mean 'switch'?"
     ]
     assert not is_card({"kind": "switch"})
     assert is_card({"kind": "broker"})
@@ -344,11 +346,9 @@ def traced(tmp_path, lines, name="packets.csv"):
 
 def test_a_trace_lies_beside_the_file_and_becomes_part_of_the_question(tmp_path):
     scenario = load(traced(tmp_path, "0,0,5\n3,11,0\n"))
-    assert scenario.setting.traffic.trace == ((0, 0, 5), (3, 11, 0))
+    assert scenario.traffic.trace == ((0, 0, 5), (3, 11, 0))
     (tmp_path / "packets.csv").unlink()
-    assert (
-        load(small(tmp_path, text=to_toml(scenario), name="again.toml")).setting == scenario.setting
-    )
+    assert load(small(tmp_path, text=to_toml(scenario), name="again.toml")) == scenario
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_a_scenario_without_a_switch_asks_for_one(tmp_path):
 def test_a_hot_spot_is_frozen(tmp_path):
     new = 'load = 0.3\npattern = "hot-spot"\nhot = { fraction = 0.1, outputs = [1, 2] }'
     scenario = load(edited(tmp_path, "load = 0.3", new))
-    assert scenario.setting.traffic.hot == Hot(0.1, (1, 2))
+    assert scenario.traffic.hot == Hot(0.1, (1, 2))
 
 
 def test_the_file_of_the_documentation_is_good(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dvsim.scenario.load import load
+from dvsim.kinds.load import load
 from dvsim.system.iteration import run_iteration
 from dvsim.system.schedule import share
 

@@ -13,10 +13,11 @@ from run_builder import (
     vortex_scenario,
 )
 
-from dvsim.scenario.types import Tolerance
-from dvsim.validation.assess import columns_passed, tallies, validate
-from dvsim.validation.reference import published
-from dvsim.validation.verdict import compare, judge, judge_column, log_error
+from dvsim.evidence.numbers import agrees, log_error
+from dvsim.evidence.published.compare import compare, judge_column
+from dvsim.evidence.validation import columns_passed, tallies, validate
+from dvsim.kinds.rabbitmq.published import published
+from dvsim.kinds.rabbitmq.spec import Tolerance
 
 
 def row_of(comparison, column, statistic, reading="as printed"):
@@ -52,7 +53,7 @@ def test_there_is_no_log_error_of_zero(pair):
     ],
 )
 def test_a_number_passes_within_its_tolerance(simulated, published_value, verdict):
-    assert judge(simulated, published_value, 0.15) == verdict
+    assert agrees(simulated, published_value, 0.15) is (verdict == "pass")
 
 
 def test_every_published_statistic_has_a_row():
@@ -133,7 +134,7 @@ def imitate(column="r1", **changes):
             statistic=name,
             published=value,
             simulated=statistics[name],
-            verdict=judge(statistics[name], value, 0.3),
+            verdict="pass" if agrees(statistics[name], value, 0.3) else "fail",
         )
         for name, value in published(scenario, column).items()
     ]

@@ -7,12 +7,12 @@ import pytest
 from run_builder import samples, vortex_scenario
 
 from dvsim.errors import ScenarioError
-from dvsim.results.measures import MEASURES, interval, rates, ratio
+from dvsim.kinds.load import check_file, load, load_campaign
+from dvsim.kinds.rabbitmq.spec import Measure
+from dvsim.results.measures import MEASURES, interval, ratio
 from dvsim.results.whatif import answers
 from dvsim.scenario import find
-from dvsim.scenario.load import check_file, load, load_campaign
 from dvsim.scenario.render import to_toml
-from dvsim.scenario.schema import Measure
 
 QUESTION = """\
 title = "What if?"
@@ -207,14 +207,26 @@ def test_a_change_that_nobody_would_notice_is_none(asked):
 
 
 def test_receivers_are_added_up_or_averaged(asked):
-    run = runs_of(asked, [(100,), (1,), (1,)])[0]
-    run = replace(run, samples=samples({(1, 1, 1): [10, 30], (1, 1, 2): [20, 20]}))
-    assert rates(run).tolist() == [40.0]
-    assert rates(run, each=True).tolist() == [20.0]
+    runs = runs_of(asked, [(1,), (1,), (1,)])
+    table = samples({(1, 1, 1): [10, 30], (1, 1, 2): [20, 20]})
+    runs = [replace(run, samples=table) for run in runs]
+    assert runs[0].rates == {1: 40.0}
+    receivers = runs[0].scenario.system.receivers
+    for rate, wanted in ("all", 40.0), ("each", 40.0 / receivers):
+        told = [
+            replace(
+                run, scenario=replace(run.scenario, whatif=replace(run.scenario.whatif, rate=rate))
+            )
+            for run in runs
+        ]
+        (answer,) = answers(told)
+        assert answer.parts[0].outcomes[0].rate.value == wanted
 
 
 def test_a_ratio_needs_something_to_divide_by(asked):
-    zero, some, _ = (rates(run) for run in runs_of(asked, [(0, 1), (2, 2), (1, 1)]))
+    zero, some, _ = (
+        np.array(list(run.rates.values())) for run in runs_of(asked, [(0, 1), (2, 2), (1, 1)])
+    )
     assert ratio(some, zero) is None
     assert ratio(zero, some) is None
     assert ratio(some, some[:1]) is None

@@ -5,7 +5,7 @@ import pytest
 
 from dvsim.core import DramRing, VortexCard, Window, WordArrival, WordCard, WordRing
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.scenario.load import load, load_card
+from dvsim.kinds.load import load, load_card
 from dvsim.scenario.word_card import beyond_words
 from dvsim.system.card_error import flow_error
 from dvsim.system.fabric import fabric_of

@@ -1,5 +1,6 @@
 /* Opening and closing. */
 #include "client.h"
+#include "sized.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -109,23 +110,26 @@ static int set_up(struct vic_client *c, const struct vic_message_config *message
     return draw_session(c, attr);
 }
 
-int vic_client_open(vic_t *card, const struct vic_message_config *messages,
-                    const struct vic_client_config *config, vic_client_t **client)
+int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *card,
+                          const struct vic_message_config *rings, const struct vic_client_config *given,
+                          vic_client_t **client)
 {
-    static const struct vic_client_config usual = {0, 0, 0};
+    struct vic_message_config own_rings, *messages = &own_rings;
+    struct vic_client_config own, *config = &own;
     const unsigned known =
         VIC_CLIENT_AT_MOST_ONCE | VIC_CLIENT_PERSISTENT | VIC_CLIENT_BRIDGE | VIC_CLIENT_RETURNS;
     struct vic_attr attr;
-    config = config != NULL ? config : &usual;
     if (client == NULL) {
-        return VIC_EINVAL;
+        return fail_null(0, "client != NULL");
     }
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     *client = NULL;
     int status = vic_query_attr(card, &attr);
+    status = status == VIC_OK ? sized_take(messages, sizeof *messages, rings, messages_bytes) : status;
+    status = status == VIC_OK ? sized_take(config, sizeof *config, given, config_bytes) : status;
     if (status != VIC_OK || (config->flags & ~known) != 0) {
-        return status != VIC_OK ? status : VIC_EINVAL;
+        return status != VIC_OK ? status : fail(VIC_EINVAL, "flags 0x%x are not all known (0x%x)", config->flags, known);
     }
     struct vic_client *c = slab_take(&slab);
     if (c == NULL) {
@@ -145,12 +149,37 @@ int vic_client_open(vic_t *card, const struct vic_message_config *messages,
     if (status != VIC_OK) {
         free_parts(c);
         slab_give(&slab, c);
-        return status;
+        return fail_keep(status);
     }
     atomic_store(&c->open, 1);
     *client = c;
     client_tell_all(c, 0);
     return VIC_OK;
+}
+
+int client_no_name(const struct vic_client *c, const char *name, const void *body, size_t bytes)
+{
+    size_t length = name != NULL ? strlen(name) : 0;
+    if (name == NULL || (body == NULL && bytes > 0)) {
+        return fail(VIC_EINVAL, name == NULL ? "the key, queue, topic or pattern is NULL"
+                                             : "body is NULL, and bytes is not 0");
+    }
+    if (length > VIC_KEY_MOST) {
+        return fail(VIC_EINVAL, "a key, queue, topic or pattern of %zu bytes is longer than %d", length, VIC_KEY_MOST);
+    }
+    return fail(VIC_EINVAL, "%zu bytes, a key of %zu and a header of %zu are more than max_bytes, %zu", bytes, length,
+                vic_envelope_header(VIC_PUBLISH), c->max_bytes);
+}
+
+/* For who has no macro: the configs as they were in 0.1, which were alike. */
+int(vic_client_open)(vic_t *card, const struct vic_message_config *messages, const struct vic_client_config *config,
+                     vic_client_t **client)
+{
+    struct config_0_1 {
+        size_t numbers[2];
+        unsigned flags;
+    };
+    return vic_client_open_sized(sizeof(struct config_0_1), sizeof(struct config_0_1), card, messages, config, client);
 }
 
 int vic_client_counts(vic_client_t *c, struct vic_client_count *counts)
@@ -160,7 +189,7 @@ int vic_client_counts(vic_client_t *c, struct vic_client_count *counts)
         return status;
     }
     if (counts == NULL) {
-        return client_leave(c, VIC_EINVAL);
+        return client_leave(c, fail_null(0, "counts != NULL"));
     }
     client_lock_take(c, &c->lock);
     *counts = c->count;
@@ -191,21 +220,23 @@ int vic_client_close(vic_client_t *c)
 {
     uint32_t is_open = 1;
     if (c == NULL) {
-        return VIC_EINVAL;
+        return fail_null(1, "");
     }
     if (!atomic_compare_exchange_strong(&c->open, &is_open, 0)) {
-        return VIC_ECLOSED;
+        return fail_as(VIC_ECLOSED);
     }
     while (atomic_load(&c->users) != 0) { /* they look at `open` after each slice of a wait */
         vic_counter_set(c->card, c->wake, 0);
         vic_relax(c->card);
     }
     bool lost = c->count.unconfirmed > 0;
+    cancel_layers++;
     say_goodbye(c);
     int status = vic_message_close(c->messages);
+    cancel_layers--;
     lost = lost || (status == VIC_EPEER && (c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0);
     vic_counter_free(c->card, c->wake);
     free_parts(c);
     slab_give(&slab, c);
-    return lost ? VIC_EPEER : VIC_OK;
+    return lost ? fail(VIC_EPEER, "not all that was published is confirmed") : VIC_OK;
 }

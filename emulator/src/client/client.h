@@ -11,6 +11,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "cancel.h"
+#include "fail.h"
 #include "vic_client.h"
 
 enum { SCRATCH = 64 << 10, PATTERNS_MOST = 1024 };
@@ -218,20 +220,30 @@ void client_free_patterns(struct pattern *patterns);
 static inline int client_enter(struct vic_client *c)
 {
     if (c == NULL) {
-        return VIC_EINVAL;
+        return fail_null(1, "");
     }
     atomic_fetch_add(&c->users, 1);
     if (atomic_load(&c->open) == 0) {
         atomic_fetch_sub(&c->users, 1);
-        return VIC_ECLOSED;
+        return fail_as(VIC_ECLOSED);
     }
+    cancel_layers++;
     return VIC_OK;
+}
+
+/* VIC_EINVAL: a name that is NULL or too long, or a body that is or with it. */
+int client_no_name(const struct vic_client *c, const char *name, const void *body, size_t bytes) FAIL_COLD;
+
+static inline int client_no_card(const struct vic_client *c, uint32_t card)
+{
+    return fail(VIC_ERANGE, "card %u does not exist (0 .. %u)", card, c->cards - 1);
 }
 
 static inline int client_leave(struct vic_client *c, int status)
 {
+    cancel_layers--;
     atomic_fetch_sub(&c->users, 1);
-    return status;
+    return __builtin_expect(status != VIC_OK, 0) ? fail_keep(status) : status;
 }
 
 #endif

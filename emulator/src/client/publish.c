@@ -193,10 +193,10 @@ int vic_client_publish(vic_client_t *c, uint32_t bridge, const char *key, const 
     size_t key_bytes = key != NULL ? strlen(key) : 0;
     if (key == NULL || (body == NULL && bytes > 0) || key_bytes > VIC_KEY_MOST || bytes > c->max_bytes ||
         vic_envelope_header(VIC_PUBLISH) + key_bytes > c->max_bytes - bytes) {
-        return client_leave(c, VIC_EINVAL);
+        return client_leave(c, client_no_name(c, key, body, bytes));
     }
     if (bridge >= c->cards) {
-        return client_leave(c, VIC_ERANGE);
+        return client_leave(c, client_no_card(c, bridge));
     }
     bool once = (c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0;
     struct vic_envelope e = {.kind = VIC_PUBLISH, .session = c->session, .key = key, .key_bytes = key_bytes,

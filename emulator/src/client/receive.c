@@ -98,7 +98,7 @@ int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t tim
         return status;
     }
     if (delivery == NULL) {
-        return client_leave(c, VIC_EINVAL);
+        return client_leave(c, fail_null(0, "delivery != NULL"));
     }
     client_be_receiver(c);
     uint64_t deadline_ns = client_deadline(c, timeout_ns);
@@ -119,7 +119,7 @@ int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t tim
 int vic_client_release(vic_client_t *c, struct vic_delivery *delivery)
 {
     if (c == NULL || delivery == NULL) {
-        return VIC_EINVAL;
+        return fail_null(c == NULL, "delivery != NULL");
     }
     free(delivery->memory);
     delivery->memory = NULL;
@@ -129,7 +129,8 @@ int vic_client_release(vic_client_t *c, struct vic_delivery *delivery)
 }
 
 /* To the card that sent it, as long as that knows of it. */
-static int answer(struct vic_client *c, const struct vic_delivery *delivery, const struct vic_envelope *e)
+static int answer(struct vic_client *c, const struct vic_delivery *delivery, const struct vic_envelope *e,
+                  uint64_t deadline_ns)
 {
     enum { SLICE_NS = 10 * 1000 * 1000 };
     struct turn turn = {0};
@@ -139,11 +140,11 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
         if (status != VIC_OK || opens != delivery->token[2]) {
             return status;
         }
-        status = client_say(c, delivery->src, e, SLICE_NS);
-        if (status != VIC_ETIMEDOUT) {
+        status = client_say(c, delivery->src, e, client_slice(c, SLICE_NS, deadline_ns));
+        if (status != VIC_ETIMEDOUT || client_slice(c, 1, deadline_ns) == 0) {
             return status;
         }
-        status = client_turn(c, &turn, client_deadline(c, SLICE_NS));
+        status = client_turn(c, &turn, client_deadline(c, client_slice(c, SLICE_NS, deadline_ns)));
         if (status != VIC_OK && status != VIC_ETIMEDOUT && status != VIC_ENOSPC) {
             return status;
         }
@@ -152,22 +153,27 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
 
 int vic_client_ack(vic_client_t *c, struct vic_delivery *delivery, int reject)
 {
+    return vic_client_ack_within(c, delivery, reject, VIC_FOREVER);
+}
+
+int vic_client_ack_within(vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns)
+{
     int status = client_enter(c);
     if (status != VIC_OK) {
         return status;
     }
     if (delivery == NULL || delivery->kind == 0 || delivery->src >= c->cards) {
-        return client_leave(c, VIC_EINVAL);
+        return client_leave(c, fail(VIC_EINVAL, "this is no delivery, or it was acknowledged"));
     }
     struct vic_envelope e = {.session = delivery->token[0], .id = delivery->token[1]};
     if (delivery->kind == VIC_DELIVER) {
         e.kind = VIC_ACK;
         e.flags = reject != 0 ? VIC_REJECTED : 0;
-        status = answer(c, delivery, &e);
+        status = answer(c, delivery, &e, client_deadline(c, timeout_ns));
     } else if (delivery->kind == VIC_PUBLISH && (delivery->flags & VIC_CONFIRM_WANTED) != 0) {
         e.kind = VIC_CONFIRM;
         e.flags = reject != 0 ? VIC_REFUSED : 0;
-        status = answer(c, delivery, &e);
+        status = answer(c, delivery, &e, client_deadline(c, timeout_ns));
     }
     if (status == VIC_OK) {
         vic_client_release(c, delivery);

@@ -35,10 +35,11 @@ int vic_client_subscribe(vic_client_t *c, uint32_t bridge, const char *queue, ui
     }
     size_t bytes = queue != NULL ? strlen(queue) : 0;
     if (queue == NULL || bytes > VIC_KEY_MOST || credit == 0) {
-        return client_leave(c, VIC_EINVAL);
+        return client_leave(c, credit == 0 ? fail(VIC_EINVAL, "credit is 0; 1 is the least")
+                                           : client_no_name(c, queue, NULL, 0));
     }
     if (bridge >= c->cards) {
-        return client_leave(c, VIC_ERANGE);
+        return client_leave(c, client_no_card(c, bridge));
     }
     struct subscription *s = malloc(sizeof *s + bytes);
     if (s == NULL) {
@@ -79,5 +80,6 @@ int vic_client_unsubscribe(vic_client_t *c, uint32_t subscription)
     if (status == VIC_OK) {
         tell_now(c, bridge);
     }
-    return client_leave(c, status);
+    return client_leave(c, status == VIC_OK ? status : fail(status, "there is no subscription %u, or it has ended",
+                                                            subscription));
 }

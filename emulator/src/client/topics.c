@@ -104,13 +104,15 @@ static int change(struct vic_client *c, const char *text, size_t bytes, bool bin
 {
     struct pattern **at = find(&c->patterns, text, bytes);
     if (*at == NULL && binds) {
-        int status = c->patterns_count < PATTERNS_MOST ? add(at, text, bytes) : VIC_ENOSPC;
+        int status = c->patterns_count < PATTERNS_MOST
+                         ? add(at, text, bytes)
+                         : fail(VIC_ENOSPC, "%d patterns are bound, the most there can be", (int)PATTERNS_MOST);
         if (status != VIC_OK) {
             return status;
         }
         c->patterns_count++;
     } else if (*at == NULL || (*at)->bound == binds) {
-        return binds ? VIC_OK : VIC_EINVAL;
+        return binds ? VIC_OK : fail(VIC_EINVAL, "'%.60s' is not bound", text);
     }
     (*at)->bound = binds;
     (*at)->stamp = ++c->stamp;
@@ -129,12 +131,14 @@ static int change_and_tell(struct vic_client *c, const char *text, bool binds)
     }
     size_t bytes = text != NULL ? strlen(text) : 0;
     if (text == NULL || bytes > VIC_KEY_MOST) {
-        return client_leave(c, VIC_EINVAL);
+        return client_leave(c, client_no_name(c, text, NULL, 0));
     }
     client_lock_take(c, &c->lock);
     status = change(c, text, bytes, binds);
     client_lock_give(&c->lock);
-    client_tell_all(c, 0);
+    if (status == VIC_OK) {
+        client_tell_all(c, 0);
+    }
     return client_leave(c, status);
 }
 
@@ -205,7 +209,7 @@ int vic_client_topic(vic_client_t *c, const char *topic, const void *body, size_
     size_t key_bytes = topic != NULL ? strlen(topic) : 0, header = vic_envelope_header(VIC_TOPIC);
     if (topic == NULL || (body == NULL && bytes > 0) || key_bytes > VIC_KEY_MOST || bytes > c->max_bytes ||
         header + key_bytes > c->max_bytes - bytes) {
-        return client_leave(c, VIC_EINVAL);
+        return client_leave(c, client_no_name(c, topic, body, bytes));
     }
     struct vic_envelope e = {.kind = VIC_TOPIC, .session = c->session, .key = topic, .key_bytes = key_bytes,
                              .body = body, .bytes = bytes};

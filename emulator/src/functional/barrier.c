@@ -23,6 +23,21 @@ static bool somebody_is_gone(void *what)
     return true; /* asked only if a program has ended */
 }
 
+/* Somebody else of this card may be in the barrier next. */
+static void leave(struct vic *card)
+{
+    atomic_store(&functional_of(card)->in_barrier, 0);
+    bell_ring(&card->me->arrival);
+}
+
+/* The thread ends in here: it has not taken part, unless all are in. */
+static void go(void *what)
+{
+    const struct visit *visit = what;
+    barrier_go(visit->card->job, visit->card->number);
+    leave(visit->card);
+}
+
 /* Take part; true if this card was the last. */
 static bool arrive(struct vic *card, uint32_t *generation)
 {
@@ -53,7 +68,7 @@ static int cross(struct vic *card, uint64_t timeout_ns)
         return VIC_OK;
     }
     struct wait wait = {.bell = released, .ready = is_complete, .what = &visit, .progress = held_progress,
-                        .coming = held_coming, .hopeless = somebody_is_gone};
+                        .coming = held_coming, .hopeless = somebody_is_gone, .undo = go};
     int status = wait_for(card, &wait, timeout_ns);
     race_point(1, 300000);
     return status != VIC_OK && barrier_go(card->job, card->number) ? status : VIC_OK;
@@ -79,7 +94,6 @@ int functional_barrier(struct vic *card, uint64_t timeout_ns)
         timeout_ns = spent < timeout_ns ? timeout_ns - spent : 0;
     }
     status = cross(card, timeout_ns);
-    atomic_store(&functional_of(card)->in_barrier, 0);
-    bell_ring(&card->me->arrival);
+    leave(card);
     return status;
 }

@@ -109,12 +109,12 @@ static bool reader_is_gone(void *what)
     return atomic_load(&to->card->job->card[to->dest].end) != CARD_RUNS;
 }
 
-int fifo_wait_room(struct vic *card, uint32_t dest)
+int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns)
 {
     struct target to = {card, dest};
     struct wait wait = {.bell = &card->job->card[dest].space, .ready = has_room, .what = &to,
                         .progress = held_progress, .coming = held_coming, .hopeless = reader_is_gone};
-    return wait_for(card, &wait, VIC_FOREVER);
+    return wait_for(card, &wait, timeout_ns);
 }
 
 /* Take between min and max words, or none. Places that nobody will fill are passed. */
@@ -157,7 +157,27 @@ int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *
 {
     held_progress(card);
     *n = functional_chance(card, card->job->config.extra_polls) ? 0 : take(card, words, 1, max);
-    return VIC_OK;
+    return *n == 0 && job_known_orphaned(card->job) ? VIC_ECLOSED : VIC_OK;
+}
+
+bool fifo_holds(struct vic *card, size_t min)
+{
+    struct fifo_slot *slots = job_slots(card->job, card->number);
+    uint64_t mask = card->job->ring - 1, head = atomic_load(&card->me->fifo_head), before;
+    size_t count = 0;
+    do {
+        before = head;
+        uint64_t last = head + min - 1;
+        bool old = ticket_is_old(atomic_load_explicit(&slots[last & mask].ticket, memory_order_acquire), last);
+        count = 0;
+        for (uint64_t at = head; !old && count < min && at - head <= mask; at++) {
+            uint64_t ticket = atomic_load_explicit(&slots[at & mask].ticket, memory_order_acquire);
+            count += ticket == ticket_word(at);
+            old = ticket != ticket_word(at) && ticket != ticket_void(at);
+        }
+        head = atomic_load(&card->me->fifo_head);
+    } while (count < min && head != before); /* another thread took some meanwhile: there may be others behind */
+    return count >= min;
 }
 
 struct reader {

@@ -22,6 +22,7 @@ bool functional_chance(struct vic *card, double probability)
 static void dispose(struct vic *card)
 {
     held_dispose(card);
+    events_dispose(&functional_of(card)->events);
     free(card->own);
     card->own = NULL;
 }
@@ -37,7 +38,15 @@ static int open_card(struct vic *card)
         free(own);
         return VIC_ESYS;
     }
+    events_open(&own->events);
     return VIC_OK;
+}
+
+static int close_card(struct vic *card)
+{
+    int status = held_close(card);
+    events_close(card);
+    return status;
 }
 
 static uint64_t peer_opens(const struct vic *card, uint32_t peer)
@@ -62,6 +71,7 @@ static int compute(struct vic *card, uint64_t ns)
 static void relax(struct vic *card)
 {
     held_progress(card);
+    job_orphaned(card->job); /* the next look says so, if it is */
     _Atomic uint32_t *relaxes = &functional_of(card)->relaxes;
     uint32_t before = atomic_fetch_add_explicit(relaxes, 1, memory_order_relaxed);
     if (before < card->spins) {
@@ -72,7 +82,6 @@ static void relax(struct vic *card)
         struct bell *bell = &card->me->arrival;
         bell_sleep(bell, bell_enter(bell), RELAX_SLEEP_NS);
         atomic_store_explicit(relaxes, card->spins, memory_order_relaxed);
-        job_orphaned(card->job); /* the next wait says so, if it is */
     }
 }
 
@@ -111,7 +120,7 @@ static int counter_get(struct vic *card, unsigned counter, int64_t *n)
         }
     }
     *n = value;
-    return VIC_OK;
+    return value != 0 && job_known_orphaned(card->job) ? VIC_ECLOSED : VIC_OK;
 }
 
 struct awaited {
@@ -138,7 +147,7 @@ static int counter_wait(struct vic *card, unsigned counter, uint64_t timeout_ns)
 const struct provider functional_provider = {
     .name = "functional",
     .open = open_card,
-    .close = held_close,
+    .close = close_card,
     .dispose = dispose,
     .peer_opens = peer_opens,
     .time_ns = time_ns,
@@ -147,6 +156,7 @@ const struct provider functional_provider = {
     .write = write_words,
     .read = read_words,
     .send = functional_send,
+    .try_send = functional_try_send,
     .send_cached = functional_send_cached,
     .put = functional_put,
     .dma_send = functional_dma_send,
@@ -156,6 +166,8 @@ const struct provider functional_provider = {
     .counter_set = counter_set,
     .counter_get = counter_get,
     .counter_wait = counter_wait,
+    .wait_any = functional_wait_any,
+    .event_fd = functional_event_fd,
     .fifo_poll = functional_fifo_poll,
     .fifo_wait = functional_fifo_wait,
     .barrier = functional_barrier,

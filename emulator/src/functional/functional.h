@@ -9,6 +9,7 @@
 #ifndef VIC_FUNCTIONAL_H
 #define VIC_FUNCTIONAL_H
 
+#include "events.h"
 #include "handle.h"
 #include "packet.h"
 #include "wait.h"
@@ -18,6 +19,7 @@ struct held;
 
 struct functional {
     struct held *held;
+    struct events events;
     _Atomic size_t held_count;   /* packets */
     _Atomic uint64_t draws;      /* of functional_chance */
     _Atomic uint64_t fifo_words; /* sent under the fault fifo-drop */
@@ -78,7 +80,10 @@ bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *
 size_t fifo_push(struct vic *card, uint32_t dest, const uint64_t *words, size_t n);
 
 /* Wait until the FIFO of a card has room. */
-int fifo_wait_room(struct vic *card, uint32_t dest);
+int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns);
+
+/* True if the FIFO of this card holds at least so many words. It takes none. */
+bool fifo_holds(struct vic *card, size_t min);
 
 int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n);
 int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, size_t *n,
@@ -91,15 +96,22 @@ int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t m
 size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status,
                     uint32_t *full);
 
-/* Headers from SRAM, block by block. check_block: are the packets good? */
+/* Headers from SRAM, block by block. check_block: are the packets good? `more`: NULL, or
+ * the payloads of the whole call. */
 typedef int block_function(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
                            void *more);
 int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t n, block_function *what,
                void *more);
 block_function check_block;
 
+/* ---- any.c: what vic_wait says of these */
+uint64_t any_ready(struct vic *card, uint64_t counters, size_t fifo_min);
+
 /* ---- the rest of the table */
+int functional_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready,
+                        uint64_t timeout_ns);
 int functional_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
+int functional_try_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent);
 int functional_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
 int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
                    unsigned counter);

@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 #include "held.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { FEW = 4096, CHUNK = 1024, PERIOD_NS = 100 * 1000 };
+enum { FEW = 4096, CHUNK = 1024, PERIOD_NS = 100 * 1000, PERIOD_MOST_NS = 5 * 1000 * 1000 };
 
 struct held_packet {
     uint64_t header, payload;
@@ -20,7 +22,7 @@ struct held {
     pthread_cond_t some;
     struct held_packet *packet;
     size_t room;
-    uint64_t random;
+    uint64_t random, passes; /* passes: in which some packets left */
     bool shuffle, runs, stop;
     pthread_t thread;
 };
@@ -124,6 +126,7 @@ static void pass(struct vic *card, struct held *held, size_t most)
     }
     bool left = held->shuffle ? pass_shuffled(card, held, &tally) : pass_in_order(card, held, most, &tally);
     tally_flush(card, &tally);
+    held->passes += left;
     if (left) {
         bell_ring(&card->me->arrival); /* somebody may wait for a transfer, or for room here */
     }
@@ -182,10 +185,11 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
         uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
         status = held->stop ? VIC_ECLOSED : packet_check(card, header, payload);
         if (status != VIC_OK) {
+            status == VIC_ECLOSED ? fail_as(status) : fail_packet(card, status, i, header, payload);
             break;
         }
         if (!append(held, header, payload, dma)) {
-            status = VIC_ESYS;
+            status = fail_as(VIC_ESYS);
         } else if (dma != NULL) {
             atomic_fetch_add(&dma->left, 1);
         }
@@ -199,6 +203,12 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
     return status;
 }
 
+static struct wait room_in(struct vic *card)
+{
+    return (struct wait){.bell = &card->me->arrival, .ready = is_few, .what = card, .progress = held_progress,
+                         .coming = held_coming};
+}
+
 int held_keep(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
               struct transfer *dma, bool wait)
 {
@@ -206,12 +216,24 @@ int held_keep(struct vic *card, const uint64_t *headers, const uint64_t *payload
     for (size_t i = 0; i < n && status == VIC_OK; i += CHUNK) {
         status = keep_chunk(card, headers + i, payloads + i, n - i < CHUNK ? n - i : CHUNK, dma);
         if (status == VIC_OK && wait && !is_few(card)) {
-            struct wait room = {.bell = &card->me->arrival, .ready = is_few, .what = card,
-                                .progress = held_progress, .coming = held_coming};
+            struct wait room = room_in(card);
             status = wait_for(card, &room, VIC_FOREVER);
         }
     }
     return status;
+}
+
+int held_try(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *kept)
+{
+    held_progress(card);
+    struct wait room = room_in(card);
+    int status = wait_for(card, &room, 0);
+    for (size_t i = 0, some; i < n && status == VIC_OK && is_few(card); i += some) {
+        some = n - i < CHUNK ? n - i : CHUNK;
+        status = keep_chunk(card, headers + i, payloads + i, some, NULL);
+        *kept += status == VIC_OK ? some : 0;
+    }
+    return status == VIC_ETIMEDOUT || (status == VIC_OK && *kept < n) ? fail_as(VIC_EAGAIN) : status;
 }
 
 int held_open(struct vic *card)
@@ -257,19 +279,41 @@ bool held_coming(struct vic *card)
     return hope;
 }
 
-void held_close(struct vic *card)
+/* Deliver as long as that gets anywhere: VIC_OK, VIC_ETIMEDOUT. Needs the lock. */
+static int deliver_last(struct vic *card, struct held *held)
+{
+    uint64_t since_ns = job_clock_ns(), passes = held->passes;
+    long nap_ns = PERIOD_NS;
+    for (;;) {
+        pass(card, held, SIZE_MAX);
+        if (!any_hope(card, held)) {
+            return VIC_OK;
+        }
+        uint64_t now_ns = job_clock_ns();
+        if (held->passes != passes) {
+            passes = held->passes;
+            since_ns = now_ns;
+            nap_ns = PERIOD_NS;
+        } else if (now_ns - since_ns >= CLOSE_PATIENCE_NS) {
+            return VIC_ETIMEDOUT;
+        }
+        pthread_mutex_unlock(&held->lock);
+        nanosleep(&(struct timespec){0, nap_ns}, NULL);
+        nap_ns = 2 * nap_ns < PERIOD_MOST_NS ? 2 * nap_ns : PERIOD_MOST_NS;
+        pthread_mutex_lock(&held->lock);
+    }
+}
+
+int held_close(struct vic *card)
 {
     struct held *held = held_of(card);
     pthread_mutex_lock(&held->lock);
     held->shuffle = false;
-    for (;;) {
-        pass(card, held, SIZE_MAX);
-        if (!any_hope(card, held)) {
-            break;
-        }
-        pthread_mutex_unlock(&held->lock);
-        nanosleep(&(struct timespec){0, PERIOD_NS}, NULL);
-        pthread_mutex_lock(&held->lock);
+    int status = deliver_last(card, held);
+    if (status != VIC_OK) {
+        fprintf(stderr, "vic: card %" PRIu32 " was closed with %zu packets that are lost: the FIFO of card %" PRIu32
+                " is full, and nobody took a word for %d s\n", card->number, atomic_load(held->count),
+                packet_of(held->packet[0].header).dest, (int)(CLOSE_PATIENCE_NS / 1000000000));
     }
     atomic_store(held->count, 0);
     held->stop = true;
@@ -279,6 +323,7 @@ void held_close(struct vic *card)
     if (runs) {
         pthread_join(held->thread, NULL);
     }
+    return status;
 }
 
 void held_dispose(struct vic *card)

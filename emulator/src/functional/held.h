@@ -13,14 +13,18 @@
 /* VIC_OK, VIC_ESYS. */
 int held_open(struct vic *card);
 
-/* Deliver all, but for packets whose FIFO is full and whose card is gone; end the thread. */
-void held_close(struct vic *card);
+/* Deliver all, but for packets whose FIFO is full and whose card is gone; end the thread. VIC_ETIMEDOUT, after saying how
+ * many packets are lost: none could be delivered for CLOSE_PATIENCE_NS. */
+int held_close(struct vic *card);
 void held_dispose(struct vic *card);
 
 /* Hold packets, checked again; dma->left (if there is one) counts those that have not been delivered. With
  * `wait`, not before there are few enough. VIC_OK, VIC_ESYS, those of a check, the statuses of a wait. */
 int held_keep(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
               struct transfer *dma, bool wait);
+
+/* Hold as many as there is room for, the first ones. VIC_EAGAIN: not all. */
+int held_try(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *kept);
 
 /* Some of what is held will arrive: its card is there to take it. */
 bool held_coming(struct vic *card);

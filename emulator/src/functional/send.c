@@ -10,7 +10,7 @@ enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
 static size_t push_run(struct vic *card, uint64_t first, const uint64_t *headers, const uint64_t *payloads, size_t n,
                        struct tally *tally)
 {
-    const uint64_t same = ~(UINT64_C(63) << 22 | UINT64_C(0x3fffff)); /* all but counter and address */
+    const uint64_t same = ~(UINT64_C(63) << VIC_HEADER_COUNTER_AT | HEADER_ADDR); /* all but counter and address */
     const uint32_t dest = packet_of(first).dest;
     unsigned char counter[CLAIM_MOST];
     uint64_t header = first;
@@ -46,7 +46,7 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
     while (i < n) {
         uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
         struct packet packet = packet_of(header);
-        if (__builtin_expect(header >> 48 == 0 && packet.op == VIC_WRITE && packet.dest < cards &&
+        if (__builtin_expect(header >> VIC_HEADER_END_AT == 0 && packet.op == VIC_WRITE && packet.dest < cards &&
                              packet.addr < words && (counters >> packet.counter & 1), 1)) {
             word_store(&job_sram(job, packet.dest)[packet.addr], payload);
             tally_add(card, &tally, tally_key(packet.dest, packet.counter), 1);
@@ -55,6 +55,7 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
         }
         *status = packet_check(card, header, payload);
         if (*status != VIC_OK) {
+            fail_packet(card, *status, i, header, payload);
             break;
         }
         size_t done = packet.op == VIC_FIFO ? push_run(card, header, headers + i, payloads + i, n - i, &tally)
@@ -82,7 +83,7 @@ static int send_checked(struct vic *card, const uint64_t *headers, const uint64_
         if (sent == n || status != VIC_OK) {
             return status;
         }
-        status = fifo_wait_room(card, full);
+        status = fifo_wait_room(card, full, VIC_FOREVER);
         if (status != VIC_OK) {
             return status;
         }
@@ -91,7 +92,7 @@ static int send_checked(struct vic *card, const uint64_t *headers, const uint64_
 
 int functional_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
 {
-    int status = packets_check(card, headers, payloads, n);
+    int status = packets_check(card, headers, payloads, n, 0);
     return status == VIC_OK ? send_checked(card, headers, payloads, n) : status;
 }
 
@@ -110,8 +111,7 @@ int each_block(struct vic *card, vic_addr_t at, const uint64_t *payloads, size_t
 
 int check_block(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, void *more)
 {
-    (void)more;
-    return packets_check(card, headers, payloads, n);
+    return packets_check(card, headers, payloads, n, more != NULL ? (size_t)(payloads - (const uint64_t *)more) : 0);
 }
 
 /* Headers in SRAM can be changed by any card at any time, so each block is looked at again. */
@@ -123,7 +123,7 @@ static int send_block(struct vic *card, const uint64_t *headers, const uint64_t 
 
 int functional_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n)
 {
-    int status = n > BLOCK ? each_block(card, headers, payloads, n, check_block, NULL) : VIC_OK;
+    int status = n > BLOCK ? each_block(card, headers, payloads, n, check_block, (void *)(uintptr_t)payloads) : VIC_OK;
     return status == VIC_OK ? each_block(card, headers, payloads, n, send_block, NULL) : status;
 }
 

@@ -31,7 +31,7 @@ static void set_due(struct vic *card, struct transfer *dma, size_t n)
 int functional_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n,
                         struct transfer *dma)
 {
-    int status = each_block(card, headers, payloads, n, check_block, NULL);
+    int status = each_block(card, headers, payloads, n, check_block, (void *)(uintptr_t)payloads);
     if (status == VIC_OK) {
         set_due(card, dma, n);
         status = each_block(card, headers, payloads, n, dma_block, dma);
@@ -56,7 +56,7 @@ static bool is_done(const struct vic *card, const struct transfer *dma)
 int functional_dma_done(struct vic *card, struct transfer *dma)
 {
     held_progress(card);
-    return is_done(card, dma);
+    return is_done(card, dma) ? 1 : job_known_orphaned(card->job) ? VIC_ECLOSED : 0;
 }
 
 /* The engine itself goes on, but for a FIFO that nobody reads any more. */

@@ -66,6 +66,8 @@ static void take_in(struct outward *out, const struct state *state)
     if (state->place - out->taken > out->sent - out->taken) {
         return;
     }
+    uint32_t advance = state->place - out->taken;
+    out->earlier -= advance < out->earlier ? advance : out->earlier;
     out->taken = state->place;
     if (state->messages - out->received <= out->messages - out->received) {
         out->received = state->messages;
@@ -108,7 +110,7 @@ static void meet(struct vic_message *m, uint32_t dest, const struct state *state
         out->taken = out->sent - m->layout.units; /* it has taken that much, else we had not sent so much */
     }
     take_in(out, state);
-    out->mirror_from = out->sent;
+    out->earlier = out->sent - out->taken;
     out->stuck = out->taken - 1;
     credit_greet(m, dest);
 }
@@ -122,8 +124,10 @@ bool credit_look(struct vic_message *m, uint32_t dest)
         return false;
     }
     if (!state_read(&m->layout, RECORD_TAKEN, m->me, dest, word, &state)) {
-        return false; /* not open yet; or one word is older than the other; or somebody wrote over them */
+        out->strange = word[1] != 0; /* else not open yet */
+        return false; /* or one word is older than the other; or somebody wrote over them */
     }
+    out->strange = false;
     bool is_open = (state.epoch & EPOCH_OPEN) != 0;
     out->known_at = out->asked_at;
     if (out->epoch != 0) {
@@ -147,8 +151,8 @@ static void send_again(struct vic_message *m, uint32_t dest)
     if (out->taken == out->hello.place) { /* perhaps it does not know that there is a stream */
         credit_greet(m, dest);
     }
-    if (out->taken - out->mirror_from >= out->sent - out->mirror_from) {
-        return; /* an earlier opening of ours sent it */
+    if (out->earlier != 0) {
+        return;
     }
     const uint64_t *words = out->mirror + (out->taken & (m->layout.units - 1)) * UNIT;
     struct frame frame;
@@ -178,14 +182,14 @@ void credit_tend(struct vic_message *m, uint32_t dest)
 int vic_message_ends(vic_message_t *m, uint32_t peer, uint64_t *ends)
 {
     if (m == NULL || ends == NULL) {
-        return VIC_EINVAL;
+        return fail_null(m == NULL, "ends != NULL");
     }
     int status = message_enter(m);
     if (status != VIC_OK) {
         return status;
     }
     if (peer >= m->cards) {
-        return message_leave(m, VIC_ERANGE);
+        return message_leave(m, message_no_card(m, peer));
     }
     struct outward *out = &m->out[peer];
     if (lock_try(&out->lock)) {

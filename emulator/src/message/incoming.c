@@ -181,16 +181,18 @@ void incoming_publish(struct vic_message *m, uint32_t src, uint32_t epoch)
 static void refresh(struct vic_message *m)
 {
     for (uint32_t k = 0; k < m->activities; k++) {
-        int64_t now;
-        if (vic_counter_get(m->card, m->activity[k], &now) == VIC_OK && now != m->seen[k]) {
+        int64_t now = m->seen[k];
+        vic_counter_get(m->card, m->activity[k], &now); /* the value also when the launcher is gone */
+        if (now != m->seen[k]) {
             m->seen[k] = now;
             for (uint32_t src = k; src < m->cards; src += m->activities) {
                 m->in[src].hot = true;
             }
         }
     }
-    int64_t news;
-    if (vic_counter_get(m->card, m->news, &news) == VIC_OK && news != m->seen_news) {
+    int64_t news = m->seen_news;
+    vic_counter_get(m->card, m->news, &news);
+    if (news != m->seen_news) {
         m->seen_news = news;
         for (uint32_t src = 0; src < m->cards; src++) {
             m->in[src].greeted = true; /* whose hello it is, its activity says */

@@ -1,5 +1,6 @@
 /* Opening and closing. */
 #include "message.h"
+#include "sized.h"
 
 #include <stdlib.h>
 
@@ -80,6 +81,7 @@ static int set_up(struct vic_message *m, const struct ground *ground, const stru
     for (uint32_t k = 0; k < m->activities; k++) {
         m->activity[k] = ground->counter[k];
     }
+    m->greeting = (struct greeting){m->max_bytes, (uint32_t)window, flags, ground->counter[0]};
     m->bell = ground->counter[m->activities];
     m->news = ground->counter[m->activities + 1];
     m->epoch = new_epoch(m);
@@ -126,16 +128,18 @@ static void begin(struct vic_message *m)
     m->seen_news = many;
     resume(m);
     for (uint32_t src = 0; src < m->cards; src++) {
+        greeting_publish(m, src, m->epoch);
         incoming_publish(m, src, m->epoch); /* from now on cards may send */
     }
 }
 
-int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_message_t **messages)
+int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_message_config *given,
+                           vic_message_t **messages)
 {
-    static const struct vic_message_config usual = {0, 0, 0};
+    struct vic_message_config own, *config = &own;
     struct vic_attr attr;
     if (messages == NULL) {
-        return VIC_EINVAL;
+        return fail_null(0, "messages != NULL");
     }
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
@@ -144,16 +148,24 @@ int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_m
     if (status != VIC_OK) {
         return status;
     }
-    config = config != NULL ? config : &usual;
+    status = sized_take(config, sizeof *config, given, config_bytes);
+    if (status != VIC_OK) {
+        return status;
+    }
     size_t window = window_of(config, &attr);
-    if (window == 0 || config->max_bytes > MAX_MOST || (config->flags & ~(unsigned)VIC_MESSAGE_ORDERED) != 0) {
-        return VIC_EINVAL;
+    if (window == 0) {
+        return fail(VIC_EINVAL, "window_bytes %zu is more than %d", config->window_bytes, (int)WINDOW_MOST);
+    }
+    if (config->max_bytes > MAX_MOST || (config->flags & ~(unsigned)VIC_MESSAGE_ORDERED) != 0) {
+        return config->max_bytes > MAX_MOST
+                   ? fail(VIC_EINVAL, "max_bytes %zu is more than %zu", config->max_bytes, (size_t)MAX_MOST)
+                   : fail(VIC_EINVAL, "flags 0x%x has others than VIC_MESSAGE_ORDERED", config->flags);
     }
     struct ground *ground;
     uint32_t activities = attr.counters < 32 ? 1 : attr.cards < MOST_ACTIVITY ? attr.cards : MOST_ACTIVITY;
     status = ground_find(card, (window / 8 + RECORD) * attr.cards, activities + 2, &ground);
     if (status != VIC_OK) {
-        return status;
+        return status == VIC_EBUSY ? fail(status, "messages are open on this card") : fail_keep(status);
     }
     struct vic_message *m = slab_take(&slab);
     status = m != NULL ? VIC_OK : VIC_ESYS;
@@ -170,12 +182,22 @@ int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_m
             slab_give(&slab, m);
         }
         ground_leave(card);
-        return status;
+        return fail_keep(status);
     }
     begin(m);
     atomic_store(&m->open, 1);
     *messages = m;
     return VIC_OK;
+}
+
+/* For who has no macro: the config as it was in 0.1. */
+int(vic_message_open)(vic_t *card, const struct vic_message_config *config, vic_message_t **messages)
+{
+    struct config_0_1 {
+        size_t max_bytes, window_bytes;
+        unsigned flags;
+    };
+    return vic_message_open_sized(sizeof(struct config_0_1), card, config, messages);
 }
 
 /* Tell those who write to us that we are not here, and ourselves where we were. */
@@ -193,6 +215,7 @@ static void say_goodbye(struct vic_message *m, bool *lost)
             vic_write(m->card, record_at(&m->layout, peer) + RECORD_SENT, word, 4);
         }
         incoming_publish(m, peer, m->epoch & ~(uint32_t)EPOCH_OPEN);
+        greeting_publish(m, peer, m->epoch & ~(uint32_t)EPOCH_OPEN);
         uint32_t hello = record_at(&m->layout, peer) + RECORD_HELLO;
         if (vic_read(m->card, hello, word, 2) == VIC_OK &&
             state_read(&m->layout, RECORD_HELLO, peer, m->me, word, &state) && state.epoch == m->epoch) {
@@ -207,18 +230,20 @@ int vic_message_close(vic_message_t *m)
     uint32_t is_open = 1;
     bool lost = false;
     if (m == NULL) {
-        return VIC_EINVAL;
+        return fail_null(1, "");
     }
     if (!atomic_compare_exchange_strong(&m->open, &is_open, 0)) {
-        return VIC_ECLOSED;
+        return fail_as(VIC_ECLOSED);
     }
     while (atomic_load(&m->users) != 0) {
         vic_counter_set(m->card, m->bell, 0);
         vic_relax(m->card);
     }
+    cancel_layers++;
     say_goodbye(m, &lost);
+    cancel_layers--;
     free_parts(m);
     ground_leave(m->card);
     slab_give(&slab, m);
-    return lost ? VIC_EPEER : VIC_OK;
+    return lost ? fail(VIC_EPEER, "a peer had closed and not received all that was sent to it") : VIC_OK;
 }

@@ -1,4 +1,4 @@
-/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, and slab.h for its handles.
+/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, slab.h for its handles and cancel.h.
  *
  * A lock is never waited for by a thread that does not call the card meanwhile: in timed mode the one who has
  * it could not go on.
@@ -8,6 +8,8 @@
 
 #include <stdatomic.h>
 
+#include "cancel.h"
+#include "fail.h"
 #include "vic_message.h"
 #include "wire.h"
 
@@ -66,11 +68,13 @@ struct outward {
     bool lost;                /* a peer closed and had not received all: not reported yet */
     _Atomic uint64_t ends;    /* openings of the peer that were seen to end */
     _Atomic uint32_t openings; /* of the peer, of which messages have come */
+    bool strange;             /* what it says makes no sense to us: it may have another config, */
+    uint64_t strange_ns;      /* as it has been known to have since then, or 0 */
     bool asked;               /* a query is on its way */
     uint64_t asked_ns;
     struct hint asked_at, known_at; /* when the query on its way was sent; that whose answer we have */
     uint64_t *mirror;         /* of the ring */
-    uint32_t mirror_from;     /* the place where it begins to be one */
+    uint32_t earlier;         /* places from `taken` on that an earlier opening of ours sent: not in the mirror */
     uint32_t stuck;           /* the place at which the peer was when we looked after it, */
     uint64_t stuck_ns, patience_ns; /* since when, until when that is long */
     struct state hello;       /* what we said when the stream began */
@@ -84,6 +88,7 @@ struct vic_message {
     uint32_t me, cards;
     size_t max_bytes;
     struct layout layout;
+    struct greeting greeting;
     uint32_t epoch;
     unsigned activity[MOST_ACTIVITY]; /* counters; card c's packets count number c % activities here */
     uint32_t activities;
@@ -154,6 +159,15 @@ void incoming_forget(struct inward *in);
 /* ---- greeted.c: has the card begun another stream? Then it is looked for. Needs in_lock. */
 bool incoming_greeted(struct vic_message *m, uint32_t src);
 
+/* ---- greeted.c, the rest: a card whose config is another */
+
+/* Say to a card with which config we are open, or not any more. */
+void greeting_publish(struct vic_message *m, uint32_t src, uint32_t epoch);
+
+/* A status for who cannot make sense of what a peer says: VIC_EINVAL if it is open with another config for long now,
+ * VIC_OK if that is not known. Needs its lock. */
+int greeting_look(struct vic_message *m, uint32_t dest);
+
 /* ---- incoming.c, the rest */
 
 /* Look at all rings in the next scan. Needs in_lock. */
@@ -203,15 +217,22 @@ static inline int message_enter(struct vic_message *m)
     atomic_fetch_add(&m->users, 1);
     if (atomic_load(&m->open) == 0) {
         atomic_fetch_sub(&m->users, 1);
-        return VIC_ECLOSED;
+        return fail_as(VIC_ECLOSED);
     }
+    cancel_layers++;
     return VIC_OK;
 }
 
 static inline int message_leave(struct vic_message *m, int status)
 {
+    cancel_layers--;
     atomic_fetch_sub(&m->users, 1);
-    return status;
+    return __builtin_expect(status != VIC_OK, 0) ? fail_keep(status) : status;
+}
+
+static inline int message_no_card(const struct vic_message *m, uint32_t card)
+{
+    return fail(VIC_ERANGE, "card %u does not exist (0 .. %u)", card, m->cards - 1);
 }
 
 static inline unsigned activity_of(const struct vic_message *m, uint32_t card)

@@ -53,7 +53,8 @@ static int connect(struct vic_message *m, uint32_t dest, uint64_t deadline_ns)
         }
         incoming_serve(m);
         credit_tend_all(m);
-        int status = pace_wait(m, &pace, deadline_ns);
+        int status = greeting_look(m, dest);
+        status = status == VIC_OK ? pace_wait(m, &pace, deadline_ns) : status;
         if (status != VIC_OK) {
             return status;
         }
@@ -142,17 +143,17 @@ static int send_locked(struct vic_message *m, uint32_t dest, const void *data, s
 int vic_message_send(vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
 {
     if (m == NULL || (data == NULL && bytes > 0)) {
-        return VIC_EINVAL;
+        return fail_null(m == NULL, "data != NULL || bytes == 0");
     }
     int status = message_enter(m);
     if (status != VIC_OK) {
         return status;
     }
     if (dest >= m->cards) {
-        return message_leave(m, VIC_ERANGE);
+        return message_leave(m, message_no_card(m, dest));
     }
     if (bytes > m->max_bytes) {
-        return message_leave(m, VIC_EINVAL);
+        return message_leave(m, fail(VIC_EINVAL, "%zu bytes are more than max_bytes, %zu", bytes, m->max_bytes));
     }
     uint64_t deadline_ns = deadline_of(m, timeout_ns);
     status = lock_try(&m->out[dest].lock) ? VIC_OK : lock_take_until(m, &m->out[dest].lock, deadline_ns);

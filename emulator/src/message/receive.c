@@ -102,7 +102,7 @@ int vic_message_recv(vic_message_t *m, uint32_t *src, void *data, size_t capacit
 {
     unsigned char nothing[1];
     if (m == NULL || bytes == NULL || (data == NULL && capacity > 0)) {
-        return VIC_EINVAL;
+        return fail_null(m == NULL, "bytes != NULL && (data != NULL || capacity == 0)");
     }
     int status = message_enter(m);
     if (status != VIC_OK) {
@@ -167,21 +167,21 @@ static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t 
 int vic_message_flush_to(vic_message_t *m, uint32_t dest, uint64_t timeout_ns)
 {
     if (m == NULL) {
-        return VIC_EINVAL;
+        return fail_null(1, "");
     }
     int status = message_enter(m);
     if (status != VIC_OK) {
         return status;
     }
     bool lost = false;
-    status = dest < m->cards ? flush_one(m, dest, &lost, deadline_of(m, timeout_ns)) : VIC_ERANGE;
+    status = dest < m->cards ? flush_one(m, dest, &lost, deadline_of(m, timeout_ns)) : message_no_card(m, dest);
     return message_leave(m, lost ? VIC_EPEER : status);
 }
 
 int vic_message_flush(vic_message_t *m, uint64_t timeout_ns)
 {
     if (m == NULL) {
-        return VIC_EINVAL;
+        return fail_null(1, "");
     }
     int status = message_enter(m);
     if (status != VIC_OK) {

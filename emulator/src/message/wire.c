@@ -84,6 +84,26 @@ void state_make(const struct layout *layout, int purpose, uint32_t of, uint32_t 
     word[1] = (uint64_t)state->epoch << 32 | check_of(layout, purpose, of, to, state->epoch, word[0]);
 }
 
+static uint32_t greeting_check(uint64_t word, uint32_t epoch)
+{
+    return (uint32_t)wire_mix(wire_mix(word + VERSION) ^ epoch);
+}
+
+void greeting_make(const struct greeting *greeting, uint32_t epoch, uint64_t word[2])
+{
+    word[0] = (uint64_t)greeting->max_bytes << 32 | (uint64_t)(greeting->window_bytes / 32) << 12 |
+              (uint64_t)(greeting->flags & 15) << 8 | (greeting->counter & 63);
+    word[1] = (uint64_t)epoch << 32 | greeting_check(word[0], epoch);
+}
+
+bool greeting_read(const uint64_t word[2], struct greeting *greeting)
+{
+    uint32_t epoch = (uint32_t)(word[1] >> 32);
+    *greeting = (struct greeting){(size_t)(word[0] >> 32), (uint32_t)(word[0] >> 12 & 0xfffff) * 32,
+                                  (unsigned)(word[0] >> 8 & 15), (unsigned)(word[0] & 63)};
+    return (epoch & EPOCH_OPEN) != 0 && (uint32_t)word[1] == greeting_check(word[0], epoch);
+}
+
 bool state_read(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const uint64_t word[2],
                 struct state *state)
 {

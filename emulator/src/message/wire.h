@@ -22,7 +22,9 @@ enum {
 /* Words of a record. Two-word states are made by state_make. */
 enum {
     RECORD_TAKEN = 0, /* what I have taken of that card's messages; it asks by query */
+    RECORD_GREETING = 2, /* with which config I am open: it asks when the above makes no sense */
     RECORD_REPLY = 4, /* the answer to my query of its RECORD_TAKEN */
+    RECORD_GREETED = 6, /* the answer to my query of its RECORD_GREETING */
     RECORD_HELLO = 8, /* written by that card when it finds me open: where its stream begins */
     RECORD_SENT = 12, /* where I was in its ring when I closed, */
     RECORD_BEGUN = 14 /* and what my hello to it said */
@@ -145,6 +147,22 @@ struct state {
  * messages are in the ring. */
 void state_make(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const struct state *state,
                 uint64_t word[2]);
+
+/* ---- greetings: what the cards have to agree on, readable by a card that does not
+ *
+ *     word 0   max_bytes << 32 | window_bytes / 32 << 12 | flags << 8 | the first counter
+ *     word 1   epoch << 32 | check
+ */
+struct greeting {
+    size_t max_bytes;
+    uint32_t window_bytes;
+    unsigned flags, counter;
+};
+
+void greeting_make(const struct greeting *greeting, uint32_t epoch, uint64_t word[2]);
+
+/* False if these are no such words, or those of one that has closed. */
+bool greeting_read(const uint64_t word[2], struct greeting *greeting);
 
 /* False if these are no such words. */
 bool state_read(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const uint64_t word[2],

@@ -38,7 +38,7 @@ static int cross(struct member *me, uint64_t timeout_ns)
             status = timed_wait_told(me, NEWS_RELEASED, tag, 1, NULL, VIC_FOREVER);
         }
     }
-    return status == VIC_OK ? sound_status(me->told_last) : status;
+    return status == VIC_OK ? fail_as(sound_status(me->told_last)) : status;
 }
 
 int timed_barrier(struct vic *card, uint64_t timeout_ns)

@@ -91,12 +91,26 @@ static bool has_ended(struct member *me, void *what)
     return ((struct record *)what)->ended;
 }
 
+/* This thread as a member of the card that made another one, in a call; NULL: it is none. If it lost its turn, sleeping
+ * elsewhere, it comes back: who is away for ever keeps the ends of all waits from the others. */
+static struct member *joiner(const struct timed *own)
+{
+    struct member *me = user();
+    if (me == NULL && timed_depth == 0 && member_find(own) != NULL) {
+        return timed_enter(own->card, false);
+    }
+    if (me == NULL || me->own != own) {
+        return NULL;
+    }
+    own_lock(me->own);
+    return me;
+}
+
 static void joins(void *what)
 {
     struct record *record = what;
-    struct member *me = user();
-    if (me != NULL && me->own == record->own) {
-        own_lock(me->own);
+    struct member *me = joiner(record->own);
+    if (me != NULL) {
         if (!record->ended) {
             timed_wait(me, (struct watched){WATCH_THREAD, record->id, 0}, has_ended, record, VIC_FOREVER);
         }

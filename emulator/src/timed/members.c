@@ -12,6 +12,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t chains = PTHREAD_MUTEX_INITIALIZER; /* of member.own, and of */
 static struct timed *owns;
 _Thread_local uint32_t timed_depth;
+_Thread_local int timed_cancel;
 
 static void lock_chains(void)
 {

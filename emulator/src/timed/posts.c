@@ -82,5 +82,10 @@ int post_check(struct member *me, vic_addr_t headers, const uint64_t *payloads, 
     post_items(me, (struct post){.kind = POST_STAGE}, payloads, n, 1);
     post_one(me, POST_CHECK, me->clock_ps + own->pcie.crossing_ps, headers, 0, n);
     timed_drain(me, true);
-    return own->gone ? VIC_ECLOSED : sound_status(own->shared->answer);
+    int status = own->gone ? VIC_ECLOSED : sound_status(own->shared->answer);
+    if (status == VIC_EINVAL || status == VIC_ERANGE) {
+        return fail(status, "of the %zu headers in SRAM from word %u on, or the replies that they ask for, one is wrong", n,
+                    headers);
+    }
+    return fail_as(status);
 }

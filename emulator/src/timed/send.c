@@ -11,7 +11,7 @@ static bool has_room(struct member *me, void *what)
 }
 
 /* Packets that the card's queue has room for; stops until there is some, as the stores would. */
-static int room(struct member *me, size_t wanted, size_t *some)
+static int room(struct member *me, size_t wanted, size_t *some, uint64_t timeout_ns)
 {
     struct timed *own = me->own;
     struct view *view = &own->shared->view;
@@ -22,7 +22,7 @@ static int room(struct member *me, size_t wanted, size_t *some)
     }
     if (!has_room(me, NULL)) {
         struct watched watched = {DVSIM_TOLD_TAKEN, 0, view->sent + 1 - most};
-        status = timed_wait(me, watched, has_room, NULL, VIC_FOREVER);
+        status = timed_wait(me, watched, has_room, NULL, timeout_ns);
     }
     uint64_t left = most - (view->sent - view->taken);
     *some = status == VIC_OK ? (left < wanted ? (size_t)left : wanted) : 0;
@@ -43,27 +43,32 @@ static int store_packets(struct member *me, struct post post, const uint64_t *wo
     return VIC_OK;
 }
 
-static int send_all(struct member *me, const uint64_t *headers, const uint64_t *payloads, size_t n)
+/* *sent: how many, also if that were not all. */
+static int send_all(struct member *me, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent,
+                    uint64_t timeout_ns)
 {
     int status = VIC_OK;
+    *sent = 0;
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         uint64_t both[2 * CHUNK];
-        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some);
+        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some, timeout_ns);
         for (size_t k = 0; k < some && status == VIC_OK; k++) { /* another thread may have changed them meanwhile */
             both[2 * k] = read_once(&headers[i + k]);
             both[2 * k + 1] = read_once(&payloads[i + k]);
-            status = packet_check(me->own->card, both[2 * k], both[2 * k + 1]);
+            status = packets_check(me->own->card, &both[2 * k], &both[2 * k + 1], 1, i + k);
         }
         if (status == VIC_OK) {
             status = store_packets(me, (struct post){.kind = POST_SEND}, both, some, 2);
+            *sent += some;
         }
     }
     return status;
 }
 
-int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+static int send_within(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent,
+                       uint64_t timeout_ns)
 {
-    int status = packets_check(card, headers, payloads, n);
+    int status = packets_check(card, headers, payloads, n, 0);
     if (status != VIC_OK) {
         return status;
     }
@@ -71,9 +76,22 @@ int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloa
     if (me == NULL) {
         return VIC_ESYS;
     }
-    status = send_all(me, headers, payloads, n);
+    status = send_all(me, headers, payloads, n, sent, timeout_ns);
     timed_leave(me);
     return status;
+}
+
+int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    size_t sent;
+    return send_within(card, headers, payloads, n, &sent, VIC_FOREVER);
+}
+
+/* A full FIFO is noticed when it has pushed back as far as the card's queue. */
+int timed_try_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent)
+{
+    int status = send_within(card, headers, payloads, n, sent, 0);
+    return status == VIC_ETIMEDOUT ? fail_as(VIC_EAGAIN) : status;
 }
 
 int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n)
@@ -85,7 +103,7 @@ int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payl
     int status = post_check(me, headers, payloads, n);
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         struct post post = {.kind = POST_CACHED, .a = headers + (uint32_t)i};
-        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some);
+        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some, VIC_FOREVER);
         if (status == VIC_OK) {
             status = store_packets(me, post, payloads + i, some, 1);
         }
@@ -99,7 +117,7 @@ static int put_by_stores(struct member *me, uint64_t header, const uint64_t *wor
     int status = VIC_OK;
     for (size_t i = 0, some; i < n && status == VIC_OK; i += some) {
         uint64_t both[2 * CHUNK];
-        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some);
+        status = room(me, n - i < CHUNK ? n - i : CHUNK, &some, VIC_FOREVER);
         for (size_t k = 0; k < some; k++) {
             both[2 * k] = header + i + k; /* the address is in the lowest bits */
             both[2 * k + 1] = words[i + k];

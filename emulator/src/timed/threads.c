@@ -190,6 +190,7 @@ struct member *timed_enter(struct vic *card, bool looks)
     }
     if (me == NULL) {
         own_unlock(own);
+        fail_as(VIC_ESYS);
         return NULL;
     }
     atomic_store_explicit(&me->calls, false, memory_order_relaxed);
@@ -202,6 +203,7 @@ struct member *timed_enter(struct vic *card, bool looks)
     me->key_ps = me->clock_ps;
     if (!looks && own->inside == 1 && own->user == NULL && !own->driving) { /* it may run ahead */
         grant(own, me);
+        me->granted = false; /* it has it: if it sleeps elsewhere now, it does not sleep for the lock */
     } else {
         turn_wait(me);
     }

@@ -43,11 +43,12 @@ static int open_card(struct vic *card)
     return status;
 }
 
-static void close_card(struct vic *card)
+static int close_card(struct vic *card)
 {
     timed_closer(timed_of(card));
-    timed_finish_transfers(card);
+    timed_finish_transfers(card); /* engines wait for no FIFO: it ends */
     timed_part(timed_of(card));
+    return VIC_OK;
 }
 
 static uint64_t time_ns(const struct vic *card)
@@ -149,8 +150,9 @@ static int counter_get(struct vic *card, unsigned counter, int64_t *n)
     }
     int64_t value = me->own->shared->view.counter[counter];
     *n = value == 0 && timed_chance(me->own, card->job->config.extra_polls) ? 1 : value;
+    int status = *n != 0 && me->own->gone ? VIC_ECLOSED : VIC_OK;
     timed_leave(me);
-    return VIC_OK;
+    return status;
 }
 
 static bool reads_zero(struct member *me, void *what)
@@ -206,8 +208,9 @@ static int fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n)
         takes(me, &taken);
     }
     *n = taken.count;
+    int status = taken.count == 0 && me->own->gone ? VIC_ECLOSED : VIC_OK;
     timed_leave(me);
-    return VIC_OK;
+    return status;
 }
 
 static int fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t max, size_t *n, uint64_t timeout_ns)
@@ -239,6 +242,7 @@ const struct provider timed_provider = {
     .write = write_words,
     .read = read_words,
     .send = timed_send,
+    .try_send = timed_try_send,
     .send_cached = timed_send_cached,
     .put = timed_put,
     .dma_send = timed_dma_send,
@@ -248,6 +252,7 @@ const struct provider timed_provider = {
     .counter_set = counter_set,
     .counter_get = counter_get,
     .counter_wait = counter_wait,
+    .wait_any = timed_wait_any,
     .fifo_poll = fifo_poll,
     .fifo_wait = fifo_wait,
     .barrier = timed_barrier,

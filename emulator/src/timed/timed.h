@@ -11,11 +11,16 @@
 #ifndef VIC_TIMED_H
 #define VIC_TIMED_H
 
+#include "cancel.h"
 #include "handle.h"
 #include "timed/model.h"
 #include "timed/shared.h"
 
 struct timed;
+
+/* A member waits for any of several counters, or for `least` words in the FIFO. The coordinator gets one entry for
+ * each. */
+enum { WATCH_ANY = 32 };
 
 /* A thread that uses a card. */
 struct member {
@@ -31,6 +36,7 @@ struct member {
     int64_t begin_ps; /* the looks of a wait are counted from here */
     int64_t look_ps;  /* apart; 1: it does not look, the hardware stops it */
     struct watched watched;
+    uint64_t any; /* counters, with WATCH_ANY */
     uint64_t told, *into; /* news of its own tag so far, and where their words go: */
     size_t into_words;    /* so many more */
     int32_t told_last;
@@ -91,18 +97,23 @@ static inline int sound_status(int status)
 /* How deep this thread is in here: what it waits for then is no business of the hooks. What a signal handler changes
  * meanwhile is noted, without a lock, and told when the thread is out of here, or waits. */
 extern _Thread_local uint32_t timed_depth;
+extern _Thread_local int timed_cancel; /* of cancel_off, of the outermost */
 extern _Thread_local volatile bool timed_noted;
 void timed_tell_noted(void); /* hooks.c */
 
 static inline void timed_come(void)
 {
-    timed_depth++;
+    if (timed_depth++ == 0) {
+        timed_cancel = cancel_off();
+    }
     atomic_signal_fence(memory_order_seq_cst);
 }
 
 static inline void timed_go(void)
 {
-    timed_depth--;
+    if (--timed_depth == 0) {
+        cancel_back(timed_cancel);
+    }
     atomic_signal_fence(memory_order_seq_cst); /* from here on a handler tells it itself */
     if (__builtin_expect(timed_noted, 0) && timed_depth == 0) {
         timed_tell_noted();
@@ -211,8 +222,9 @@ bool news_until(struct timed *own, int64_t at_ps); /* true: something was applie
 void news_hint(struct timed *own);                 /* waits may end with news that are known to come */
 bool timed_chance(struct timed *own, double probability);
 
-/* ---- send.c, timed.c, transfer.c: the table */
+/* ---- any.c, send.c, timed.c, transfer.c: the table */
 int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
+int timed_try_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent);
 int timed_send_cached(struct vic *card, vic_addr_t headers, const uint64_t *payloads, size_t n);
 int timed_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
               unsigned counter);
@@ -222,6 +234,7 @@ int timed_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, 
 int timed_dma_done(struct vic *card, struct transfer *dma);
 int timed_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns);
 int timed_finish_transfers(struct vic *card);
+int timed_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns);
 int timed_barrier(struct vic *card, uint64_t timeout_ns);
 
 /* Of what the host waits for: transfers by their number; puts, loads and barriers by one of their own. */

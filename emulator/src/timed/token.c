@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "card/vic.h"
 #include "timed/timed.h"
 
 enum { LOOK_AROUND_MS = 100 };
@@ -16,6 +17,28 @@ static void ring(struct timed_shared *shared)
     syscall(SYS_futex, &shared->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+static void write_one(struct timed_card *shared, uint32_t *watches, struct watched watched)
+{
+    if ((*watches)++ < WATCHED_MOST) {
+        shared->watched[*watches - 1] = watched;
+    }
+}
+
+/* One entry for each thing that the thread waits for. */
+static void write_wait(struct timed_card *shared, uint32_t *watches, const struct member *m)
+{
+    if (m->watched.what != WATCH_ANY) {
+        write_one(shared, watches, m->watched);
+        return;
+    }
+    for (uint64_t left = m->any; left != 0; left &= left - 1) {
+        write_one(shared, watches, (struct watched){DVSIM_TOLD_COUNTER, (uint32_t)__builtin_ctzll(left), 0});
+    }
+    if (m->watched.least != UINT64_MAX) {
+        write_one(shared, watches, (struct watched){DVSIM_TOLD_FIFO, 0, m->watched.least});
+    }
+}
+
 /* What the threads wait for. */
 static void write_waits(struct timed *own)
 {
@@ -23,8 +46,8 @@ static void write_waits(struct timed *own)
     uint32_t watches = 0, lost = 0; /* not counted where others may write */
     for (const struct member *m = own->members; m != NULL; m = m->next) {
         lost += m->lost;
-        if (m->state == MEMBER_PARKED && watches++ < WATCHED_MOST) {
-            shared->watched[watches - 1] = m->watched;
+        if (m->state == MEMBER_PARKED) {
+            write_wait(shared, &watches, m);
         }
     }
     shared->watches = watches;

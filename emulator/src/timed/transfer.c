@@ -64,8 +64,9 @@ int timed_dma_done(struct vic *card, struct transfer *dma)
     timed_observe(me);
     me->own->shared->looks++;
     bool done = is_done(me, dma) && !timed_chance(me->own, card->job->config.extra_polls);
+    int status = done ? 1 : me->own->gone ? VIC_ECLOSED : 0;
     timed_leave(me);
-    return done;
+    return status;
 }
 
 int timed_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns)

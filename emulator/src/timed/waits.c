@@ -62,7 +62,7 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
                      : !blind && sees(me, what)       ? 1
                                                       : reason_to_stop(me, deadline);
         if (status != 0) {
-            return status == 1 ? VIC_OK : status;
+            return status == 1 ? VIC_OK : fail_as(status);
         }
         me->begin_ps = me->clock_ps;
         me->key_ps = blind ? me->clock_ps + me->look_ps : deadline;
@@ -85,13 +85,23 @@ int timed_wait_told(struct member *me, uint32_t what, uint32_t tag, size_t n, ui
     return status;
 }
 
+/* Can what became of a counter, a FIFO or something with a tag end the wait of a member? */
+static bool ends_wait(const struct member *m, uint32_t what, uint32_t index, uint64_t value)
+{
+    const struct watched *w = &m->watched;
+    bool zero = what == DVSIM_TOLD_COUNTER || what == DVSIM_TOLD_PRESET;
+    if (w->what == WATCH_ANY) {
+        return zero ? value == 0 && (m->any >> index % COUNTERS & 1) != 0
+                    : what == DVSIM_TOLD_FIFO && value >= w->least;
+    }
+    bool kind = w->what == what || (zero && w->what == DVSIM_TOLD_COUNTER);
+    return kind && w->index == index && (zero ? value == 0 : value >= w->least);
+}
+
 void timed_hint(struct timed *own, uint32_t what, uint32_t index, uint64_t value, int64_t at_ps)
 {
     for (struct member *m = own->members; m != NULL; m = m->next) {
-        const struct watched *w = &m->watched;
-        bool zero = what == 0 || what == 1; /* a counter */
-        bool kind = w->what == what || (zero && w->what == 0);
-        if (m->state != MEMBER_PARKED || !kind || w->index != index || (zero ? value != 0 : value < w->least)) {
+        if (m->state != MEMBER_PARKED || !ends_wait(m, what, index, value)) {
             continue;
         }
         int64_t look = wait_look_from(m, at_ps);

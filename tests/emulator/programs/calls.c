@@ -15,6 +15,10 @@ static void constants(void)
     IS(vic_constant(NULL, &value), VIC_EINVAL);
     IS(vic_constant("VIC_OK", NULL), VIC_EINVAL);
     CHECK(strcmp(vic_version(), VIC_VERSION) == 0);
+    char numbers[40];
+    snprintf(numbers, sizeof numbers, "%d.%d.%d", VIC_VERSION_MAJOR, VIC_VERSION_MINOR, VIC_VERSION_PATCH);
+    CHECK(strcmp(numbers, VIC_VERSION) == 0);
+    CHECK(VIC_VERSION_NUMBER == (VIC_VERSION_MAJOR * 100 + VIC_VERSION_MINOR) * 100 + VIC_VERSION_PATCH);
     for (int status = -10; status <= 1; status++) {
         CHECK(vic_strerror(status) != NULL && vic_strerror(status)[0] != 0);
     }

@@ -99,10 +99,19 @@ static void an_ack_waits_for_room(vic_client_t *client)
         } while (all[i].kind != VIC_DELIVER);
         CHECK(all[i].src == 1 && all[i].subscription == 2 && all[i].bytes == 1);
     }
+    int late = 0;
     for (int i = 0; i < MANY; i++) {
-        OK(vic_client_ack(client, &all[i], 0));
+        int status = vic_client_ack_within(client, &all[i], 0, 1000);
+        if (status == VIC_ETIMEDOUT) { /* it was not sent: the bridge hears each once, in order */
+            late++;
+            CHECK(all[i].memory != NULL && all[i].kind == VIC_DELIVER);
+            status = vic_client_ack(client, &all[i], 0);
+        }
+        OK(status);
         CHECK(all[i].memory == NULL);
     }
+    CHECK(late > 0);
+    IS(vic_client_ack_within(client, &all[0], 0, 1000), VIC_EINVAL);
     OK(vic_client_unsubscribe(client, 2));
     IS(vic_client_unsubscribe(client, 2), VIC_EINVAL);
 }

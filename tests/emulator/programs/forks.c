@@ -13,6 +13,7 @@
 
 #include "harness.h"
 #include "vic_client.h"
+#include "vic_collective.h"
 
 enum { HANGS_S = 20, HELD_NS = 1000000 };
 
@@ -141,6 +142,27 @@ static void closed(void)
     be_good(pid);
     OK(vic_client_counts(client, &counts));
     OK(vic_client_close(client));
+}
+
+/* A team is closed in the child as its card is; the parent goes on with it. */
+static void team_is_closed(void)
+{
+    vic_team_t *team;
+    uint64_t word = 5;
+    OK(vic_team_open(card, NULL, 0, &team, LONG));
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        vic_team_t *again;
+        IS(vic_team_barrier(team, VIC_FOREVER), VIC_ECLOSED);
+        IS(vic_allreduce(team, VIC_SUM, &word, &word, 1, VIC_FOREVER), VIC_ECLOSED);
+        IS(vic_team_close(team), VIC_ECLOSED);
+        IS(vic_team_open(card, NULL, 0, &again, VIC_FOREVER), VIC_ECLOSED);
+        exit(0);
+    }
+    be_good(pid);
+    OK(vic_allreduce(team, VIC_SUM, &word, &word, 1, LONG));
+    CHECK(word == 5);
+    OK(vic_team_close(team));
 }
 
 static void *look_once(void *what)
@@ -289,6 +311,7 @@ int main(int count, char **argument)
     if (strcmp(how, "closed") == 0) {
         OK(vic_open(&card));
         closed();
+        team_is_closed();
         OK(vic_close(card));
     } else if (strcmp(how, "locked") == 0) {
         locked();

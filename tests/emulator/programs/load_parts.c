@@ -15,10 +15,11 @@ static struct vic_client_config opened;
 static struct vic_client_count counts;
 static struct vic_delivery *coming; /* ends with kind 0 */
 
-int vic_client_open(vic_t *card, const struct vic_message_config *messages, const struct vic_client_config *config,
-                    vic_client_t **client)
+int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *card,
+                          const struct vic_message_config *messages, const struct vic_client_config *config,
+                          vic_client_t **client)
 {
-    (void)card, (void)messages;
+    (void)messages_bytes, (void)config_bytes, (void)card, (void)messages;
     *client = NULL;
     opened = config != NULL ? *config : (struct vic_client_config){0};
     return open_status;

@@ -48,6 +48,15 @@ void run(const struct self *self)
     COST("test", vic_dma_test(card, dma, &done));
     CHECK(done == 0);
     COST("dma_wait", vic_dma_wait(card, &dma, VIC_FOREVER));
+    uint64_t ready;
+    size_t sent;
+    COST("strided", vic_put_strided(card, 1, 0, 2, words, N, 3));
+    COST("get_call", vic_get(card, 1, 0, N, 0, 3));
+    COST("try", vic_try_send(card, headers, words, N, &sent));
+    CHECK(sent == N);
+    OK(vic_counter_set(card, 5, 0));
+    COST("any", vic_wait(card, UINT64_C(0xff), 1, &ready, VIC_FOREVER));
+    CHECK((ready >> 5 & 1) == 1);
     t0 = vic_time_ns(card);
     vic_relax(card);
     printf("relax=%llu\n", (unsigned long long)(vic_time_ns(card) - t0));

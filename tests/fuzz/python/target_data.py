@@ -14,14 +14,14 @@ from case_files import Files, lay
 from targets import Target
 
 import dvsim
-from dvsim.consistency import examine
 from dvsim.emu.stats import COLUMNS, Stats
 from dvsim.errors import DvsimError, RunFailed, ScenarioError
-from dvsim.lab.opened import read_lab
+from dvsim.evidence.consistency import examine
+from dvsim.evidence.lab.read import read_lab
+from dvsim.kinds.load import load
 from dvsim.report.sensitivity import ENDS, ORDERS, sensitivity_drawings
 from dvsim.report.sensitivity import FILE as SENSITIVITY
 from dvsim.scenario import find
-from dvsim.scenario.load import load
 from dvsim.scenario.published import read_csv
 from dvsim.trace.emulated import emulated_timeline
 

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from targets import Target
 
 from dvsim.errors import DvsimError
+from dvsim.evidence.validation import validate
+from dvsim.kinds.base import kind_named
+from dvsim.kinds.load import load
 from dvsim.report import write_results
 from dvsim.results.load import load_result
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
-from dvsim.results.study_folder import KINDS
-from dvsim.scenario.load import load
 from dvsim.session import run_scenarios
-from dvsim.validation import validate
 
 ASKED: Mapping[str, tuple[str, Sequence[str]]] = {
     "cards": ("h3/dv-8", ["workload.messages=2000"]),
@@ -78,7 +78,7 @@ def same(result: Run | PointsStudy, before: Run | PointsStudy) -> None:
     backend = before.manifest["backend"]
     asked = [(one.scenario, one.seed, one.replications) for one in (result, before)]
     assert asked[0] == asked[1], f"another question: {asked}"
-    names = ["samples", "counters"] if isinstance(before, Run) else [*KINDS[backend].tables]
+    names = ["samples", "counters"] if isinstance(before, Run) else [*kind_named(backend).tables]
     for name in names:
         pd.testing.assert_frame_equal(getattr(result, name), getattr(before, name))
 

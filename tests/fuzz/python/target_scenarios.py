@@ -10,8 +10,8 @@ from case_files import Files, lay
 from targets import Target
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.load import check_file, load
 from dvsim.scenario import find
-from dvsim.scenario.load import check_file, load
 from dvsim.scenario.render import to_toml
 
 WHOLE = ("h3/dv-8", "h3/fdr-2048", "switch/load-latency")

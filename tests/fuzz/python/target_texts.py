@@ -13,9 +13,10 @@ from target_scenarios import said
 from targets import Target
 
 from dvsim.errors import DvsimError, ScenarioError
+from dvsim.kinds.load import Template, load_campaign, template
+from dvsim.kinds.switch.metrics import METRICS
 from dvsim.limit.criterion import parse_criterion
 from dvsim.scenario.find import resolve_name
-from dvsim.scenario.load import Template, load_campaign, template
 from dvsim.scenario.units import DIMENSIONS, format_value, parse
 from dvsim.sweeps.axis import parse_axis
 from dvsim.sweeps.shard import parse_shard
@@ -77,7 +78,7 @@ def _unit(text: str) -> str:
 READERS: dict[str, Callable[[str], str]] = {
     "vary": _vary,
     "where": lambda text: str(parse_where(text, list(POINT)).holds(POINT)),
-    "until": lambda text: str(len(parse_criterion(text).terms)),
+    "until": lambda text: str(len(parse_criterion(text, METRICS).terms)),
     "shard": lambda text: str(parse_shard(text).has(3)),
     "unit": _unit,
     "name": lambda text: str(len(list(islice(load_campaign(text), 3)))),

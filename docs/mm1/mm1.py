@@ -1,0 +1,68 @@
+"""An M/M/1 queue as a kind of dvsim: customers who come at random to one server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from dvsim.kinds.base import Keys, Order
+from dvsim.kinds.points import PointsKind
+from dvsim.scenario.fields import Number, Varied, Vary, Whole
+from dvsim.scenario.spec import Spec, Table
+
+Load = Annotated[Number, Field(gt=0, lt=1, description="customers per service")]
+Customers = Annotated[Whole, Field(ge=100, le=10**7, description="that are counted")]
+
+
+@dataclass(frozen=True)
+class Queue(Table):
+    """The table ``[queue]`` of a file; its keys can stand in ``[[vary]]``, too."""
+
+    VARIED: ClassVar[bool] = True
+
+    load: Load
+    customers: Customers = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueScenario(Spec):
+    """A file with ``kind = "mm1"``."""
+
+    KIND: ClassVar[str] = "mm1"
+    LENGTH: ClassVar[str] = "customers"  # what --scale multiplies
+
+    queue: Queue
+    vary: Annotated[Varied, Vary(Queue)] = ()
+
+
+class QueueKind(PointsKind):
+    """What dvsim asks about a queue."""
+
+    name = "mm1"
+    about = "of an M/M/1 queue"
+    Spec: ClassVar[type[Spec]] = QueueScenario
+    units: ClassVar[dict[str, str]] = {"wait": "services", "busy": "1"}
+    orders: ClassVar[Keys] = {"load": Order("share", 0.01, 0.99, (0.01, 0.99))}
+
+    def run(self, scenario: QueueScenario, seed: int, replication: int) -> dict[str, float]:
+        """Return how long a customer waits and how busy the server is, in mean service times.
+
+        A customer waits for what the last one waited and was served for, less the time between
+        them (Lindley); the waits are a random walk that is held up at 0.
+        """
+        draws = np.random.default_rng([seed, replication])
+        gaps = draws.exponential(1 / scenario.queue.load, scenario.queue.customers)
+        served = draws.exponential(1.0, scenario.queue.customers)
+        walk = np.concatenate([[0.0], np.cumsum(served[:-1] - gaps[1:])])
+        waits = walk - np.minimum.accumulate(walk)
+        return {"wait": float(waits.mean()), "busy": float(served.sum() / gaps.sum())}
+
+    def seconds(self, scenario: QueueScenario) -> float:
+        """Return about how long that takes."""
+        return scenario.queue.customers * 1e-7
+
+
+KIND = QueueKind()

@@ -1,0 +1,98 @@
+"""Cards from measurements: what an emulated run says of the software on this machine.
+
+runs.py       emulated runs that belong together, and why others do not
+steady.py     the steady part of an iteration: time per message, its drift and its scatter
+points.py     what was measured at each size, over each path
+slowest.py    the slowest of several publishers, and what one of them takes
+cards.py      from points to cards of bridge, publisher and broker, and to files
+simulated.py  scenarios in the simulator with these cards, read as measurements are
+
+and cards that are fitted to published columns:
+
+target.py     which columns are fitted and which are held out; the distance to them, and the rival
+knobs.py      the numbers of a card that a search may turn, as logarithms
+search.py     a search from several starts, by Nelder-Mead or Optuna, and how well it knows its end
+fit.py        from a card to a fitted one
+
+text.py       either as text
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dvsim.evidence.calibration.cards import Measured, cards_of
+from dvsim.evidence.calibration.points import Point, points_of
+from dvsim.evidence.calibration.runs import load_runs
+from dvsim.evidence.calibration.simulated import simulated_s
+from dvsim.evidence.calibration.text import lines, machine, point_notes
+from dvsim.evidence.runner import Runner
+
+__all__ = ["Calibration", "calibrate"]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was measured, the cards that it gives, and what the simulator makes of them.
+
+    `simulated_s` has the seconds per message and receiver of each point.
+    """
+
+    points: tuple[Point, ...]
+    cards: tuple[Measured, ...]
+    simulated_s: tuple[float, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield all of it as text."""
+        return lines(self.points, self.cards, self.simulated_s)
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return the points as JSON types."""
+        return [
+            {
+                "transport": point.transport,
+                "message_bytes": point.size,
+                "runs": [str(folder) for folder in point.folders],
+                "iterations": len(point.paces),
+                "time_s": point.time_s,
+                "drift": point.drift,
+                "cpu_s": {kind: point.cpu(kind) for kind in point.cpu_s},
+                "busy": point.busy,
+                "own": point.own,
+                "simulated_s": back_s,
+                "notes": list(point_notes(point)),
+            }
+            for point, back_s in zip(self.points, self.simulated_s, strict=True)
+        ]
+
+
+def calibrate(run: Runner, folders: Sequence[Path], name: str, command: str) -> Calibration:
+    """Return cards made from emulated runs.
+
+    Parameters
+    ----------
+    run
+        Simulates the scenarios of the runs with the new cards.
+    folders
+        Of the runs: of one machine and version, with the same settings; any sizes, either path.
+    name
+        What the names of the cards begin with: ``NAME-bridge``, ``NAME-publisher``,
+        ``NAME-broker``.
+    command
+        What was typed, for the sources of the values.
+
+    Raises
+    ------
+    ScenarioError
+        If a run cannot be used, or two do not belong together.
+    RunFailed
+        If a folder is no run.
+    """
+    points = points_of(load_runs(folders))
+    where = machine(points[0])
+    cards = cards_of(points, name, command, where)
+    back = simulated_s(run, [point.scenario for point in points], cards)
+    return Calibration(tuple(points), tuple(cards), tuple(back))

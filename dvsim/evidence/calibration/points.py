@@ -1,0 +1,161 @@
+"""What was measured at each size, over each path: elapsed time and CPU time of a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dvsim.evidence.calibration.runs import Given
+from dvsim.evidence.calibration.steady import Pace, paces
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.results.emulated import known_of
+from dvsim.results.run import Run
+
+KINDS = ("sender", "bridge", "publisher", "broker")
+"""Programs of which emulated runs count the CPU time, in the order of the path."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """All iterations of all runs of one size over one path.
+
+    Parameters
+    ----------
+    scenario
+        Of the first run.
+    folders
+        Of the runs.
+    paces
+        One for each iteration.
+    cpu_s
+        CPU seconds per message of each kind of program, for each iteration; a kind that was not
+        counted is missing.
+    busy
+        Share of all cores' time that was spent, by whomever; None if it is not known.
+    manifest
+        Of the first run.
+    """
+
+    scenario: Scenario
+    folders: tuple[Path, ...]
+    paces: tuple[Pace, ...]
+    cpu_s: Mapping[str, tuple[float, ...]]
+    busy: float | None
+    manifest: Mapping[str, Any]
+
+    @property
+    def transport(self) -> str:
+        """The path: ``data-vortex`` or ``tcp``."""
+        return self.scenario.system.transport
+
+    @property
+    def size(self) -> int:
+        """Bytes of a message."""
+        return self.scenario.workload.message_bytes
+
+    @property
+    def host(self) -> Mapping[str, Any]:
+        """The machine, as the manifest has it."""
+        return self.manifest.get("host") or {}
+
+    @property
+    def cores(self) -> int:
+        """Cores of the machine."""
+        return int(self.host.get("cores") or 1)
+
+    @property
+    def broker(self) -> str:
+        """Product and version of the brokers."""
+        brokers = known_of(self.manifest).get("brokers") or [{}]
+        return f"{brokers[0].get('product')} {brokers[0].get('version')}"
+
+    @property
+    def promise(self) -> str:
+        """``at most once`` or ``at least once``."""
+        return str((known_of(self.manifest).get("question") or {}).get("promise"))
+
+    @property
+    def receivers(self) -> int:
+        """How many receivers share the machine."""
+        return self.scenario.system.receivers
+
+    @property
+    def time_s(self) -> float:
+        """Seconds per message and receiver, the geometric mean over iterations."""
+        return _middle(pace.time_s for pace in self.paces)
+
+    @property
+    def drift(self) -> float:
+        """Later over earlier half of the steady part, the geometric mean over iterations."""
+        drifts = [pace.drift for pace in self.paces]
+        return _middle(drifts) if all(drifts) else 0.0
+
+    @property
+    def own(self) -> float | None:
+        """Share of all cores' time that the counted programs had; None if brokers do not count."""
+        if "broker" not in self.cpu_s:
+            return None
+        spent = sum(_middle(values) for values in self.cpu_s.values())
+        return spent * self.receivers / (self.cores * self.time_s)
+
+    def cpu(self, kind: str) -> float:
+        """Return the CPU seconds per message of a kind of program: the geometric mean."""
+        return _middle(self.cpu_s[kind])
+
+
+def points_of(given: Sequence[Given]) -> list[Point]:
+    """Return a point for each path and size, ordered by them."""
+    groups: dict[tuple[str, int], list[Given]] = {}
+    for item in given:
+        scenario = item.run.scenario
+        key = (scenario.system.transport, scenario.workload.message_bytes)
+        groups.setdefault(key, []).append(item)
+    return [_point(groups[key]) for key in sorted(groups)]
+
+
+def run_paces(run: Run) -> list[Pace]:
+    """Return the pace of each iteration of a run, of whatever backend."""
+    scenario = run.scenario
+    batches = scenario.probe.batch is not None
+    return paces(run.samples, scenario.system.receivers, batches=batches)
+
+
+def _point(given: Sequence[Given]) -> Point:
+    runs = [item.run for item in given]
+    cpu = [_cpu(run.counters) for run in runs]
+    kinds = [kind for kind in KINDS if all(kind in item for item in cpu)]
+    busy = [float(v) for run in runs for v in _rows(run.counters, "busy")["value"]]
+    return Point(
+        scenario=runs[0].scenario,
+        folders=tuple(item.folder for item in given),
+        paces=tuple(pace for run in runs for pace in run_paces(run)),
+        cpu_s={kind: tuple(v for item in cpu for v in item[kind]) for kind in kinds},
+        busy=sum(busy) / len(busy) if busy else None,
+        manifest=runs[0].manifest,
+    )
+
+
+def _cpu(counters: pd.DataFrame) -> dict[str, tuple[float, ...]]:
+    """Return the CPU seconds per message by kind of program, iteration by iteration."""
+    rows = _rows(counters, "cpu_per_message")
+    kind = rows["component"].map(lambda name: str(name).partition(".")[0])
+    results: dict[str, tuple[float, ...]] = {}
+    for name, part in rows.groupby(kind):
+        means = part.groupby(["replication", "iteration"])["value"].mean()
+        if (means > 0).all():  # a short run may be less than a tick of the clock
+            results[str(name)] = tuple(float(value) for value in means)
+    return results
+
+
+def _rows(counters: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return counters[counters["metric"] == metric]
+
+
+def _middle(values: Iterable[float]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.log(list(values)).mean()))

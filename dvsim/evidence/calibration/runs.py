@@ -1,0 +1,117 @@
+"""Emulated runs that one card can be made of: of one machine, one version, the same settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.results.load import load_result
+from dvsim.results.run import Run
+
+ADVICE = "measure both again, or calibrate them apart"
+
+
+class Given(NamedTuple):
+    """A run, and the folder as it was named."""
+
+    folder: Path
+    run: Run
+
+
+def load_runs(folders: Sequence[Path]) -> list[Given]:
+    """Return the runs that are kept in folders, each once.
+
+    Raises
+    ------
+    ScenarioError
+        If one of them cannot be used, or two do not belong together; with every reason.
+    RunFailed
+        If a folder is no run, or was changed.
+    """
+    given: list[Given] = []
+    faults: list[Fault] = []
+    for folder in {os.path.realpath(folder): folder for folder in folders}.values():
+        run = load_result(folder)
+        reason = _unusable(run)
+        if reason:
+            faults.append(Fault(str(folder), None, "", reason))
+        elif isinstance(run, Run):
+            given.append(Given(folder, run))
+    for item in given[1:]:
+        faults += _apart(given, item)
+    if faults:
+        raise ScenarioError(faults)
+    return given
+
+
+def _unusable(run: object) -> str | None:
+    """Return why a result says nothing of this machine's software."""
+    if not isinstance(run, Run):
+        return "is no run of a system; cards are measured by runs of h3/… with --backend emu"
+    if run.backend != "emu":
+        return (
+            f"is a run of backend {run.backend}, which has measured nothing; "
+            "run its scenario with --backend emu"
+        )
+    offered = run.scenario.workload.messages_per_second
+    if offered is not None:
+        return f"was offered {offered:,g} messages/s; a cost shows only where nothing else limits"
+    return None
+
+
+def _apart(given: Sequence[Given], one: Given) -> Iterator[Fault]:
+    """Yield what a run has in another way than the first, or the first over the same path."""
+    first = given[0]
+    facts = _facts(first.run)
+    for name, value in _facts(one.run).items():
+        if value != facts[name]:
+            yield _fault(one, name, value, first, facts[name])
+    before = next(g for g in given if _transport(g) == _transport(one))
+    ours, theirs = one.run.scenario.system, before.run.scenario.system
+    if ours.receivers != theirs.receivers:
+        yield _fault(one, "receivers", ours.receivers, before, theirs.receivers)
+    for role, card in ours.cards.items():
+        other = theirs.cards[role]
+        if card.kind != other.kind:
+            yield _fault(one, f"system.{role}", card.name, before, other.name)
+            continue
+        for name, parameter in card.parameters.items():
+            if parameter != other.parameters[name]:
+                key = f"system.{role}.{name}"
+                yield _fault(one, key, parameter.text, before, other.parameters[name].text)
+    if ours.broker != first.run.scenario.system.broker and before is not first:
+        theirs = first.run.scenario.system
+        yield _fault(one, "system.broker", ours.broker.name, first, theirs.broker.name)
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    """Return what all runs of a card must have in common, by name."""
+    manifest = run.manifest
+    host, known = manifest.get("host") or {}, manifest.get("emulated") or {}
+    question = known.get("question") or {}
+    brokers = {f"{b.get('product')} {b.get('version')}" for b in known.get("brokers") or []}
+    names = ("cpu", "cores", "system", "python", "packages")
+    return {
+        **{f"host {name}": host.get(name) for name in names},
+        "version of dvsim and its programs": manifest.get("version"),
+        "broker": ", ".join(sorted(brokers)),
+        **{name: question.get(name) for name in ("clusters", "nodes", "urls", "promise")},
+    }
+
+
+def _fault(one: Given, what: str, value: object, first: Given, other: object) -> Fault:
+    message = f"{what} is {_show(value)}, and {_show(other)} in {first.folder}; {ADVICE}"
+    return Fault(str(one.folder), None, "", message)
+
+
+def _show(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {item}" for key, item in value.items())
+    return "none" if value is None else f"'{value}'"
+
+
+def _transport(given: Given) -> str:
+    return given.run.scenario.system.transport

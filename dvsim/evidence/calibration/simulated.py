@@ -1,0 +1,57 @@
+"""Scenarios in the simulator with measured cards, read as measurements are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from dvsim.evidence.calibration.cards import DATA_VORTEX, Measured
+from dvsim.evidence.calibration.points import run_paces
+from dvsim.evidence.runner import Runner
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.results.run import Run, runs_of
+from dvsim.scenario.types import Card
+
+REPLICATIONS = 20  # their spread must not be taken for an error
+SEED = 1
+
+
+def simulated_s(
+    run: Runner, scenarios: Sequence[Scenario], cards: Sequence[Measured]
+) -> list[float]:
+    """Return the simulated seconds per message and receiver of scenarios, found as measured.
+
+    Of scenarios that the cards were made of this is no prediction: it says whether the simulator
+    gives back what went in.
+    """
+    by_kind = {card.card.kind: card.card for card in cards}
+    runs = run(
+        [_with(scenario, by_kind) for scenario in scenarios],
+        seed=SEED,
+        replications=REPLICATIONS,
+        workers=1,
+        out=None,
+    )
+    return [time_s(run) for run in runs_of(runs)]
+
+
+def time_s(run: Run) -> float:
+    """Return the seconds per message and receiver of a run: geometric mean over iterations."""
+    return float(np.exp(np.mean([np.log(pace.time_s) for pace in run_paces(run)])))
+
+
+def _with(scenario: Scenario, by_kind: dict[str, Card]) -> Scenario:
+    """Return a scenario with other cards."""
+    system = scenario.system
+    changed = replace(
+        system,
+        broker=by_kind.get("broker", system.broker),
+        bridge=None if system.bridge is None else by_kind.get("bridge", system.bridge),
+        publisher=None if system.publisher is None else by_kind.get("publisher", system.publisher),
+    )
+    # the fabric is no part of what was measured: it need not be run word by word
+    fidelity: Literal["flow"] | None = "flow" if system.transport == DATA_VORTEX else None
+    return replace(scenario, system=replace(changed, fidelity=fidelity))

@@ -1,0 +1,164 @@
+"""A calibration as text: what was measured, the laws with their residuals, the other values.
+
+A fitted card as text: before and after, how well it is known, and the held-out columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from dvsim.evidence.calibration.cards import DATA_VORTEX, Measured
+from dvsim.evidence.calibration.fit import Fitting
+from dvsim.evidence.calibration.points import Point
+from dvsim.evidence.calibration.target import Key
+from dvsim.evidence.numbers import logs_apart
+from dvsim.scenario.units import format_value
+
+CROWDED = 0.1  # share of the cores that others may have before it is said
+DRIFTING = 1.25
+NAMES = {"data-vortex": "over cards", "tcp": "over TCP"}
+
+
+def lines(
+    points: Sequence[Point], cards: Sequence[Measured], simulated_s: Sequence[float]
+) -> Iterator[str]:
+    """Yield the lines of a table for points, and of one for each card.
+
+    Parameters
+    ----------
+    points
+        What was measured.
+    cards
+        What was made of it.
+    simulated_s
+        For each point, see `dvsim.evidence.calibration.simulated.simulated_s`.
+    """
+    first = points[0]
+    yield f"measured on {machine(first)}; time per message and receiver while all are sent to"
+    yield (
+        f"  {'path':<10} {'bytes':>9} {'iterations':>10} {'time':>11} {'± sd':>7} {'drift':>6} "
+        f"{'busy':>5} {'own':>5} {'simulated':>11} {'error':>7}"
+    )
+    for point, back in zip(points, simulated_s, strict=True):
+        yield _point_line(point, back)
+    yield from (f"  note: {note}" for note in notes(points))
+    for card in cards:
+        yield ""
+        yield from _card_lines(card)
+
+
+def machine(point: Point) -> str:
+    """Return the machine of a point as text."""
+    host = point.host
+    cores = f"{point.cores} core{'s' * (point.cores != 1)}"
+    return f"{host.get('cpu')}, {cores}, {point.broker}, {point.promise}"
+
+
+def notes(points: Sequence[Point]) -> Iterator[str]:
+    """Yield what makes a measurement worth less than it looks."""
+    for point in points:
+        for note in point_notes(point):
+            yield f"{NAMES[point.transport]}, {point.size:,} B: {note}"
+    over_cards = [point for point in points if point.transport == DATA_VORTEX]
+    if any(point.promise == "at most once" for point in over_cards):
+        yield (
+            "over cards, at most once: sockets hold megabytes that the broker has not taken; "
+            "--at-least-once measures the broker"
+        )
+    for transport in dict.fromkeys(point.transport for point in points):
+        sizes = {point.size for point in points if point.transport == transport}
+        if len(sizes) == 1:
+            yield f"{NAMES[transport]}: one size, hence constants, which say nothing of other sizes"
+
+
+def point_notes(point: Point) -> Iterator[str]:
+    """Yield what disturbed the measurement of one size."""
+    if not 1 / DRIFTING < point.drift < DRIFTING:
+        yield (
+            f"the later half took {point.drift:.2f} times the earlier; not steady, or disturbed; "
+            "send more (--scale)"
+        )
+    if point.own is not None and point.busy is not None and point.busy - point.own > CROWDED:
+        yield f"other work, or the harness, took {point.busy - point.own:.0%} of the cores"
+
+
+def _point_line(point: Point, back_s: float) -> str:
+    spread, _ = logs_apart([[pace.time_s for pace in point.paces]])
+    return (
+        f"  {NAMES[point.transport]:<10} {point.size:>9,} {len(point.paces):>10} "
+        f"{_micro(point.time_s):>11} {_percent(spread):>7} {point.drift:>6.2f} "
+        f"{_percent(point.busy):>5} {_percent(point.own):>5} {_micro(back_s):>11} "
+        f"{back_s / point.time_s - 1:>+7.1%}"
+    )
+
+
+def _card_lines(measured: Measured) -> Iterator[str]:
+    yield f"{measured.card.name}: {measured.card.title}"
+    for name, parameter in measured.card.parameters.items():
+        if not measured.measured(name):
+            continue
+        yield f"  {name:<16} {format_value(parameter.value, parameter.dimension)}"
+        if name in measured.laws:
+            yield f"  {'':<16}   {_residuals(measured, name)}"
+    taken = [name for name in measured.card.parameters if not measured.measured(name)]
+    for name in taken:
+        parameter = measured.card.parameters[name]
+        yield f"  {name:<16} {parameter.text}  ({parameter.confidence}, taken over)"
+
+
+def _residuals(measured: Measured, name: str) -> str:
+    law, points = measured.laws[name], measured.points[name]
+    several = len({point.transport for point in points}) > 1
+    parts = [
+        f"{point.size:,} B{f' {NAMES[point.transport]}' if several else ''} {law.error(n):+.1%}"
+        for n, point in enumerate(points)
+    ]
+    return f"law against measurement: {', '.join(parts)}"
+
+
+def _micro(seconds: float) -> str:
+    return f"{seconds * 1e6:,.1f} us"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
+
+
+def fit_lines(fitting: Fitting) -> Iterator[str]:
+    """Yield what was found as text."""
+    head = f"{fitting.card.name}: {fitting.base.name} fitted to {_columns(fitting.target.fit)}"
+    yield f"{head}; {fitting.outcome.evaluations} evaluations, {len(fitting.outcome.ends)} starts"
+    losses = ", ".join(f"{end.loss:.4f}" for end in fitting.outcome.ends)
+    near = f"{len(fitting.outcome.near)} of {len(fitting.outcome.ends)} within 5 % of the least"
+    yield f"  losses of the starts: {losses}; {near}"
+    yield f"  {'parameter':<22} {'before':>14} {'after':>14} {'/1.2':>6} {'x1.2':>6} {'starts':>7}"
+    values = np.exp(fitting.outcome.best.at)
+    for knob, value, item in zip(fitting.knobs, values, fitting.known, strict=True):
+        before, after = (knob.text(fitting.base, number) for number in (knob.start, _short(value)))
+        yield (
+            f"  {knob.name:<22} {before:>14} {after:>14} {item.down:>6.2f} {item.up:>6.2f} "
+            f"{'-' if item.ratio is None else f'{item.ratio:.2f}':>7}"
+            f"{'  hardly determined' if item.weak else ''}"
+        )
+    yield "  /1.2, x1.2: loss with this one moved, over the least; starts: largest over smallest"
+    heads = f"{'before':>9} {'after':>9} {'means before':>13} {'after':>7} {'naive':>7}"
+    yield f"  {'log errors':<22} {heads}"
+    for split, error in fitting.errors.items():
+        yield (
+            f"  {f'{split}, {error.columns} columns':<22} {error.before:>9.3f} {error.after:>9.3f} "
+            f"{error.means_before:>13.3f} {error.means_after:>7.3f} {error.means_naive:>7.3f}"
+        )
+    yield "  naive: a latency and bytes over a rate, fitted to the same means"
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _columns(keys: frozenset[Key]) -> str:
+    by: dict[str, list[int]] = {}
+    for column, size in sorted(keys, key=lambda key: (key[0], key[1])):
+        by.setdefault(column, []).append(size)
+    return "; ".join(f"{column}: {', '.join(map(str, sizes))} B" for column, sizes in by.items())

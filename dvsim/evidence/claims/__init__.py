@@ -1,0 +1,24 @@
+"""Sentences of a source, decided by runs: what ``scenarios/SOURCE/claims.py`` is written with.
+
+source.py        a source, its claims and their ranges; where the sources are
+figures.py       the figures of several runs, from which claims are decided
+study_figures.py those of studies
+decide.py        from values to verdicts, and why a claim is not confirmed
+jackknife.py     the interval of a value over replications
+"""
+
+from dvsim.evidence.claims.figures import MOVING_AVERAGE, Estimate, Evidence, Missing
+from dvsim.evidence.claims.source import Finding, Source, load_source, sources
+from dvsim.evidence.numbers import number_text
+
+__all__ = [
+    "MOVING_AVERAGE",
+    "Estimate",
+    "Evidence",
+    "Finding",
+    "Missing",
+    "Source",
+    "load_source",
+    "number_text",
+    "sources",
+]

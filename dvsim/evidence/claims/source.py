@@ -1,0 +1,240 @@
+"""Sentences of a source that runs can decide: what is claimed, and how a run gives the value.
+
+They stand beside the scenarios of the source: ``claims.csv`` has a row for each, with a metric, a
+condition and a range; ``claims.py`` has a function for each, which works out the value. What
+follows from the value is in `dvsim.evidence.claims.decide`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.claims.figures import Evidence
+from dvsim.evidence.numbers import number_text
+from dvsim.scenario.find import is_file, nearest, scenario_root, why_not
+from dvsim.scenario.published import read_csv
+
+FILE, CODE = "claims.csv", "claims.py"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One row of ``claims.csv``; `low` and `high` are None where the range is open."""
+
+    id: str
+    source: str
+    section: str
+    metric: str
+    condition: str
+    op: str
+    low: float | None
+    high: float | None
+    unit: str
+
+    def holds(self, value: float) -> bool:
+        """Return whether a value is in the claimed range; a truth is 1 or 0."""
+        low = -float("inf") if self.low is None else self.low
+        high = float("inf") if self.high is None else self.high
+        match self.op:
+            case "ge":
+                return value >= low
+            case "lt":
+                return value < high
+            case "eq":
+                return value == low
+            case "about":
+                return low <= value <= high
+            case "true":
+                return value == 1.0
+        message = f"{FILE}: {self.id}: unknown op {self.op!r}"
+        raise ValueError(message)
+
+    def overlaps(self, allowed: tuple[float, float]) -> bool:
+        """Return whether the claimed range has a value in common with another range."""
+        low = -float("inf") if self.low is None else self.low
+        high = float("inf") if self.high is None or self.op == "ge" else self.high
+        return allowed[0] <= high and low <= allowed[1]
+
+    @property
+    def expected(self) -> str:
+        """The claimed range, for people."""
+        match self.op:
+            case "ge":
+                return f"at least {self.text_of(self.low)}"
+            case "lt":
+                return f"below {self.text_of(self.high)}"
+            case "eq":
+                return self.text_of(self.low)
+            case "about":
+                return f"{number_text(self.low)} to {self.text_of(self.high)}"
+        return "yes"
+
+    def text_of(self, value: float | None) -> str:
+        """Return a value of this claim with its unit, for people."""
+        if value is None:
+            return "-"
+        if self.op == "true":
+            return "yes" if value else "no"
+        unit = "" if self.unit == "fraction" else self.unit
+        return f"{number_text(value)} {unit}".strip()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the runs say to one claim.
+
+    Attributes
+    ----------
+    value
+        In the unit of the claim; 1.0 or 0.0 for a truth; None if no run can tell, in which case
+        `note` says why.
+    note
+        What the value rests on.
+    as_messages
+        The same value with the simulation counted in whole messages; None where that is the same.
+    by_definition
+        The value follows from the structure, the workload or a number that the source states,
+        whatever the model does: no column speaks of it.
+    allowed
+        The values that the published statistics leave possible where they do not decide them; a
+        claim whose range overlaps it is not refuted by a model that reproduces those statistics.
+    """
+
+    value: float | None
+    note: str = ""
+    as_messages: float | None = None
+    by_definition: bool = False
+    allowed: tuple[float, float] | None = None
+
+
+Evaluator = Callable[[Evidence], Finding]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a claim is decided.
+
+    Attributes
+    ----------
+    text
+        The sentence in our words.
+    scenarios
+        The runs that it needs.
+    evaluate
+        What gives the value.
+    of_columns
+        The value is a statistic of what the published columns of these runs print, so that it was
+        fitted where one of them was.
+    emulated
+        The scenarios of which it needs emulated runs.
+    """
+
+    text: str
+    scenarios: tuple[str, ...]
+    evaluate: Evaluator
+    of_columns: bool = False
+    emulated: tuple[str, ...] = ()
+
+
+class Source(dict[str, Entry]):
+    """Claims of one source that can be decided, by id.
+
+    Parameters
+    ----------
+    file
+        The ``claims.py`` that makes it: `name` is the folder of that file, which `dvsim validate`
+        takes for all its claims, and ``claims.csv`` beside it has the ranges.
+    title
+        Names the source, or the sources.
+    order
+        Where it stands in the ledger.
+    known
+        What is known of a claim that is not confirmed, by id, whatever its value.
+    """
+
+    def __init__(
+        self, file: str, title: str, order: int = 100, known: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__()
+        self.file, self.title, self.order, self.known = file, title, order, known or {}
+
+    @property
+    def name(self) -> str:
+        """The folder of its scenarios."""
+        return Path(self.file).parent.name
+
+    @cached_property
+    def claims(self) -> dict[str, Claim]:
+        """Every row of its ``claims.csv`` by id, in the order of the file."""
+        path = Path(self.file).with_name(FILE)
+        try:
+            return {row["id"]: _claim(row) for row in read_csv(path)}
+        except (KeyError, TypeError, ValueError) as error:
+            message = f"is not a table of claims: {error}"
+            raise ScenarioError([Fault(str(path), None, "", message)]) from error
+
+    def claim(
+        self,
+        id_: str,
+        text: str,
+        scenarios: Iterable[str],
+        *,
+        of_columns: bool = False,
+        emulated: Iterable[str] = (),
+    ) -> Callable[[Evaluator], Evaluator]:
+        """Return a decorator: the function below it decides a claim."""
+
+        def register(evaluate: Evaluator) -> Evaluator:
+            self[id_] = Entry(text, tuple(scenarios), evaluate, of_columns, tuple(emulated))
+            return evaluate
+
+        return register
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    """Return the sources that dvsim carries: every folder of scenarios that has ``claims.py``."""
+    results = [load_source(path.parent) for path in sorted(scenario_root().glob(f"*/{CODE}"))]
+    return tuple(sorted(results, key=lambda source: (source.order, source.name)))
+
+
+def load_source(folder: Path) -> Source:
+    """Return the source of a folder: its ``claims.py`` is run, so it must be code that you trust.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such file, it fails, has no ``SOURCE``, or a claim has no row.
+    """
+    path = folder / CODE
+    if not is_file(path):
+        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a file of claims"))])
+    spec = spec_from_file_location(f"claims of {folder.resolve().name}", path.resolve())
+    assert spec is not None  # for a file that ends in .py
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        message = f"cannot be run: {type(error).__name__}: {error}"
+        raise ScenarioError([Fault(str(path), None, "", message)]) from error
+    source = getattr(module, "SOURCE", None)
+    if not isinstance(source, Source):
+        raise ScenarioError([Fault(str(path), None, "SOURCE", "must be a Source")])
+    lacking = [id_ for id_ in source if id_ not in source.claims]
+    if lacking:
+        near = nearest(lacking[0], source.claims)
+        message = f"{path.name} decides {lacking[0]}, which has no row"
+        raise ScenarioError([Fault(str(path.with_name(FILE)), None, "id", message, near)])
+    return source
+
+
+def _claim(row: Mapping[str, str]) -> Claim:
+    words = {key: row[key] for key in ("id", "source", "section", "metric", "condition", "op")}
+    low, high = (float(row[end]) if row[end] else None for end in ("low", "high"))
+    return Claim(**words, low=low, high=high, unit=row["unit"])

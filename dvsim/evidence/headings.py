@@ -1,0 +1,116 @@
+"""Units and statistics as people write them in the headings of a table."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from dvsim.evidence.lab.data import Metric
+from dvsim.evidence.numbers import SYNONYMS, share_of
+from dvsim.scenario.quantity import UNITS, UnitError, show
+
+_MESSAGES = ("msg/s", "msgs/s", "messages/s", "1/s", "/s")
+_THOUSANDS = {"": 1.0, "k": 1e3, "M": 1e6}
+RATES = {prefix + word: x for word in _MESSAGES for prefix, x in _THOUSANDS.items()}
+_METRICS: dict[str, Metric] = {
+    "rate": "rate",
+    "throughput": "rate",
+    "received": "rate",
+    "consumed": "rate",
+    "sent": "sent rate",
+    "published": "sent rate",
+    "confirm": "confirm latency",
+    "ack": "confirm latency",
+    "latency": "latency",
+    "time": "latency",
+}
+
+
+class Unit(NamedTuple):
+    """What a number is: ``rate`` in messages, ``bytes`` in bytes per second, or ``time``.
+
+    `factor` leads to 1/s, B/s or s.
+    """
+
+    dimension: str
+    factor: float
+
+
+def unit_of(text: str) -> Unit:
+    """Return a unit of a rate or a time.
+
+    Raises
+    ------
+    UnitError
+        If it is none; with the nearest.
+
+    Examples
+    --------
+    >>> unit_of("kmsg/s"), unit_of("µs"), unit_of("MB/s")
+    (Unit(dimension='rate', factor=1000.0), Unit(dimension='time', factor=1e-06), \
+Unit(dimension='bytes', factor=1000000.0))
+    """
+    if text in RATES:
+        return Unit("rate", RATES[text])
+    if text in UNITS["time"]:
+        return Unit("time", float(UNITS["time"][text]) / 1e12)
+    if text in UNITS["rate"]:
+        return Unit("bytes", float(UNITS["rate"][text]))
+    known = [*RATES, *UNITS["time"], *UNITS["rate"]]
+    near = [word for word in known if word.lower() == text.lower()]
+    near = near or get_close_matches(re.sub(r"ec$", "", text), known, 1)
+    message = f"{show(text)} is no unit of a rate or a time, such as msg/s, MB/s or us"
+    raise UnitError(message, near[0] if near else None)
+
+
+def split_heading(heading: str) -> tuple[str, str | None]:
+    """Return the name in a heading and the unit that stands behind it.
+
+    Examples
+    --------
+    >>> split_heading("mean latency (µs)"), split_heading("rate [msg/s]"), split_heading("p99_ms")
+    (('mean latency', 'µs'), ('rate', 'msg/s'), ('p99', 'ms'))
+    >>> split_heading("message_bytes")
+    ('message_bytes', None)
+    """
+    match = re.fullmatch(r"(.*?)\s*[(\[]([^()\[\]]+)[)\]]", heading)
+    if match:
+        return match[1], match[2].strip()
+    name, bar, end = heading.rpartition("_")
+    return (name, end) if bar and end in UNITS["time"] else (heading, None)
+
+
+def metric_of(name: str, dimension: str) -> Metric | None:
+    """Return what a name and a dimension say of what was measured; None if they disagree.
+
+    Examples
+    --------
+    >>> metric_of("confirm latency", "time"), metric_of("value", "rate"), metric_of("rate", "time")
+    ('confirm latency', 'rate', None)
+    """
+    words = re.findall("[a-z]+", name.lower())
+    meant = next((metric for word, metric in _METRICS.items() if word in words), None)
+    timed = dimension == "time"
+    if meant is None:
+        return "latency" if timed else "rate"
+    return meant if timed == meant.endswith("latency") else None
+
+
+def statistic_of(text: str) -> str | None:
+    """Return a statistic by any of its usual names.
+
+    Examples
+    --------
+    >>> [statistic_of(word) for word in ("p99", "Median", "95th", "99.9%", "avg", "p999", "client")]
+    ['99%', '50%', '95%', '99.9%', 'mean', '99.9%', None]
+    """
+    word = text.strip().lower()
+    word = SYNONYMS.get(word, word)
+    if word in {"count", "mean", "std"} or share_of(word) is not None:
+        return word
+    match = re.fullmatch(r"p(\d{1,2}(?:\.\d+)?|99(9+))|(\d{1,2}(?:\.\d+)?)(?:th|pct)", word)
+    if not match:
+        return None
+    number = f"99.{match[2]}" if match[2] else match[1] or match[3]
+    return f"{number}%" if share_of(f"{number}%") is not None else None

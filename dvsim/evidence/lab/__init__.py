@@ -1,0 +1,15 @@
+"""Measurements of a laboratory: read from their files, matched with runs, compared.
+
+data.py           what was measured, and what is known of it
+metadata.py       the ``[lab]`` table beside a file: source, sample, tolerances, what was fitted
+read.py           which kind of file it is, and the case list that it gives
+summaries.py      summaries, in long or wide form; samples.py one row a sample, in blocks
+perftest.py       logs and CSV files of RabbitMQ PerfTest
+openmessaging.py  results of the OpenMessaging Benchmark
+simulated.py      what a run has of the same kind; intervals counted again
+match.py          which run answers which case, and why others do not
+distances.py      where the quantiles of n samples lie; distances that a few quantiles still allow
+compare.py        one case beside its run, and their shares of zeros
+ratios.py         ratios and order between cases; the naive rival
+criteria.py       what is asked of a case; judge.py all of it, text.py as lines
+"""

@@ -1,0 +1,201 @@
+"""All of it: from runs and a file of measurements to a verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from dvsim.evidence.lab.compare import Compared, Split, compare
+from dvsim.evidence.lab.criteria import Criterion, of_case, of_ratios
+from dvsim.evidence.lab.data import NOT_STATED, About, Case, LabData, Tolerances
+from dvsim.evidence.lab.match import Matched, Taken, is_reference, match
+from dvsim.evidence.lab.ratios import (
+    Baseline,
+    Crossover,
+    Ratio,
+    baseline,
+    between_series,
+    between_sizes,
+    crossovers,
+)
+from dvsim.results.points import PointsStudy
+from dvsim.results.run import Run
+
+ASKED = ("source", "page", "hardware", "versions", "loop", "origin", "rounding", "warmup")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a file of measurements says of some runs.
+
+    Attributes
+    ----------
+    file, form
+        The file, and what kind it is.
+    about
+        What is known of the measurement, as text by key; `NOT_STATED` where nobody has said.
+    tolerances, declared
+        See `dvsim.evidence.lab.data.About`.
+    criteria
+        All that was asked; `passed` if all hold.
+    cases
+        Each case beside its run.
+    missing
+        Cases without a run, and why.
+    ratios, crossovers
+        Between cases.
+    baseline
+        The naive rival.
+    limits
+        What these data cannot show.
+    """
+
+    file: str
+    form: str
+    about: dict[str, str]
+    tolerances: Tolerances
+    declared: tuple[str, ...]
+    criteria: tuple[Criterion, ...]
+    cases: tuple[Compared, ...]
+    missing: tuple[tuple[str, str], ...]
+    ratios: tuple[Ratio, ...]
+    crossovers: tuple[Crossover, ...]
+    baseline: Baseline | None
+    limits: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every criterion holds, and there is one."""
+        return bool(self.criteria) and all(item.passed for item in self.criteria)
+
+    def table(self) -> dict[str, Any]:
+        """Return all of it as JSON types, without the samples."""
+        content = asdict(self)
+        for case in content["cases"]:
+            del case["model"]
+        return {"passed": self.passed, **content}
+
+
+def judge(
+    results: Sequence[Run | PointsStudy], data: LabData, taken: Taken | None = None
+) -> Judged:
+    """Return what a file of measurements says of runs.
+
+    Parameters
+    ----------
+    results
+        Runs of systems, studies of messaging.
+    data
+        See `dvsim.evidence.lab.read.read_lab`.
+    taken
+        See `dvsim.evidence.lab.match.match`.
+
+    Raises
+    ------
+    ScenarioError
+        If no case was simulated, or samples are unlike.
+    """
+    result = match(results, data, taken)
+    about = data.about
+    tolerances = about.tolerances
+    references = _fitted_columns(results, data)
+    cases = [
+        compare(pair, _split(pair.case, pair.simulated.scenario, about, references), tolerances)
+        for pair in result.pairs
+    ]
+    twice = Counter(case.name for case in cases)
+    cases = [
+        replace(case, name=f"{case.name}, {case.scenario}") if twice[case.name] > 1 else case
+        for case in cases
+    ]
+    between = [between_sizes(cases, tolerances.ratio), between_series(cases, tolerances.ratio)]
+    ratios = [ratio for some in between for ratio in some]
+    criteria = [item for case in cases for item in of_case(case, tolerances)]
+    criteria += of_ratios(ratios, tolerances.ratio)
+    return Judged(
+        file=str(data.path),
+        form=data.form,
+        about=_provenance(about),
+        tolerances=tolerances,
+        declared=about.declared,
+        criteria=tuple(criteria),
+        cases=tuple(cases),
+        missing=tuple((case.name, reason) for case, reason in result.missing),
+        ratios=tuple(ratios),
+        crossovers=tuple(crossovers(cases, tolerances.ratio)),
+        baseline=baseline(cases),
+        limits=(*_limits(data, cases), *_named_in_vain(data, result)),
+    )
+
+
+def _fitted_columns(
+    results: Sequence[Run | PointsStudy], data: LabData
+) -> dict[str, tuple[str, ...]]:
+    """Return the fitted columns by scenario, of those that name this very file."""
+    return {
+        result.scenario.name: result.scenario.reference.fitted
+        for result in results
+        if isinstance(result, Run)
+        and result.scenario.reference is not None
+        and is_reference(result.scenario, data)
+    }
+
+
+def _split(
+    case: Case, scenario: str, about: About, references: dict[str, tuple[str, ...]]
+) -> Split:
+    if about.fitted is not None:
+        pairs = {(case.label, case.message_bytes), ("", case.message_bytes)}
+        return "fitted" if pairs & set(about.fitted) else "held out"
+    if scenario in references:
+        return "fitted" if case.label in references[scenario] else "held out"
+    return "not stated"
+
+
+def _provenance(about: About) -> dict[str, str]:
+    """Return what is known of a measurement, and what is not."""
+    values = {name: getattr(about, name) for name in ASKED}
+    known = {
+        name: NOT_STATED if value is None else f"{value:g}" if name == "rounding" else str(value)
+        for name, value in values.items()
+    }
+    return {"told by": str(about.file) if about.file else "no [lab] table", **known}
+
+
+def _limits(data: LabData, cases: Sequence[Compared]) -> Iterator[str]:
+    """Yield what these data cannot show."""
+    about, labels = data.about, {case.series for case in cases}
+    if len({series[-1] for series in labels}) < 2:
+        yield "one run of each case: the spread from run to run of the laboratory is not in them"
+    if about.fitted is None and any(case.split == "not stated" for case in cases):
+        yield "which cases were used to choose parameters: agreement may be a fit, no prediction"
+    if about.loop is None:
+        yield "open or closed loop: a closed one hides waiting that an open one has"
+    loops = {case.loop for case in cases}
+    if about.loop is not None and loops != {about.loop}:
+        yield f"measured in {about.loop} loop, simulated in {' and '.join(sorted(loops))} loop"
+    if about.warmup is None:
+        yield "whether the start was left out: a warm-up in the data shifts means and tails"
+    if any(case.count is None for case in cases):
+        yield "how many samples there are: without it no bands and no tests"
+    if any(case.count for case in cases):
+        yield (
+            "independence: bands and tests take samples for independent; neighbours that are alike "
+            "make true bands wider, so what is outside may be chance"
+        )
+    if any(not case.size_stated for case in cases):
+        yield "the size of a message: taken as that of the scenario"
+    if about.origin == "digitised":
+        yield "numbers between the marks of a figure: digitised values are as good as the drawing"
+
+
+def _named_in_vain(data: LabData, matched: Matched) -> Iterator[str]:
+    """Yield what was called fitted and is no case: a slip there would make a fit a prediction."""
+    cases = [*data.cases, *(pair.case for pair in matched.pairs)]
+    known = {(label, case.message_bytes) for case in cases for label in (case.label, "")}
+    for label, size in data.about.fitted or ():
+        if (label, size) not in known:
+            name = f"{label}:{size}" if label else str(size)
+            yield f"{name}, which [lab] calls fitted: what is not called so counts as held out"

@@ -1,0 +1,276 @@
+"""Which run answers which case; what is unlike is refused, not compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
+from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
+from dvsim.kinds.hosts.result import MessagingStudy
+from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.results.points import PointsStudy
+from dvsim.results.run import Run
+from dvsim.scenario.find import reference_root
+from dvsim.scenario.spec import Spec
+
+Taken = Literal["mean", "same"]
+OTHER = "another transport"
+
+
+class Pair(NamedTuple):
+    """A case and what was simulated beside it."""
+
+    case: Case
+    simulated: Simulated
+
+
+class Matched(NamedTuple):
+    """What was found: pairs, and cases without a run by what is missing."""
+
+    pairs: list[Pair]
+    missing: list[tuple[Case, str]]
+
+
+def match(results: Sequence[Run | PointsStudy], data: LabData, taken: Taken | None) -> Matched:
+    """Return each case with its run.
+
+    Parameters
+    ----------
+    results
+        Of one backend.
+    data
+        What was measured.
+    taken
+        How samples of unlike kinds are compared: ``mean``, by their means alone; ``same``, as if
+        they were alike; None refuses them.
+
+    Raises
+    ------
+    ScenarioError
+        If no case has a run, or samples are unlike.
+    """
+    pairs: list[Pair] = []
+    missing: list[tuple[Case, str]] = []
+    for case in data.cases:
+        collected = [pair for result in results for pair in _of(result, case, data, taken)]
+        pairs += [pair for pair in collected if isinstance(pair, Pair)]
+        if not any(isinstance(pair, Pair) for pair in collected):
+            reasons = list(dict.fromkeys(text for text in collected if isinstance(text, str)))
+            reasons.sort(key=lambda text: text.endswith(OTHER))  # says least
+            missing.append((case, reasons[0] if reasons else "no such scenario was run"))
+    if not pairs:
+        case, reason = missing[0]
+        message = f"none of its cases was simulated; {case.name}: {reason}"
+        raise ScenarioError(
+            [
+                Fault(
+                    str(data.path),
+                    None,
+                    "",
+                    message,
+                    _near([result.scenario for result in results], data),
+                )
+            ]
+        )
+    return Matched(pairs, missing)
+
+
+def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> list[Spec]:
+    """Return the scenarios of which something was measured, before any of them is run.
+
+    If some of them name this very file as their published data, those alone.
+
+    Raises
+    ------
+    ScenarioError
+        As `match`, as far as that can be said without a run.
+    """
+    own = [
+        scenario
+        for scenario in scenarios
+        if isinstance(scenario, Scenario) and is_reference(scenario, data)
+    ]
+    asked: Sequence[Spec] = own or scenarios
+    reasons = {
+        item.name: [_why_not(item, case, data, taken) for case in data.cases] for item in asked
+    }
+    kept = [item for item in asked if not all(reasons[item.name])]
+    if not kept:
+        reason = next(iter(reasons.values()))[0]
+        message = f"none of its cases was simulated; {data.cases[0].name}: {reason}"
+        raise ScenarioError([Fault(str(data.path), None, "", message, _near(scenarios, data))])
+    _one_size(kept, data)
+    return kept
+
+
+def _one_size(scenarios: Sequence[Spec], data: LabData) -> None:
+    """Refuse a case without a size that meets several sizes."""
+    sizes = {
+        scenario.workload.message_bytes for scenario in scenarios if isinstance(scenario, Scenario)
+    }
+    nameless = [case for case in data.cases if case.message_bytes is None]
+    if len(sizes) > 1 and nameless:
+        message = (
+            f"these scenarios have {len(sizes)} sizes; take one of them, or write "
+            f"message_bytes = {min(sizes)} into [lab]"
+        )
+        raise ScenarioError([Fault(str(data.path), None, nameless[0].name, message)])
+
+
+def is_reference(scenario: Scenario, data: LabData) -> bool:
+    """Return whether a scenario names this very file as its published data."""
+    reference = scenario.reference
+    return (
+        reference is not None
+        and (reference_root() / reference.file).resolve() == data.path.resolve()
+    )
+
+
+def _as_declared(case: Case, scenario: Scenario, data: LabData) -> Case:
+    """Return a case whose samples are what the scenario says of its own published data."""
+    if case.sample.kind == NOT_STATED and is_reference(scenario, data):
+        return replace(case, sample=probe_sample(scenario))
+    return case
+
+
+def _why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> str:
+    """Return why a scenario has nothing beside a case, as far as can be said without a run."""
+    if isinstance(scenario, MessagingScenario):
+        reason = _no_point(scenario, _points(scenario, case))
+        if not reason:
+            _alike(case, study_sample(case), scenario.name, taken)
+        return reason
+    if not isinstance(scenario, Scenario):
+        return f"{scenario.name} is of a switch alone, of which nothing is compared"
+    if case.keys.get("transport", "") not in {"", *_transports(scenario)}:
+        return f"{scenario.name} has {OTHER}"
+    if case.message_bytes not in (None, scenario.workload.message_bytes):
+        return f"no run with messages of {case.message_bytes:,} B"
+    if case.metric != "rate":
+        return f"{scenario.name} has rates at the receivers, no {case.metric}"
+    case, own = _as_declared(case, scenario, data), probe_sample(scenario)
+    if _again(case.sample, own) is None:
+        _alike(case, own, scenario.name, taken)
+    return ""
+
+
+def _of(
+    result: Run | PointsStudy, case: Case, data: LabData, taken: Taken | None
+) -> Iterator[Pair | str]:
+    reason = _why_not(result.scenario, case, data, taken)
+    if reason:
+        yield reason
+    elif isinstance(result, Run):
+        yield _of_run(result, case, data, taken)
+    elif isinstance(result, MessagingStudy):
+        yield _of_study(result, case, taken)
+
+
+def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | str:
+    scenario = run.scenario
+    case = _as_declared(case, scenario, data)
+    columns = list(scenario.probe.columns)
+    named = [label for label in (data.about.column, case.label) if label in columns]
+    own_words = "pieces" if is_reference(scenario, data) else "messages"
+    declared = data.about.of(data.about.counts, case.keys.get("transport", "")) or own_words
+    counted = "messages" if scenario.system.transport == "tcp" else declared
+    again = _again(case.sample, probe_sample(scenario)) if taken is None else None
+    simulated = of_run(run, case, named[:1] or columns, counted, again)
+    if simulated.model is None:
+        return f"{scenario.name} is shorter than {case.sample}; give a larger --scale"
+    return Pair(_alike(case, simulated.sample, scenario.name, taken), simulated)
+
+
+def _of_study(study: MessagingStudy, case: Case, taken: Taken | None) -> Pair | str:
+    simulated = of_study(study, _points(study.scenario, case)[0], case)
+    if not simulated.statistics:
+        return f"{study.scenario.name} has no {case.metric} of these statistics at this point"
+    return Pair(_alike(case, simulated.sample, study.scenario.name, taken), simulated)
+
+
+def _no_point(scenario: MessagingScenario, points: Sequence[int]) -> str:
+    """Return why there is not one point; empty if there is."""
+    if not points:
+        return f"{scenario.name} has no such point"
+    values = [{key: str(value) for key, value in scenario.points[at].items()} for at in points]
+    differ = [key for key in scenario.keys if len({value[key] for value in values}) > 1]
+    if len(points) == 1 or not differ:
+        return ""
+    return (
+        f"{len(points)} points of {scenario.name} answer, which differ in {', '.join(differ)}; "
+        "give the data such a column, or --set one value"
+    )
+
+
+def _points(scenario: MessagingScenario, case: Case) -> list[int]:
+    """Return the points of a scenario that are those of a case, by size and by its keys."""
+    results = []
+    for point in range(len(scenario.points)):
+        setting = scenario.at(point)
+        own = {key: setting.get(key) for key in case.keys}
+        same = all(value is None or str(value) == case.keys[key] for key, value in own.items())
+        if same and case.message_bytes in (None, setting.workload.message_bytes):
+            results.append(point)
+    return results
+
+
+def _transports(scenario: Scenario) -> set[str]:
+    named = {scenario.system.transport, scenario.system.card.name}
+    return named | ({scenario.reference.transport} if scenario.reference else set())
+
+
+def _again(lab: Sample, own: Sample) -> float | None:
+    """Return the interval in which a run must be counted again; None if it need, or can, not."""
+    if lab.kind != "interval" or lab.alike(own):
+        return None
+    finer = own.kind == "batch" or own.size * 2 <= lab.size
+    return lab.size if finer else None
+
+
+def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
+    """Return the case with those of its statistics that may be compared.
+
+    Raises
+    ------
+    ScenarioError
+        If samples are unlike and nobody has said how they are to be compared.
+    """
+    if taken == "same" or case.sample.alike(own):
+        return case
+    mean = {name: value for name, value in case.statistics.items() if name == "mean"}
+    only = replace(case, statistics=mean, values=None)
+    if taken == "mean" or "run" in (own.kind, case.sample.kind):
+        return only
+    if set(case.statistics) <= {"mean"}:
+        return only
+    lab = (
+        "what one sample is, nobody has said"
+        if case.sample.kind == NOT_STATED
+        else (f"its samples are: {case.sample}")
+    )
+    message = (
+        f"{lab}; those of {scenario} are: {own}. Quantiles of unlike "
+        "samples do not answer one question: --as mean compares means alone, --as same compares "
+        f'them all the same; if they are alike, write sample = "{own}" into [lab]'
+    )
+    raise ScenarioError([Fault(case.where, None, case.name, message)])
+
+
+def _near(scenarios: Sequence[Spec], data: LabData) -> str | None:
+    """Return the nearest size that is simulated, if it is sizes that differ."""
+    sizes = set()
+    for scenario in scenarios:
+        if isinstance(scenario, Scenario):
+            sizes.add(scenario.workload.message_bytes)
+        elif isinstance(scenario, MessagingScenario):
+            points = range(len(scenario.points))
+            sizes |= {scenario.at(point).workload.message_bytes for point in points}
+    wanted = {case.message_bytes for case in data.cases if case.message_bytes}
+    if not wanted or wanted & sizes or not sizes:
+        return None
+    first = min(wanted)
+    return f"{min(sizes, key=lambda size: abs(size - first))} B"

@@ -1,0 +1,135 @@
+"""Results of the OpenMessaging Benchmark: the JSON that it writes for each workload.
+
+Fields from openmessaging/benchmark, ``TestResult``; ``WorkloadGenerator`` fills them: rates over
+intervals of 10 s, latencies in milliseconds, the aggregated ones of all messages (an HdrHistogram).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.lab.data import About, Case, Metric, Sample
+from dvsim.evidence.numbers import statistics_of
+from dvsim.scenario.find import nearest
+
+INTERVAL_S = 10.0
+MS = 1e-3
+RATES: Mapping[str, Metric] = {"consumeRate": "rate", "publishRate": "sent rate"}
+LATENCIES: Mapping[str, Metric] = {
+    "aggregatedEndToEndLatency": "latency",
+    "aggregatedPublishLatency": "confirm latency",
+}
+QUANTILES = {
+    "Avg": "mean",
+    "50pct": "50%",
+    "75pct": "75%",
+    "95pct": "95%",
+    "99pct": "99%",
+    "999pct": "99.9%",
+    "9999pct": "99.99%",
+    "99999pct": "99.999%",
+    "Max": "max",
+}
+KEYS = ("workload", "driver")
+
+
+def openmessaging_cases(path: Path, about: About) -> tuple[str, list[Case]]:
+    """Return what kind of file it is, and its cases.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no JSON or no result, or a number is none, or negative.
+    """
+    result = _result(path)
+    size = result.get("messageSize") or about.message_bytes
+    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
+        raise _wrong(path, "messageSize", f"must be bytes above 0, not {size}")
+    keys = {name: str(result[name]) for name in KEYS if result.get(name)}
+    cases = [*_rates(path, result, size, keys), *_latencies(path, result, size, keys)]
+    if not cases:
+        raise _wrong(path, "", "has neither rates nor aggregated latencies")
+    return "OpenMessaging Benchmark, JSON", cases
+
+
+def _result(path: Path) -> dict[str, Any]:
+    try:
+        result = json.loads(path.read_text(encoding="utf-8-sig"))
+        json.dumps(result, ensure_ascii=False).encode()  # JSON can spell what is no text
+    except UnicodeDecodeError:
+        from dvsim.evidence.lab.samples import encoding_fault
+
+        raise ScenarioError([encoding_fault(path)]) from None
+    except json.JSONDecodeError as error:
+        fault = Fault(str(path), error.lineno, "", f"is not JSON: {error.msg}")
+        raise ScenarioError([fault]) from None
+    except UnicodeEncodeError:
+        raise _wrong(path, "", "has a text with half a character, a lone surrogate") from None
+    except (ValueError, RecursionError):  # what Python refuses to read
+        raise _wrong(path, "", "is nested too deeply, or has a number of too many digits") from None
+    known = [*RATES, *(f"{name}{end}" for name in LATENCIES for end in QUANTILES)]
+    if not isinstance(result, dict) or not any(name in result for name in known):
+        there = list(result) if isinstance(result, dict) else []
+        near = next((name for name in there if nearest(name, known)), None)
+        hint = nearest(near, known) if near else None
+        message = "is no result of the OpenMessaging Benchmark: it has neither rates nor latencies"
+        raise ScenarioError([Fault(str(path), None, near or "", message, hint)])
+    return result
+
+
+def _rates(
+    path: Path, result: Mapping[str, Any], size: int | None, keys: Mapping[str, str]
+) -> Iterable[Case]:
+    for name, metric in RATES.items():
+        numbers = result.get(name)
+        if not numbers:
+            continue
+        if not isinstance(numbers, list):
+            raise _wrong(path, name, "must be a list of numbers")
+        for place, number in enumerate(numbers):
+            _check(path, f"{name}[{place}]", number)
+        samples = np.sort(np.array(numbers, dtype=np.float64))
+        interval = Sample("interval", INTERVAL_S)
+        yield Case(
+            str(path),
+            "",
+            keys,
+            size,
+            metric,
+            interval,
+            samples.size,
+            statistics_of(samples),
+            samples,
+        )
+
+
+def _latencies(
+    path: Path, result: Mapping[str, Any], size: int | None, keys: Mapping[str, str]
+) -> Iterable[Case]:
+    for name, metric in LATENCIES.items():
+        results = {}
+        for end, statistic in QUANTILES.items():
+            number = result.get(f"{name}{end}")
+            if number is not None:
+                _check(path, f"{name}{end}", number)
+                results[statistic] = float(number) * MS
+        if any(results.values()):
+            yield Case(str(path), "", keys, size, metric, Sample("message"), None, results)
+
+
+def _check(path: Path, key: str, number: object) -> None:
+    good = isinstance(number, int | float) and not isinstance(number, bool)
+    if not good or not np.isfinite(float(str(number))):
+        raise _wrong(path, key, f"'{number}' is not a number")
+    if float(str(number)) < 0:
+        raise _wrong(path, key, f"is negative: {number}")
+
+
+def _wrong(path: Path, key: str, message: str) -> ScenarioError:
+    return ScenarioError([Fault(str(path), None, key, message)])

@@ -1,0 +1,120 @@
+"""Which kind of file it is, by what stands in it, and the cases that it gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.headings import split_heading
+from dvsim.evidence.lab.data import About, Case, LabData
+from dvsim.evidence.lab.metadata import about as about_of
+from dvsim.evidence.lab.openmessaging import openmessaging_cases
+from dvsim.evidence.lab.perftest import is_perftest, perftest_cases
+from dvsim.evidence.lab.samples import encoding_fault, raw_cases
+from dvsim.evidence.lab.summaries import is_long, is_wide, summary_cases
+from dvsim.evidence.sheet import open_sheet
+from dvsim.scenario.find import is_file, is_folder, nearest, reference_root, why_not
+
+HEAD = 4096  # bytes that tell what a file is
+PARQUET = b"PAR1"
+
+
+def read_lab(file: str | Path, meta: Path | None = None) -> LabData:
+    """Return the cases of a file of measurements, whatever kind it is of.
+
+    Parameters
+    ----------
+    file
+        A path, or the name of a packaged table of published statistics.
+    meta
+        A TOML file with ``[lab]``; None takes the one of the same name beside the file.
+
+    Raises
+    ------
+    ScenarioError
+        With file, line, column and the nearest valid name.
+    """
+    path = _existing(Path(file))
+    about = about_of(path, meta)
+    try:
+        with path.open("rb") as opened:
+            head = opened.read(HEAD)
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}"
+        raise ScenarioError([Fault(str(path), None, "", message)]) from error
+    if not head.strip():
+        raise ScenarioError([Fault(str(path), None, "", "is empty")])
+    form, cases = _cases(path, head, about)
+    return LabData(path, form, tuple(cases), about)
+
+
+def _cases(path: Path, head: bytes, about: About) -> tuple[str, list[Case]]:
+    if head[:4] == PARQUET or path.suffix == ".parquet":
+        return _parquet(path, about)
+    text = head.decode("utf-8-sig", errors="replace")
+    if text.lstrip()[:1] in "{[":
+        return openmessaging_cases(path, about)
+    if is_perftest(text) or _later(path):
+        return perftest_cases(path, about)
+    return _table(path, _headings(path), about)
+
+
+def _later(path: Path) -> bool:
+    """Return whether a log has its first interval further down, after what came before it."""
+    if path.suffix not in {".log", ".txt", ".out"}:
+        return False
+    return is_perftest(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def _headings(path: Path) -> list[str]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            first = next((line for line in file if line.strip()), "")
+    except UnicodeDecodeError:
+        raise ScenarioError([encoding_fault(path)]) from None
+    return [name.strip().strip('"') for name in first.split(",")]
+
+
+def _table(path: Path, headings: list[str], about: About) -> tuple[str, list[Case]]:
+    if len(headings) < 2 and path.suffix not in {".csv", ".parquet"}:
+        message = (
+            "is no file of measurements: not CSV, Parquet, a PerfTest log or OpenMessaging JSON"
+        )
+        raise ScenarioError([Fault(str(path), 1, "", message)])
+    near = nearest("statistic", [name for name in headings if name != "statistic"])
+    if near and "value" in {split_heading(name)[0] for name in headings}:
+        message = f"'{near}' is no heading that is known"
+        raise ScenarioError([Fault(str(path), 1, near, message, "statistic")])
+    if not (is_long(headings) or is_wide(headings)):
+        return "raw samples", raw_cases(path, headings, about)
+    form = "summary, one statistic a row" if is_long(headings) else "summary, one case a row"
+    try:
+        path.suffix == ".parquet" or path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ScenarioError([encoding_fault(path)]) from None
+    return form, summary_cases(open_sheet(path), about)
+
+
+def _parquet(path: Path, about: About) -> tuple[str, list[Case]]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        headings = pyarrow.parquet.ParquetFile(path).schema_arrow.names
+    except (pa.ArrowException, OSError) as error:
+        message = f"is no whole Parquet file, it may have been cut: {error}"
+        raise ScenarioError([Fault(str(path), None, "", message)]) from None
+    return _table(path, list(headings), about)
+
+
+def _existing(path: Path) -> Path:
+    packaged = reference_root() / path.name
+    if is_file(path):
+        return path
+    if path.parent == Path() and is_file(packaged):
+        return packaged
+    message = why_not(path, "a file of measurements")
+    folder = path.parent if is_folder(path.parent) else Path()
+    names = [item.name for item in folder.glob("*") if is_file(item)]
+    names += [item.name for item in reference_root().glob("*.csv")]
+    raise ScenarioError([Fault(str(path), None, "", message, nearest(path.name, names))])

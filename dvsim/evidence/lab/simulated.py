@@ -1,0 +1,220 @@
+"""What a run has of the kind that was measured, one set of samples for each replication."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dvsim.evidence.lab.data import Case, Metric, Sample
+from dvsim.evidence.numbers import Floats, statistic
+from dvsim.kinds.hosts.result import MessagingStudy
+from dvsim.kinds.rabbitmq.spec import Column, Scenario
+from dvsim.results.interval import half_width
+from dvsim.results.run import Run
+from dvsim.results.summary import column_rates, column_samples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PS_PER_S = 10**12
+US = 1e-6
+SHOWN: Mapping[Metric, Mapping[str, tuple[str, float]]] = {
+    "rate": {"mean": ("rate_out", 1.0)},
+    "sent rate": {"mean": ("rate_in", 1.0)},
+    "latency": {
+        "mean": ("latency", US),
+        "50%": ("p50", US),
+        "99%": ("p99", US),
+        "max": ("max", US),
+    },
+    "confirm latency": {"mean": ("ack_mean", US), "99%": ("ack_p99", US)},
+}
+"""Which metric of a study of messaging is which statistic, and the factor to 1/s or s."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """The simulated side of a comparison.
+
+    Parameters
+    ----------
+    scenario
+        Its name.
+    what
+        What was taken of it, for people.
+    message_bytes
+        Size of a message.
+    sample
+        What one sample is.
+    replications
+        Independent runs.
+    statistics
+        Value, low and high of the 95 % interval over replications, by name; 1/s or s.
+    model
+        All samples of all replications, ascending; None where none are kept.
+    per_message
+        What is counted, for each message: pieces, or 1.
+    loop
+        ``open`` or ``closed``.
+    notes
+        What was done to it.
+    """
+
+    scenario: str
+    what: str
+    message_bytes: int
+    sample: Sample
+    replications: int
+    statistics: Mapping[str, tuple[float, float, float]]
+    model: Floats | None
+    per_message: float
+    loop: str
+    notes: tuple[str, ...] = ()
+
+
+def probe_sample(scenario: Scenario) -> Sample:
+    """Return what one sample of a run is."""
+    probe = scenario.probe
+    if probe.interval_ps is not None:
+        return Sample("interval", probe.interval_ps / PS_PER_S)
+    return Sample("batch", float(probe.batch or 0))
+
+
+def study_sample(case: Case) -> Sample:
+    """Return what one sample of a study of messaging is, beside a case."""
+    return Sample("message" if case.metric.endswith("latency") else "run")
+
+
+def rates(
+    run: Run, labels: Sequence[str], counted: str, interval_s: float | None
+) -> tuple[list[Floats], float]:
+    """Return the rates of some columns, ascending, for each replication, and counts per message.
+
+    Parameters
+    ----------
+    run
+        Of a system.
+    labels
+        Columns of its probe; several are put together.
+    counted
+        ``pieces`` or ``messages``.
+    interval_s
+        Count again in intervals of so many seconds; None takes the samples as they are.
+    """
+    results: dict[int, list[Floats]] = {}
+    counts = np.zeros(2)
+    for label in labels:
+        for replication, rows in column_samples(run.samples, run.scenario.probe.columns[label]):
+            counts += [rows[counted].sum(), rows["messages"].sum()]
+            values = (
+                column_rates(rows, counted)
+                if interval_s is None
+                else np.concatenate(list(_again(rows, counted, interval_s)))
+            )
+            results.setdefault(replication, []).append(values)
+    per_message = float(counts[0] / counts[1]) if counts[1] else 1.0
+    return [np.sort(np.concatenate(parts)) for parts in results.values()], per_message
+
+
+def _again(rows: pd.DataFrame, counted: str, interval_s: float) -> Iterator[Floats]:
+    """Yield the rates of each iteration in other intervals; a last part of one is left out."""
+    for _, part in rows.groupby("iteration", sort=False):
+        yield in_intervals(
+            part["start_ps"].to_numpy() / PS_PER_S,
+            part["duration_ps"].to_numpy() / PS_PER_S,
+            part[counted].to_numpy(dtype=np.float64),
+            interval_s,
+        )
+
+
+def in_intervals(start_s: Floats, duration_s: Floats, counts: Floats, interval_s: float) -> Floats:
+    """Return counts per second in equal intervals; what a sample has came evenly in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_intervals(np.array([0.0, 1.0]), np.array([1.0, 3.0]), np.array([8.0, 6.0]), 2.0).tolist()
+    [5.0, 2.0]
+    """
+    ends = start_s + duration_s
+    whole = int((ends[-1] - start_s[0]) / interval_s * (1 + 1e-9))
+    grid = start_s[0] + np.arange(whole + 1) * interval_s
+    # between two samples nothing comes, so each has its own beginning
+    times = np.column_stack([start_s, ends]).ravel()
+    passed = np.cumsum(counts)
+    sums = np.column_stack([passed - counts, passed]).ravel()
+    steps: Floats = np.diff(np.interp(grid, times, sums)) / interval_s
+    return steps
+
+
+def of_run(
+    run: Run, case: Case, labels: Sequence[str], counted: str, interval_s: float | None
+) -> Simulated:
+    """Return what a run of a system has beside a case."""
+    replications, per_message = rates(run, labels, counted, interval_s)
+    sample = probe_sample(run.scenario)
+    notes: tuple[str, ...] = ()
+    if interval_s is not None:
+        notes = (f"samples of {sample} were counted again in intervals of {interval_s:g} s",)
+        sample = Sample("interval", interval_s)
+    kept = [values for values in replications if values.size]
+    return Simulated(
+        scenario=run.scenario.name,
+        what=f"{counted}/s of {_columns(run, labels)}",
+        message_bytes=run.scenario.workload.message_bytes,
+        sample=sample,
+        replications=len(kept),
+        statistics={name: _estimate(kept, name) for name in case.statistics} if kept else {},
+        model=np.sort(np.concatenate(kept)) if kept else None,
+        per_message=per_message,
+        loop=run.scenario.loop,
+        notes=notes,
+    )
+
+
+def of_study(study: MessagingStudy, point: int, case: Case) -> Simulated:
+    """Return what a point of a study of messaging has beside a case."""
+    table = study.estimates()
+    table = table[table["point"] == point].set_index("metric")
+    results = {}
+    for name, (metric, factor) in SHOWN[case.metric].items():
+        row = table.loc[[metric], ["value", "low", "high"]].to_numpy(np.float64)[0] * factor
+        value, low, high = row.tolist()
+        if name in case.statistics and np.isfinite(value):
+            results[name] = (value, low, high)
+    setting = study.scenario.at(point)
+    names = ", ".join(SHOWN[case.metric][name][0] for name in results)
+    return Simulated(
+        scenario=study.scenario.name,
+        what=f"point {point}: {names}",
+        message_bytes=setting.workload.message_bytes,
+        sample=study_sample(case),
+        replications=study.replications,
+        statistics=results,
+        model=None,
+        per_message=1.0,
+        loop="closed" if setting.workload.rate is None else "open",
+        notes=("studies of messaging keep no samples: no bands and no distances",),
+    )
+
+
+def _columns(run: Run, labels: Sequence[str]) -> str:
+    names = [_column_text(label, run.scenario.probe.columns[label]) for label in labels]
+    return " and ".join(names)
+
+
+def _column_text(label: str, column: Column) -> str:
+    receiver = f"receiver {column.receiver}" if column.receiver else "the whole system"
+    return f"{label} ({receiver}, iteration {', '.join(map(str, column.iterations))})"
+
+
+def _estimate(replications: Sequence[Floats], name: str) -> tuple[float, float, float]:
+    """Return mean and 95 % interval over replications of a statistic."""
+    values = np.array([statistic(samples, name) for samples in replications])
+    middle = float(values.mean())
+    deviation = values.std(ddof=1) if values.size > 1 else 0.0
+    half = float(half_width(values.size, deviation))
+    return middle, middle - half, middle + half

@@ -1,0 +1,263 @@
+"""Summaries: one row a statistic (long), or one row a case with a column a statistic (wide)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.headings import (
+    Unit,
+    metric_of,
+    split_heading,
+    statistic_of,
+    unit_of,
+)
+from dvsim.evidence.lab.data import METRICS, About, Case, Metric, Sample, sample_of
+from dvsim.evidence.numbers import STATISTICS
+from dvsim.evidence.sheet import Sheet, number_of, whole_number
+from dvsim.scenario.find import nearest
+from dvsim.scenario.quantity import UnitError
+
+SIZES = ("message_bytes", "size", "message_size", "bytes")
+RUNS = ("run",)
+NAMES = ("column", "published_column", "name", "label")
+RESERVED = {*SIZES, *RUNS, *NAMES, "statistic", "value", "unit", "metric"}
+
+
+class Key(NamedTuple):
+    """What tells one case from another."""
+
+    label: str
+    size: int | None
+    metric: Metric
+    keys: tuple[tuple[str, str], ...]
+
+
+class Cell(NamedTuple):
+    """One printed number: of which case and statistic, in which unit, where."""
+
+    key: Key
+    statistic: str
+    value: float
+    decimals: int
+    factor: float
+    line: int
+
+
+def is_long(headings: Sequence[str]) -> bool:
+    """Return whether a table has one statistic in each row."""
+    return "statistic" in headings
+
+
+def is_wide(headings: Sequence[str]) -> bool:
+    """Return whether a table has a statistic, or several side by side, in each row."""
+    return bool(set(wide_columns(headings).values()) - {"count"})
+
+
+def wide_columns(headings: Sequence[str]) -> dict[str, str]:
+    """Return the headings that are statistics, ``p99 (ms)`` among them, with their statistic."""
+    results = {name: statistic_of(split_heading(name)[0]) for name in headings}
+    return {name: word for name, word in results.items() if word is not None}
+
+
+def summary_cases(sheet: Sheet, about: About) -> list[Case]:
+    """Return the cases of a summary in either form.
+
+    Raises
+    ------
+    ScenarioError
+        With every fault: file, line, column, nearest valid word.
+    """
+    reader = _Reader(sheet, about)
+    cells = reader.long() if is_long(sheet.headings) else reader.wide()
+    if not reader.faults and not cells:
+        reader.faults.append(sheet.fault(None, "", "has no number"))
+    cases = reader.cases(cells)
+    if reader.faults:
+        raise ScenarioError(reader.faults)
+    return cases
+
+
+class _Reader:
+    def __init__(self, sheet: Sheet, about: About) -> None:
+        self.sheet, self.about = sheet, about
+        self.faults: list[Fault] = []
+        self._rows = [
+            (line, dict(zip(sheet.headings, row, strict=True))) for line, row in sheet.rows
+        ]
+
+    def long(self) -> list[Cell]:
+        value = next(
+            (name for name in self.sheet.headings if split_heading(name)[0] == "value"), None
+        )
+        if value is None:
+            near = nearest("value", self.sheet.headings)
+            self._wrong(1, near or "", "there is no column 'value'", "value" if near else None)
+            return []
+        cells = []
+        for line, row in self._rows:
+            statistic = statistic_of(row["statistic"])
+            if statistic is None:
+                near = nearest(row["statistic"].lower(), STATISTICS)
+                self._wrong(line, "statistic", f"'{row['statistic']}' is no statistic", near)
+                continue
+            text = split_heading(value)[1] or row.get("unit") or self.about.unit
+            cell = self._cell(line, row, value, statistic, text, row.get("metric"))
+            cells += [] if cell is None else [cell]
+        return cells
+
+    def wide(self) -> list[Cell]:
+        columns = wide_columns(self.sheet.headings)
+        units = (split_heading(name)[1] for name in columns)
+        common = next(filter(None, units), self.about.unit)  # a count has none of its own
+        cells = []
+        for line, row in self._rows:
+            for heading, statistic in columns.items():
+                if not row[heading]:
+                    continue  # a statistic that this row does not have
+                text = split_heading(heading)[1] or row.get("unit") or common
+                cell = self._cell(line, row, heading, statistic, text, row.get("metric"))
+                cells += [] if cell is None else [cell]
+        return cells
+
+    def cases(self, cells: Sequence[Cell]) -> list[Case]:
+        results: dict[Key, dict[str, Cell]] = {}
+        for cell in cells:
+            statistics = results.setdefault(cell.key, {})
+            if cell.statistic in statistics:
+                first = statistics[cell.statistic].line
+                message = f"{cell.statistic} of the same case stands in line {first} already"
+                self._wrong(cell.line, cell.statistic, message)
+            statistics[cell.statistic] = cell
+        return [self._case(key, statistics) for key, statistics in results.items()]
+
+    def _case(self, key: Key, cells: Mapping[str, Cell]) -> Case:
+        values = {name: cell.value * cell.factor for name, cell in cells.items()}
+        line = min(cell.line for cell in cells.values())
+        factor = next((cell.factor for name, cell in cells.items() if name != "count"), 1.0)
+        count = values.pop("count", None)
+        self._in_order(values, cells)
+        keys = dict(key.keys)
+        declared = self.about.of(self.about.sample, keys.get("transport", ""))
+        return Case(
+            where=f"{self.sheet.name}:{line}",
+            label=key.label,
+            keys=keys,
+            message_bytes=key.size,
+            metric=key.metric,
+            sample=sample_of(declared, key.metric),
+            count=None if count is None else round(count),
+            statistics=values,
+            half=(self.about.rounding or 0.0) * factor,
+        )
+
+    def _in_order(self, values: Mapping[str, float], cells: Mapping[str, Cell]) -> None:
+        """Find order statistics that fall: two columns were changed over, or a digit is wrong."""
+        order = Case("", "", {}, None, "rate", Sample(), None, values).quantiles
+        names = {value: name for name, value in values.items()}
+        ordered = list(order.values())
+        for low, high in pairwise(ordered):
+            if high < low:
+                name = names[high]
+                message = f"is smaller than the {names[low]} of the same case"
+                self._wrong(cells[name].line, name, message)
+
+    def _cell(
+        self,
+        line: int,
+        row: Mapping[str, str],
+        heading: str,
+        statistic: str,
+        unit_text: str | None,
+        named: str | None,
+    ) -> Cell | None:
+        number = number_of(row[heading])
+        if number is None:
+            text = row[heading]
+            message = f"'{text}' is not a number" if text else "is empty, or not a number (NaN)"
+            plain = text.split(" ")[0].replace(",", "")
+            message += "" if " " not in text else "; the unit stands in the heading"
+            self._wrong(line, heading, message, plain if number_of(plain) else None)
+            return None
+        if number.value < 0:
+            self._wrong(line, heading, f"{statistic} is not negative, this is {row[heading]}")
+            return None
+        size = self._size(line, row)
+        unit = self._unit(line, heading, unit_text, size)
+        if unit is None:
+            return None
+        metric = self._metric(line, heading, unit, named)
+        if metric is None:
+            return None
+        key = Key(self._label(row), size, metric, self._keys(row))
+        factor = 1.0 if statistic == "count" else unit.factor
+        return Cell(key, statistic, number.value, number.decimals, factor, line)
+
+    def _unit(
+        self, line: int, heading: str, unit_text: str | None, size: int | None
+    ) -> Unit | None:
+        if unit_text is None:
+            message = "its unit is nowhere stated; write it into the heading, such as "
+            message += (
+                f"'{heading} (msg/s)', or unit = \"msg/s\" into [lab] of a TOML file beside it"
+            )
+            self._wrong(line, heading, message)
+            return None
+        try:
+            unit = unit_of(unit_text)
+        except UnitError as error:
+            self._wrong(line, heading, error.message, error.hint)
+            return None
+        if unit.dimension != "bytes":
+            return unit
+        if not size:
+            message = f"{unit_text} needs the size of a message: a column 'message_bytes'"
+            self._wrong(line, heading, message)
+            return None
+        return Unit("rate", unit.factor / size)
+
+    def _metric(self, line: int, heading: str, unit: Unit, named: str | None) -> Metric | None:
+        if named and named not in METRICS:
+            near = nearest(named, METRICS)
+            message = f"'{named}' is no metric; they are {', '.join(METRICS)}"
+            self._wrong(line, "metric", message, near)
+            return None
+        name = named or self.about.metric or split_heading(heading)[0]
+        metric = metric_of(name, unit.dimension)
+        if metric is None:
+            self._wrong(line, heading, f"a {name} is not measured in a unit of {unit.dimension}")
+        return metric
+
+    def _size(self, line: int, row: Mapping[str, str]) -> int | None:
+        heading = next((name for name in SIZES if name in row), None)
+        if heading is None:
+            return self.about.message_bytes
+        number = whole_number(row[heading])
+        if number is None:
+            message = f"must be a whole number of bytes above 0, is '{row[heading]}'"
+            self._wrong(line, heading, message)
+        return number
+
+    def _label(self, row: Mapping[str, str]) -> str:
+        run = row.get("run", "")
+        if run:
+            return f"r{run}" if run.isdigit() else run
+        return next((row[name] for name in NAMES if row.get(name)), "")
+
+    def _keys(self, row: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+        columns = () if is_long(list(row)) else wide_columns(list(row))
+        return tuple(
+            (name, text)
+            for name, text in row.items()
+            if text
+            and name not in RESERVED
+            and name not in columns
+            and split_heading(name)[0] != "value"
+        )
+
+    def _wrong(self, line: int | None, key: str, message: str, hint: str | None = None) -> None:
+        fault = self.sheet.fault(line, key, message, hint)
+        if fault not in self.faults:
+            self.faults.append(fault)

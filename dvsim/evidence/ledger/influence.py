@@ -1,0 +1,165 @@
+"""Which claims a fitted parameter serves.
+
+A parameter that was fitted to one claim may still be needed by others: without the latency of the
+wire no message has any. So each is made larger by a tenth, all else and all random numbers being
+equal, and what moves by more than a hundredth is served by it. One that moves its own claim alone
+exists for that claim alone, and a value that it gives confirms nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from dvsim.evidence.claims.decide import named_claims
+from dvsim.evidence.claims.figures import Evidence, Missing
+from dvsim.evidence.claims.source import Source
+from dvsim.evidence.ledger.types import Fitted
+from dvsim.evidence.runner import Runner
+from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.results.points import PointsStudy
+from dvsim.scenario.spec import Spec
+from dvsim.scenario.types import Card, Parameter
+from dvsim.scenario.units import Law, format_value
+
+LARGER = 1.1
+MOVED = 0.01
+REPLICATIONS = 2
+
+Same = tuple[str, str]
+"""Kind of card and what was fitted to what: one number, on however many cards, however often."""
+
+
+def served(
+    run: Runner,
+    source: Source,
+    scenarios: Sequence[Spec],
+    *,
+    seed: int,
+    workers: int | None,
+) -> list[Fitted]:
+    """Return the parameters that were fitted to claims of a source, with what they move.
+
+    Parameters
+    ----------
+    run
+        Runs scenarios.
+    source
+        Its claims.
+    scenarios
+        What they are decided by.
+    seed, workers
+        See `dvsim.session.run_scenarios`.
+    """
+    asked = [item for item in scenarios if isinstance(item, MessagingScenario)]
+    known: dict[Same, list[tuple[Card, Parameter]]] = {}
+    for scenario in asked:
+        for _, card in scenario.used_cards():
+            for parameter in card.parameters.values():
+                if named_claims(parameter.fitted or ""):
+                    places = known.setdefault(_same(card, parameter), [])
+                    places += [(card, parameter)] if (card, parameter) not in places else []
+    if not known:
+        return []
+    studies_of = partial(_studies, run, seed, workers)
+    studies = studies_of(asked)
+    before = _values(source, studies)
+    results = []
+    for same, places in known.items():
+        pairs = [(item, _changed(item, same)) for item in asked]
+        others = studies_of([changed for item, changed in pairs if changed != item])
+        results.append(_fitted(same, places, before, _values(source, studies | others)))
+    return results
+
+
+def _same(card: Card, parameter: Parameter) -> Same:
+    return card.kind, parameter.fitted or ""
+
+
+def _fitted(
+    same: Same,
+    places: Sequence[tuple[Card, Parameter]],
+    before: dict[str, float],
+    after: dict[str, float],
+) -> Fitted:
+    return Fitted(
+        cards=tuple(dict.fromkeys(card.name for card, _ in places)),
+        names=tuple(dict.fromkeys(parameter.name for _, parameter in places)),
+        value=" and ".join(dict.fromkeys(parameter.text for _, parameter in places)),
+        claims=named_claims(same[1]),
+        moves=tuple(id_ for id_ in before if _moved(before[id_], after.get(id_))),
+    )
+
+
+def _moved(before: float, after: float | None) -> bool:
+    if after is None or before == 0:
+        return after != before
+    return abs(after / before - 1) > MOVED
+
+
+def _studies(
+    run: Runner, seed: int, workers: int | None, scenarios: Sequence[MessagingScenario]
+) -> dict[str, PointsStudy]:
+    """Return the study of each scenario by name."""
+    runs = run(
+        scenarios, seed=seed, replications=REPLICATIONS, out=None, workers=workers, progress=True
+    )
+    return {item.scenario.name: item for item in runs if isinstance(item, PointsStudy)}
+
+
+def _values(source: Source, studies: dict[str, PointsStudy]) -> dict[str, float]:
+    """Return the value of each claim that has one."""
+    evidence = Evidence({}, (), studies)
+    results = {}
+    for id_, entry in source.items():
+        if not all(evidence.has(name) for name in entry.scenarios):
+            continue
+        try:
+            value = entry.evaluate(evidence).value
+        except Missing:
+            continue
+        if value is not None:
+            results[id_] = value
+    return results
+
+
+def _changed(scenario: MessagingScenario, same: Same) -> MessagingScenario:
+    """Return a scenario with one parameter larger on every card that has it."""
+    card = partial(_changed_card, same)
+    vary = tuple(_mapped(table.items(), card) for table in scenario.vary)
+    changed = replace(scenario, vary=vary)
+    for role, one in scenario.cards.items():
+        changed = changed.put(role, card(one))
+    return changed
+
+
+def _mapped(
+    items: Iterable[tuple[str, tuple[Any, ...]]], change: Callable[[Card], Card]
+) -> dict[str, tuple[Any, ...]]:
+    """Return the varied keys with every card among their values changed."""
+
+    def values(given: tuple[Any, ...]) -> Iterator[Any]:
+        yield from (change(value) if isinstance(value, Card) else value for value in given)
+
+    return {key: tuple(values(given)) for key, given in items}
+
+
+def _changed_card(same: Same, card: Card) -> Card:
+    parameters = {
+        name: _enlarged(old) if _same(card, old) == same else old
+        for name, old in card.parameters.items()
+    }
+    return replace(card, parameters=parameters)
+
+
+def _enlarged(old: Parameter) -> Parameter:
+    value = _larger(old.value)
+    return replace(old, value=value, text=format_value(value, old.dimension))
+
+
+def _larger(value: float | Law) -> float | Law:
+    if isinstance(value, Law):
+        return Law(round(value.fixed_ps * LARGER), round(value.per_byte_fs * LARGER))
+    return round(value * LARGER) if isinstance(value, int) else value * LARGER

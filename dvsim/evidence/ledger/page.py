@@ -1,0 +1,214 @@
+"""The ledger as a page in Markdown, with nothing in it that differs from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from dvsim.errors import OutputError
+from dvsim.evidence.claims.source import sources
+from dvsim.evidence.ledger.influence import LARGER, MOVED
+from dvsim.evidence.ledger.types import ENOUGH, Ledger
+from dvsim.evidence.verdicts import ClaimVerdict
+from dvsim.results.atomic import write_file
+
+COMMAND = "dvsim validate --all --ledger docs/claims.md"
+
+_HOW = f"""
+Every sentence of the sources that a run can decide, with the value that the run gives and the
+verdict. The page is written by
+
+<!-- session: tested by tests/model/test_claims_page.py -->
+    $ {COMMAND}
+
+and by nobody else. Intervals are 95 % over replications, by the jackknife; of what is true or
+false they say in how many replications alone it is true.
+
+- **confirmed**: the value is in the claimed range, and the model reproduces at least one of the
+  published columns that the sentence speaks of, if there are any.
+- **refuted**: it is outside, the model reproduces all of those columns, and they leave no value
+  possible that is inside.
+- **not reproduced**: neither, so the model says nothing for the sentence or against it.
+- **not testable**: no run here can speak about it.
+
+And what the value owes to the claim:
+
+- **fitted**: a parameter, or a column that the sentence speaks of, was chosen to agree with it. It
+  shows that model and source can agree, and is no prediction.
+- **not fitted**: it was not. It may still rest on what the cards assume.
+- **by definition**: it follows from the structure, the workload or a number that the source itself
+  states, whatever the model does.
+"""
+
+
+def page(ledger: Ledger) -> str:
+    """Return the page; its first line is the tally."""
+    return "\n".join(_lines(ledger)) + "\n"
+
+
+def write_page(ledger: Ledger, path: Path) -> None:
+    """Write the page, whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    try:
+        write_file(path, page(ledger).encode())
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _lines(ledger: Ledger) -> Iterator[str]:
+    tally = ledger.tally
+    yield f"# {tally}"
+    yield ""
+    yield f"{'. '.join(weighed(ledger))}."
+    if ledger.scale != 1:
+        yield ""
+        yield f"**Messages scaled by {ledger.scale:g}: not the published workload.**"
+    yield from _open(ledger.claims)
+    yield from _HOW.splitlines()
+    titles = {source.name: source.title for source in sources()}
+    for campaign, claims in groupby(ledger.claims, key=lambda claim: claim.campaign):
+        yield from _source(titles[campaign], list(claims))
+    yield from _fitted(ledger)
+    yield from _goals(ledger)
+
+
+def weighed(ledger: Ledger) -> Iterator[str]:
+    """Yield what the confirmed claims are worth, in sentences."""
+    tally = ledger.tally
+    bases = ", ".join(f"{count} {basis}" for basis, count in sorted(tally.bases.items()))
+    yield f"Of those confirmed, {bases}"
+    if tally.own:
+        have = "has a parameter" if len(tally.own) == 1 else "have a parameter each"
+        yield f"{_listed(tally.own)} {have} that serves no other claim; {tally.counted} are without"
+    yield f"At least {ENOUGH} without such a parameter were to be reached"
+    if tally.edge:
+        reach = "reaches" if len(tally.edge) == 1 else "reach"
+        yield f"The interval of {_listed(tally.edge)} {reach} over an edge of the claimed range"
+
+
+def _open(claims: Iterable[ClaimVerdict]) -> Iterator[str]:
+    """Yield the claims that are not confirmed, with the reason of each."""
+    results = [claim for claim in claims if claim.verdict != "confirmed"]
+    if results:
+        yield ""
+        yield "Not confirmed:"
+        yield ""
+    for claim in results:
+        link = f"[{claim.id}](#{claim.id.lower()})"
+        yield f"- {link}, {claim.text}: {claim.verdict}; {claim.explanation}"
+
+
+def _source(source: str, claims: Sequence[ClaimVerdict]) -> Iterator[str]:
+    yield ""
+    yield f"## {source}"
+    yield ""
+    confirmed = sum(claim.verdict == "confirmed" for claim in claims)
+    yield f"{confirmed} of {len(claims)} confirmed."
+    yield ""
+    head = ("", "what is claimed", "condition", "claimed", "simulated", "interval", "verdict", "")
+    yield from table(
+        head,
+        (
+            (
+                f"[{claim.id}](#{claim.id.lower()})",
+                claim.text,
+                claim.condition,
+                claim.expected,
+                claim.simulated,
+                claim.interval,
+                f"**{claim.verdict}**",
+                claim.basis if claim.value is not None else "",
+            )
+            for claim in claims
+        ),
+    )
+    for claim in claims:
+        yield from _note(claim)
+
+
+def _note(claim: ClaimVerdict) -> Iterator[str]:
+    """Yield what stands below the table: why, by what, and the command."""
+    yield ""
+    yield f"### {claim.id}"
+    yield ""
+    where = f"section {claim.section}" if claim.section[:1].isdigit() else claim.section
+    said_by = ", ".join(part for part in (claim.source, where) if part)
+    yield f"{claim.text}: **{claim.verdict}** ({said_by})."
+    yield ""
+    if claim.explanation:
+        yield f"- Why not confirmed: {claim.explanation}"
+    if claim.note:
+        yield f"- Rests on: {claim.note}."
+    if claim.fitted_to:
+        yield f"- Fitted: {', '.join(claim.fitted_to)}."
+    yield f"- Run: `{claim.command}`"
+
+
+def _fitted(ledger: Ledger) -> Iterator[str]:
+    yield ""
+    yield "## Parameters that were fitted to claims"
+    yield ""
+    yield (
+        f"Each was made {LARGER - 1:.0%} larger, all else and all random numbers being equal; it "
+        f"moves a claim whose value then differs by more than {MOVED:.0%}, or turns. One that "
+        "serves a single claim exists for that claim alone, and the claim is not counted. The "
+        "cards of the 2018 study are fitted to columns and to no claim."
+    )
+    yield ""
+    yield from table(
+        ("parameter", "value", "fitted to", "moves", "exists for one claim only"),
+        (
+            (
+                f"{' and '.join(item.names)} of {' and '.join(item.cards)}",
+                item.value,
+                ", ".join(item.claims),
+                ", ".join(item.moves) or "none",
+                item.only or "",
+            )
+            for item in ledger.fitted
+        ),
+    )
+
+
+def _goals(ledger: Ledger) -> Iterator[str]:
+    if not ledger.goals.table:
+        return
+    yield ""
+    yield "## What the model of the 2018 study was to reach"
+    yield ""
+    yield (
+        "Of the columns that no parameter was fitted to; the floor is how far the two runs of the "
+        "paper lie apart. A line for each statistic is in `dvsim validate h3`."
+    )
+    yield ""
+    yield from table(
+        ("goal", "wanted", "got", "floor", ""),
+        (
+            (item.what, item.wanted, item.got, item.floor, "met" if item.met else "**missed**")
+            for item in ledger.goals.table
+        ),
+    )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a table of Markdown.
+
+    Examples
+    --------
+    >>> list(table(("a", "b"), [("1", "2")]))
+    ['| a | b |', '|---|---|', '| 1 | 2 |']
+    """
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return ids[0] if len(ids) == 1 else f"{', '.join(ids[:-1])} and {ids[-1]}"

@@ -1,0 +1,165 @@
+"""Statistics by name, numbers compared by their ratio, numbers as text: for all of this room.
+
+Two numbers are compared by their logarithmic error ln(simulated / measured), which is the same for
+twice and for half; a tolerance of x allows ``abs(error) <= ln(1 + x)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Number = TypeVar("Number")
+
+STATISTICS = ("count", "mean", "std", "min", "25%", "50%", "75%", "90%", "95%", "99%", "max")
+SYNONYMS = {
+    "median": "50%",
+    "average": "mean",
+    "avg": "mean",
+    "n": "count",
+    "sd": "std",
+    "stddev": "std",
+    "minimum": "min",
+    "maximum": "max",
+}
+ENOUGH = 10_000  # samples from which on the 99.9th percentile is one
+
+
+def share_of(statistic: str) -> float | None:
+    """Return the share of samples below an order statistic; None for what is none.
+
+    Examples
+    --------
+    >>> share_of("25%"), share_of("99.9%"), share_of("max"), share_of("mean")
+    (0.25, 0.999, 1.0, None)
+    """
+    if statistic in {"min", "max"}:
+        return 0.0 if statistic == "min" else 1.0
+    try:
+        percent = float(statistic.removesuffix("%")) if statistic.endswith("%") else -1.0
+    except ValueError:
+        return None
+    return round(percent / 100, 12) if 0 < percent < 100 else None
+
+
+def quantiles_of(statistics: Mapping[str, Number]) -> dict[float, Number]:
+    """Return order statistics by share, ascending: 0 for the minimum, 1 for the maximum."""
+    shares = {share_of(name): value for name, value in statistics.items()}
+    return {share: shares[share] for share in sorted(key for key in shares if key is not None)}
+
+
+def statistic(samples: Floats, name: str) -> float:
+    """Return a statistic of samples, ascending or not; the deviation of a single one is 0."""
+    if name == "mean":
+        return float(samples.mean())
+    if name == "std":
+        return float(samples.std(ddof=1)) if samples.size > 1 else 0.0
+    if name in {"min", "max"}:
+        return float(samples.min() if name == "min" else samples.max())
+    share = share_of(name)
+    if share is None:
+        raise ValueError(f"'{name}' is no statistic of samples")
+    return float(np.quantile(samples, share))
+
+
+def statistics_of(samples: Floats) -> dict[str, float]:
+    """Return mean, deviation, extremes and quantiles of samples."""
+    names = ["mean", "min", *(["std"] if samples.size > 1 else []), *STATISTICS[4:-1]]
+    names += ["99.9%"] if samples.size >= ENOUGH else []
+    return {name: statistic(samples, name) for name in (*names, "max")}
+
+
+def zero_share_bounds(statistics: Mapping[str, float]) -> tuple[float, float]:
+    """Return the least and largest share of zero samples that quantiles allow.
+
+    A quantile of zero says that at least this share of the samples is zero, one above zero that
+    at most this share is. For p90 = 0 and p95 > 0 that is 0.90 to 0.95; for a minimum above zero
+    it is 0 to 0.
+    """
+    low, high = 0.0, 1.0
+    for share, value in quantiles_of(statistics).items():
+        low, high = (low, min(high, share)) if value > 0 else (max(low, share), high)
+    return low, high
+
+
+def active_rate_bounds(statistics: Mapping[str, float]) -> tuple[float, float]:
+    """Return the least and largest mean rate of the active samples that a column allows, in 1/s.
+
+    With a share a of samples above zero, their mean is ``mean / a``. The quantiles bound a from
+    either side, see `zero_share_bounds`; and by Cauchy and Schwarz it is at least
+    ``mean**2 / (mean**2 + std**2)``, so no mean is above ``mean + std**2 / mean``.
+
+    Examples
+    --------
+    >>> active_rate_bounds({"mean": 8.0, "std": 24.0, "50%": 0.0, "75%": 0.0, "90%": 1.0})
+    (32.0, 80.0)
+    """
+    mean, least, most = statistics["mean"], *zero_share_bounds(statistics)
+    scattered = mean + statistics["std"] ** 2 / mean
+    return mean / (1 - least), min(mean / (1 - most), scattered) if most < 1 else scattered
+
+
+def log_error(simulated: float, measured: float) -> float | None:
+    """Return ln(simulated / measured), or None where one of them is not above zero."""
+    return math.log(simulated / measured) if simulated > 0 and measured > 0 else None
+
+
+def within(error: float | None, tolerance: float) -> bool:
+    """Return whether there is a logarithmic error and it is within a relative tolerance."""
+    return error is not None and abs(error) <= math.log1p(tolerance)
+
+
+def agrees(simulated: float, measured: float, tolerance: float) -> bool:
+    """Return whether a number is another within a relative tolerance; only zero is near zero.
+
+    Examples
+    --------
+    >>> agrees(114.9, 100.0, 0.15), agrees(115.1, 100.0, 0.15), agrees(86.9, 100.0, 0.15)
+    (True, False, False)
+    >>> agrees(0.0, 0.0, 0.15), agrees(0.0, 1.0, 0.15), agrees(1.0, 0.0, 0.15)
+    (True, False, False)
+    """
+    if measured == 0 or simulated == 0:
+        return simulated == measured
+    return within(log_error(simulated, measured), tolerance)
+
+
+def logs_apart(groups: Iterable[Sequence[float]]) -> tuple[float | None, int]:
+    """Return the standard deviation of logarithms within groups, and its degrees of freedom.
+
+    Every group has a mean of its own, which is how the law is taken out. None if no group has two
+    values.
+    """
+    return deviation_within(
+        logs - logs.mean()
+        for logs in (np.log(np.asarray(group, dtype=np.float64)) for group in groups)
+        if logs.size
+    )
+
+
+def deviation_within(groups: Iterable[Sequence[float] | Floats]) -> tuple[float | None, int]:
+    """Return the standard deviation within groups whose means are 0, and its degrees of freedom."""
+    squares, freedom = 0.0, 0
+    for group in groups:
+        if len(group) > 1:
+            squares += sum(float(value) ** 2 for value in group)
+            freedom += len(group) - 1
+    return (math.sqrt(squares / freedom) if freedom else None), freedom
+
+
+def number_text(value: float | None) -> str:
+    """Return a number with about four digits, for people.
+
+    Examples
+    --------
+    >>> [number_text(x) for x in (43404.0, 1.2751, 0.95, 32.0, 0.0)]
+    ['43,404', '1.275', '0.95', '32', '0']
+    """
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

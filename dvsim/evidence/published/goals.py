@@ -1,0 +1,247 @@
+"""What the model of the 2018 study was to reach on columns it was not fitted to, and the floor.
+
+The floor is how far the paper's own two runs of a size lie apart: whoever takes the other run for a
+prediction does that well. A model that is told run 1 only cannot be expected to do much better.
+
+Statistics are those printed, read as printed, and not zero; a number of samples counts, too. An
+error is ln(simulated / published), as everywhere.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import log
+
+from dvsim.evidence.numbers import within
+from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.scenario.types import Parameter
+from dvsim.scenario.units import Law
+
+NEAR = 0.25  # of a statistic
+SHARE = 0.85  # of the held-out statistics that must be so near
+MEAN_NEAR = 0.10
+EMPTY_NEAR = 0.03  # of the share of empty intervals, from the range that the quantiles allow
+FREE = {"data-vortex": 8, "fdr-ipoib": 6}  # parameters that may have been fitted
+PATHS = {"data-vortex": "Data Vortex", "fdr-ipoib": "InfiniBand"}
+OWN = {"data-vortex": ("card", "bridge"), "fdr-ipoib": ("card", "publisher", "broker")}
+"""Whose cards were fitted to the columns of a path: both use one broker, fitted to InfiniBand."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One thing that was wanted of the held-out columns.
+
+    Attributes
+    ----------
+    what, wanted, got
+        For people, with the number of cases.
+    floor
+        The same between the paper's two runs; ``-`` where there is no such thing.
+    met
+        Whether `got` is what was wanted.
+    """
+
+    what: str
+    wanted: str
+    got: str
+    floor: str
+    met: bool
+
+
+@dataclass(frozen=True)
+class Goals:
+    """All of them, and the held-out statistics that are not near.
+
+    Attributes
+    ----------
+    table
+        In the order in which they are printed; empty if no held-out column was compared.
+    misses
+        Held-out statistics outside of `NEAR`, the worst first.
+    apart
+        For each miss, ln(other run / this run) of the paper; None if one of them is zero.
+    """
+
+    table: tuple[Goal, ...]
+    misses: tuple[Row, ...]
+    apart: tuple[float | None, ...]
+
+
+def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
+    """Return what was reached.
+
+    Parameters
+    ----------
+    validation
+        Of the runs of the five published sizes on both paths; fewer give the goals of those.
+    scenarios
+        Of these runs, to count the fitted parameters of their cards; none leaves that out.
+    """
+    rows = [row for row in validation.rows if _counts(row)]
+    held = [row for row in rows if row.split == "held out"]
+    if not held:
+        return Goals((), (), ())
+    other = {(row.scenario, row.statistic, row.column): row.published for row in rows}
+    table = [_near("all", held, other)]
+    for path, name in PATHS.items():
+        part = [row for row in held if row.transport == path]
+        if part:
+            table.append(_near(name, part, other))
+        if any(row.statistic == "mean" for row in part):
+            table.append(_means(name, part, other))
+    empty = [
+        column
+        for column in validation.columns
+        if column.split == "held out" and column.empty_bounds
+    ]
+    if empty:
+        table.append(_empty(empty))
+    table += _parameters(scenarios)
+    misses = [row for row in held if not within(row.log_error, NEAR)]
+    misses.sort(key=lambda row: -_size(row.log_error))
+    return Goals(tuple(table), tuple(misses), tuple(_apart(row, other) for row in misses))
+
+
+def free_parameters(scenarios: Iterable[Scenario]) -> dict[str, tuple[str, ...]]:
+    """Return the fitted numbers of all cards by transport: ``h3-bridge push, ns/B``.
+
+    A law has two, unless one is 0. A number that several scenarios share is one.
+    """
+    results: dict[str, dict[str, None]] = {}
+    for scenario in scenarios:
+        if scenario.reference is None:
+            continue
+        names = results.setdefault(scenario.reference.transport, {})
+        for role in OWN.get(scenario.reference.transport, ()):
+            card = scenario.system.cards[role]
+            for parameter in card.parameters.values():
+                if parameter.confidence == "calibrated":
+                    names.update(dict.fromkeys(_numbers(card.name, parameter)))
+    return {path: tuple(names) for path, names in results.items()}
+
+
+def _numbers(card: str, parameter: Parameter) -> Iterator[str]:
+    """Yield the numbers of a parameter by name."""
+    name, value = f"{card} {parameter.name}", parameter.value
+    if not isinstance(value, Law) or value.fixed_ps or not value.per_byte_fs:
+        yield name
+    if isinstance(value, Law) and value.per_byte_fs:
+        yield f"{name}, per byte"
+
+
+def lines(reached: Goals) -> Iterator[str]:
+    """Yield the goals and what misses them, as lines that `grep` can find."""
+    from dvsim.evidence.text import aligned
+
+    head = ("goal", "wanted", "got", "floor", "")
+    rows = (
+        (item.what, item.wanted, item.got, item.floor, "met" if item.met else "missed")
+        for item in reached.table
+    )
+    yield from aligned([head, *rows])
+    if not reached.misses:
+        return
+    yield ""
+    yield f"Held-out statistics that are not within {NEAR:.0%} (other run: that of the paper)"
+    misses = (
+        (
+            row.scenario,
+            row.column,
+            row.statistic,
+            f"{row.published:.0f}",
+            f"{row.simulated:.0f}",
+            _signed(row.log_error),
+            _signed(apart),
+        )
+        for row, apart in zip(reached.misses, reached.apart, strict=True)
+    )
+    heads = ("scenario", "column", "statistic", "published", "simulated", "error", "other run")
+    yield from aligned([heads, *misses], right=range(3, 7))
+
+
+Others = dict[tuple[str, str, str], float]
+
+
+def _counts(row: Row) -> bool:
+    """Return whether a row is a published number that is not zero, read as printed."""
+    return row.reading == "as printed" and row.published != 0 and row.verdict != "info"
+
+
+def _near(path: str, rows: list[Row], other: Others) -> Goal:
+    good = sum(within(row.log_error, NEAR) for row in rows)
+    pairs = [_apart(row, other) for row in rows]
+    floor = sum(within(apart, NEAR) for apart in pairs)
+    return Goal(
+        f"{path}: held-out statistics within {NEAR:.0%}",
+        f"at least {SHARE:.0%}",
+        f"{good / len(rows):.1%} ({good} of {len(rows)})",
+        f"{floor / len(rows):.1%}",
+        good >= SHARE * len(rows),
+    )
+
+
+def _means(path: str, rows: list[Row], other: Others) -> Goal:
+    means = [row for row in rows if row.statistic == "mean"]
+    good = sum(within(row.log_error, MEAN_NEAR) for row in means)
+    worst = max(means, key=lambda row: _size(row.log_error))
+    floor = max(means, key=lambda row: _size(_apart(row, other)))
+    return Goal(
+        f"{path}: held-out means within {MEAN_NEAR:.0%}",
+        f"{len(means)} of {len(means)}",
+        f"{good} of {len(means)}, {_signed(worst.log_error)} at {worst.message_bytes} B "
+        f"{worst.column}",
+        f"{_size(_apart(floor, other)):.3f} at {floor.message_bytes} B",
+        good == len(means),
+    )
+
+
+def _empty(columns: list[ColumnVerdict]) -> Goal:
+    far = {column: _outside(column) for column in columns}
+    worst = max(columns, key=far.__getitem__)
+    return Goal(
+        "share of empty intervals, points outside of the published range",
+        f"at most {100 * EMPTY_NEAR:.0f}",
+        f"{100 * far[worst]:.1f} in {worst.scenario} {worst.column}",
+        "-",
+        far[worst] <= EMPTY_NEAR,
+    )
+
+
+def _parameters(scenarios: Iterable[Scenario]) -> list[Goal]:
+    return [
+        Goal(
+            f"{PATHS[path]}: fitted parameters",
+            f"at most {FREE[path]}",
+            str(len(names)),
+            "-",
+            len(names) <= FREE[path],
+        )
+        for path, names in free_parameters(scenarios).items()
+        if path in PATHS
+    ]
+
+
+def _apart(row: Row, other: Others) -> float | None:
+    """Return ln(other run / this run) as published; None if there is no other, or it is zero."""
+    results = [
+        value
+        for (scenario, statistic, column), value in other.items()
+        if (scenario, statistic) == (row.scenario, row.statistic) and column != row.column
+    ]
+    return log(results[0] / row.published) if results else None
+
+
+def _outside(column: ColumnVerdict) -> float:
+    """Return how far the share of empty intervals is from what the quantiles allow."""
+    if column.empty_share is None or column.empty_bounds is None:
+        return 1.0
+    low, high = column.empty_bounds
+    return max(low - column.empty_share, column.empty_share - high, 0.0)
+
+
+def _size(error: float | None) -> float:
+    return float("inf") if error is None else abs(error)
+
+
+def _signed(error: float | None) -> str:
+    return "-" if error is None else f"{error:+.3f}"

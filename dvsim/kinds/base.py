@@ -1,0 +1,339 @@
+"""The contract of a kind of scenario, and how kinds are found.
+
+A kind is what can be simulated: it says what its files hold, which numbers come out, and how one
+replication is run. The rest of dvsim asks a kind and knows none: a kind that was written yesterday
+by somebody else is found by its entry point in the group ``dvsim.kinds``, see docs/own-kind.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.scenario.document import Document, KeyPath
+from dvsim.scenario.find import nearest
+from dvsim.scenario.spec import Spec
+
+GROUP = "dvsim.kinds"
+OWN = {
+    "rabbitmq": "dvsim.kinds.rabbitmq.kind",
+    "switch": "dvsim.kinds.switch.kind",
+    "messaging": "dvsim.kinds.hosts.kind",
+}
+"""The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
+
+DEFAULT = "rabbitmq"
+"""The kind of a file that has no key ``kind``, unless another recognises it."""
+
+
+Own = Any
+"""A scenario or a result of a kind itself, of which only that kind knows the class."""
+
+Page = Callable[[Own, Path], object]
+"""Writes the page of a result into a file."""
+
+Questions = Mapping[str, Spec]
+"""Scenarios by what they ask, as TOML."""
+
+
+class Order(NamedTuple):
+    """The order of the values of a key.
+
+    Attributes
+    ----------
+    kind
+        ``share``: numbers from 0 to 1; ``scaled``: numbers above 0, as near as their ratio says;
+        ``whole``; ``powers`` of two.
+    least, most
+        What it may be.
+    between
+        Where to look when nothing else is said; None if that must be said.
+    """
+
+    kind: Literal["share", "scaled", "whole", "powers"]
+    least: float
+    most: float
+    between: tuple[float, float] | None = None
+
+
+Keys = Mapping[str, Order]
+"""The keys of a kind of scenario that have an order."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How scenarios are run: with the scenario, all that an answer depends on.
+
+    Attributes
+    ----------
+    version
+        Of dvsim, see `dvsim.backends.code`.
+    seed, replications
+        Replication 1 .. `replications` of `seed`.
+    emulation
+        How real programs are run; None simulates.
+    """
+
+    version: str
+    seed: int
+    replications: int
+    emulation: Any = None
+
+    def version_of(self, scenario: Spec) -> str:
+        """Return the version, with a digest of the code of a kind that dvsim does not bring."""
+        code = kind_of(scenario).code
+        return f"{self.version}.{code}" if code else self.version
+
+
+class Reading(Protocol):
+    """What one replication of a point gave."""
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """By name; not a number where there is none."""
+
+    @property
+    def fidelity(self) -> str:
+        """``cycle``: what scatters is over replications; ``flow``: replications are equal."""
+
+    @property
+    def notes(self) -> str:
+        """Why it has not settled; empty if it has."""
+
+
+class Plain(NamedTuple):
+    """The reading of a run that has metrics and nothing else."""
+
+    metrics: Mapping[str, float]
+    fidelity: str = "cycle"
+    notes: str = ""
+
+
+class Kind:
+    """What is different about a kind of scenario.
+
+    Attributes
+    ----------
+    name
+        What stands in its files as ``kind``.
+    about
+        What its scenarios are of, to follow "is": ``of a switch or network alone``.
+    Spec
+        The class of its scenarios.
+    orders
+        The keys that have an order, in which a limit can be searched for; the usual one first.
+    studies
+        Whether its results are studies, see `dvsim.kinds.points`.
+    pages
+        Whether a report can be made of its results.
+    emulated
+        Whether backend emu, real programs on this machine, can run them, too.
+    always
+        Whether every run has every metric; where one is missing nothing was asked of it then.
+    """
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    Spec: ClassVar[type[Spec]]
+    orders: ClassVar[Keys] = {}
+    studies: ClassVar[bool] = False
+    pages: ClassVar[bool] = False
+    emulated: ClassVar[bool] = False
+    always: ClassVar[bool] = True
+
+    def recognises(self, data: Mapping[str, Any]) -> bool:
+        """Return whether a file that names no kind is of this one."""
+        return False
+
+    def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:
+        """Return the cards that the system of a file has: by role their kind, None for any."""
+        return {}
+
+    def asks(self, role: str, data: Mapping[str, Any]) -> str:
+        """Return what asks for the kind of a card, for a message."""
+        return f"role '{role}'"
+
+    def between(self, document: Document, *, partial: bool) -> Iterable[Fault]:
+        """Return what is wrong between the tables of a file; `partial`: others may add to it."""
+        return ()
+
+    def settled(self, scenario: Own, document: Document) -> tuple[Any, list[Fault]]:
+        """Return a scenario with all that follows from its file, and what is wrong with that."""
+        return scenario, []
+
+    def refused(self, scenario: Own) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what cannot be at a point: a key, and a message."""
+        yield from ()
+
+    def extent(self, scenario: Own) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what is too much in a point whose numbers are each within bounds."""
+        yield from ()
+
+    def beside(self, scenario: Own) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what is asked besides the run of a point and cannot be told of it."""
+        yield from ()
+
+    def metrics(self, scenario: Own) -> Mapping[str, str]:
+        """Return the names of the metrics that a replication gives, with their units."""
+        raise NotImplementedError
+
+    def replicate(self, scenario: Own, seed: int, replication: int) -> Reading:
+        """Run one replication of a point and return its metrics.
+
+        Raises
+        ------
+        RunFailed
+            If it fails.
+        """
+        raise NotImplementedError
+
+    def untraceable(self, scenario: Own) -> str | None:
+        """Return why a scenario has no timeline; None if it has one."""
+        return f"a scenario of kind '{self.name}' has no timeline"
+
+    def trace(self, scenario: Own, seed: int, timeline: Own) -> dict[str, Any]:
+        """Run the first replication of the first point for its timeline.
+
+        Returns
+        -------
+        dict
+            What is to be said of the time and the length of it; JSON types.
+        """
+        raise NotImplementedError
+
+    def seconds(self, scenario: Own) -> float:
+        """Return about how long a replication of a point takes, to tell if more processes pay."""
+        return 1.0
+
+    def made(
+        self,
+        scenarios: Sequence[Own],
+        how: How,
+        workers: int,
+        progress: bool,
+        command: str | Sequence[str],
+        whole: Questions,
+    ) -> Generator[Any, None, None]:
+        """Run scenarios and yield the result of each, in order; closing it ends what works for it.
+
+        Parameters
+        ----------
+        scenarios, how
+            What is run, and how.
+        workers
+            Processes; 1 runs in this one.
+        progress
+            Show progress on stderr.
+        command
+            What was typed, for the manifests.
+        whole
+            The scenarios before they were scaled, by question.
+
+        Raises
+        ------
+        RunFailed
+            If a run fails or does not fit in memory, or a worker dies.
+        """
+        raise NotImplementedError
+
+    def backend(self, how: How) -> str:
+        """Return what makes its results, as their manifests name it."""
+        return self.name
+
+    def find(self, out: Path, scenario: Own, how: How) -> Own:
+        """Return the result that is kept as the answer to a question, None if there is none."""
+        raise NotImplementedError
+
+    def sized(self, scenario: Own, scale: float | None, emulation: Own) -> Own:
+        """Return the scenario with as many messages, or slots, as shall be."""
+        return scenario.scaled(1.0 if scale is None else scale)
+
+    def write(self, result: Own, folder: Path, page: Page | None) -> Own:
+        """Keep a result in a folder, with a page unless that is None; return it as it is kept."""
+        raise NotImplementedError
+
+    def contents(self, result: Own) -> Mapping[str, bytes]:
+        """Return the files of a result that count, by name."""
+        raise NotImplementedError
+
+    def lines(self, result: Own) -> Iterator[Any]:
+        """Yield a result as people read it: lines, and tables (`dvsim.results.lines.Table`)."""
+        raise NotImplementedError
+
+    def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
+        """Return the columns of the table from which `keyed` takes the numbers of a result."""
+        raise NotImplementedError
+
+    @property
+    def brief_file(self) -> tuple[str, Mapping[str, str]]:
+        """The file of that table, and the types of its columns."""
+        raise NotImplementedError
+
+    def keyed(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
+        """Return the numbers of each point, as `dvsim.results.keyed.Keyed`."""
+        raise NotImplementedError
+
+    @property
+    def first(self) -> Sequence[str]:
+        """The metrics that stand first in tables, in their order."""
+        return ()
+
+    @property
+    def code(self) -> str:
+        """Eight hex digits of the code of a kind that dvsim does not bring; empty if it does."""
+        if self.name in OWN:
+            return ""
+        module = sys.modules[type(self).__module__]
+        path = Path(str(module.__file__))
+        files = sorted(path.parent.glob("*.py")) if "." in module.__name__ else [path]
+        digest = hashlib.blake2b(digest_size=4)
+        for file in files:
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+        return digest.hexdigest()
+
+
+@cache
+def kind_named(name: str) -> Kind:
+    """Return the kind of a name.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none; with the nearest name. Or if its package cannot be imported.
+    """
+    if name in OWN:
+        found: Kind = importlib.import_module(OWN[name]).KIND
+        return found
+    from importlib.metadata import entry_points
+
+    known = {one.name: one for one in entry_points(group=GROUP)}
+    if name not in known:
+        names = [*OWN, *known]
+        message = f"no such kind '{name}'; there are {', '.join(names)}"
+        raise ScenarioError([Fault("", None, "kind", message, nearest(name, names))])
+    try:
+        loaded: Kind = known[name].load()
+    except Exception as error:
+        message = f"kind '{name}' ({known[name].value}) cannot be loaded: {error}"
+        raise ScenarioError([Fault("", None, "kind", message)]) from error
+    return loaded
+
+
+def kind_of(scenario: Spec) -> Own:
+    """Return the kind of a scenario."""
+    return kind_named(scenario.KIND)
+
+
+def kinds() -> list[str]:
+    """Return the names of all kinds that are installed, dvsim's own first."""
+    from importlib.metadata import entry_points
+
+    others = sorted(one.name for one in entry_points(group=GROUP) if one.name not in OWN)
+    return [*OWN, *others]

@@ -1,0 +1,235 @@
+"""From a document to a checked scenario of its kind: class, cards, points; all faults together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dvsim.errors import Fault
+from dvsim.kinds.base import Kind
+from dvsim.scenario import bounds, find
+from dvsim.scenario.card import card_at
+from dvsim.scenario.document import CARD_ROLES, COMMAND_LINE, Document, KeyPath, dotted
+from dvsim.scenario.faults import in_order, validate
+from dvsim.scenario.fields import can_vary, value_hints
+from dvsim.scenario.quantity import show
+from dvsim.scenario.spec import Spec, names_of, point_text, table_of
+from dvsim.scenario.types import Card
+
+FAULTY = Card("", "", "", "", {})
+"""Takes the place of a wrong card whose faults are already in the list."""
+
+
+def check(
+    kind: Kind, document: Document, path: Path, *, partial: bool = False
+) -> tuple[Any, list[Fault]]:
+    """Check a document as a whole.
+
+    Parameters
+    ----------
+    kind
+        Of the scenario.
+    document
+        With all its layers.
+    path
+        The file on top.
+    partial
+        True for a common part of others, which may lack keys.
+
+    Returns
+    -------
+    tuple
+        The scenario, or None and everything that is wrong.
+    """
+    places = Places(kind.Spec, document)
+    data, of_cards = _with_cards(kind, document)
+    moved = places.filled(data)
+    data |= {"name": data.get("name", "unnamed"), "path": str(path)}
+    model, faults = validate(kind.Spec, document, data, moved, places.missing, partial=partial)
+    faults += [*_head(kind, document, partial=partial), *of_cards]
+    faults += kind.between(document, partial=partial)
+    faults += places.faults()
+    if model is None or faults or partial:
+        return None, in_order(list(dict.fromkeys(faults)))
+    scenario = places.begun(model)
+    if "name" not in document.data:
+        scenario = replace(scenario, name=find.scenario_name(path))
+    scenario, faults = kind.settled(scenario, document)
+    fault = find.name_fault(scenario.name)
+    if fault:
+        faults.append(document.fault(("name",), f"missing, and that of the file {fault}"))
+    faults = faults or _points(kind, scenario, document, places)
+    return (None, in_order(faults)) if faults else (scenario, [])
+
+
+def _head(kind: Kind, document: Document, *, partial: bool) -> Iterator[Fault]:
+    """Check what a file says of itself."""
+    name, abstract = document.data.get("kind"), document.data.get("abstract", False)
+    if not isinstance(abstract, bool):
+        message = f"must be true or false, not {show(abstract)}"
+        yield document.fault(("abstract",), message)
+    if name is None:
+        if kind.Spec.NAMED and not partial:
+            yield document.fault(("kind",), "missing")
+    elif name != kind.name:
+        near = find.nearest(name, [kind.name]) if isinstance(name, str) else None
+        yield document.fault(("kind",), f"must be '{kind.name}', not {show(name)}", near)
+
+
+def _with_cards(kind: Kind, document: Document) -> tuple[dict[str, Any], list[Fault]]:
+    """Return the tables with cards in the place of their names and tables, and what is wrong."""
+    data = {key: value for key, value in document.data.items() if key not in ("kind", "abstract")}
+    roles, faults = kind.roles(document.data), list[Fault]()
+
+    def read(place: KeyPath, value: Any, role: str) -> Any:  # noqa: ANN401 - any TOML value
+        if role not in CARD_ROLES or not isinstance(value, str | dict):
+            return value  # if that is wrong, the class says so
+        if role not in roles:
+            return FAULTY  # not used, as `between` says; what it holds does not matter
+        card, found = card_at(document, place, roles[role], kind.asks(role, document.data))
+        faults.extend(found)
+        return card or FAULTY
+
+    def read_row(row: int, table: dict[str, Any]) -> dict[str, Any]:
+        return {
+            key: read_list(("vary", row, key), values, key) if isinstance(values, list) else values
+            for key, values in table.items()
+        }
+
+    def read_list(place: KeyPath, values: list[Any], key: str) -> list[Any]:
+        found = [read((*place, n), value, key) for n, value in enumerate(values)]
+        cards = [one for one in found if isinstance(one, Card)]
+        if any(a.name == b.name and a != b for a in cards for b in cards):
+            faults.append(document.fault(place, "has two cards of one name"))
+        return found
+
+    if isinstance(system := data.get("system"), dict):
+        data["system"] = {key: read(("system", key), one, key) for key, one in system.items()}
+    if isinstance(vary := data.get("vary"), list):
+        rows = enumerate(vary)
+        data["vary"] = [read_row(n, one) if isinstance(one, dict) else one for n, one in rows]
+    return data, faults
+
+
+class Places:
+    """Where each key stands: in a table of ``[[vary]]``, or in the table that it belongs to.
+
+    A key that is set on the command line is not varied any more, unless ``vary`` is set there too;
+    see `Spec.fixed`.
+    """
+
+    def __init__(self, spec: type[Spec], document: Document) -> None:
+        self._document = document
+        self._own = dict(_own_places(spec, document)) if "vary" in names_of(spec) else {}
+        self.varied: dict[str, KeyPath] = {}
+        self.pinned: set[str] = set()
+        self._twice: list[Fault] = []
+        for place, _ in self._listed():
+            key = str(place[-1])
+            own = self.own(key)
+            given = any(
+                known[: len(own)] == own and origin == COMMAND_LINE
+                for known, origin in document.origins.items()
+            )
+            if given and document.origin(place) != COMMAND_LINE:
+                self.pinned.add(key)
+            elif key in self.varied:
+                line = document.origin(self.varied[key]).line
+                self._twice.append(document.fault(place, f"is varied twice, first in line {line}"))
+            else:
+                self.varied[key] = place
+
+    def _listed(self) -> Iterator[tuple[KeyPath, Any]]:
+        """Yield each list of values with its place."""
+        tables = self._document.at(("vary",))
+        for number, table in enumerate(tables if isinstance(tables, list) else []):
+            for key, values in table.items() if isinstance(table, dict) else ():
+                yield ("vary", number, key), values
+
+    def own(self, key: str) -> KeyPath:
+        """Return the place of a key in its table."""
+        return self._own.get(key, (key,))
+
+    def of(self, place: KeyPath) -> KeyPath:
+        """Return where the value of a key stands that counts; `place` is its own."""
+        key = str(place[-1])
+        return self.varied[key] if key in self.varied and self.own(key) == place else place
+
+    def filled(self, data: dict[str, Any]) -> dict[KeyPath, KeyPath]:
+        """Give tables the first value of what they leave to be varied.
+
+        Returns
+        -------
+        dict
+            For each place that was filled the one that its value comes from.
+        """
+        moved: dict[KeyPath, KeyPath] = {}
+        for key, place in self.varied.items():
+            own, values = self.own(key), data["vary"][place[1]][key]
+            there = self._document.at(own[:-1])
+            fits = len(own) > 1 and isinstance(there, dict) and isinstance(values, list)
+            if not fits or key in there:
+                continue
+            table = data
+            for name in own[:-1]:
+                table[str(name)] = table = dict(table[str(name)])
+            table[key] = values[0] if values else None
+            moved[own] = (*place, 0) if values else place
+        return moved
+
+    def missing(self, place: KeyPath) -> str:
+        """Return what is said of a key that is not there."""
+        return "missing, and not varied" if place in self._own.values() else "missing"
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield keys that are varied twice, or whose table is not there."""
+        yield from self._twice
+        for place, _ in self._listed():
+            table = self.own(str(place[-1]))[:-1]
+            if self._document.at(table) is None:
+                message = f"is of [{dotted(table)}], which is not there"
+                yield self._document.fault(place, message)
+
+    def begun(self, scenario: Spec) -> Spec:
+        """Return a scenario whose varied keys have their first value before they are varied."""
+        first = {key: values[0] for table in scenario.vary for key, values in table.items()}
+        for key, value in first.items():
+            scenario = scenario if key in self.pinned else scenario.put(key, value)
+        for key in sorted(self.pinned):
+            scenario = scenario.fixed(key, scenario.value(key))
+        return scenario
+
+
+def _own_places(
+    spec: type, document: Document, path: KeyPath = ()
+) -> Iterator[tuple[str, KeyPath]]:
+    """Yield the place of each key that can be varied, of a table that is there after others."""
+    inner = []
+    for key, hint in value_hints(spec).items():
+        table = table_of(hint)
+        if table is not None:
+            inner.append(((*path, key), table))
+        elif path and can_vary(hint):
+            yield key, (*path, key)
+    for place, table in sorted(inner, key=lambda one: document.at(one[0]) is not None):
+        yield from _own_places(table, document, place)
+
+
+def _points(kind: Kind, scenario: Spec, document: Document, places: Places) -> list[Fault]:
+    """Return what is wrong between the tables of each point, and what is too much."""
+    number = len(scenario.points)
+    if number > bounds.POINTS:
+        message = f"makes {number} points; a scenario may have {bounds.POINTS}"
+        return [document.fault(("vary",), message)]
+    faults: dict[Fault, None] = {}  # a set that keeps its order
+    for point in scenario.points:
+        where = f"at {point_text(point)}: " if point else ""
+        one = scenario.at(point)
+        for place, message in kind.refused(one):
+            faults[document.fault(places.of(place), where + message)] = None
+        if not faults:
+            for place, message in (*kind.extent(one), *kind.beside(one)):
+                faults[document.fault(places.of(place), message)] = None
+    return list(faults)

@@ -1,0 +1,1 @@
+"""Messaging over hosts: its files and its runs."""

@@ -1,0 +1,160 @@
+"""The kind "messaging": clients, brokers and storage on hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dvsim.errors import Fault
+from dvsim.kinds.base import Keys, Order
+from dvsim.kinds.hosts.metrics import METRICS, SHOWN, TABLES
+from dvsim.kinds.hosts.spec import (
+    MOST_BROKERS,
+    MOST_CLIENTS,
+    MOST_MESSAGES,
+    MOST_SLOWDOWN,
+    PEER_ROLES,
+    ROLES,
+    MessagingScenario,
+)
+from dvsim.kinds.points import PointsKind
+from dvsim.scenario import bounds
+from dvsim.scenario.document import Document, KeyPath
+from dvsim.scenario.spec import Spec
+
+MOST_BYTES = 2**36  # of all messages of a run: each is carried piece by piece
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dvsim.kinds.hosts.model import Flow
+    from dvsim.kinds.hosts.result import MessagingStudy
+    from dvsim.kinds.study import Done
+    from dvsim.trace.timeline import Timeline
+
+_CLIENTS = Order("whole", 1, MOST_CLIENTS, (1, MOST_CLIENTS))
+_HELD = Order("whole", 1, MOST_MESSAGES)
+MESSAGES = 1e6  # in a second, at most
+
+
+class MessagingKind(PointsKind):
+    """What is different about messaging over hosts."""
+
+    name = "messaging"
+    about = "of messaging over hosts"
+    Spec: ClassVar[type[Spec]] = MessagingScenario
+    pages = True
+    orders: ClassVar[Keys] = {
+        "rate": Order("scaled", *bounds.LOAD, (1e3, 1e7)),
+        "message_bytes": Order("whole", 1, bounds.MESSAGE),
+        **dict.fromkeys(("streams", "publishers", "consumers"), _CLIENTS),
+        **dict.fromkeys(("window", "prefetch", "acknowledge"), _HELD),
+        "brokers": Order("whole", 1, MOST_BROKERS, (1, MOST_BROKERS)),
+        "slowdown": Order("scaled", 1, MOST_SLOWDOWN, (1, MOST_SLOWDOWN)),
+    }
+
+    def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:
+        """Return all cards; of pattern ``peer`` some are not used."""
+        return ROLES
+
+    def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
+        """Ask for the cards of the pattern."""
+        tables = document.data.get("vary")
+        varied = {key for table in tables for key in table} if isinstance(tables, list) else ()
+        pattern = document.at(("system", "pattern"))
+        roles = () if partial else ROLES if pattern == "broker" else PEER_ROLES
+        for role in roles if isinstance(document.data.get("system"), dict) else ():
+            if document.at(("system", role)) is None and role not in varied:
+                yield document.fault(("system", role), "missing, and not varied")
+
+    def refused(self, scenario: MessagingScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what cannot be together."""
+        work, system = scenario.workload, scenario.system
+        pairs = work.streams if scenario.peer else work.publishers
+        if work.mode == "ping" and pairs * (1 if scenario.peer else work.consumers) > 1:
+            yield ("workload", "mode"), "a ping is from one publisher to one consumer"
+        if work.mode == "ping" and work.rate is not None:
+            yield ("workload", "rate"), "is of a flow; a ping waits for the answer"
+        if work.rate is not None and work.window is not None:
+            yield ("workload", "window"), "not beside rate: what is due is sent"
+        if not scenario.peer:
+            yield from _broker(scenario)
+        elif system.durability != "none":
+            yield ("system", "durability"), "is of a broker; pattern 'peer' has none"
+
+    def extent(self, scenario: MessagingScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield too many messages, or too few."""
+        work = scenario.workload
+        pairs = work.streams if scenario.peer else work.publishers
+        if work.messages * work.message_bytes > MOST_BYTES:
+            most = max(1, MOST_BYTES // work.message_bytes)
+            message = f"must be at most {most} of {work.message_bytes} B each, is {work.messages}"
+            yield ("workload", "messages"), message
+        if work.mode == "flow" and work.messages < 2 * pairs:
+            message = f"must be at least {2 * pairs}, is {work.messages}"
+            yield ("workload", "messages"), message
+
+    units = METRICS
+    shown = SHOWN
+    tables = TABLES
+    work = ("events", "events/s")
+
+    @property
+    def result(self) -> type[MessagingStudy]:
+        """The class of its studies."""
+        from dvsim.kinds.hosts.result import MessagingStudy
+
+        return MessagingStudy
+
+    def replicate(self, scenario: MessagingScenario, seed: int, replication: int) -> Flow:
+        """Run the messages of a point."""
+        from dvsim.kinds.hosts.model import flow
+
+        return flow(scenario, seed, replication)
+
+    def gathered(
+        self, scenario: MessagingScenario, seed: int, runs: Sequence[Done]
+    ) -> dict[str, pd.DataFrame]:
+        """Return the points, and how busy each stage was."""
+        from dvsim.kinds.hosts.model import stages_of
+        from dvsim.kinds.study import points_of
+
+        return {"points": points_of(self, runs), "stages": stages_of(runs)}
+
+    def lines(self, result: MessagingStudy) -> Iterator[Any]:
+        """Yield a result as people read it."""
+        from dvsim.kinds.hosts.text import messaging_lines
+
+        return messaging_lines(result)
+
+    def untraceable(self, scenario: MessagingScenario) -> None:
+        """Return that there is always a timeline."""
+
+    def trace(self, scenario: MessagingScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
+        """Run the first point."""
+        from dvsim.messaging.run import run_point
+
+        run_point(scenario.at(0), seed, 1, timeline)
+        return {"clock": "simulated time"}
+
+    def seconds(self, scenario: MessagingScenario) -> float:
+        """Return how long the messages take."""
+        return scenario.workload.messages / MESSAGES
+
+
+def _broker(scenario: MessagingScenario) -> Iterator[tuple[KeyPath, str]]:
+    """Yield what cannot be with a broker."""
+    system = scenario.system
+    held, batch = system.prefetch, system.acknowledge
+    if (held is None) != (batch is None):
+        yield ("system", "prefetch"), "and acknowledge go together"
+    elif held is not None and batch is not None and batch > held:
+        yield ("system", "acknowledge"), f"must be at most prefetch {held}, or nothing more comes"
+    if system.exchange == "queue" and held is None:
+        yield ("system", "prefetch"), "missing; consumers of one queue hold a limited number"
+    if system.exchange == "queue" and system.brokers > 1:
+        yield ("system", "brokers"), "a queue that is shared has one node"
+    if system.brokers > scenario.workload.consumers:
+        yield ("system", "brokers"), "must be at most the number of consumers"
+
+
+KIND = MessagingKind()

@@ -1,0 +1,89 @@
+"""A study of messaging as text: one row per point, rates and latencies, and the bottleneck."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dvsim.results.beside_studies import matching_keys
+from dvsim.results.lines import Table
+
+if TYPE_CHECKING:
+    from dvsim.kinds.hosts.result import MessagingStudy
+
+INDENT = "  "
+COLUMNS = {
+    "rate_in": ("in msg/s", 0),
+    "rate_out": ("out msg/s", 0),
+    "megabytes": ("MB/s", 2),
+    "megabits": ("Mb/s", 1),
+    "density": ("density ns", 1),
+    "latency": ("latency us", 1),
+    "p50": ("p50", 1),
+    "p99": ("p99", 1),
+    "setup": ("set-up", 2),
+    "ack_mean": ("ack us", 1),
+    "ack_p99": ("ack p99", 1),
+    "fairness": ("fairness", 3),
+}
+"""The metrics that are shown where a study has them: heading and places."""
+SPREAD = ("rate_out", "latency")  # whose half interval is shown too
+
+
+def messaging_lines(study: MessagingStudy) -> Iterator[str | Table]:
+    """Yield a study: what was asked, and the table of its points."""
+    yield f"{study.scenario.name}: {study.scenario.title}"
+    many = study.replications > 1
+    meaning = f"{study.replications} replications; ± is half of the 95 % interval over replications"
+    if not many:
+        meaning = "1 replication, which says nothing about the spread between runs"
+    yield f"{INDENT}seed {study.seed}, {meaning}"
+    head, *rows = _rows(study)
+    keys = len(head) - len([name for name in head if name in _headings()]) - 1
+    spread = [2 if follower == "±" else 1 for follower in head[keys + 1 :]]
+    groups = [size for size, name in zip(spread, head[keys:], strict=False) if name != "±"]
+    yield Table(head, rows, range(keys, len(head) - 1), keys=keys, groups=groups)
+    if study.folder is not None:
+        yield f"{INDENT}kept in {study.folder}"
+
+
+def _headings() -> set[str]:
+    return {"±", *(heading for heading, _ in COLUMNS.values())}
+
+
+def _rows(study: MessagingStudy) -> Iterator[list[str]]:
+    """Yield the heading and the row of each point."""
+    shown = matching_keys([study])
+    names = [name for name in COLUMNS if study.points[name].notna().any()]
+    names = [name for name in names if name != "setup" or study.points[name].gt(0).any()]
+    spread = SPREAD if study.replications > 1 else ()
+    head = list(shown)
+    for name in names:
+        head += [COLUMNS[name][0], *(["±"] if name in spread else [])]
+    yield [*head, "bottleneck"]
+    estimates = study.estimates().set_index(["point", "metric"])[["value", "high"]]
+    values = {
+        (int(point), str(metric)): (float(value), float(high) - float(value))
+        for (point, metric), (value, high) in zip(
+            estimates.index, estimates.to_numpy(), strict=True
+        )
+    }
+    keys = study.keys()[shown]
+    for point in range(len(keys)):
+        row = [_key(value) for value in keys.iloc[point].tolist()]
+        for name in names:
+            value, half = values[point, name]
+            places = COLUMNS[name][1]
+            row.append(_number(value, places))
+            row += [_number(half, places)] if name in spread else []
+        stage, used = study.bottleneck(point)
+        yield [*row, f"{stage} {used:.0%}"]
+
+
+def _key(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _number(value: float, places: int) -> str:
+    return "-" if math.isnan(value) else f"{value:,.{places}f}"

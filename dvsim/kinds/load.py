@@ -1,0 +1,285 @@
+"""From a name or path to a checked scenario of its kind; all faults of a file at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.base import DEFAULT, OWN, Kind, kind_named, kinds
+from dvsim.kinds.check import check
+from dvsim.kinds.whatif import is_whatif, variants
+from dvsim.scenario import find, override
+from dvsim.scenario.card import load_card
+from dvsim.scenario.document import Document, KeyPath, read
+from dvsim.scenario.extend import read_chain
+from dvsim.scenario.faults import in_order, validate
+from dvsim.scenario.kinds import KINDS
+from dvsim.scenario.schema import CampaignFile
+from dvsim.scenario.spec import Spec
+
+__all__ = [
+    "Resolved",
+    "Template",
+    "check_file",
+    "is_card",
+    "load",
+    "load_campaign",
+    "load_card",
+    "resolve",
+    "template",
+]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A scenario with the place of each of its values."""
+
+    scenario: Spec
+    document: Document
+
+    def origin(self, path: KeyPath) -> str:
+        """Return where a value was written: ``dv.toml:9``, ``--set`` or ``default``."""
+        given = self.document.at(path) is not None
+        return str(self.document.origin(path)) if given else "default"
+
+
+def load(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Spec:
+    """Read one scenario.
+
+    Parameters
+    ----------
+    name_or_path
+        A name such as ``h3/dv-8``, or a path that ends in ``.toml``. Cards are looked for in
+        ``cards`` beside the file, then among the packaged ones.
+    overrides
+        Such as ``workload.messages=1000``; the last one wins.
+
+    Raises
+    ------
+    ScenarioError
+        With every fault that was found.
+    """
+    return resolve(name_or_path, overrides).scenario
+
+
+def resolve(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Resolved:
+    """Read one scenario and keep where each value was written; otherwise as `load`."""
+    return template(name_or_path).resolved(overrides)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A scenario file that was read once, to be asked with many overrides."""
+
+    path: Path
+    document: Document
+
+    def resolved(self, overrides: Sequence[str]) -> Resolved:
+        """Apply overrides, check the scenario as a whole and freeze it.
+
+        Raises
+        ------
+        ScenarioError
+            With every fault that was found.
+        """
+        document = self.document.copy()
+        refused = override.apply(document, overrides)
+        scenario, faults = _built(document, self.path)
+        if scenario is None or refused:
+            raise ScenarioError([*refused, *faults])
+        return Resolved(scenario, document)
+
+
+def template(name_or_path: str | os.PathLike[str]) -> Template:
+    """Read the files of one scenario; whether it is good is seen when it is resolved.
+
+    Raises
+    ------
+    ScenarioError
+        If they cannot be read, or are those of a campaign or of a common part of others.
+    """
+    path = find.resolve_name(name_or_path)
+    document = read_chain(path)
+    if "campaign" in document.data:
+        message = "is a campaign of several scenarios; name one of them"
+        raise ScenarioError([document.fault(("campaign",), message)])
+    if document.data.get("abstract") is True:
+        message = "this file is a common part of others; name one that extends it"
+        raise ScenarioError([document.fault(("abstract",), message)])
+    return Template(path, document)
+
+
+def load_campaign(
+    name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()
+) -> list[Spec]:
+    """Read all scenarios of a campaign.
+
+    Parameters
+    ----------
+    name_or_path
+        A campaign; a scenario, which gives a list of one; or a pattern such as ``h3/dv-*``, which
+        gives the packaged scenarios with such a name.
+    overrides
+        Applied to each of them. Of several, those over a transport that has no such card or
+        parameter go without, as long as one has it.
+
+    Raises
+    ------
+    ScenarioError
+        With the faults of all of them.
+    """
+    return _all(_members(name_or_path), overrides)
+
+
+def check_file(path: Path) -> list[Fault]:
+    """Return everything that is wrong with a file: scenario, common part, campaign or card."""
+    try:
+        document = read(find.existing(path))
+        if "campaign" in document.data:
+            _all(_members(path))
+        elif is_card(document.data):
+            load_card(path)
+        elif document.data.get("abstract") is True:
+            return _built(read_chain(path), path, partial=True)[1]
+        else:
+            load(path)
+    except ScenarioError as error:
+        return list(error.faults)
+    return []
+
+
+def is_card(data: Mapping[str, Any]) -> bool:
+    """Return whether the content of a file is that of a card."""
+    kind = data.get("kind")
+    if kind is None or data.keys() & _OF_SCENARIOS:
+        return False
+    return not isinstance(kind, str) or kind in KINDS or kind not in kinds()
+
+
+_OF_SCENARIOS = {"question", "workload", "system", "traffic", "vary", "extends", "abstract"}
+"""Keys of which no card has one."""
+
+
+def kind_for(document: Document) -> Kind:
+    """Return the kind of a scenario file.
+
+    Raises
+    ------
+    ScenarioError
+        If it names a kind that is not installed; with the nearest.
+    """
+    name = document.data.get("kind")
+    if not isinstance(name, str):
+        known = map(kind_named, OWN)
+        return next((kind for kind in known if kind.recognises(document.data)), kind_named(DEFAULT))
+    try:
+        return kind_named(name)
+    except ScenarioError as error:
+        (fault,) = error.faults
+        raise ScenarioError([document.fault(("kind",), fault.message, fault.hint)]) from None
+
+
+def _built(
+    document: Document, path: Path, *, partial: bool = False
+) -> tuple[Spec | None, list[Fault]]:
+    """Check and freeze a document, whichever kind of scenario it is."""
+    try:
+        kind = kind_for(document)
+    except ScenarioError as error:
+        return None, list(error.faults)
+    return check(kind, document, path, partial=partial)
+
+
+def _all(paths: Iterable[Path], overrides: Sequence[str] = ()) -> list[Spec]:
+    """Build each scenario with the options that concern it, and with those that concern none.
+
+    If some are wrong, raise the faults of all.
+    """
+    templates: list[Template] = []
+    faults: list[Fault] = []
+    for path in paths:
+        try:
+            templates += _templates(path)
+        except ScenarioError as error:
+            faults += error.faults
+    roles = [_roles(one, overrides) for one in templates] if overrides else []
+    useful = {option for option in overrides if any(override.concerns(option, r) for r in roles)}
+    scenarios: list[Spec] = []
+    for place, one in enumerate(templates):
+        concerned = [
+            option
+            for option in overrides
+            if option not in useful or override.concerns(option, roles[place])
+        ]
+        try:
+            scenarios.append(one.resolved(concerned).scenario)
+        except ScenarioError as error:
+            faults += error.faults
+    if faults:
+        raise ScenarioError(faults)
+    return scenarios
+
+
+def _templates(path: Path) -> list[Template]:
+    """Read the scenario of a file, or those that answer the open question it asks."""
+    document = read(path)
+    if not is_whatif(document.data):
+        return [template(path)]
+    members, faults = _listed(path, document)
+    if faults:
+        raise ScenarioError(in_order(faults))
+    return [Template(path, one) for one in variants(path, document, members, _built)]
+
+
+def _roles(one: Template, overrides: Sequence[str]) -> Mapping[str, str | None]:
+    """Return the cards that the system of a scenario file has; none if that is not so simple."""
+    document = one.document.copy()
+    override.apply(document, overrides)
+    try:
+        return kind_for(document).roles(document.data)
+    except ScenarioError:
+        return {}
+
+
+def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
+    """Return the scenario files that a name, path or pattern stands for."""
+    text = os.fspath(name_or_path)
+    if not text.endswith(".toml") and any(sign in text for sign in "*?["):
+        entries = [
+            entry for entry in find.list_scenarios() if entry.kind not in ("campaign", "what-if")
+        ]
+        paths = [entry.path for entry in entries if fnmatchcase(entry.name, text)]
+        if not paths:
+            raise ScenarioError([Fault(text, None, "", "no scenario has such a name")])
+        return paths
+    path = find.resolve_name(name_or_path)
+    document = read(path)
+    if "campaign" not in document.data or is_whatif(document.data):
+        return [path]
+    model, faults = validate(CampaignFile, document)
+    members, missing = _listed(path, document)
+    if model is None or missing:
+        raise ScenarioError(in_order([*faults, *missing]))
+    return members
+
+
+def _listed(path: Path, document: Document) -> tuple[list[Path], list[Fault]]:
+    """Return the files that a campaign names, and the faults of names without one."""
+    names = document.data["campaign"]
+    members, faults = [], []
+    for name in names if isinstance(names, list) else []:
+        if not isinstance(name, str) or not name:
+            continue  # a fault of the schema
+        member = Path(os.path.normpath(path.parent / f"{name}.toml"))
+        if find.is_file(member):
+            members.append(member)
+        else:
+            others = (other.stem for other in path.parent.glob("*.toml") if other != path)
+            near = find.nearest(name, others)
+            faults.append(document.fault(("campaign",), f"no scenario '{name}'", near))
+    return members, faults

@@ -1,0 +1,136 @@
+"""Kinds whose scenarios have points: each is run with its replications, a study comes out.
+
+What such a kind has to say is its metrics and how one replication of a point is run. Nothing
+heavy is imported here: a scenario is read and shown without any library that runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dvsim.kinds.base import How, Kind, Own, Page, Plain, Questions, Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dvsim.kinds.study import Done
+    from dvsim.results.points import PointsStudy
+
+
+class PointsKind(Kind):
+    """A kind whose results are studies.
+
+    Attributes
+    ----------
+    units
+        The metrics of a run with their units.
+    shown
+        Those that a table for people has.
+    work
+        What a reading counts, and that a second in words, for the progress; empty for nothing.
+    """
+
+    studies = True
+    units: ClassVar[Mapping[str, str]]
+    shown: ClassVar[Sequence[str]] = ()
+    work: ClassVar[tuple[str, str]] = ("", "")
+
+    @property
+    def result(self) -> type[PointsStudy]:
+        """The class of its studies."""
+        from dvsim.results.points import PointsStudy
+
+        return PointsStudy
+
+    @property
+    def tables(self) -> Mapping[str, Mapping[str, str]]:
+        """The tables of a study, by name, with the types of their columns."""
+        numbers = dict.fromkeys(self.units, "float64")
+        return {"points": {"point": "int32", "replication": "int16"} | numbers}
+
+    def metrics(self, scenario: Own) -> Mapping[str, str]:
+        """Return the metrics with their units."""
+        return self.units
+
+    def run(self, scenario: Own, seed: int, replication: int) -> Mapping[str, float]:
+        """Run one replication of a point and return its metrics by name."""
+        raise NotImplementedError
+
+    def replicate(self, scenario: Own, seed: int, replication: int) -> Reading:
+        """Run one replication of a point and return its reading."""
+        return Plain(self.run(scenario, seed, replication))
+
+    def gathered(
+        self,
+        scenario: Own,
+        seed: int,
+        runs: Sequence[Done],
+    ) -> Mapping[str, pd.DataFrame]:
+        """Return the tables of the runs of a scenario."""
+        from dvsim.kinds.study import points_of
+
+        return {"points": points_of(self, runs)}
+
+    def known(self, scenario: Own) -> dict[str, Any]:
+        """Return what else a manifest says; JSON types."""
+        return {}
+
+    def made(
+        self,
+        scenarios: Sequence[Own],
+        how: How,
+        workers: int,
+        progress: bool,
+        command: str | Sequence[str],
+        whole: Questions,
+    ) -> Generator[PointsStudy, None, None]:
+        """Run scenarios and yield the study of each; otherwise as `Kind.made`."""
+        from dvsim.kinds.study import studies
+
+        return studies(self, scenarios, how, workers, progress, command)
+
+    def find(self, out: Path, scenario: Own, how: How) -> PointsStudy | None:
+        """Return the study that is kept as the answer to a question, None if there is none."""
+        from dvsim.results.study_folder import find_study
+
+        return find_study(out, scenario, how.version_of(scenario), how.seed, how.replications)
+
+    def write(self, result: Own, folder: Path, page: Page | None) -> PointsStudy:
+        """Keep a study in a folder."""
+        from dvsim.results.study_folder import write_study
+
+        return write_study(result, folder, page)
+
+    def contents(self, result: Own) -> Mapping[str, bytes]:
+        """Return the files of a study that count, by name."""
+        from dvsim.results.study_folder import study_contents
+
+        return study_contents(result)
+
+    def lines(self, result: Own) -> Iterator[Any]:
+        """Yield the table of points: their metrics with half of the 95 % interval."""
+        from dvsim.kinds.study import lines_of
+
+        return lines_of(result)
+
+    def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
+        """Return the columns of the points."""
+        return {str(name): result.points[name].tolist() for name in result.points.columns}
+
+    @property
+    def brief_file(self) -> tuple[str, Mapping[str, str]]:
+        """The file of the points, and the types of its columns."""
+        return "points.parquet", self.tables["points"]
+
+    def keyed(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
+        """Return the metrics of each point."""
+        from dvsim.results.keyed import of_points
+
+        return of_points(scenario, table, self.units)
+
+    @property
+    def first(self) -> Sequence[str]:
+        """All metrics."""
+        return list(self.units)

@@ -1,0 +1,1 @@
+"""Systems with RabbitMQ brokers: their files and what must hold in them."""

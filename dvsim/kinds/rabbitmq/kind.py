@@ -1,0 +1,188 @@
+"""The kind "rabbitmq": messages over the Data Vortex or TCP into RabbitMQ brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dvsim.errors import Fault
+from dvsim.kinds.base import How, Keys, Kind, Order, Page, Plain, Questions
+from dvsim.kinds.rabbitmq import checks
+from dvsim.kinds.rabbitmq.spec import ROLES, Scenario
+from dvsim.scenario import bounds
+from dvsim.scenario.document import Document, KeyPath
+from dvsim.scenario.spec import Spec
+
+if TYPE_CHECKING:
+    from dvsim.results.keyed import Keyed
+    from dvsim.results.run import Run
+    from dvsim.trace.timeline import Timeline
+
+MESSAGES = 1e6  # in a second, about
+BEHIND = "behind"
+"""How late the last messages of an open loop are, in seconds; it grows beyond saturation."""
+
+
+class RabbitmqKind(Kind):
+    """What is different about a system with RabbitMQ brokers."""
+
+    name = "rabbitmq"
+    about = "of a system"
+    Spec: ClassVar[type[Spec]] = Scenario
+    pages = True
+    emulated = True
+    orders: ClassVar[Keys] = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
+
+    def recognises(self, data: Mapping[str, Any]) -> bool:
+        """Return whether a file that names no kind is of a system: most are."""
+        return bool(data.keys() & {"workload", "system"})
+
+    def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:
+        """Return the cards of the transport; while that is wrong, any of any kind."""
+        system = data.get("system")
+        transport = system.get("transport") if isinstance(system, dict) else None
+        if isinstance(transport, str) and transport in ROLES:
+            return ROLES[transport]
+        return dict.fromkeys(role for roles in ROLES.values() for role in roles)
+
+    def asks(self, role: str, data: Mapping[str, Any]) -> str:
+        """Return that the transport asks for the kind of a card, if there is one."""
+        transport = data["system"].get("transport")
+        return "a system" if transport is None else f"transport '{transport}'"
+
+    def between(self, document: Document, *, partial: bool) -> list[Fault]:
+        """Return what is wrong between the tables."""
+        return checks.between_sections(document, partial=partial)
+
+    def settled(self, scenario: Scenario, document: Document) -> tuple[Scenario, list[Fault]]:
+        """Fill in what follows from the rest."""
+        return scenario.settled(), []
+
+    def refused(self, scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what its interconnect card cannot do."""
+        return checks.limits(scenario)
+
+    def extent(self, scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what takes too long or too much memory."""
+        return checks.extent(scenario)
+
+    def metrics(self, scenario: Scenario) -> Mapping[str, str]:
+        """Return the rates of each column, how busy each stage is, and `BEHIND`."""
+        from dvsim.kinds.rabbitmq.numbers import names_of, unit_of
+
+        return {name: unit_of(name) for name in names_of(scenario)} | {BEHIND: "s"}
+
+    def replicate(self, scenario: Scenario, seed: int, replication: int) -> Plain:
+        """Run one replication with all its iterations."""
+        from dvsim.backends.sim import Task, run_task
+        from dvsim.backends.tables import Gathered
+        from dvsim.kinds.rabbitmq.numbers import keyed
+        from dvsim.results.summary import summary_columns
+
+        gathered = Gathered()
+        for number in range(1, scenario.workload.iterations + 1):
+            done = run_task(Task(scenario, seed, replication, number))
+            gathered.add(replication, number, done.iteration, done.work_s)
+        tables = gathered.tables()
+        found = keyed(scenario, summary_columns(tables.samples, tables.counters, scenario))
+        metrics = {name: one.value for name, one in found.results.items()}
+        late = tables.counters[tables.counters["metric"] == "behind_schedule_s"]["value"]
+        return Plain(metrics | {BEHIND: float(late.mean())})
+
+    def lines(self, result: Run) -> Iterator[Any]:
+        """Yield a result as people read it."""
+        from dvsim.kinds.rabbitmq.text import run_lines
+
+        return run_lines(result)
+
+    def untraceable(self, scenario: Scenario) -> None:
+        """Return that there is always a timeline."""
+
+    def trace(self, scenario: Scenario, seed: int, timeline: Timeline) -> dict[str, Any]:
+        """Run the first iteration."""
+        from dvsim.system.iteration import run_iteration
+
+        run_iteration(scenario, seed, 1, 1, timeline)
+        return {"iteration": 1, "clock": "simulated time"}
+
+    def seconds(self, scenario: Scenario) -> float:
+        """Return how long the messages of all iterations take."""
+        return scenario.workload.messages * scenario.workload.iterations / MESSAGES
+
+    def made(
+        self,
+        scenarios: Sequence[Scenario],
+        how: How,
+        workers: int,
+        progress: bool,
+        command: str | Sequence[str],
+        whole: Questions,
+    ) -> Generator[Run, None, None]:
+        """Simulate or emulate scenarios and yield the run of each; otherwise as `Kind.made`."""
+        from dvsim.kinds.rabbitmq.run import emulated, simulated
+
+        if how.emulation is not None:
+            return emulated(scenarios, how, progress, command, whole)
+        return simulated(scenarios, how, workers, progress, command)
+
+    def backend(self, how: How) -> str:
+        """Return ``sim``, or ``emu`` of real programs."""
+        return "sim" if how.emulation is None else "emu"
+
+    def find(self, out: Path, scenario: Scenario, how: How) -> Run | None:
+        """Return the run that is kept as the answer to a question, None if there is none."""
+        from dvsim.results.folder import find_run
+
+        asked = (how.version, how.seed, how.replications, self.backend(how))
+        question = None if how.emulation is None else how.emulation.question()
+        return find_run(out, scenario, *asked, question)
+
+    def sized(self, scenario: Scenario, scale: float | None, emulation: Any) -> Scenario:  # noqa: ANN401
+        """Return the scenario with as many messages as shall be; an emulated run is short."""
+        from dvsim.emu.asked import fitted, own_scale
+
+        if emulation is None:
+            return scenario.scaled(1.0 if scale is None else scale)
+        sized = scenario.scaled(own_scale(scenario) if scale is None else scale)
+        return fitted(sized) if sized.workload.messages < scenario.workload.messages else sized
+
+    def write(self, result: Run, folder: Path, page: Page | None) -> Run:
+        """Keep a run in a folder."""
+        from dvsim.results.folder import write_run
+
+        return write_run(result, folder, page)
+
+    def contents(self, result: Run) -> Mapping[str, bytes]:
+        """Return samples, summary and scenario."""
+        from dvsim.results.folder import run_contents
+
+        return run_contents(result)
+
+    def brief(self, result: Run) -> Mapping[str, Sequence[Any]]:
+        """Return the summary."""
+        return result.summary_columns
+
+    @property
+    def brief_file(self) -> tuple[str, Mapping[str, str]]:
+        """The file of the summary, and the types of its columns."""
+        from dvsim.results.folder import SUMMARY
+        from dvsim.results.summary import SUMMARY_COLUMNS
+
+        return SUMMARY, SUMMARY_COLUMNS
+
+    def keyed(self, scenario: Scenario, table: Mapping[str, Sequence[Any]]) -> list[Keyed]:
+        """Return the numbers of its only point."""
+        from dvsim.kinds.rabbitmq.numbers import keyed
+
+        return [keyed(scenario, table)]
+
+    @property
+    def first(self) -> Sequence[str]:
+        """The rates of all receivers together."""
+        from dvsim.kinds.rabbitmq.numbers import WHOLE
+
+        return WHOLE
+
+
+KIND = RabbitmqKind()

@@ -1,0 +1,78 @@
+"""The few numbers that a run comes down to, by name: what a sweep tabulates and draws.
+
+``delivered_rate`` (see `dvsim.results.summary.rate_of`), ``payload_rate``, of each
+column what the source prints (``r1_mean``, ``r1_p50``, ``r1_p99``, ``r1_empty``) and of each stage
+how busy it was (``busy_broker``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.results.keyed import Estimate, Keyed, estimate, in_order
+from dvsim.results.stages import SATURATED, STAGES
+from dvsim.results.summary import rate_of
+
+_STATISTICS = {"mean": "mean", "50%": "p50", "99%": "p99", "empty": "empty"}
+WHOLE = ("delivered_rate", "payload_rate")
+
+
+def unit_of(name: str) -> str:
+    """Return the unit of a number."""
+    if name == "payload_rate":
+        return "B/s"
+    return "1" if name.startswith("busy_") or name.endswith("_empty") else "1/s"
+
+
+def names_of(scenario: Scenario) -> list[str]:
+    """Return the names of the numbers that a run may have."""
+    busy = [f"busy_{name}" for name in STAGES]
+    return in_order([*WHOLE, *_names(scenario.probe.columns), *busy])
+
+
+def keyed(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> Keyed:
+    """Return the numbers of the columns of a summary.
+
+    Its rows are gone through once: of a small run, pandas would take longer than the run.
+    """
+    columns = scenario.probe.columns
+    counted = "messages" if scenario.system.transport == "tcp" else "pieces"
+    rates: dict[str, dict[int, float]] = {name: {} for name in _names(columns)}
+    busy: dict[str, dict[int, list[float]]] = {}  # by component and replication
+    names = ("replication", "column", "reading", "statistic", "value")
+    for replication, column, reading, statistic, value in zip(
+        *(summary[name] for name in names), strict=True
+    ):
+        if reading == "counter":
+            if statistic == "utilisation":
+                busy.setdefault(column, {}).setdefault(replication, []).append(value)
+            continue
+        if reading == counted and statistic in _STATISTICS:
+            rates[f"{column}_{_STATISTICS[statistic]}"][replication] = value
+    totals = list(rate_of(summary).values())
+    size = scenario.workload.message_bytes
+    results = {
+        "delivered_rate": estimate(totals),
+        "payload_rate": estimate([total * size for total in totals]),
+    }
+    results |= {name: estimate(list(values.values())) for name, values in rates.items()}
+    stages: dict[str, Estimate] = {}
+    for component, by_replication in busy.items():
+        name = component.split(".", maxsplit=1)[0]
+        found = estimate([_mean(values) for values in by_replication.values()])
+        if name not in stages or found.value > stages[name].value:
+            stages[name] = found  # the busiest of several alike
+    results |= {f"busy_{name}": found for name, found in stages.items()}
+    most = max(stages, key=lambda name: stages[name].value, default="")
+    limits = most != "" and stages[most].value >= SATURATED
+    return Keyed({}, results, STAGES.get(most, most) if limits else "")
+
+
+def _names(columns: Mapping[str, object]) -> list[str]:
+    return [f"{label}_{name}" for label in columns for name in _STATISTICS.values()]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -1,0 +1,107 @@
+"""Simulates or emulates systems and yields their runs, with progress."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from dvsim.backends.emu import emulate
+from dvsim.backends.sim import simulate
+from dvsim.backends.tables import Tables
+from dvsim.emu.asked import size_facts, size_text
+from dvsim.kinds.base import How
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.progress import Progress
+from dvsim.results.manifest import build_manifest
+from dvsim.results.run import Run
+from dvsim.scenario.render import to_toml
+from dvsim.scenario.spec import Spec
+from dvsim.system.iteration import Iteration
+
+
+def simulated(
+    scenarios: Sequence[Scenario],
+    how: How,
+    workers: int,
+    progress: bool,
+    command: str | Sequence[str],
+) -> Generator[Run, None, None]:
+    """Simulate scenarios and yield the run of each."""
+    started = datetime.now(UTC)
+    tasks = sum(scenario.workload.iterations for scenario in scenarios) * how.replications
+    with Progress(tasks, visible=progress) as shown:
+        found = simulate(
+            scenarios,
+            seed=how.seed,
+            replications=how.replications,
+            workers=workers,
+            on_task=partial(_count, shown),
+        )
+        with closing(found):
+            for scenario, tables in zip(scenarios, found, strict=True):
+                yield _run(scenario, how, tables, started, command)
+
+
+def emulated(
+    scenarios: Sequence[Scenario],
+    how: How,
+    progress: bool,
+    command: str | Sequence[str],
+    whole: Mapping[str, Spec],
+) -> Generator[Run, None, None]:
+    """Emulate scenarios and yield the run of each."""
+    emulation = how.emulation
+    started = datetime.now(UTC)
+    tasks = sum(scenario.workload.iterations for scenario in scenarios) * how.replications
+    with Progress(tasks, visible=progress) as shown:
+        for scenario in scenarios:
+            shown.note(size_text(scenario, whole[to_toml(scenario)], emulation))
+        found = emulate(
+            scenarios,
+            emulation,
+            seed=how.seed,
+            replications=how.replications,
+            on_task=partial(_count, shown),
+            on_phase=shown.under_way,
+        )
+        with closing(found):
+            for scenario, (tables, facts) in zip(scenarios, found, strict=True):
+                size = size_facts(scenario, whole[to_toml(scenario)])
+                known = {"question": emulation.question(), **size, **facts}
+                yield _run(scenario, how, tables, started, command, known)
+
+
+def _run(
+    scenario: Scenario,
+    how: How,
+    tables: Tables,
+    started: datetime,
+    command: str | Sequence[str],
+    emulated: dict[str, Any] | None = None,
+) -> Run:
+    """Return a run that has just finished."""
+    backend = "sim" if emulated is None else "emu"
+    manifest = build_manifest(
+        scenario,
+        version=how.version,
+        seed=how.seed,
+        replications=how.replications,
+        backend=backend,
+        command=command,
+        started=started,
+        wall_s=tables.work_s,
+        counters=tables.counters,
+        emulated=emulated,
+    )
+    asked = (scenario, how.seed, how.replications, backend)
+    return Run(*asked, None, manifest, tables.samples, tables.counters)
+
+
+def _count(shown: Progress, scenario: Scenario, iteration: Iteration) -> None:
+    """Count one finished iteration."""
+    own = {item.metric: item.value for item in iteration.counters if item.component == "run"}
+    amounts = {"events/s": own.get("events", 0), "simulated s per s": own.get("simulated_s", 0)}
+    shown.done(scenario.name, 1, amounts)

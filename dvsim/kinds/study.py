@@ -1,0 +1,159 @@
+"""Studies as they are made: the points of scenarios, each run with its replications, on all cores.
+
+A run depends on nothing but the scenario of its point, the seed and its replication; the points
+share their random numbers. Tables are put together in the order of points and replications, so the
+bytes are the same for any number of workers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from dvsim.backends.pool import pooled
+from dvsim.errors import RunFailed
+from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.points import PointsKind
+from dvsim.progress import Progress
+from dvsim.results.lines import Table
+from dvsim.results.manifest import study_manifest
+from dvsim.results.points import PointsStudy
+from dvsim.scenario.spec import Spec
+
+SMALL_S = 0.04  # runs of fewer seconds share a task
+
+
+class Task(NamedTuple):
+    """Some replications of one point."""
+
+    scenario: Spec
+    point: int
+    seed: int
+    replications: Sequence[int]
+
+
+class Done(NamedTuple):
+    """A run that is done, and the wall time that it took in its process."""
+
+    point: int
+    replication: int
+    reading: Any
+    work_s: float
+
+
+def studies(
+    kind: PointsKind,
+    scenarios: Sequence[Spec],
+    how: How,
+    workers: int,
+    progress: bool,
+    command: str | Sequence[str],
+) -> Generator[PointsStudy, None, None]:
+    """Run scenarios of one kind and yield the study of each; see `dvsim.kinds.base.Kind.made`."""
+    started = datetime.now(UTC)
+    groups = [list(_tasks(kind, one, how)) for one in scenarios]
+    runs_of = [sum(len(task.replications) for task in group) for group in groups]
+    with Progress(sum(runs_of), visible=progress, what="runs") as shown:
+        found = pooled(run_task, groups, workers)
+        with closing(found):
+            for scenario, results in zip(scenarios, found, strict=True):
+                runs: list[Done] = []
+                for some in results:
+                    runs += some
+                    shown.done(scenario.name, len(some), _amounts(kind, some))
+                yield _study(kind, scenario, how, command, runs, started)
+
+
+def run_task(task: Task) -> list[Done]:
+    """Run one task; what a worker process does."""
+    kind = kind_of(task.scenario)
+    found = []
+    for replication in task.replications:
+        started = time.perf_counter()
+        try:
+            reading = kind.replicate(task.scenario, task.seed, replication)
+        except RunFailed as error:
+            raise RunFailed(f"{task.scenario.name}: {error}") from error
+        found.append(Done(task.point, replication, reading, time.perf_counter() - started))
+    return found
+
+
+def points_of(kind: PointsKind, runs: Sequence[Done], *more: str) -> pd.DataFrame:
+    """Return the table of points; `more` are fields of readings that it has, too."""
+    rows = [
+        {"point": one.point, "replication": one.replication}
+        | {name: getattr(one.reading, name) for name in more}
+        | dict(one.reading.metrics)
+        for one in runs
+    ]
+    columns = dict(kind.tables["points"])
+    return pd.DataFrame(rows, columns=list(columns)).astype(columns)
+
+
+def lines_of(study: PointsStudy) -> Iterator[str | Table]:
+    """Yield a study: what was asked, and a row for each point."""
+    scenario, many = study.scenario, study.replications > 1
+    yield f"{scenario.name}: {scenario.title}"
+    meaning = f"{study.replications} replications; ± is half of the 95 % interval over replications"
+    if not many:
+        meaning = "1 replication, which says nothing about the spread between runs"
+    yield f"  seed {study.seed}, {meaning}"
+    table = study.table().drop(columns="notes")
+    keys = len(scenario.keys)
+    head = [("±" if str(name).startswith("± ") else str(name)) for name in table.columns]
+    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
+    groups = [2] * ((len(head) - keys) // 2)
+    yield Table(head, rows, range(keys, len(head)), keys=keys, groups=groups)
+    if study.folder is not None:
+        yield f"  kept in {study.folder}"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "-" if value != value else f"{value:.4g}"  # noqa: PLR0124 - not a number
+    return str(value)
+
+
+def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:
+    """Yield the runs of a scenario; many small ones share a task, since each has its overhead."""
+    numbers = range(1, how.replications + 1)
+    for point in range(len(scenario.points)):
+        one = scenario.at(point)
+        size = max(1, int(SMALL_S / max(kind.seconds(one), 1e-9)))
+        for first in range(0, how.replications, size):
+            yield Task(one, point, how.seed, numbers[first : first + size])
+
+
+def _amounts(kind: PointsKind, runs: Sequence[Done]) -> dict[str, float]:
+    counted, rate = kind.work
+    return {rate: sum(getattr(one.reading, counted) for one in runs)} if counted else {}
+
+
+def _study(
+    kind: PointsKind,
+    scenario: Spec,
+    how: How,
+    command: str | Sequence[str],
+    runs: Sequence[Done],
+    started: datetime,
+) -> PointsStudy:
+    counted, _ = kind.work
+    known = {counted: sum(getattr(one.reading, counted) for one in runs)} if counted else {}
+    manifest = study_manifest(
+        scenario.name,
+        version=how.version_of(scenario),
+        seed=how.seed,
+        replications=how.replications,
+        backend=kind.name,
+        command=command,
+        started=started,
+        wall_s=sum(one.work_s for one in runs),
+        known=known | kind.known(scenario),
+    )
+    tables = kind.gathered(scenario, how.seed, runs)
+    return kind.result(scenario, how.seed, how.replications, None, manifest, **tables)

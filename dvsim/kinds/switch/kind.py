@@ -1,0 +1,202 @@
+"""The kind "switch": a cycle-accurate switch, or a network of them, alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dvsim.errors import Fault
+from dvsim.kinds.base import Keys, Order
+from dvsim.kinds.points import PointsKind
+from dvsim.kinds.switch.metrics import METRICS, SHOWN, TABLES
+from dvsim.kinds.switch.spec import SwitchScenario
+from dvsim.scenario import bounds, find
+from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath
+from dvsim.scenario.spec import Spec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dvsim.kinds.study import Done
+    from dvsim.kinds.switch.model import Measured
+    from dvsim.kinds.switch.result import Study
+    from dvsim.trace.timeline import Timeline
+
+_COUNT = Order("whole", -bounds.COUNT, bounds.COUNT)  # what is none is refused by the switch
+NODE_UPDATES = 5e8  # in a second, about
+
+
+class SwitchKind(PointsKind):
+    """What is different about a switch or network alone."""
+
+    name = "switch"
+    about = "of a switch or network alone"
+    Spec: ClassVar[type[Spec]] = SwitchScenario
+    pages = True
+    always = False
+    orders: ClassVar[Keys] = {
+        "load": Order("share", 0, 1, (0, 1)),
+        "duty": Order("share", 0, 1, (0, 1)),
+        "angles": _COUNT._replace(between=(1, 16)),
+        "height": Order("powers", 2, bounds.COUNT, (2, 1024)),
+        **dict.fromkeys(("injecting", "burst", "planes", "link", "slots", "warmup"), _COUNT),
+    }
+
+    def recognises(self, data: Mapping[str, Any]) -> bool:
+        """Return whether a file that names no kind is meant to be of a switch or network."""
+        return "traffic" in data
+
+    def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
+        """Ask for a switch or a network."""
+        given = [name for name in ("switch", "network") if document.at((name,)) is not None]
+        if len(given) == 2:
+            message = "not beside [switch]; a scenario has one of the two"
+            yield document.fault(("network",), message)
+        elif not given and not partial:
+            yield document.fault(("switch",), "missing; a scenario has [switch] or [network]")
+
+    def settled(
+        self, scenario: SwitchScenario, document: Document
+    ) -> tuple[SwitchScenario, list[Fault]]:
+        """Read the packets of a trace, which lies beside the file that names it."""
+        name, place = scenario.traffic.trace, ("traffic", "trace")
+        if not isinstance(name, str):
+            return scenario, []
+        from dvsim.kinds.switch.points import read_packets, said
+
+        origin = document.origin(place)
+        path = Path(name) if origin == COMMAND_LINE else Path(origin.file).parent / name
+        if find.is_file(path) and path.stat().st_size > bounds.TRACE_BYTES:
+            size, most = path.stat().st_size, bounds.TRACE_BYTES
+            message = f"is a file of {size} B; a scenario may have {most}"
+            return scenario, [document.fault(place, message)]
+        try:
+            packets = read_packets(path, scenario)
+        except ValueError as error:
+            near = None if find.is_file(path) else find.nearest(name, _tables_beside(path))
+            return scenario, [document.fault(place, said(str(error), "trace:"), near)]
+        if len(packets) > bounds.TRACE:
+            message = f"has {len(packets)} packets; a scenario may have {bounds.TRACE}"
+            return scenario, [document.fault(place, message)]
+        return replace(scenario, traffic=replace(scenario.traffic, trace=packets)), []
+
+    def refused(self, scenario: SwitchScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what the switch or the network refuses."""
+        from dvsim.kinds.switch.points import refused
+
+        for key, message in refused(scenario):
+            yield (*(scenario.place(key) or ("traffic",)), *([key] if key else [])), message
+
+    def extent(self, scenario: SwitchScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what takes too long."""
+        from dvsim.kinds.switch.points import nodes_of
+
+        slots, nodes = scenario.traffic.slots + scenario.traffic.warmup, nodes_of(scenario)
+        if slots > 2 * bounds.SLOTS:  # only after scaling
+            message = f"must be at most {bounds.SLOTS}, is {scenario.traffic.slots}"
+            yield ("traffic", "slots"), message
+        elif slots * nodes > bounds.NODE_UPDATES:
+            most = bounds.NODE_UPDATES // nodes
+            yield (
+                ("traffic", "slots"),
+                f"must be at most {most} with {nodes} nodes, the warm-up included; is {slots}",
+            )
+
+    def beside(self, scenario: SwitchScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what asks for theory where there is none, or for a recording that cannot be."""
+        from dvsim.kinds.switch.points import switch_of
+
+        table, traffic = scenario.switch, scenario.traffic
+        place: KeyPath = ("compare", "with")
+        if scenario.record and table is None:
+            yield ("record",), "is of a switch alone; of a network no packet is followed"
+        if scenario.compare and table is None:
+            yield place, "theory is of a switch alone, not of a network"
+        if table is None:
+            return
+        if scenario.compare and traffic.pattern != "uniform":
+            yield place, f"theory is of uniform traffic, not of pattern '{traffic.pattern}'"
+        if "mean-field" in scenario.compare:
+            if len(switch_of(table).injecting) < table.angles:
+                yield place, "'mean-field' needs a switch whose angles all inject"
+            if table.faults:
+                yield place, "'mean-field' knows no faults"
+        if "butterfly" in scenario.compare:
+            inputs = switch_of(table).inputs
+            if inputs & (inputs - 1):
+                yield place, f"'butterfly' needs a power of two of inputs, here are {inputs}"
+            if traffic.injection == "queue":
+                yield place, "'butterfly' has no queues; use injection 'drop'"
+
+    units = METRICS
+    shown = SHOWN
+    tables = TABLES
+    work = ("node_updates", "node updates/s")
+
+    @property
+    def result(self) -> type[Study]:
+        """The class of its studies."""
+        from dvsim.kinds.switch.result import Study
+
+        return Study
+
+    def replicate(self, scenario: SwitchScenario, seed: int, replication: int) -> Measured:
+        """Run the switch or network."""
+        from dvsim.kinds.switch.model import measure
+
+        return measure(scenario, seed, replication)
+
+    def gathered(
+        self, scenario: SwitchScenario, seed: int, runs: Sequence[Done]
+    ) -> dict[str, pd.DataFrame]:
+        """Return points, histograms, cylinders, theory and what was recorded."""
+        from dvsim.kinds.study import points_of
+        from dvsim.kinds.switch.model import OWN, tables_of
+
+        return {"points": points_of(self, runs, *OWN)} | tables_of(scenario, seed, runs)
+
+    def known(self, scenario: SwitchScenario) -> dict[str, Any]:
+        """Return how long a slot is."""
+        from dvsim.kinds.switch.model import slot_of
+
+        return {"slot_ps": slot_of(scenario)}
+
+    def lines(self, result: Study) -> Iterator[Any]:
+        """Yield a result as people read it."""
+        from dvsim.kinds.switch.text import study_lines
+
+        return study_lines(result)
+
+    def untraceable(self, scenario: SwitchScenario) -> str | None:
+        """Return why nothing of a switch is recorded."""
+        if scenario.network is not None:
+            return "is of a network, whose packets are not recorded; trace one of a switch"
+        if scenario.record is None:
+            return (
+                "records nothing; give it a table 'record' with packets and slots, or "
+                "--set record.packets=100 --set record.slots=200"
+            )
+        return None
+
+    def trace(self, scenario: SwitchScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
+        """Record the first slots."""
+        from dvsim.kinds.switch.packets import add_record
+        from dvsim.kinds.switch.record import recorded
+
+        return add_record(timeline, scenario, *recorded(scenario, seed))
+
+    def seconds(self, scenario: SwitchScenario) -> float:
+        """Return how long the updates of all nodes take."""
+        from dvsim.kinds.switch.points import node_updates
+
+        return node_updates(scenario) / NODE_UPDATES
+
+
+def _tables_beside(path: Path) -> list[str]:
+    folder = path.parent
+    return [other.name for other in folder.glob("*.csv")] if find.is_folder(folder) else []
+
+
+KIND = SwitchKind()

@@ -1,0 +1,81 @@
+"""What is measured of a switch or network, and the tables of a study of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+METRICS: Mapping[str, str] = {
+    "offered": "packets",  # arrived at inputs; of one plane or all: of all
+    "accepted": "packets",  # entered
+    "delivered": "packets",  # left at their output
+    "lost": "packets",  # by faults
+    "refused": "packets",  # found no free node and are gone
+    "throughput": "packets/slot/input",  # delivered
+    "acceptance": "1",  # accepted / offered; not a number where nothing was offered
+    "mean_hops": "nodes",
+    "mean_latency": "slots",  # from arrival at the input to the output, waiting included
+    "p50": "slots",  # quantiles of the latency
+    "p99": "slots",
+    "max": "slots",
+    "blocked": "1",  # share of the wanted descents, mean over the cylinders but the innermost
+    "in_flight": "packets",  # inside at the end
+    "waiting": "packets",  # in the queues at the end
+}
+"""What is measured in each run, with units; a mean or quantile of nothing is not a number."""
+
+POINT_COLUMNS: Mapping[str, str] = {
+    "point": "int32",  # 0.., as in `SwitchScenario.points`
+    "replication": "int16",  # 1..
+    **dict.fromkeys(METRICS, "float64"),
+    "fidelity": "str",  # "cycle": every packet; "flow": expected from tables, with these errors
+    "latency_error": "float64",  # relative, of the mean; not a number at cycle fidelity
+    "throughput_error": "float64",
+    "notes": "str",  # why the run has not settled; empty if it has
+}
+HISTOGRAM_COLUMNS: Mapping[str, str] = {
+    "point": "int32",
+    "kind": "str",  # "hops" or "latency"
+    "value": "int64",  # nodes visited, or slots
+    "packets": "int64",  # over all replications; values without packets have no row
+}
+CYLINDER_COLUMNS: Mapping[str, str] = {
+    "point": "int32",
+    "level": "int32",  # 0 for a switch; of a network 0 is next to the ports
+    "cylinder": "int32",  # 0 is the outermost
+    "blocked": "float64",  # share of the wanted descents; not a number on the innermost
+    "occupancy": "float64",  # packets per node; both are means over replications
+}
+THEORY_COLUMNS: Mapping[str, str] = {
+    "point": "int32",
+    "name": "str",  # "mean-field", "zero-load", "butterfly"
+    "metric": "str",  # one of METRICS; "hops:5" the share of packets that visit 5 nodes;
+    "value": "float64",  # "blocked:2" the blocked share of the descents from cylinder 2
+}
+EVENT_COLUMNS: Mapping[str, str] = {
+    "slot": "int32",
+    "packet": "int32",  # 0.. in the order in which they entered
+    "kind": "str",  # "enter", "cross", "deflect", "descend", "leave", "lose"
+    "cylinder": "int32",  # the node where the packet stands after the event
+    "angle": "int32",
+    "height": "int32",
+    "to_angle": "int32",  # where it is addressed
+    "to_height": "int32",
+    "by": "int32",  # the packet that deflected it, -1 for none
+}
+QUEUE_COLUMNS: Mapping[str, str] = {
+    "slot": "int32",
+    "waiting": "int64",  # packets in all queues after the slot
+    "in_flight": "int64",  # packets in the switch
+    "deflected": "int64",  # descents blocked in the slot
+}
+TABLES: Mapping[str, Mapping[str, str]] = {
+    "points": POINT_COLUMNS,
+    "histograms": HISTOGRAM_COLUMNS,
+    "cylinders": CYLINDER_COLUMNS,
+    "theory": THEORY_COLUMNS,
+    "events": EVENT_COLUMNS,
+    "queues": QUEUE_COLUMNS,
+}
+"""The tables of a study; `events` and `queues` are empty where nothing was recorded."""
+
+SHOWN = ("throughput", "acceptance", "mean_hops", "mean_latency")

@@ -1,0 +1,173 @@
+"""One replication of a switch or network, and the tables of many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dvsim.errors import RunFailed
+from dvsim.kinds.switch.metrics import (
+    CYLINDER_COLUMNS,
+    HISTOGRAM_COLUMNS,
+    METRICS,
+    POINT_COLUMNS,
+    THEORY_COLUMNS,
+)
+from dvsim.kinds.switch.points import arguments_of, device_of, network_of, node_updates
+from dvsim.kinds.switch.record import recorded
+from dvsim.kinds.switch.spec import SwitchScenario
+from dvsim.kinds.switch.theory import theory_of
+from dvsim.switch import replication_seed
+
+if TYPE_CHECKING:
+    from dvsim.kinds.study import Done
+    from dvsim.network import NetworkRun
+    from dvsim.switch import SwitchRun
+
+OWN = [name for name in POINT_COLUMNS if name not in ("point", "replication", *METRICS)]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Measured(NamedTuple):
+    """One run: its metrics by name, notes, histograms, and by level and cylinder what it met."""
+
+    metrics: dict[str, float]
+    fidelity: str
+    latency_error: float
+    throughput_error: float
+    notes: str
+    hops: Ints
+    latency: Ints
+    blocked: Floats
+    occupancy: Floats
+    node_updates: int
+
+
+def measure(setting: SwitchScenario, seed: int, replication: int) -> Measured:
+    """Run one replication of one point and measure it.
+
+    Raises
+    ------
+    RunFailed
+        If it does not fit in memory; said before anything is allocated.
+    """
+    try:
+        run = run_once(setting, replication_seed(seed, replication - 1))
+    except MemoryError as error:
+        raise RunFailed(str(error)) from error
+    flow = getattr(run, "error", None)  # a network at flow fidelity has one
+    return Measured(
+        metrics=metrics_of(run),
+        fidelity="flow" if flow else "cycle",
+        latency_error=flow.latency if flow else np.nan,
+        throughput_error=flow.throughput if flow else np.nan,
+        notes="; ".join(run.notes),
+        hops=run.hops,
+        latency=run.latency,
+        blocked=np.atleast_2d(run.blocked),
+        occupancy=np.atleast_2d(run.occupancy),
+        node_updates=0 if flow else node_updates(setting),
+    )
+
+
+def run_once(setting: SwitchScenario, seed: int) -> SwitchRun | NetworkRun:
+    """Run the switch or network of a point."""
+    device = device_of(setting)
+    how: dict[str, Any] = arguments_of(setting.traffic)
+    if setting.network is not None:
+        how["fidelity"] = setting.network.fidelity
+    load = how.pop("load")
+    return device.run(load, setting.traffic.slots, setting.traffic.warmup, seed, **how)
+
+
+def metrics_of(run: SwitchRun | NetworkRun) -> dict[str, float]:
+    """Return the metrics of a run by name, see `dvsim.kinds.switch.result.METRICS`."""
+    blocked = np.atleast_2d(run.blocked)
+    some = int(run.latency.sum()) > 0
+    return {
+        "offered": float(run.offered),
+        "accepted": float(run.accepted),
+        "delivered": float(run.delivered),
+        "lost": float(run.lost),
+        "refused": float(run.refused),
+        "throughput": run.throughput,
+        "acceptance": run.acceptance,
+        "mean_hops": run.mean_hops,
+        "mean_latency": run.mean_latency,
+        "p50": float(run.quantile(0.5)) if some else np.nan,
+        "p99": float(run.quantile(0.99)) if some else np.nan,
+        "max": float(np.flatnonzero(run.latency)[-1]) if some else np.nan,
+        "blocked": float(blocked.mean()),
+        "in_flight": float(run.in_flight),
+        "waiting": float(run.waiting),
+    }
+
+
+def tables_of(scenario: SwitchScenario, seed: int, runs: Sequence[Done]) -> dict[str, pd.DataFrame]:
+    """Return the tables of a study but for its points, see `dvsim.kinds.switch.result`."""
+    by_point = [
+        [run.reading for run in runs if run.point == point] for point in range(len(scenario.points))
+    ]
+    events, queues = recorded(scenario, seed)
+    return {
+        "histograms": _histograms(by_point),
+        "cylinders": _cylinders(by_point),
+        "theory": _theory(scenario),
+        "events": events,
+        "queues": queues,
+    }
+
+
+def slot_of(scenario: SwitchScenario) -> int | None:
+    """Return how long a slot takes in picoseconds; None where the scenario does not say."""
+    if scenario.switch is not None:
+        return scenario.switch.slot_ps
+    return None if scenario.network is None else network_of(scenario.network).slot_ps
+
+
+def _histograms(by_point: Sequence[Sequence[Measured]]) -> pd.DataFrame:
+    parts = []
+    for point, runs in enumerate(by_point):
+        for kind in ("hops", "latency"):
+            counts = _sum([getattr(run, kind) for run in runs])
+            values = np.flatnonzero(counts)
+            columns = {"point": point, "kind": kind, "value": values, "packets": counts[values]}
+            parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True).astype(dict(HISTOGRAM_COLUMNS))
+
+
+def _sum(histograms: Sequence[Ints]) -> Ints:
+    total = np.zeros(max(one.size for one in histograms), dtype=np.int64)
+    for one in histograms:
+        total[: one.size] += one
+    return total
+
+
+def _cylinders(by_point: Sequence[Sequence[Measured]]) -> pd.DataFrame:
+    rows = []
+    for point, runs in enumerate(by_point):
+        blocked = np.mean([run.blocked for run in runs], axis=0)
+        occupancy = np.mean([run.occupancy for run in runs], axis=0)
+        levels, cylinders = occupancy.shape
+        for level in range(levels):
+            for cylinder in range(cylinders):
+                inner = cylinder == cylinders - 1
+                share = np.nan if inner else blocked[level, cylinder]
+                rows.append((point, level, cylinder, share, occupancy[level, cylinder]))
+    return pd.DataFrame(rows, columns=list(CYLINDER_COLUMNS)).astype(dict(CYLINDER_COLUMNS))
+
+
+def _theory(scenario: SwitchScenario) -> pd.DataFrame:
+    rows = [
+        (point, name, metric, value)
+        for point in range(len(scenario.points))
+        for name in scenario.compare
+        for metric, value in theory_of(name, scenario.at(point))
+    ]
+    return pd.DataFrame(rows, columns=list(THEORY_COLUMNS)).astype(dict(THEORY_COLUMNS))

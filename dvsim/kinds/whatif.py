@@ -1,0 +1,179 @@
+"""Open questions: a campaign file with ``[[variant]]`` tables, and the scenarios that answer it.
+
+Each member of the campaign is run as it is (the baseline) and once for each variant, with the same
+seed, so that differences are of the variant and not of the draws. A variant is one more layer over
+the member, after what the question itself changes in all of them::
+
+    baseline = "one bridge process"
+    campaign = ["../dv-8192"]
+
+    [times]                       # of all, the baseline too
+    "workload.messages" = 0.1
+
+    [[variant]]
+    name = "four"
+    says = "four bridge processes"
+    times = { "system.bridge.sockets" = 4 }
+
+``times`` multiplies what the member has, so that a question stays the same question when a card
+changes; the tables ``workload``, ``system`` and ``probe`` set values, as in a scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.whatif_schema import TABLES, WhatIfFile
+from dvsim.scenario import find
+from dvsim.scenario.document import Document, KeyPath, Origin, dotted
+from dvsim.scenario.extend import read_chain
+from dvsim.scenario.faults import validate
+from dvsim.scenario.spec import Spec
+from dvsim.scenario.units import Law, format_value
+
+Built = Callable[[Document, Path], tuple[Spec | None, list[Fault]]]
+
+BASELINE = "baseline"
+"""What the baseline is called in names of runs; no variant has this name."""
+
+
+def is_whatif(data: Mapping[str, Any]) -> bool:
+    """Say whether the content of a file is that of an open question."""
+    return "campaign" in data and "variant" in data
+
+
+def variants(path: Path, question: Document, members: list[Path], built: Built) -> list[Document]:
+    """Return the scenarios that answer a question: of each member the baseline, then the variants.
+
+    Parameters
+    ----------
+    path
+        The file of the question.
+    question
+        What it contains.
+    members
+        The scenario files of its campaign.
+    built
+        Checks a document as a whole.
+
+    Raises
+    ------
+    ScenarioError
+        With everything that is wrong with the question; what is wrong with one of the scenarios
+        is said when it is built.
+    """
+    model, faults = validate(WhatIfFile, question)
+    if model is None:
+        raise ScenarioError(faults)
+    documents = []
+    for member in members:
+        base = read_chain(member)
+        if "workload" not in base.data or base.at(("system", "transport")) is None:
+            message = f"'{member.stem}' is no scenario of a system, and only those can be varied"
+            raise ScenarioError([question.fault(("campaign",), message)])
+        base.data.pop("reference", None)  # what is asked here was not published
+        base.data.get("probe", {}).pop("columns", None)
+        base.folders.append(path.parent)
+        _lay(base, member, question, (), built)
+        documents.append(_named(base.copy(), path, member, model, None))
+        for place in range(len(model.variant)):
+            document = base.copy()
+            _lay(document, member, question, ("variant", place), built)
+            documents.append(_named(document, path, member, model, place))
+    return documents
+
+
+def _lay(document: Document, member: Path, question: Document, at: KeyPath, built: Built) -> None:
+    """Put the tables of a question, or of one of its variants, over a scenario."""
+    given = question.at(at) if at else question.data
+    tables = {key: given[key] for key in TABLES if key in given}
+    origins = {
+        known[len(at) :]: Origin(origin.file, origin.line, at)
+        for known, origin in question.origins.items()
+        if known[: len(at)] == at
+    }
+    here = question.origin(at)
+    layer = Document(tables, origins | {(): Origin(here.file, here.line, at)}).copy()
+    document.merge(layer)
+    times = given.get("times", {})
+    if times:
+        scenario, faults = built(document, member)
+        if scenario is None:
+            raise ScenarioError(faults)
+        for key, factor in times.items():
+            place = (*at, "times", key)
+            tree = _multiplied(scenario, key, float(factor))
+            if tree is None:
+                near = find.nearest(key, _numbers(scenario))
+                message = f"'{member.stem}' has no such number to multiply"
+                raise ScenarioError([question.fault(place, message, near)])
+            written = question.origin(place)
+            # what comes out may be beyond a bound, and that is said of the key that multiplies
+            origin = Origin(written.file, written.line, (*at, "times"))
+            document.merge(Document(tree, {(): origin}))
+
+
+def _multiplied(scenario: Spec, key: str, factor: float) -> dict[str, Any] | None:
+    """Return the tables that give a number of a scenario times a factor; None if it has none."""
+    section, _, name = key.partition(".")
+    if section == "system" and "." in name:
+        role, _, name = name.partition(".")
+        card = scenario.cards.get(role)
+        if card is None or name not in card.parameters:
+            return None
+        old = card.parameters[name]
+        source = f"what if: {factor:g} times {old.text}, which is {old.confidence}"
+        text = format_value(_times(old.value, factor), old.dimension)
+        said = {"value": text, "confidence": "assumed", "source": source}
+        return {"system": {role: {name: said}}}
+    value = (
+        getattr(getattr(scenario, section, None), name, None)
+        if key in scenario.MULTIPLIED
+        else None
+    )
+    return None if value is None else {section: {name: max(1, round(value * factor))}}
+
+
+def _times(value: float | Law, factor: float) -> float | Law:
+    if isinstance(value, Law):
+        return Law(round(value.fixed_ps * factor), round(value.per_byte_fs * factor))
+    return round(value * factor) if isinstance(value, int) else value * factor
+
+
+def _numbers(scenario: Spec) -> Iterator[str]:
+    """Yield every key that can be multiplied."""
+    yield from scenario.MULTIPLIED
+    for role, card in scenario.cards.items():
+        yield from (dotted(("system", role, name)) for name in card.parameters)
+
+
+def _named(
+    document: Document, path: Path, member: Path, model: WhatIfFile, place: int | None
+) -> Document:
+    """Write into a scenario which answer to which question it is."""
+    varied = find.scenario_name(member)
+    name = find.scenario_name(path)
+    called = BASELINE if place is None else model.variant[place].name
+    says = model.baseline if place is None else model.variant[place].says
+    document.data |= {
+        "name": f"{name}/{called}/{member.stem}",
+        "title": f"{document.data.get('title')}: {says}",
+        "question": model.question,
+        "source": model.source,
+        "whatif": {
+            "name": name,
+            "title": model.title,
+            "question": model.question,
+            "member": varied,
+            "says": says,
+            "place": 0 if place is None else place + 1,
+            "rate": model.rate,
+            "also": list(model.also),
+            "assumed": list(model.assumed),
+        },
+    }
+    document.data.pop("abstract", None)
+    return document

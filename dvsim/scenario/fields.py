@@ -1,0 +1,216 @@
+"""Types of the values in scenario files: what each may be, said once, for all kinds.
+
+A field of a table is annotated with one of them. Pydantic reads the annotation to check a file and
+to export its JSON Schema, `dvsim.scenario.render` to write the value back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    FiniteFloat,
+    GetCoreSchemaHandler,
+    PlainValidator,
+    TypeAdapter,
+    WithJsonSchema,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, core_schema
+
+from dvsim.scenario import bounds, find
+from dvsim.scenario.kinds import Limits
+from dvsim.scenario.quantity import show
+from dvsim.scenario.types import Card
+from dvsim.scenario.units import Dimension, Law, UnitError, format_value, parse
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Fixed:
+    """Marks a key that cannot be varied."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Marks a number that is written with a unit of its dimension."""
+
+    dimension: Dimension
+
+
+def remembered(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that is asked once for each class (mypy takes no dataclass for a key)."""
+    return cast("Callable[P, T]", cache(function))
+
+
+@remembered
+def adapter(spec: type) -> TypeAdapter[Any]:
+    """Return pydantic's reader of a class."""
+    return TypeAdapter(spec)
+
+
+@remembered
+def value_hints(table: type) -> dict[str, Any]:
+    """Return what each field of a table may be, by the key that a file has for it."""
+    hints = get_type_hints(table, include_extras=True)
+    return {spelled(table, item.name): hints[item.name] for item in fields(table)}
+
+
+def can_vary(hint: Any) -> bool:  # noqa: ANN401 - any annotation
+    """Return whether a key with this annotation can stand in ``[[vary]]``."""
+    return not any(isinstance(one, Fixed) for one in _metadata(hint))
+
+
+@remembered
+def spelled(table: type, name: str) -> str:
+    """Return the key that a file has for a field."""
+    aliases = (one.validation_alias for one in _marks(table, name) if isinstance(one, FieldInfo))
+    return next((alias for alias in aliases if isinstance(alias, str)), name)
+
+
+@remembered
+def unit_of(table: type, name: str) -> Dimension | None:
+    """Return the dimension of a field that is written with a unit; None of others."""
+    units = (one.dimension for one in _marks(table, name) if isinstance(one, Unit))
+    return next(units, None)
+
+
+def _marks(table: type, name: str) -> Iterator[Any]:
+    hint = get_type_hints(table, include_extras=True)[name]
+    return _metadata(hint)
+
+
+def _metadata(hint: Any) -> Iterator[Any]:  # noqa: ANN401 - any annotation
+    """Yield what an annotation says besides the type, that inside of an Optional too."""
+    if get_origin(hint) is Annotated:
+        yield from hint.__metadata__
+    for inner in get_args(hint):
+        yield from _metadata(inner)
+
+
+def bounded(given: object, limits: Limits) -> int | float | Law:
+    """Return a value in base units.
+
+    Raises
+    ------
+    UnitError
+        If it is no value of the dimension, or out of its bounds.
+    """
+    value = parse(given, limits.dimension)
+    if isinstance(value, Law):
+        most = Law(bounds.TIME, bounds.SLOPE)
+        if value.fixed_ps > most.fixed_ps or value.per_byte_fs > most.per_byte_fs:
+            limit = format_value(most, "law")
+            raise UnitError(f"must be at most {limit}, is {format_value(value, 'law')}")
+        return value
+    if value < limits.least or (limits.above and value == limits.least):
+        relation, bound = "more than" if limits.above else "at least", limits.least
+    elif value > limits.most:
+        relation, bound = "at most", limits.most
+    else:
+        return value
+    limit, told = (format_value(number, limits.dimension) for number in (bound, value))
+    raise UnitError(f"must be {relation} {limit}, is {told}")
+
+
+def quantity(limits: Limits) -> Callable[[object], int]:
+    """Return what reads a text with a unit of a dimension whose values are whole numbers."""
+    return lambda value: cast("int", bounded(value, limits))
+
+
+def _size_or_count(value: object) -> int:
+    """Read a message size: TOML's plain numbers are bytes here, as in the published tables."""
+    return parse(value, "size" if isinstance(value, str) else "count")
+
+
+def _name(name: str) -> str:
+    """Check a name: it becomes a folder of results."""
+    fault = find.name_fault(name)
+    if fault:
+        raise ValueError(fault)
+    return name
+
+
+def _card(value: object) -> Card:
+    """Check a card; `dvsim.kinds.check` has put it in the place of its name or its table."""
+    if not isinstance(value, Card):
+        raise ValueError(f"must be the name of a card or a table, not {show(value)}")
+    return value
+
+
+class Vary:
+    """Pydantic's schema of ``[[vary]]``: of each key of some tables a list of its values."""
+
+    def __init__(self, *tables: type) -> None:
+        self.tables = tables
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Return the schema: tables of lists, which become tuples."""
+        keys = {
+            key: core_schema.typed_dict_field(
+                core_schema.no_info_after_validator_function(
+                    tuple,
+                    core_schema.list_schema(handler.generate_schema(hint), min_length=1),
+                ),
+                required=False,
+            )
+            for table in self.tables
+            for key, hint in value_hints(table).items()
+            if can_vary(hint)
+        }
+        table = core_schema.typed_dict_schema(keys, extra_behavior="forbid")
+        checked = core_schema.no_info_after_validator_function(_of_one_length, table)
+        return core_schema.tuple_schema([checked], variadic_item_index=0)
+
+
+def _of_one_length(table: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """Check that the first of each list goes with the first of the others, and so on."""
+    lengths = {key: len(values) for key, values in table.items()}
+    if not lengths:
+        raise ValueError("names no key to vary")
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+        raise ValueError(f"lists of one table go together and must be of one length: {said}")
+    return table
+
+
+def _some(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Check that a list is not empty; pydantic's own check also counts what was refused."""
+    if not values:
+        raise ValueError("must not be empty")
+    return values
+
+
+Some = AfterValidator(_some)
+Varied = tuple[dict[str, tuple[Any, ...]], ...]
+Text = Annotated[str, Field(strict=True, min_length=1)]
+Name = Annotated[Text, AfterValidator(_name)]
+Whole = Annotated[int, Field(strict=True)]
+Count = Annotated[Whole, Field(ge=1, le=bounds.COUNT)]
+Messages = Annotated[Whole, Field(ge=1, le=bounds.MESSAGES)]
+Receivers = Annotated[Whole, Field(ge=1, le=bounds.RECEIVERS)]
+Iterations = Annotated[Whole, Field(ge=1, le=bounds.ITERATIONS)]
+MessageSize = Annotated[Whole, BeforeValidator(_size_or_count), Field(le=bounds.MESSAGE)]
+Number = Annotated[FiniteFloat, Field(strict=True)]
+Share = Annotated[Number, Field(ge=0)]
+Load = Annotated[Number, Field(ge=bounds.LOAD[0], le=bounds.LOAD[1])]
+Interval = Annotated[
+    int,
+    BeforeValidator(quantity(Limits("time", bounds.SHORTEST, most=bounds.TIME))),
+    WithJsonSchema({"type": "string", "examples": ["5.001 ms"]}),
+    Unit("time"),
+]
+CardField = Annotated[
+    Card,
+    PlainValidator(_card),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]}),
+]

@@ -1,0 +1,295 @@
+"""What every scenario has, whatever its kind: a value that is frozen, resolved and checked.
+
+A kind says what its files hold in dataclasses: a `Spec` for the file, a `Table` for each table in
+it. Each field is annotated with what it may be (`dvsim.scenario.fields`). There is nothing beside
+the class: pydantic checks a file by it, the value in memory is one of it, `dvsim.scenario.render`
+writes it back. They are dataclasses and no pydantic models so that a checked value can be copied
+with `dataclasses.replace`, without being read anew, and compared without its path.
+
+Keys of ``[[vary]]`` take several values: each combination is a *point*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from itertools import product
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
+
+from dvsim.scenario.fields import Name, Text, remembered
+from dvsim.scenario.types import Card
+
+LONGEST = 40  # characters of a value in a message
+
+Point = Mapping[str, Any]
+"""The varied keys with their values at one point, such as ``{"height": 16, "load": 0.3}``."""
+
+
+class Table:
+    """A table of a scenario file: a frozen dataclass whose fields are its keys.
+
+    Where its keys can be varied instead, `VARIED`, none of them has to stand in it.
+    """
+
+    VARIED: ClassVar[bool] = False
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:  # noqa: ANN401 - pydantic's
+        """Return the JSON Schema of the table."""
+        schema: dict[str, Any] = handler.resolve_ref_schema(handler(core))
+        cls.describe(schema)
+        return schema
+
+    @classmethod
+    def describe(cls, schema: dict[str, Any]) -> None:
+        """Make the JSON Schema that of a table in a file."""
+        if cls.VARIED:
+            schema.pop("required", None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(Table):
+    """One question, with everything that its answer depends on.
+
+    Attributes
+    ----------
+    KIND, NAMED
+        The name of its kind, and whether it stands in its files as ``kind``.
+    LENGTH
+        The key that says how long a point is run, which ``--scale`` multiplies.
+    TASKS
+        What is run for each replication: a point, or what else a point consists of.
+    MULTIPLIED
+        The numbers, besides those of cards, that a what-if may multiply.
+    name, title, question, source, path
+        For people.
+    """
+
+    KIND: ClassVar[str]
+    NAMED: ClassVar[bool] = True
+    LENGTH: ClassVar[str]
+    TASKS: ClassVar[str] = "runs"
+    MULTIPLIED: ClassVar[tuple[str, ...]] = ()
+
+    name: Name
+    title: Text
+    question: Text
+    source: Text
+    path: str = field(compare=False)
+
+    @property
+    def vary(self) -> tuple[Mapping[str, tuple[Any, ...]], ...]:
+        """Tables of varied keys: the values of one table go together, the tables are crossed."""
+        return ()
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """The varied keys of each point, in the order of the tables; the last varies fastest."""
+        rows = [
+            [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
+            for table in self.vary
+        ]
+        return tuple(
+            {key: value for part in parts for key, value in part.items()}
+            for parts in product(*rows)
+        )
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The varied keys."""
+        return tuple(key for table in self.vary for key in table)
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks a replication consists of, see `TASKS`."""
+        return len(self.points)
+
+    @cached_property
+    def cards(self) -> dict[str, Card]:
+        """The cards in use, by role."""
+        return {
+            item.name: value
+            for _, table in self.tables()
+            for item in fields(table)
+            if isinstance(value := getattr(table, item.name), Card)
+        }
+
+    def used_cards(self) -> list[tuple[str, Card]]:
+        """Return every card that a point uses, with its role, each once."""
+        used: dict[tuple[str, str], Card] = {}
+        for point in range(len(self.points)):
+            for role, card in self.at(point).cards.items():
+                used.setdefault((role, card.name), card)
+        return [(role, card) for (role, _), card in used.items()]
+
+    def tables(self) -> Iterator[tuple[tuple[str, ...], Any]]:
+        """Yield the tables that there are, those inside others after them, each with its path."""
+        yield from _tables(self, ())
+
+    def has(self, key: str) -> bool:
+        """Return whether there is a table with a key of this name."""
+        return self.place(key) is not None
+
+    def value(self, key: str) -> Any:  # noqa: ANN401 - any value of a table
+        """Return the value of a key, by its short name; None where there is no such table."""
+        place = self.place(key)
+        if place is None:
+            return None
+        value: Any = self
+        for name in (*place, key):
+            value = getattr(value, name)
+        return value
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - any value of a table
+        """Return the value of a key, by its short name, of a card its name."""
+        value = self.value(key)
+        return value.name if isinstance(value, Card) else value
+
+    def put(self, key: str, value: Any) -> Self:  # noqa: ANN401 - any value of a table
+        """Return the scenario with another value of a key, by the short name that `vary` uses."""
+        place = self.place(key)
+        if place is None:
+            raise KeyError(key)
+        changed: Self = _put(self, (*place, key), value)
+        return changed
+
+    def at(self, point: int | Point) -> Self:
+        """Return the scenario of a point alone, given by its number or by its keys."""
+        chosen = self.points[point] if isinstance(point, int) else point
+        found = self.unvaried()
+        for key, value in chosen.items():
+            found = found.put(key, value)
+        return found
+
+    def unvaried(self) -> Self:
+        """Return the scenario before anything is varied."""
+        return self._varied(()) if self.vary else self
+
+    def fixed(self, key: str, value: Any) -> Self:  # noqa: ANN401 - any value of a table
+        """Return the scenario with one key set everywhere; it is not varied any more.
+
+        If the key was varied and took this value, what goes together with the value stays, and
+        what goes together with others is left out.
+        """
+        found, vary = self.put(key, value), []
+        for table in self.vary:
+            rows = [row for row, other in enumerate(table.get(key, ())) if other == value]
+            chosen = {
+                other: tuple(values[row] for row in rows) if rows else values
+                for other, values in table.items()
+                if other != key
+            }
+            if len(rows) == 1:
+                for other, (only,) in chosen.items():
+                    found = found.put(other, only)
+            elif chosen:
+                vary.append(chosen)
+        return found._varied(tuple(vary)) if self.vary else found
+
+    def scaled(self, scale: float) -> Self:
+        """Return the scenario whose length, at least 1, is multiplied at all of its points."""
+
+        def times(number: int) -> int:
+            return max(1, round(number * scale))
+
+        found = self.put(self.LENGTH, times(self.get(self.LENGTH)))
+        if self.LENGTH not in self.keys:
+            return found
+        vary = tuple(
+            {k: tuple(map(times, v)) if k == self.LENGTH else v for k, v in table.items()}
+            for table in self.vary
+        )
+        return found._varied(vary)
+
+    def _varied(self, vary: tuple[Mapping[str, tuple[Any, ...]], ...]) -> Self:
+        changes: dict[str, Any] = {"vary": vary}  # which is a field of a kind that has points
+        return replace(self, **changes)
+
+    def place(self, key: str) -> tuple[str, ...] | None:
+        """Return the path to the table that has a key of this name; None if none has."""
+        found = (place for place, table in self.tables() if key in names_of(type(table)))
+        return next(found, None)
+
+    @classmethod
+    def describe(cls, schema: dict[str, Any]) -> None:
+        """Make the JSON Schema that of a file: with what a file says of itself."""
+        head: dict[str, Any] = {"kind": {"const": cls.KIND}} if cls.NAMED else {}
+        head |= {
+            "extends": {
+                "type": "string",
+                "description": "a file beside this one, or a scenario, to build on",
+            },
+            "abstract": {
+                "type": "boolean",
+                "default": False,
+                "description": "true for a part that other files extend",
+            },
+        }
+        own = {key: value for key, value in schema["properties"].items() if key != "path"}
+        needed = [key for key in schema["required"] if key not in ("name", "path")]
+        needed += ["kind"] if cls.NAMED else []
+        schema |= {"properties": head | own, "required": needed}
+
+
+def _tables(table: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:  # noqa: ANN401
+    for item in fields(table):
+        value = getattr(table, item.name)
+        if isinstance(value, Table):
+            yield (*path, item.name), value
+            yield from _tables(value, (*path, item.name))
+
+
+def _put(table: Any, place: tuple[str, ...], value: Any) -> Any:  # noqa: ANN401 - of its class
+    name, *rest = place
+    inner = _put(getattr(table, name), tuple(rest), value) if rest else value
+    return replace(table, **{name: inner})
+
+
+def table_of(hint: Any) -> type[Table] | None:  # noqa: ANN401 - any annotation
+    """Return the table that an annotation is of, None where it is a value."""
+    if isinstance(hint, type):
+        return hint if issubclass(hint, Table) else None
+    if get_origin(hint) not in (Annotated, Union, UnionType):
+        return None
+    return next((found for one in get_args(hint) if (found := table_of(one))), None)
+
+
+@remembered
+def names_of(table: type) -> frozenset[str]:
+    """Return the names of the fields of a table."""
+    return frozenset(item.name for item in fields(table))
+
+
+def plain(value: Any) -> int | float | str | None:  # noqa: ANN401 - any value of a table
+    """Return a value of a table as one number or one text, as a column can hold it.
+
+    Examples
+    --------
+    >>> plain(0.5), plain((0, 2))
+    (0.5, '0 2')
+    """
+    if value is None or isinstance(value, int | float | str):
+        return value
+    if isinstance(value, Card):
+        return value.name
+    parts = vars(value).values() if is_dataclass(value) else value
+    return " ".join(str(plain(part)) for part in parts)
+
+
+def point_text(point: Point) -> str:
+    """Return a point for people.
+
+    Examples
+    --------
+    >>> point_text({"height": 16, "load": 0.30})
+    'height 16, load 0.3'
+    """
+    return ", ".join(f"{key} {_short(plain(value))}" for key, value in point.items())
+
+
+def _short(value: float | str | None) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,0 +1,29 @@
+/* cancel.h: pthread_cancel(3) of a thread that is in a call of this library.
+ *
+ * A thread that ended where it sleeps would leave locks, counts and its part in a barrier behind. So what may be a
+ * cancellation point is not one in here; but a wait of functional mode acts where it can undo what it did (wait.c).
+ */
+#ifndef VIC_CANCEL_H
+#define VIC_CANCEL_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* Calls of vic_message and vic_client that this thread is in: these have locks, and a wait of the card below must not
+ * end the thread. */
+extern _Thread_local uint32_t cancel_layers;
+
+/* From here to cancel_back the thread is not cancelled. Returns what cancel_back is to restore. */
+static inline int cancel_off(void)
+{
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+static inline void cancel_back(int before)
+{
+    pthread_setcancelstate(before, NULL);
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* Words of other cards, by queries; words of this card. */
+#include "meeting.h"
+
+enum { DIRECT = 1 /* word; more are fetched by DMA */, BATCH = 64 };
+
+static int start(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n, vic_dma_t **dma)
+{
+    int status = n > DIRECT ? vic_dma_read(card, to, addr, n, dma) : VIC_ENOSPC;
+    if (status == VIC_ENOSPC) { /* or the program uses all of the table */
+        *dma = NULL;
+        status = vic_read(card, addr, to, n);
+    }
+    return status;
+}
+
+static int finish(vic_t *card, vic_dma_t **dma)
+{
+    return *dma != NULL ? vic_dma_wait(card, dma, VIC_FOREVER) : VIC_OK;
+}
+
+int fetch_words(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n)
+{
+    vic_dma_t *dma = NULL;
+    int status = n != 0 ? start(card, addr, to, n, &dma) : VIC_OK;
+    return status == VIC_OK ? finish(card, &dma) : status;
+}
+
+int fetch_round(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n, size_t own, size_t own_end)
+{
+    vic_dma_t *first = NULL, *second = NULL;
+    int status = own != 0 ? start(card, addr, to, own, &first) : VIC_OK, other = VIC_OK;
+    if (status == VIC_OK && own_end < n) {
+        other = start(card, addr + (vic_addr_t)own_end, to + own_end, n - own_end, &second);
+    }
+    if (status == VIC_OK) {
+        status = finish(card, &first); /* also if the other one failed: it writes to `to` */
+    }
+    if (status == VIC_OK && other == VIC_OK) {
+        other = finish(card, &second);
+    }
+    return status == VIC_OK ? other : status;
+}
+
+static int send_all(struct meeting *meeting, const struct question *question, size_t n, size_t each)
+{
+    uint64_t header[BATCH], wish[BATCH];
+    vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
+    int status = VIC_OK;
+    for (size_t i = 0, count = 0; i < n * each && status == VIC_OK; i++) {
+        const struct question *asked = &question[i / each];
+        header[count] = vic_header(asked->card, VIC_QUERY, asked->addr + (vic_addr_t)(i % each), VIC_NO_COUNTER);
+        wish[count++] = vic_header(meeting->attr.card, VIC_WRITE, reply + (vic_addr_t)i, meeting->counter);
+        if (count == BATCH || i + 1 == n * each) {
+            status = vic_send(meeting->card, header, wish, count);
+            count = 0;
+        }
+    }
+    return status;
+}
+
+int meeting_ask(struct meeting *meeting, const struct question *question, size_t n, size_t each, uint64_t *answer)
+{
+    if (n == 0) {
+        return VIC_OK;
+    }
+    /* who waits for the other thread lets time pass: in timed mode it could not go on otherwise */
+    while (atomic_exchange(&meeting->asking, 1) != 0) {
+        vic_relax(meeting->card);
+    }
+    int status = meeting->failed;
+    if (status == VIC_OK) {
+        status = vic_counter_set(meeting->card, meeting->counter, (int64_t)(n * each));
+    }
+    if (status == VIC_OK) {
+        status = send_all(meeting, question, n, each);
+    }
+    if (status == VIC_OK) {
+        status = vic_counter_wait(meeting->card, meeting->counter, VIC_FOREVER);
+    }
+    if (status == VIC_OK) {
+        vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
+        status = fetch_words(meeting->card, reply, answer, n * each);
+    }
+    meeting->failed = status;
+    atomic_store(&meeting->asking, 0);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* The calls: arguments are checked here, then it is steps. */
+#include <string.h>
+
+#include "team.h"
+
+static bool is_same(const struct call *a, const struct call *b)
+{
+    return a->kind == b->kind && a->root == b->root && a->op == b->op && a->in == b->in && a->out == b->out &&
+           a->n == b->n;
+}
+
+/* With the team to ourselves. */
+static int run(struct vic_team *team, const struct call *call, uint64_t timeout_ns)
+{
+    if (team->broken != VIC_OK) {
+        return fail(team->broken, "an earlier call of this team ended so: it is of no use any more");
+    }
+    if (team->pending && !is_same(&team->call, call)) {
+        return fail(VIC_EBUSY, "a call that timed out goes on first: repeat it with the same arguments");
+    }
+    if (!team->pending) {
+        team->call = *call;
+        team->at = 0;
+        team->half = 0;
+        team->pending = true;
+    }
+    int status = team_run(team, deadline_after(team->card, timeout_ns));
+    team->pending = status != VIC_OK;
+    team->broken = status != VIC_ETIMEDOUT ? status : VIC_OK;
+    return status;
+}
+
+static int enter(struct vic_team *team)
+{
+    if (team == NULL) {
+        return fail_null(1, "");
+    }
+    atomic_fetch_add(&team->users, 1);
+    if (atomic_load(&team->open) == 0) {
+        atomic_fetch_sub(&team->users, 1);
+        return fail_as(VIC_ECLOSED);
+    }
+    return VIC_OK;
+}
+
+/* `status` says whether the arguments of the call are good. The team is entered. */
+static int leave(struct vic_team *team, int status, const struct call *call, uint64_t timeout_ns)
+{
+    if (status == VIC_OK && atomic_exchange(&team->busy, 1) != 0) {
+        status = fail(VIC_EBUSY, "another thread is in a call on this team");
+    } else if (status == VIC_OK) {
+        status = run(team, call, timeout_ns);
+        atomic_store(&team->busy, 0);
+    }
+    atomic_fetch_sub(&team->users, 1);
+    return status == VIC_OK ? status : fail_keep(status);
+}
+
+static int check_words(const struct vic_team *team, const struct call *call, bool needs_out)
+{
+    if (call->root >= team->n) {
+        return fail(VIC_ERANGE, "root %u is not in the team (0 .. %u)", call->root, team->n - 1);
+    }
+    if (call->n != 0 && (call->in == NULL || (call->out == NULL && needs_out))) {
+        return fail_null(0, "words for n > 0");
+    }
+    if (call->n > SIZE_MAX / sizeof *call->in / team->n) {
+        return fail(VIC_EINVAL, "%zu words of each of %u cards are more than memory has", call->n, team->n);
+    }
+    return (unsigned)call->op <= VIC_XOR ? VIC_OK : fail(VIC_EINVAL, "%d is no reduction", (int)call->op);
+}
+
+int vic_team_barrier(vic_team_t *team, uint64_t timeout_ns)
+{
+    struct call call = {.kind = CALL_BARRIER};
+    int status = enter(team);
+    return status == VIC_OK ? leave(team, status, &call, timeout_ns) : status;
+}
+
+int vic_broadcast(vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns)
+{
+    struct call call = {.kind = CALL_BROADCAST, .root = root, .in = words, .out = words, .n = n};
+    int status = enter(team);
+    return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
+}
+
+int vic_reduce(vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
+               uint64_t timeout_ns)
+{
+    struct call call = {.kind = CALL_REDUCE, .root = root, .op = op, .in = in, .out = out, .n = n};
+    int status = enter(team);
+    return status == VIC_OK ? leave(team, check_words(team, &call, root == team->me), &call, timeout_ns) : status;
+}
+
+int vic_allreduce(vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
+                  uint64_t timeout_ns)
+{
+    struct call call = {.kind = CALL_ALLREDUCE, .op = op, .in = in, .out = out, .n = n};
+    int status = enter(team);
+    return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
+}
+
+int vic_gather(vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out, uint64_t timeout_ns)
+{
+    struct call call = {.kind = CALL_GATHER, .root = root, .in = in, .out = out, .n = n};
+    int status = enter(team);
+    return status == VIC_OK ? leave(team, check_words(team, &call, root == team->me), &call, timeout_ns) : status;
+}
+
+int vic_alltoall(vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns)
+{
+    struct call call = {.kind = CALL_ALLTOALL, .in = in, .out = out, .n = n};
+    int status = enter(team);
+    return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
+}

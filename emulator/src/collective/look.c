@@ -1,0 +1,66 @@
+/* Are the others still there, and in the same call? Asked by who has waited for long, by queries. */
+#include <stdlib.h>
+
+#include "team.h"
+
+static uint32_t call_hash(const struct call *call)
+{
+    return (uint32_t)mix(call->n ^ mix((uint64_t)call->kind << 40 | (uint64_t)call->op << 32 | call->root)) >> 1;
+}
+
+void team_publish(struct vic_team *team, uint32_t steps, bool closed)
+{
+    uint64_t word = (uint64_t)steps << 32 | (uint64_t)call_hash(&team->call) << 1 | closed;
+    vic_addr_t row = row_of(team->meeting, team->member[team->me].row);
+    vic_write(team->card, row + 1, &word, 1);
+}
+
+/* What the words of a member's row mean for the step that we wait for. `left`: it was gone before they were read. */
+static int judge(const struct vic_team *team, const uint64_t word[ROW], bool left)
+{
+    uint32_t mine = team->step + 1, theirs = (uint32_t)(word[1] >> 32);
+    if (word[0] != team->id) {
+        return VIC_EPEER; /* that row has another team by now: the card has closed this one */
+    }
+    if ((int32_t)(theirs - mine) < 0) {
+        return (word[1] & 1) != 0 || left ? VIC_EPEER : VIC_OK;
+    }
+    bool same = ((uint32_t)word[1] >> 1) == call_hash(&team->call);
+    return theirs == mine && !same ? VIC_EINVAL : VIC_OK;
+}
+
+static int ask_rows(struct vic_team *team, struct question *question, uint64_t *answer, bool *left)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < team->n; i++) {
+        const struct member *member = &team->member[i];
+        uint64_t opens;
+        if (i != team->me) {
+            int status = vic_peer_opens(team->card, member->card, &opens);
+            if (status != VIC_OK) {
+                return status;
+            }
+            left[count] = opens != member->opens;
+            question[count++] = (struct question){member->card, row_of(team->meeting, member->row)};
+        }
+    }
+    return meeting_ask(team->meeting, question, count, ROW, answer);
+}
+
+int team_look(struct vic_team *team)
+{
+    struct question *question = calloc(team->n, sizeof *question);
+    uint64_t *answer = calloc(team->n, ROW * sizeof *answer);
+    bool *left = calloc(team->n, sizeof *left);
+    int status = VIC_OK; /* without memory look another time */
+    if (question != NULL && answer != NULL && left != NULL) {
+        status = ask_rows(team, question, answer, left);
+        for (uint32_t at = 0; at + 1 < team->n && status == VIC_OK; at++) {
+            status = judge(team, &answer[ROW * at], left[at]);
+        }
+    }
+    free(question);
+    free(answer);
+    free(left);
+    return status;
+}

@@ -1,0 +1,156 @@
+/* Memory, SRAM and counters of a team. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "slab.h"
+#include "team.h"
+
+enum { SHARE = 64 /* a buffer is this part of the SRAM, */, LOG_MOST = 16 /* of so many words at most */ };
+
+static struct slab slab = SLAB_OF(struct vic_team);
+
+static void before_fork(void)
+{
+    slab_hold(&slab);
+    meeting_lock();
+}
+
+static void after_fork(void)
+{
+    meeting_unlock();
+    slab_release(&slab);
+}
+
+/* A child has none of its parent's cards. */
+static void in_child(void)
+{
+    slab_forget(&slab);
+    after_fork();
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+void team_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+}
+
+/* Two buffers: of the usual size, or if there is no such gap of half of it, and so on. */
+static int take_buffers(struct vic_team *team, struct member *me)
+{
+    uint32_t least = LOG_LEAST, most = LOG_LEAST;
+    while ((UINT32_C(1) << least) < team->n) {
+        least++; /* a word for each card */
+    }
+    while (most < LOG_MOST && (UINT32_C(2) << most) <= team->meeting->attr.sram_words / SHARE) {
+        most++;
+    }
+    int status = VIC_ENOSPC;
+    for (team->log_words = most > least ? most : least; status == VIC_ENOSPC; team->log_words--) {
+        status = vic_alloc(team->card, (size_t)2 << team->log_words, &me->base);
+        if (status != VIC_ENOSPC || team->log_words == least) {
+            break;
+        }
+    }
+    return status;
+}
+
+static int take_counters(struct vic_team *team, struct member *me)
+{
+    int status = vic_counter_alloc(team->card, &me->counter[0]);
+    if (status == VIC_OK) {
+        status = vic_counter_alloc(team->card, &me->counter[1]);
+        if (status != VIC_OK) {
+            vic_counter_free(team->card, me->counter[0]);
+        }
+    }
+    return status;
+}
+
+static int take_ground(struct vic_team *team)
+{
+    struct member *me = &team->member[team->me];
+    me->row = meeting_row(team->meeting);
+    if (me->row == ROWS) {
+        return VIC_ENOSPC;
+    }
+    int status = take_buffers(team, me);
+    if (status == VIC_OK) {
+        status = take_counters(team, me);
+        if (status != VIC_OK) {
+            vic_free(team->card, me->base);
+        }
+    }
+    if (status != VIC_OK) {
+        meeting_free_row(team->meeting, me->row);
+        return status;
+    }
+    team->bounce = malloc(sizeof *team->bounce << team->log_words);
+    if (team->bounce == NULL) {
+        vic_free(team->card, me->base);
+        vic_counter_free(team->card, me->counter[0]);
+        vic_counter_free(team->card, me->counter[1]);
+        meeting_free_row(team->meeting, me->row);
+        return VIC_ESYS;
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        vic_counter_set(team->card, me->counter[turn], INT64_C(1) << 62);
+    }
+    return VIC_OK;
+}
+
+static void free_memory(struct vic_team *team)
+{
+    free(team->member);
+    free(team->bounce);
+    free(team->header);
+    free(team->payload);
+    slab_give(&slab, team);
+}
+
+int team_make(vic_t *card, struct meeting *meeting, const uint32_t *cards, uint32_t n, struct vic_team **result)
+{
+    struct vic_team *team = slab_take(&slab);
+    if (team == NULL) {
+        return VIC_ESYS;
+    }
+    team->card = card;
+    team->meeting = meeting;
+    team->n = n;
+    team->list = list_hash(cards, n);
+    team->member = calloc(n, sizeof *team->member);
+    team->header = calloc(n, sizeof *team->header);
+    team->payload = calloc(n, sizeof *team->payload);
+    int status = team->member != NULL && team->header != NULL && team->payload != NULL ? VIC_OK : VIC_ESYS;
+    for (uint32_t i = 0; i < n && status == VIC_OK; i++) {
+        team->member[i].card = cards[i];
+        team->me = cards[i] == meeting->attr.card ? i : team->me;
+    }
+    if (status == VIC_OK) {
+        status = take_ground(team);
+    }
+    if (status != VIC_OK) {
+        free_memory(team);
+        return status;
+    }
+    *result = team;
+    return VIC_OK;
+}
+
+void team_free(struct vic_team *team, bool clean)
+{
+    const struct member *me = &team->member[team->me];
+    if (clean) {
+        vic_free(team->card, me->base);
+        vic_counter_free(team->card, me->counter[0]);
+        vic_counter_free(team->card, me->counter[1]);
+    }
+    if (team->meeting != NULL) {
+        meeting_free_row(team->meeting, me->row);
+    }
+    free_memory(team);
+}

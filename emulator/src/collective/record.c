@@ -1,0 +1,72 @@
+/* What a card says to another one while it opens a team with it, as words. */
+#include "meeting.h"
+
+enum { ADDR_BITS = 22, COUNTER_BITS = 6, LOG_BITS = 5, CARD_BITS = 16, NUMBER_BITS = 32 };
+
+uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static uint64_t check_of(const uint64_t word[RECORD], uint32_t from, uint32_t to)
+{
+    return mix(word[0] ^ mix(word[1] ^ mix(word[2] ^ mix((uint64_t)from << 32 | to))));
+}
+
+static uint64_t pack(uint64_t word, unsigned bits, uint64_t value)
+{
+    return word << bits | (value & ((UINT64_C(1) << bits) - 1));
+}
+
+static uint64_t unpack(uint64_t *word, unsigned bits)
+{
+    uint64_t value = *word & ((UINT64_C(1) << bits) - 1);
+    *word >>= bits;
+    return value;
+}
+
+/* Where the buffers and the row are. */
+static uint64_t pack_place(uint64_t place, const struct record *record)
+{
+    place = pack(place, LOG_BITS, record->log_words);
+    place = pack(place, COUNTER_BITS, record->row);
+    place = pack(place, COUNTER_BITS, record->counter[0]);
+    place = pack(place, COUNTER_BITS, record->counter[1]);
+    return pack(place, ADDR_BITS, record->base);
+}
+
+static void unpack_place(uint64_t *place, struct record *record)
+{
+    record->base = (vic_addr_t)unpack(place, ADDR_BITS);
+    record->counter[1] = (unsigned)unpack(place, COUNTER_BITS);
+    record->counter[0] = (unsigned)unpack(place, COUNTER_BITS);
+    record->row = (unsigned)unpack(place, COUNTER_BITS);
+    record->log_words = (unsigned)unpack(place, LOG_BITS);
+}
+
+void record_make(const struct record *record, uint32_t from, uint32_t to, uint64_t word[RECORD])
+{
+    uint64_t rest = pack(0, CARD_BITS, record->cards - 1);
+    rest = record->refused ? pack(rest, NUMBER_BITS, record->met) : pack_place(rest, record);
+    word[2] = pack(rest, 1, record->refused);
+    word[0] = (uint64_t)record->number << 32 | record->opens;
+    word[1] = record->list;
+    word[3] = check_of(word, from, to);
+}
+
+bool record_read(const uint64_t word[RECORD], uint32_t from, uint32_t to, struct record *record)
+{
+    uint64_t rest = word[2];
+    *record = (struct record){.number = (uint32_t)(word[0] >> 32), .opens = (uint32_t)word[0], .list = word[1]};
+    record->refused = unpack(&rest, 1) != 0;
+    if (record->refused) {
+        record->met = (uint32_t)unpack(&rest, NUMBER_BITS);
+    } else {
+        unpack_place(&rest, record);
+    }
+    record->cards = (uint32_t)unpack(&rest, CARD_BITS) + 1;
+    return word[3] == check_of(word, from, to);
+}

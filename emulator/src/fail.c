@@ -1,0 +1,103 @@
+/* vic_error_detail, and the texts that several calls have in common. */
+#include "fail.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "packet.h"
+
+static _Thread_local char detail[200];
+static _Thread_local int last; /* status of the last failing call */
+
+int fail(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    last = status;
+    return status;
+}
+
+int fail_as(int status)
+{
+    if (status != VIC_OK) {
+        last = status;
+        detail[0] = 0;
+    }
+    return status;
+}
+
+int fail_keep(int status)
+{
+    return status != last ? fail_as(status) : status;
+}
+
+const char *vic_error_detail(void)
+{
+    return last == VIC_OK || detail[0] != 0 ? detail : vic_strerror(last);
+}
+
+int fail_null(int card_is_null, const char *needed)
+{
+    return card_is_null ? fail(VIC_EINVAL, "the first argument is NULL: nothing that is open")
+                        : fail(VIC_EINVAL, "NULL where it must not be; this is not so: %s", needed);
+}
+
+static void say_counter(const struct vic *card, char *text, size_t room, const char *before, unsigned counter)
+{
+    snprintf(text, room, "%scounter %u does not exist (0 .. %u and 61 .. 63)", before, counter,
+             card->job->config.counters - 4);
+}
+
+/* Empty: none of them is wrong. */
+static void say_range(const struct vic *card, char *text, size_t room, const char *before, uint32_t dest, uint64_t addr,
+                      uint64_t n, unsigned counter)
+{
+    uint64_t all = card->sram_words, to = n <= 1 || addr + n - 1 < addr ? addr : addr + n - 1;
+    text[0] = 0;
+    if (dest >= card->cards) {
+        snprintf(text, room, "%scard %" PRIu32 " does not exist (0 .. %" PRIu32 ")", before, dest, card->cards - 1);
+    } else if (addr > all || n > all - addr) {
+        char last_word[32] = "";
+        if (n > 1) {
+            snprintf(last_word, sizeof last_word, " .. %" PRIu64, to);
+        }
+        snprintf(text, room, "%saddr %" PRIu64 "%s is not in SRAM (%" PRIu64 " words)", before, addr, last_word, all);
+    } else if (!counter_exists(card, counter)) {
+        say_counter(card, text, room, before, counter);
+    }
+}
+
+int fail_range(const struct vic *card, uint32_t dest, uint64_t addr, uint64_t n, unsigned counter)
+{
+    char text[160];
+    say_range(card, text, sizeof text, "", dest, addr, n, counter);
+    return fail(VIC_ERANGE, "%s", text);
+}
+
+int fail_packet(const struct vic *card, int status, size_t which, uint64_t header, uint64_t payload)
+{
+    bool reply = header_check(card, header) == VIC_OK;
+    uint64_t wrong = reply ? payload : header;
+    struct packet packet = packet_of(wrong);
+    char before[80], text[160];
+    snprintf(before, sizeof before, "packet %zu%s: ", which, reply ? ", the reply that it asks for" : "");
+    if (wrong == HEADER_ERANGE) {
+        return fail(status, "%svic_header was given a card, addr or counter that fits in no header", before);
+    }
+    if (wrong >> VIC_HEADER_END_AT != 0) {
+        return fail(status, "%s0x%" PRIx64 " is no header of vic_header", before, wrong);
+    }
+    if (packet.op > VIC_COUNTER_ADD) {
+        return fail(status, "%soperation %u does not exist (0 .. %d)", before, packet.op, (int)VIC_COUNTER_ADD);
+    }
+    if (reply && packet.op == VIC_QUERY) {
+        return fail(status, "%sit is a query itself", before);
+    }
+    bool uses_addr = packet.op == VIC_WRITE || packet.op == VIC_QUERY;
+    say_range(card, text, sizeof text, before, packet.dest, packet.addr, uses_addr ? 1 : 0, packet.counter);
+    return fail(status, "%s", text);
+}

@@ -1,0 +1,64 @@
+/* Waiting for any of several counters, or for words in the FIFO. */
+#include "functional.h"
+#include "held.h"
+
+struct any {
+    struct vic *card;
+    uint64_t counters, ready;
+    size_t fifo_min;
+};
+
+/* Eight counters side by side: without a branch for each, so that a look at sixteen takes little longer than one at a
+ * single counter. */
+static uint64_t eight_read_zero(struct counter *counter)
+{
+    uint64_t ready = 0;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < 8; i++) {
+        ready |= (uint64_t)(atomic_load(&counter[i].value) == 0) << i;
+    }
+    return ready;
+}
+
+/* Those of some counters that read 0. */
+static uint64_t read_zero(struct counter *counter, uint64_t counters)
+{
+    uint64_t ready = 0;
+    for (uint64_t left = counters, some; left != 0; left &= ~some) {
+        unsigned first = (unsigned)__builtin_ctzll(left);
+        if (((left >> first) & 0xff) == 0xff) {
+            some = UINT64_C(0xff) << first;
+            ready |= eight_read_zero(counter + first) << first;
+        } else {
+            some = left & -left;
+            ready |= atomic_load(&counter[first].value) == 0 ? some : 0;
+        }
+    }
+    return ready;
+}
+
+uint64_t any_ready(struct vic *card, uint64_t counters, size_t fifo_min)
+{
+    uint64_t ready = read_zero(card->me->counter, counters);
+    if (fifo_min > 0 && fifo_holds(card, fifo_min)) {
+        ready |= UINT64_C(1) << VIC_READY_FIFO;
+    }
+    return ready;
+}
+
+static bool is_any(void *what)
+{
+    struct any *any = what;
+    any->ready = any_ready(any->card, any->counters, any->fifo_min);
+    return any->ready != 0 && !functional_chance(any->card, any->card->job->config.extra_polls);
+}
+
+int functional_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns)
+{
+    struct any any = {.card = card, .counters = counters, .fifo_min = fifo_min};
+    struct wait wait = {.bell = &card->me->arrival, .ready = is_any, .what = &any, .progress = held_progress,
+                        .coming = held_coming};
+    int status = wait_for(card, &wait, timeout_ns);
+    *ready = status == VIC_OK ? any.ready : 0;
+    return status;
+}

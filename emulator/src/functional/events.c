@@ -1,0 +1,149 @@
+/* The thread behind vic_event_fd, and what it writes for. */
+#define _GNU_SOURCE
+#include "events.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "functional.h"
+#include "held.h"
+
+enum { SLICE_NS = 100 * 1000 * 1000 }; /* after which to look whether the launcher lives, though no bell rings */
+
+struct event {
+    struct event *next;
+    uint64_t counters;
+    size_t fifo_min;
+    int fd;
+    bool is_there; /* at the last look */
+    bool told;     /* that waits end, too */
+};
+
+static void tell(const struct event *event)
+{
+    uint64_t one = 1;
+    ssize_t written = write(event->fd, &one, sizeof one);
+    (void)written; /* EAGAIN after 2^64 - 2 of them: it is readable all the same */
+}
+
+/* It was 0 at the last look and is 0 again: it may have been counted down anew meanwhile, if the bell was rung. */
+static void look(struct vic *card, struct event *event, bool rung, bool ends)
+{
+    bool is_there = any_ready(card, event->counters, event->fifo_min) != 0;
+    if ((is_there && (rung || !event->is_there)) || (ends && !event->told)) {
+        tell(event);
+    }
+    event->is_there = is_there;
+    event->told |= ends;
+}
+
+static void *write_always(void *what)
+{
+    struct vic *card = what;
+    struct events *events = &functional_of(card)->events;
+    struct bell *bell = &card->me->arrival;
+    const struct wait any = {.bell = bell, .progress = held_progress, .coming = held_coming};
+    uint32_t before = atomic_load(&bell->rung) - 1;
+    for (;;) {
+        uint32_t seen = bell_enter(bell);
+        bool ends = wait_ends(card, &any) != VIC_OK;
+        pthread_mutex_lock(&events->lock);
+        for (struct event *event = events->first; event != NULL; event = event->next) {
+            look(card, event, seen != before, ends);
+        }
+        bool stop = events->stop;
+        pthread_mutex_unlock(&events->lock);
+        if (stop) {
+            return NULL;
+        }
+        before = seen;
+        bell_sleep(bell, seen, SLICE_NS);
+    }
+}
+
+/* The program's signals are not for it. */
+static bool start(struct vic *card, struct events *events)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    events->runs = pthread_create(&events->thread, NULL, write_always, card) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return events->runs;
+}
+
+/* With the lock. */
+static int add(struct vic *card, struct events *events, struct event *event)
+{
+    if (events->stop) {
+        return fail_as(VIC_ECLOSED);
+    }
+    event->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (event->fd < 0) {
+        return fail(VIC_ESYS, "no descriptor: %s", strerror(errno));
+    }
+    if (!events->runs && !start(card, events)) {
+        close(event->fd);
+        return fail(VIC_ESYS, "no thread that would write to the descriptor");
+    }
+    event->next = events->first;
+    events->first = event;
+    return VIC_OK;
+}
+
+int functional_event_fd(struct vic *card, uint64_t counters, size_t fifo_min, int *fd)
+{
+    struct events *events = &functional_of(card)->events;
+    struct event *event = malloc(sizeof *event);
+    if (event == NULL) {
+        return fail_as(VIC_ESYS);
+    }
+    *event = (struct event){.counters = counters, .fifo_min = fifo_min};
+    pthread_mutex_lock(&events->lock);
+    int status = add(card, events, event);
+    int made = event->fd; /* with the lock: a thread that closes the card frees it */
+    pthread_mutex_unlock(&events->lock);
+    if (status != VIC_OK) {
+        free(event);
+        return status;
+    }
+    *fd = made;
+    bell_ring(&card->me->arrival); /* what is there already */
+    return VIC_OK;
+}
+
+void events_open(struct events *events)
+{
+    pthread_mutex_init(&events->lock, NULL);
+}
+
+void events_close(struct vic *card)
+{
+    struct events *events = &functional_of(card)->events;
+    pthread_mutex_lock(&events->lock);
+    events->stop = true;
+    struct event *event = events->first;
+    bool runs = events->runs;
+    pthread_mutex_unlock(&events->lock);
+    if (runs) {
+        bell_wake(&card->me->arrival);
+        pthread_join(events->thread, NULL);
+    }
+    while (event != NULL) {
+        struct event *next = event->next;
+        tell(event); /* who polls it looks, and finds the card closed */
+        close(event->fd);
+        free(event);
+        event = next;
+    }
+    events->first = NULL;
+}
+
+void events_dispose(struct events *events)
+{
+    pthread_mutex_destroy(&events->lock);
+}

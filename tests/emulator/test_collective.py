@@ -1,0 +1,88 @@
+"""Do cards that call together get what plain C computes, whatever packets and peers do?"""
+
+import pytest
+from emulator_build import SMALL, build
+
+PROGRAMS = ("collectives", "collective_limits", "collective_threads")
+REORDER = ("--reorder", "3")
+TIMED = ("--mode", "timed")
+FAULTS = ("fifo-depth=1", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=2ms for=5ms")
+CALLS = ("barrier", "broadcast", "reduce", "allreduce", "gather", "alltoall", "open")
+
+
+def good(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("cards", [1, 2, 3, 8])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_functional(emulator, name, cards):
+    good(emulator.run(cards, name))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_packets_in_any_order(emulator, name, seed):
+    good(emulator.run(4, name, options=[*SMALL, "--reorder", str(seed)]))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_shallow_and_slow(emulator, name):
+    options = [*SMALL, *(text for fault in FAULTS for text in ("--fault", fault))]
+    good(emulator.run(3, name, options=options))
+
+
+@pytest.mark.parametrize("order", [[], REORDER], ids=["in-order", "reordered"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_in_the_time_of_the_modelled_hardware(emulator, name, order):
+    good(emulator.run(3, name, options=[*SMALL, *TIMED, *order]))
+
+
+def test_a_crowd_of_cards_on_few_cores(emulator):
+    good(emulator.run(32, "collective_threads"))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_packet_surprises_a_counter(emulator, name):
+    good(emulator.run(3, name, options=[*SMALL, "--check"]))
+
+
+def test_fewer_counters(emulator):
+    good(emulator.run(3, "collectives", options=[*SMALL, "--set", "group_counters=8"]))
+
+
+@pytest.mark.parametrize("mode", [[], TIMED], ids=["functional", "timed"])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_card_that_dies_ends_the_call_of_the_others(emulator, call, mode):
+    env = {"KIND": str(CALLS.index(call))}
+    done = emulator.run(3, "collective_mortal", options=[*SMALL, *mode], env=env)
+    assert done.returncode == 128 + 9, done.stderr
+    assert "FAILED" not in done.stderr
+
+
+@pytest.mark.parametrize("mode", [[], TIMED], ids=["functional", "timed"])
+def test_a_program_that_ends_is_missed_by_the_next_call_only(emulator, mode):
+    good(emulator.run(3, "collective_left", options=[*SMALL, *mode]))
+
+
+@pytest.mark.parametrize("order", [[], REORDER], ids=["in-order", "reordered"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_address_and_undefined_behaviour(sanitized, name, order):
+    good(sanitized.run(3, name, options=[*SMALL, *order]))
+
+
+@pytest.mark.parametrize("order", [[], REORDER], ids=["in-order", "reordered"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_data_races(threaded, name, order):
+    good(threaded(name, "-n", "3", *SMALL, *order))
+
+
+def test_it_uses_vic_h_only():
+    """So that it would run on hardware. The other headers named here know nothing of cards."""
+    for path in (build.HERE / "src" / "collective").glob("*.[ch]"):
+        for line in path.read_text("utf-8").splitlines():
+            if line.startswith('#include "'):
+                name = line.split('"')[1]
+                own = (path.parent / name).exists()
+                assert own or name in {"vic.h", "vic_collective.h", "slab.h", "fail.h"}, path.name

@@ -1,0 +1,94 @@
+"""Is a kind that somebody else wrote a kind like others? It is that of docs/own-kind.md."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness.once import once
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "docs"))
+from setups import install_kind, lay_queue  # noqa: E402
+
+DVSIM = [sys.executable, "-m", "dvsim"]
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Ask dvsim with the kind installed; return exit code, output and errors."""
+    site = once("own kind", install_kind) / "site"
+    lay_queue(tmp_path)
+
+    def ask(*words, path=site, program=DVSIM):
+        how = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 60}
+        done = subprocess.run(
+            [*program, *words], check=False, env={**os.environ, "PYTHONPATH": str(path)}, **how
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return ask
+
+
+def test_its_runs_agree_with_theory_and_are_kept(asked, tmp_path):
+    command = ("run", "queue.toml", "--replications", "5", "--json", "--workers", "1")
+    status, out, err = asked(*command)
+    assert status == 0, err
+    (run,) = json.loads(out)["runs"]
+    rows = [row for row in run["estimates"] if row["metric"] == "wait"]
+    for row in rows:
+        expected = row["load"] / (1 - row["load"])
+        assert row["low"] - 0.1 < expected < row["high"] + 0.1
+    assert sorted(path.name for path in (tmp_path / run["folder"]).iterdir()) == [
+        "manifest.json", "points.parquet", "scenario.toml"
+    ]  # fmt: skip
+    status, out, err = asked(*command)
+    assert json.loads(out)["runs"] == [run] and "done" not in err  # answered from its folder
+
+
+def test_other_code_of_the_kind_is_another_question(asked, tmp_path):
+    command = ("run", "queue.toml", "--replications", "1", "--scale", "0.01", "--json")
+    first = json.loads(asked(*command)[1])["runs"][0]["folder"]
+    changed = tmp_path / "site"
+    changed.mkdir()
+    for path in (once("own kind", install_kind) / "site").iterdir():
+        (changed / path.name).symlink_to(path)
+    (changed / "mm1.py").unlink()
+    text = (ROOT / "docs" / "mm1" / "mm1.py").read_text("utf-8")
+    (changed / "mm1.py").write_text(text + "# another line\n", "utf-8")
+    assert json.loads(asked(*command, path=changed)[1])["runs"][0]["folder"] != first
+
+
+def test_without_its_package_a_kind_is_unknown_and_the_nearest_is_named(asked, tmp_path):
+    status, _, err = asked("run", "queue.toml", path=tmp_path)
+    assert status == 2
+    message = "no such kind 'mm1'; there are rabbitmq, switch, messaging"
+    assert err == f"queue.toml:1: kind: {message}\n"
+    path = tmp_path / "queue.toml"
+    path.write_text(path.read_text().replace('"mm1"', '"mm2"'))
+    status, _, err = asked("run", "queue.toml")
+    assert (status, err.rpartition("; ")[2]) == (2, "did you mean 'mm1'?\n")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--report", "x.html"), "--report: queue is of an M/M/1 queue, of which there is no page"),
+        (("--trace", "x.json"), "--trace: a scenario of kind 'mm1' has no timeline"),
+        (("--backend", "emu"), "is of an M/M/1 queue, which only backend sim can run"),
+    ],
+)
+def test_what_is_not_there_yet_says_so(asked, more, said):
+    status, _, err = asked("run", "queue.toml", *more)
+    assert (status, said in err) == (2, True), err
+
+
+def test_python_and_limit_know_it(asked):
+    code = "import dvsim; print(len(dvsim.run('queue.toml', replications=2).points))"
+    assert asked(code, program=[sys.executable, "-c"])[:2] == (0, "4\n")
+    until = ("limit", "queue.toml", "--until", "wait < 1", "--replications", "4")
+    status, out, err = asked(*until, "--scale", "0.1", "--tolerance", "0.05", "--workers", "1")
+    assert status == 0, err
+    assert "holds at load 0.4" in out or "holds at load 0.5" in out, out

@@ -1,0 +1,52 @@
+"""Are quick tasks done at once, and slow ones by several processes, in the same order?"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from dvsim.backends.pool import Workers, pooled
+
+
+def who(task):
+    number, seconds = task
+    time.sleep(seconds)
+    return number, os.getpid()
+
+
+def test_quick_tasks_start_no_process():
+    with Workers(2) as pool:
+        done = list(pool.do(who, [(number, 0) for number in range(50)]))
+    assert done == [(number, os.getpid()) for number in range(50)]
+
+
+def test_slow_tasks_are_shared_out_and_come_in_order():
+    groups = [[(0, 0.5), (1, 0), (2, 0)], [(3, 0.1), (4, 0.1)]]
+    found = [list(group) for group in pooled(who, groups, 2)]
+    assert [[number for number, _ in group] for group in found] == [[0, 1, 2], [3, 4]]
+    pids = [pid for group in found for _, pid in group]
+    assert pids[0] == os.getpid()
+    assert os.getpid() not in pids[1:]
+
+
+def test_processes_that_cannot_be_started_are_an_error(monkeypatch):
+    @contextmanager
+    def refused(_):
+        raise OSError("no more processes")
+        yield
+
+    monkeypatch.setattr(Workers, "_starting", refused)
+    with Workers(2) as pool, pytest.raises(OSError, match="no more processes"):
+        list(pool.do(who, [(0, 0.5), (1, 0)]))
+
+
+def test_results_that_nobody_wants_leave_no_thread():
+    with Workers(2) as pool:
+        results = pool.do(who, [(number, 0) for number in range(5)])
+        assert next(results)[0] == 0
+        results.close()
+    assert not [one for one in threading.enumerate() if isinstance(one, threading.Timer)]
