@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
+import multiprocessing
 import os
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -18,8 +17,6 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from dvsim.errors import RunFailed
-
-PR_SET_PDEATHSIG = 1  # of Linux's prctl
 
 START_S = 0.3
 """For so long tasks are done in the process that asks for them, before others are started."""
@@ -144,7 +141,6 @@ class Workers:
                 self._workers,
                 mp_context=self._context,
                 initializer=_start_worker,
-                initargs=(os.getpid(),),
             )
         # the first tasks start the processes, which inherit this mask: Ctrl-C is the parent's
         # alone from their first instruction on, and is delivered here as soon as they are started
@@ -181,9 +177,16 @@ def _results(futures: deque[Future[Done]]) -> Iterator[Done]:
             raise RunFailed(DIED) from error
 
 
-def _start_worker(parent: int) -> None:
-    """Do not outlive the parent process; Ctrl-C is left to it, see `Workers.do`."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:  # it died before that
-        os._exit(1)
+def _start_worker() -> None:
+    """End this worker when the process that started it ends, however that ends.
+
+    Linux's PR_SET_PDEATHSIG would end it together with the thread that started it.
+    """
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

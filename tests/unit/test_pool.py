@@ -50,3 +50,11 @@ def test_results_that_nobody_wants_leave_no_thread():
         assert next(results)[0] == 0
         results.close()
     assert not [one for one in threading.enumerate() if isinstance(one, threading.Timer)]
+
+
+def test_workers_outlive_the_thread_that_started_them():
+    with Workers(2) as pool:
+        starts = threading.Thread(target=lambda: pool.begin(abs, -1).result(timeout=60))
+        starts.start()
+        starts.join()
+        assert pool.begin(who, (2, 0.2)).result(timeout=60)[0] == 2
