@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from dvsim.backends.pool import usable_cores
+from dvsim.backends.pool import default_workers
 from dvsim.kinds.base import How, kind_named, kind_of
 from dvsim.results.kept import run_folder
 from dvsim.results.points import PointsStudy
@@ -45,7 +45,7 @@ def made(
     for scenario in scenarios:
         groups.setdefault(scenario.KIND, []).append(scenario)
     for name, group in groups.items():
-        processes = workers or usable_cores()
+        processes = workers or default_workers()
         found = kind_named(name).made(group, how, processes, progress, command, whole)
         with closing(found):
             yield from found

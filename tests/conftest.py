@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -139,7 +140,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add what holds for all tests."""
+    """Add what holds for all tests.
+
+    Commands start no worker processes unless a test asks for them: the tests fill the cores, and
+    a worker costs a second.
+    """
+    os.environ.setdefault("DVSIM_WORKERS", "1")
     for plugin in PLUGINS:
         config.pluginmanager.register(plugin)
 

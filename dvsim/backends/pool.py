@@ -16,7 +16,9 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 from typing import Any, TypeVar
 
-from dvsim.errors import RunFailed
+from dvsim.errors import Fault, RunFailed, ScenarioError
+
+WORKERS_VARIABLE = "DVSIM_WORKERS"
 
 START_S = 0.3
 """For so long tasks are done in the process that asks for them, before others are started."""
@@ -39,9 +41,23 @@ class _Spawning(SpawnContext):
         return self.started[-1]
 
 
-def usable_cores() -> int:
-    """Return how many cores this process may use: under taskset fewer than there are."""
-    return len(os.sched_getaffinity(0))
+def default_workers() -> int:
+    """Return how many processes work if nobody says: DVSIM_WORKERS, or one per usable core.
+
+    Under taskset a process may use fewer cores than there are.
+
+    Raises
+    ------
+    ScenarioError
+        If DVSIM_WORKERS is no whole number above 0.
+    """
+    text = os.environ.get(WORKERS_VARIABLE)
+    if not text:
+        return len(os.sched_getaffinity(0))
+    if not (text.isdecimal() and int(text) > 0):
+        message = f"{text!r} is no number of processes"
+        raise ScenarioError([Fault(WORKERS_VARIABLE, None, "", message)])
+    return int(text)
 
 
 class Workers:

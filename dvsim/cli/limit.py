@@ -53,7 +53,11 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of all streams.")
 @click.option("--scale", type=float, help="Multiplies the messages, or the slots that count.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes.  [default: $DVSIM_WORKERS, or one per core]",
+)
 @set_option
 @json_option
 def limit(

@@ -209,7 +209,9 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             ),
             click.option("--force", is_flag=True, help="Run again, even if the answer is kept."),
             click.option(
-                "--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]"
+                "--workers",
+                type=click.IntRange(min=1),
+                help="Processes.  [default: $DVSIM_WORKERS, or one per core]",
             ),
             click.option(
                 "--report",

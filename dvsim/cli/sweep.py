@@ -82,7 +82,11 @@ if TYPE_CHECKING:
     metavar="FILE|ADDRESS",
     help="A dask scheduler that has the workers (pip install 'dvsim[cluster]').",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes.  [default: $DVSIM_WORKERS, or one per core]",
+)
 @click.option(
     "--out",
     type=Output("folder", file_okay=False),

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from dvsim.backends.pool import Workers, usable_cores
+from dvsim.backends.pool import Workers, default_workers
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import Kind, Reading, kind_of
 from dvsim.limit.axis import Axis, Whole
@@ -126,7 +126,7 @@ def find_limits(
     for number in range(len(others.points)):
         for bound in (axis.low, axis.high):  # before anything is run
             _check(kind, scenario.name, key, _at(others.at(number), key, axis, bound))
-    with Workers(workers or usable_cores()) as pool:
+    with Workers(workers or default_workers()) as pool:
         for number, point in enumerate(others.points):
             search = _Search(
                 kind=kind,

@@ -13,7 +13,7 @@ from typing import Any
 
 from dvsim.asked import check_asked
 from dvsim.backends.code import code_version
-from dvsim.backends.pool import usable_cores
+from dvsim.backends.pool import default_workers
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template, template
 from dvsim.progress import Progress
@@ -181,7 +181,7 @@ def run(
     missing = {one.folder: one for one in asked if one.number not in {*found, *wrong}}
     took_s = 0.0
     if missing:
-        processes = min(workers or usable_cores(), len(missing))
+        processes = min(workers or default_workers(), len(missing))
         with (
             Progress(len(missing), visible=progress, what="points") as shown,
             executor(processes, scheduler) as by,

@@ -30,7 +30,6 @@ DIRECTIVE = re.compile(r"^<!-- session: (.*?) -->$")
 HOW = ("numbers vary", "quick", "part", "table", "tested by", "not run")
 ANY_TEXT = "…"
 NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:e[-+]?\d+)?(?: ?(?:ns|us|ms|s|KiB|MiB|GiB|[KMG]?B/s)\b)?")
-REAL_PROGRAMS = re.compile(r"emulat|vicrun|--backend emu|dvsim broker")
 HASH = re.compile(r"\b(?:emu-)?[0-9a-f]{12}\b")
 PROGRESS = re.compile(
     r"\d+ s left|events/s|running for \d+ s|^waiting for |^\w+ [\d.]+: (?:holds|fails)|^\s*$"
@@ -140,20 +139,12 @@ def run(some: list[Session], folder: Path, environment: dict[str, str]) -> list[
 
 
 def shell(script: str, folder: Path, environment: dict[str, str]) -> str:
-    """Return what a script prints on both streams, with this dvsim and vicrun on the path.
-
-    Simulations get one core, which spares worker processes for what takes a moment: their results
-    are the same. Emulated cards and brokers get all.
-    """
-    cores = sorted(os.sched_getaffinity(0))
-    if not REAL_PROGRAMS.search(script):
-        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-        cores = [cores[worker % len(cores)]]
+    """Return what a script prints on both streams, with this dvsim and vicrun on the path."""
     path = f"{Path(sys.executable).parent}:{emulator_prefix() / 'bin'}:{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-c", script], cwd=folder, env={**os.environ, "PATH": path, **environment},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        check=False, timeout=LIMIT_S, preexec_fn=lambda: os.sched_setaffinity(0, cores),
+        check=False, timeout=LIMIT_S,
     ).stdout  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from order import UNKNOWN_S, durations
@@ -80,6 +81,7 @@ def imports(path: Path, helpers: dict[str, str]) -> Iterable[str]:
                 yield helpers[name]
 
 
+@cache
 def importers() -> dict[str, set[str]]:
     """Return for each Python file the files that import it, and those beside a conftest."""
     files = git("ls-files", "--cached", "--others", "--exclude-standard", "*.py")

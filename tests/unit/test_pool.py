@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from dvsim.backends.pool import Workers, pooled
+from dvsim.backends.pool import WORKERS_VARIABLE, Workers, default_workers, pooled
+from dvsim.errors import ScenarioError
 
 
 def who(task):
@@ -58,3 +59,17 @@ def test_workers_outlive_the_thread_that_started_them():
         starts.start()
         starts.join()
         assert pool.begin(who, (2, 0.2)).result(timeout=60)[0] == 2
+
+
+def test_a_variable_says_how_many_processes_work(monkeypatch):
+    monkeypatch.setenv(WORKERS_VARIABLE, "3")
+    assert default_workers() == 3
+    monkeypatch.delenv(WORKERS_VARIABLE)
+    assert default_workers() == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "²"])
+def test_a_variable_that_is_no_number_of_processes_is_refused(monkeypatch, text):
+    monkeypatch.setenv(WORKERS_VARIABLE, text)
+    with pytest.raises(ScenarioError, match=f"DVSIM_WORKERS: '{text}' is no number of processes"):
+        default_workers()
