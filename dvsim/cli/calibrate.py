@@ -60,7 +60,7 @@ SEARCH = ("fit", "hold_out", "parameters", *TRIALS)
 @click.option(
     "--optuna",
     is_flag=True,
-    help="Search by Optuna's sampler, for many parameters and large budgets. Needs dvsim[optuna].",
+    help="Search by Optuna's sampler, for many parameters. Needs vortexsim[optuna].",
 )
 @click.option(
     "--name", default="mine", show_default=True, help="What the names of the cards begin with."

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from difflib import get_close_matches
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -113,6 +114,7 @@ def cli(ctx: click.Context) -> None:
 def main() -> None:
     """Run the command line of this process."""
     open_streams()
+    warn_of_namesake(Path(__file__).parents[2])
     progress.painter = painter
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP: so it shall stay
@@ -136,6 +138,16 @@ def main() -> None:
             sys.stderr.flush()
         except OSError:
             discard(2)
+
+
+def warn_of_namesake(site: Path) -> None:
+    """Say that another distribution called `dvsim` is installed in the same folder."""
+    for other in sorted(site.glob("dvsim-*.dist-info")):
+        version = other.name.removeprefix("dvsim-").removesuffix(".dist-info")
+        complain(
+            f"another package, dvsim {version}, is installed in '{site}' too, and their files "
+            "overwrite each other: pip uninstall dvsim; pip install --force-reinstall vortexsim"
+        )
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -45,7 +45,7 @@ def report(
 
     Runs with messages of the same size share a figure. Runs that have published data are compared
     with them. Studies of a switch or network have a page of their own kind. The page needs no
-    network and no other file. Figures for papers are drawn by matplotlib (dvsim[figures]), into
+    network and no other file. Figures for papers are drawn by matplotlib (vortexsim[figures]), into
     files beside the output that have the name of the figure added.
 
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* -o report.html

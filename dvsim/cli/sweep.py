@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 @click.option(
     "--scheduler",
     metavar="FILE|ADDRESS",
-    help="A dask scheduler that has the workers (pip install 'dvsim[cluster]').",
+    help="A dask scheduler that has the workers (pip install 'vortexsim[cluster]').",
 )
 @click.option(
     "--workers",

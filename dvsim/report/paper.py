@@ -82,7 +82,7 @@ def figure_svg(drawing: Drawing) -> bytes:
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
     except ImportError as error:
-        message = "figures for papers need matplotlib: pip install 'dvsim[figures]'"
+        message = "figures for papers need matplotlib: pip install 'vortexsim[figures]'"
         raise DvsimError(message) from error
     spec = spec_of(drawing)
     with mpl.rc_context(STYLE):

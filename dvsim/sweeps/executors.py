@@ -118,7 +118,7 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
     try:
         from distributed import Client
     except ImportError:
-        message = "needs dask.distributed: pip install 'dvsim[cluster]'"
+        message = "needs dask.distributed: pip install 'vortexsim[cluster]'"
         raise ScenarioError([Fault("--scheduler", None, "", message)]) from None
     there = is_file(Path(scheduler))
     a_file = "://" not in scheduler and (scheduler.endswith(".json") or there)

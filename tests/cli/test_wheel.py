@@ -64,3 +64,19 @@ def test_the_programs_of_the_wheel_need_the_c_library_only(wheel, tmp_path):
         needed = set(re.findall(r"\(NEEDED\)\s+Shared library: \[(.+?)\]", table))
         assert needed, name
         assert needed <= SYSTEM, name
+
+
+def test_the_distribution_has_a_name_of_its_own(wheel):
+    assert wheel.name.startswith("vortexsim-")
+
+
+def test_another_dvsim_in_the_same_folder_is_said_at_the_start(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    (tmp_path / "dvsim-1.37.0.dist-info").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "dvsim", "--version"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert f"another package, dvsim 1.37.0, is installed in '{tmp_path}' too" in done.stderr
+    assert "pip install --force-reinstall vortexsim" in done.stderr

@@ -84,7 +84,7 @@ def bill_of_materials(wheel: Path, place: Path) -> bytes:
         "--output-format", "JSON", python,
     )  # fmt: skip
     found = json.loads(text)
-    (own,) = (one for one in found["components"] if one["name"] == "dvsim")
+    (own,) = (one for one in found["components"] if one["name"] == "vortexsim")
     found["components"].remove(own)
     own = {key: own[key] for key in ("bom-ref", "name", "version", "licenses", "description")}
     own["hashes"] = [{"alg": "SHA-256", "content": hashlib.sha256(wheel.read_bytes()).hexdigest()}]

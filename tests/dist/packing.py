@@ -105,7 +105,7 @@ def wrong_in_sdist(sdist: Path) -> list[str]:
     known = set(tracked())
     wanted = {name for name in known if name.split("/")[0] in SHIPPED}
     wanted |= {"setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"}
-    made = {name for name in inside if name.startswith("dvsim.egg-info/")} | {"PKG-INFO"}
+    made = {name for name in inside if name.startswith("vortexsim.egg-info/")} | {"PKG-INFO"}
     lacks = [f"lacks {name}" for name in sorted(wanted - inside)]
     return lacks + [f"has {name}" for name in sorted(inside - folders - known - made)]
 

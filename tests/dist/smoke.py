@@ -104,7 +104,7 @@ def smoke(programs: Path, distribution: Path, desk: Path) -> str:
         flags = said("pkg-config", "--cflags", "--libs", "vic", **known).split()
         said("cc", "outside.c", "-o", "outside", *flags)
     _sums(said(f"{prefix}/bin/vicrun", "-n", "2", "--", "./outside"))
-    call(python, "-m", "pip", "uninstall", "--quiet", "--yes", "dvsim")
+    call(python, "-m", "pip", "uninstall", "--quiet", "--yes", "vortexsim")
     left = [str(path) for path in Path(package).rglob("*") if path.is_file()]
     _must(not left, f"uninstalling leaves {left[:3]}")
     return hashlib.sha256(samples.read_bytes()).hexdigest()

@@ -59,9 +59,9 @@ def declared() -> dict[str, list[Requirement]]:
 def wanted(extra: str) -> list[Requirement]:
     """Return the requirements of an extra, with those of the extras that it takes in."""
     own = declared()[extra]
-    inner = [name for one in own if one.name == "dvsim" for name in sorted(one.extras)]
+    inner = [name for one in own if one.name == "vortexsim" for name in sorted(one.extras)]
     more = [one for name in inner for one in wanted(name)]
-    return [one for one in own if one.name != "dvsim"] + more
+    return [one for one in own if one.name != "vortexsim"] + more
 
 
 def missing(asked: list[Requirement], pinned: dict[str, Version]) -> list[str]:

@@ -150,7 +150,7 @@ def require_optuna() -> None:
     try:
         import optuna  # noqa: F401
     except ImportError:
-        message = "needs Optuna, which is not installed: pip install 'dvsim[optuna]'"
+        message = "needs Optuna, which is not installed: pip install 'vortexsim[optuna]'"
         raise ScenarioError([Fault("--optuna", None, "", message)]) from None
 
 
