@@ -76,6 +76,7 @@ lock: $(TOOLS)/installed ## take the newest packages for make test and make dist
 	$(TOOLS)/bin/python tests/dist/lock.py
 
 install: $(VENV)/installed ## dvsim in .venv
+	@echo "installed. Next: $(BIN)/dvsim run h3/whatif/bridges"
 
 clean: ## remove .venv, build products and caches
 	rm -rf $(VENV) build dist *.egg-info dvsim/core/_core.* dvsim/_emulator .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -86,7 +87,7 @@ $(BIN)/python:
 
 # Two ways to install, one at a time: a wheel for use, the checkout itself for work on it.
 $(VENV)/installed: $(BIN)/python $(SOURCE)
-	$(BIN)/pip install --quiet .
+	$(BIN)/pip install .
 	rm -f $(VENV)/editable
 	touch $@
 

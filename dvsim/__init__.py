@@ -11,10 +11,12 @@ Heavy libraries are imported when a name is first used, so that ``dvsim --help``
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
 from dvsim._version import __version__
+from dvsim.errors import DvsimError, OutputError, PointsFailed, RunFailed, ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +30,24 @@ if TYPE_CHECKING:
     from dvsim.scenario.spec import Spec
     from dvsim.switch import Switch
 
-__all__ = ["Network", "Run", "Switch", "__version__", "load", "run", "sweep", "validate"]
+__all__ = [
+    "DvsimError",
+    "Network",
+    "OutputError",
+    "PointsFailed",
+    "Run",
+    "RunFailed",
+    "ScenarioError",
+    "Switch",
+    "__version__",
+    "load",
+    "run",
+    "sweep",
+    "validate",
+]
+
+_LAZY = {"Network": "dvsim.network", "Run": "dvsim.results.run", "Switch": "dvsim.switch"}
+"""Names that are imported when they are first used, and from where."""
 
 
 def load(scenario: str | os.PathLike[str], **overrides: object) -> Spec:
@@ -209,16 +228,10 @@ def validate(*runs: Run | PointsStudy) -> Validation:
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
-    if name == "Run":
-        from dvsim.results.run import Run
+    if name not in _LAZY:
+        raise AttributeError(f"module 'dvsim' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LAZY[name]), name)
 
-        return Run
-    if name == "Network":
-        from dvsim.network import Network
 
-        return Network
-    if name == "Switch":
-        from dvsim.switch import Switch
-
-        return Switch
-    raise AttributeError(f"module 'dvsim' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return __all__

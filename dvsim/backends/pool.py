@@ -25,6 +25,13 @@ START_S = 0.3
 
 DIED = "a worker process died; is there enough memory?"
 
+UNGUARDED = (
+    "worker processes import the script that starts them: put its calls of dvsim below "
+    "`if __name__ == '__main__':`, or say workers=1"
+)
+EXIT_UNGUARDED = 86
+"""How a worker ends that would start workers because it imports the script."""
+
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
@@ -112,7 +119,10 @@ class Workers:
         RunFailed
             If a worker dies. What `work` raises is raised where its result is taken.
         """
-        return map(work, tasks) if self._workers <= 1 else self._soon(work, deque(tasks))
+        if self._workers <= 1:
+            return map(work, tasks)
+        _end_if_importing()
+        return self._soon(work, deque(tasks))
 
     def _soon(self, work: Callable[[Task], Done], tasks: deque[Task]) -> Iterator[Done]:
         """Do tasks in this process until there has been time enough to start others."""
@@ -142,10 +152,13 @@ class Workers:
         finally:
             timer.cancel()
             timer.join()
-        yield from _results(futures)
+        with self._surviving():
+            while futures:  # each is freed when the next is asked for
+                yield futures.popleft().result()
 
     def begin(self, work: Callable[[Task], Done], task: Task) -> Future[Done]:
         """Begin one task in another process and return its result to come; otherwise as `do`."""
+        _end_if_importing()
         with self._starting() as pool:
             return pool.submit(work, task)
 
@@ -162,11 +175,19 @@ class Workers:
         # alone from their first instruction on, and is delivered here as soon as they are started
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            yield self._pool
-        except BrokenProcessPool as error:
-            raise RunFailed(DIED) from error
+            with self._surviving():
+                yield self._pool
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    @contextmanager
+    def _surviving(self) -> Iterator[None]:
+        """Raise RunFailed with the reason if a worker dies."""
+        try:
+            yield
+        except BrokenProcessPool as error:
+            ends = [child.exitcode for child in self._context.started if child.pid is not None]
+            raise RunFailed(UNGUARDED if EXIT_UNGUARDED in ends else DIED) from error
 
 
 def pooled(
@@ -184,13 +205,10 @@ def pooled(
             yield islice(results, len(group))
 
 
-def _results(futures: deque[Future[Done]]) -> Iterator[Done]:
-    """Yield results; each is freed when the next is asked for."""
-    while futures:
-        try:
-            yield futures.popleft().result()
-        except BrokenProcessPool as error:
-            raise RunFailed(DIED) from error
+def _end_if_importing() -> None:
+    """End this process if it is a worker that only imports the script which started it."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(EXIT_UNGUARDED)
 
 
 def _start_worker() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -73,3 +75,18 @@ def test_a_variable_that_is_no_number_of_processes_is_refused(monkeypatch, text)
     monkeypatch.setenv(WORKERS_VARIABLE, text)
     with pytest.raises(ScenarioError, match=f"DVSIM_WORKERS: '{text}' is no number of processes"):
         default_workers()
+
+
+def test_a_script_without_a_main_guard_is_told_so_in_one_line(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import dvsim\n"
+        "try:\n"
+        "    dvsim.run('h3/dv-8', messages=200_000, workers=2, replications=40)\n"
+        "except dvsim.RunFailed as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("worker processes import the script that starts them: put its")
+    assert done.stdout.count("\n") == 1
