@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from dvsim.cli.options import RunOptions
-from dvsim.cli.terminal import plain, say
+from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
     from dvsim.evidence.ledger import Ledger
+    from dvsim.results.lines import Table
 
 
 def write_ledger(
-    options: RunOptions, page: Path | None, others: Mapping[str, object], *, strict: bool
+    options: RunOptions,
+    page: Path | None,
+    others: Mapping[str, object],
+    *,
+    strict: bool,
+    verbose: bool,
 ) -> None:
     """Run what all claims speak about, print them, and write the page if one was asked for.
 
@@ -31,6 +37,8 @@ def write_ledger(
         What else was given and is about one source, by name.
     strict
         Whether too few confirmed claims are an error.
+    verbose
+        Whether the claims are printed with what they rest on, and what each parameter moves.
 
     Raises
     ------
@@ -60,7 +68,10 @@ def write_ledger(
     )
     if page is not None:
         write_page(ledger, page)
-    click.echo(_json(ledger) if options.as_json else "\n".join(_lines(ledger)))
+    if options.as_json:
+        click.echo(_json(ledger))
+    else:
+        tell(_lines(ledger, verbose=verbose), indent=0)
     if page is not None:
         say(f"ledger: {page}")
     if strict and ledger.tally.counted < ENOUGH:
@@ -70,19 +81,26 @@ def write_ledger(
         raise CriterionFailed(f"{message}, and {ENOUGH} were to be")
 
 
-def _lines(ledger: Ledger) -> list[str]:
-    from dvsim.cli.validate import coloured
+def _lines(ledger: Ledger, *, verbose: bool) -> Iterator[str | Table]:
     from dvsim.evidence.ledger.page import weighed
-    from dvsim.evidence.published.goals import lines as goal_lines
+    from dvsim.evidence.overview import claim_table, goal_table
     from dvsim.evidence.text import claim_lines
 
-    found = [coloured(plain(line)) for line in claim_lines(ledger.claims)]
-    found += ["", *(plain(line) for line in goal_lines(ledger.goals)), ""]
+    yield f"{ledger.tally}."
+    yield from (f"{one}." for one in weighed(ledger))
+    if ledger.goals.table:
+        yield ""
+        yield goal_table(ledger.goals)
+    yield ""
+    if not verbose:
+        yield claim_table(ledger.claims)
+        return
+    yield from claim_lines(ledger.claims)
+    yield ""
     for one in ledger.fitted:
         where = f"{', '.join(one.names)} of {', '.join(one.cards)}"
         moves = ", ".join(one.moves) or "none"
-        found.append(f"{where}: fitted to {', '.join(one.claims)}, moves {moves}")
-    return [*found, "", f"{ledger.tally}.", *(f"{one}." for one in weighed(ledger))]
+        yield f"{where}: fitted to {', '.join(one.claims)}, moves {moves}"
 
 
 def _json(ledger: Ledger) -> str:

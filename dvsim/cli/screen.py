@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from dvsim.progress import Shown
 
 BAR = 30  # characters of a bar, at most
+GOOD, BAD = ("pass", "confirmed", "met"), ("fail", "refuted", "missed")
+VERDICTS = dict.fromkeys(GOOD, "green") | dict.fromkeys(BAD, "red")
 FEWEST = 20  # characters of the narrowest terminal that a bar is drawn on
 
 
@@ -45,11 +47,13 @@ def print_table(table: Table, indent: int) -> None:
 def _least(table: Table, columns: Sequence[int], *, fits: bool) -> int:
     """Return the characters without which numbers, and names if they must fit, would be cut."""
     cells = list(zip(*table.all_rows, strict=True))
-    whole = {place: max(map(len, cells[place])) for place in columns}
-    wraps = {place for place in columns if not (place in table.right or fits)}
-    return sum(min(need, FEWEST) if n in wraps else need for n, need in whole.items()) + GAP * len(
-        columns
-    )
+    width = dict.fromkeys(columns, 0)
+    for place in columns:
+        whole = place in table.right or fits
+        parts = cells[place] if whole else " ".join(cells[place]).split()
+        width[place] = max(map(len, parts), default=0)
+        width[place] = width[place] if whole else min(width[place], FEWEST)
+    return sum(width.values()) + GAP * len(columns)
 
 
 def _grid(table: Table, columns: Sequence[int], indent: int, *, fits: bool) -> Grid:
@@ -71,7 +75,8 @@ def _grid(table: Table, columns: Sequence[int], indent: int, *, fits: bool) -> G
             overflow="fold",
         )
     for row in table.rows:
-        grid.add_row(*(Text(plain(row[place])) for place in columns))
+        cells = (plain(row[place]) for place in columns)
+        grid.add_row(*(Text(cell, style=VERDICTS.get(cell, "")) for cell in cells))
     if not indent:
         return grid
     shifted = Grid.grid(padding=(0, 0, 0, 0))

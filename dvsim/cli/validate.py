@@ -11,7 +11,7 @@ import click
 from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
 from dvsim.cli.options import Output, RunOptions, run_options
-from dvsim.cli.terminal import plain, say
+from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
     from dvsim.evidence.claims import Source
@@ -47,6 +47,11 @@ if TYPE_CHECKING:
     "claims are confirmed without a parameter that exists for one of them alone; with --against, "
     "if a criterion does not hold.",
 )
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Also each statistic, each column, and what each claim rests on.",
+)
 def validate(
     campaign: str | None,
     options: RunOptions,
@@ -57,14 +62,16 @@ def validate(
     everything: bool,
     ledger: Path | None,
     strict: bool,
+    verbose: bool,
 ) -> None:
     """Compare the model with what was published, statistic by statistic and claim by claim.
 
     CAMPAIGN is the folder of a source (h3, switch, zeromq, amps, osu-qpid; h3 is h3/validation, and
-    what is taken without any), or anything that `dvsim run` takes. Each published statistic is
-    printed beside the simulated one, with the verdict by the tolerance that the scenario declares,
-    and a mark whether its column was fitted or held out; then the claims of the source. All but h3
-    have claims only. A difference is a finding, not an error: the exit code is 0.
+    what is taken without any), or anything that `dvsim run` takes. First come the verdicts, then
+    the goals of the model, then each claim of the source. With --verbose each published statistic,
+    too, beside the simulated one, with the verdict by the tolerance that the scenario declares and
+    a mark whether its column was fitted or held out. All but h3 have claims only. A difference is
+    a finding, not an error: the exit code is 0.
 
     With --all: all claims of all sources, one of them by emulated runs with a real RabbitMQ, and
     what each fitted parameter serves; --scale is of the h3 messages alone then. The page of this
@@ -76,7 +83,7 @@ def validate(
         from dvsim.cli.ledger import write_ledger
 
         others = {"CAMPAIGN": campaign, "--against": against, "--claims": folder}
-        write_ledger(options, ledger, others, strict=strict)
+        write_ledger(options, ledger, others, strict=strict, verbose=verbose)
     elif ledger is not None:
         message = "--ledger is for --all: dvsim validate --all --ledger docs/claims.md"
         raise click.UsageError(message)
@@ -87,10 +94,12 @@ def validate(
     elif meta is not None or taken is not None:
         raise click.UsageError(f"{'--as' if meta is None else '--lab'} is for --against")
     else:
-        _validate(campaign or "h3", options, folder, strict=strict)
+        _validate(campaign or "h3", options, folder, strict=strict, verbose=verbose)
 
 
-def _validate(campaign: str, options: RunOptions, folder: Path | None, *, strict: bool) -> None:
+def _validate(
+    campaign: str, options: RunOptions, folder: Path | None, *, strict: bool, verbose: bool
+) -> None:
     from dvsim.evidence.claims import load_source
     from dvsim.evidence.validation import validate as validate_runs
 
@@ -105,7 +114,7 @@ def _validate(campaign: str, options: RunOptions, folder: Path | None, *, strict
             slots = any(run.scenario.LENGTH == "slots" for run in runs)
             what = "slots" if slots and not validation.rows else "messages"
             say(f"{what} scaled by {options.scale:g}: not the published workload\n")
-        _print(validation, runs, options)
+        _print(validation, runs, options, verbose=verbose)
         for path in written:
             say(f"report: {path}")
     if strict:
@@ -136,21 +145,30 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
     return scenarios
 
 
-def _print(validation: Validation, runs: Sequence[Run | PointsStudy], options: RunOptions) -> None:
+def _print(
+    validation: Validation,
+    runs: Sequence[Run | PointsStudy],
+    options: RunOptions,
+    *,
+    verbose: bool,
+) -> None:
+    from dvsim.evidence.overview import miss_table, overview
     from dvsim.evidence.published.goals import goals
-    from dvsim.evidence.published.goals import lines as goal_lines
     from dvsim.evidence.text import lines
 
-    for line in lines(validation, intervals=options.replications != 1):
-        click.echo(coloured(plain(line)))
     reached = goals(validation, asked_of(runs))
-    if reached.table:
-        click.echo("\nGoals (of columns that were held out; floor: between the paper's two runs)")
-        for line in goal_lines(reached):
-            click.echo(plain(line))
-    for run in runs:
-        if run.folder is not None:
-            say(f"kept {run.scenario.name}: {run.folder}")
+    tell(overview(validation, reached), indent=0)
+    if verbose:
+        say("")
+        tell(lines(validation, intervals=options.replications != 1), indent=0)
+        tell(miss_table(reached), indent=0)
+    say("")
+    if verbose:
+        for run in runs:
+            if run.folder is not None:
+                say(f"kept {run.scenario.name}: {run.folder}")
+    else:
+        say(f"kept in {options.out}; --verbose prints each statistic, column and claim")
 
 
 def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Scenario]:
@@ -159,19 +177,6 @@ def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Scenario]:
 
     systems = [run.scenario for run in runs if not kind_of(run.scenario).studies]
     return cast("list[Scenario]", systems)
-
-
-def coloured(line: str) -> str:
-    """Colour the verdict of a line; click takes the colour out again if stdout is no terminal."""
-    import os
-
-    if "NO_COLOR" in os.environ:
-        return line
-    words = {" pass  ": "green", " fail  ": "red", "  confirmed": "green", "  refuted": "red"}
-    for word, colour in words.items():
-        if word in line:
-            return line.replace(word, click.style(word, fg=colour))
-    return line
 
 
 def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:

@@ -109,6 +109,11 @@ def log_error(simulated: float, measured: float) -> float | None:
     return math.log(simulated / measured) if simulated > 0 and measured > 0 else None
 
 
+def log_text(error: float | None) -> str:
+    """Return a logarithmic error for people: ``+0.120``, ``-`` where there is none."""
+    return "-" if error is None else f"{error:+.3f}"
+
+
 def within(error: float | None, tolerance: float) -> bool:
     """Return whether there is a logarithmic error and it is within a relative tolerance."""
     return error is not None and abs(error) <= math.log1p(tolerance)

@@ -1,10 +1,11 @@
-"""A validation as plain lines: one line says one thing and repeats its key, so that grep works."""
+"""A whole validation: one line says one thing and repeats its key, so that grep works."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from dvsim.evidence.validation import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
+from dvsim.results.lines import Table
 
 _ROW_HEAD = (
     "scenario",
@@ -33,8 +34,8 @@ _COLUMN_HEAD = (
 )
 
 
-def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str]:
-    """Yield the whole validation: statistics, columns, claims, tallies.
+def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str | Table]:
+    """Yield the whole validation: statistics and columns as tables, claims, tallies.
 
     Parameters
     ----------
@@ -53,19 +54,17 @@ def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str]:
     yield from _tallies(validation)
 
 
-def _compared(validation: Validation, *, intervals: bool) -> Iterator[str]:
+def _compared(validation: Validation, *, intervals: bool) -> Iterator[str | Table]:
     yield "Statistics (rates in 1/s; low and high: 95 % interval over replications)"
-    rows = (_row(row, intervals=intervals) for row in validation.rows)
-    yield from aligned([_ROW_HEAD, *rows], right=range(5, 10))
+    rows = [_row(row, intervals=intervals) for row in validation.rows]
+    yield Table(_ROW_HEAD, rows, range(5, 10), keys=5)
     yield ""
     yield "Columns (mean, empty share and p75 to p99 within the declared tolerance)"
-    yield from aligned(
-        [
-            _COLUMN_HEAD,
-            *(_column(column, "as printed") for column in validation.columns),
-            *(_column(column, "as messages") for column in validation.columns_as_messages),
-        ]
-    )
+    columns = [
+        *(_column(column, "as printed") for column in validation.columns),
+        *(_column(column, "as messages") for column in validation.columns_as_messages),
+    ]
+    yield Table(_COLUMN_HEAD, columns, keys=4)
     yield ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -69,3 +69,9 @@ class Table:
 
 
 GAP = 2  # blanks between columns
+
+
+def plain_lines(parts: Iterable[str | Table]) -> Iterator[str]:
+    """Yield lines, and the tables among them as plain lines."""
+    for part in parts:
+        yield from [part] if isinstance(part, str) else part.lines()

@@ -66,7 +66,7 @@ def test_a_claim_of_a_source_in_any_folder_is_decided(source):
 
 def test_a_range_that_the_run_does_not_reach_is_not_confirmed(source):
     (source / "claims.csv").write_text(ROWS.format(op="lt", low="", high=0.01))
-    text = invoke(source).stdout
+    text = invoke(source, "--verbose").stdout
     assert "MINE-1  not reproduced: Nearly all packets are accepted at a low load" in text
     assert "claimed below 0.01" in text
 

@@ -94,6 +94,17 @@ def test_a_table_fits_the_terminal_and_loses_nothing(kept, shown, asked, columns
         assert words(plain[asked]) == words(text)
 
 
+def test_a_validation_fits_the_terminal_whatever_is_asked_of_it(kept):
+    asked = ["validate", *SYSTEM[1:], "--out", kept[0]]
+    short, long = all_on_terminal([asked, [*asked, "--verbose"]], 80)
+    for text in (short, long):
+        own = [line for line in lines(text) if "runs" not in line]  # a path stays whole
+        assert "claims:  " in own[2]
+        assert max(map(len, own)) <= 80
+    assert "H3-25" in short and "Statistics" not in short
+    assert "Statistics" in long and COLOUR.search(short)
+
+
 def test_a_narrow_terminal_gets_whole_numbers(kept, shown):
     assert set(words(kept[1][SYSTEM[1]])) == set(words(shown[SYSTEM[1], 30]))
 

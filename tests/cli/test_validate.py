@@ -1,6 +1,7 @@
 """What `dvsim validate` prints: every statistic, every claim, and as JSON."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -29,7 +30,7 @@ def result_of(folder, *arguments):
 
 
 def test_every_published_statistic_is_printed_beside_the_simulated_one(folder):
-    lines = result_of(folder, "h3").splitlines()
+    lines = result_of(folder, "h3", "--verbose").splitlines()
     printed = [line for line in lines if " as printed " in line and line.startswith("h3/")]
     assert len(printed) == 210 + 20  # the statistics, then the columns
     assert [line for line in lines if line.startswith("h3/dv-256 ") and " as messages " in line]
@@ -38,6 +39,32 @@ def test_every_published_statistic_is_printed_beside_the_simulated_one(folder):
 def test_every_claim_is_printed(folder):
     text = result_of(folder, "h3")
     assert all(f"\nH3-{number:02} " in text for number in range(1, 26))
+    text = result_of(folder, "h3", "--verbose")
+    assert all(f"\nH3-{number:02}    $ dvsim " in text for number in range(1, 26))
+
+
+def test_the_verdicts_come_first_and_fit_a_screen(folder):
+    text = result_of(folder, "h3")
+    lines = text.removeprefix("messages scaled by 0.0005: not the published workload\n\n")
+    first = lines.splitlines()
+    assert re.fullmatch(r"claims:  \d+ of 25 confirmed(, \d+ [a-z ]+)+", first[0])
+    columns = r"Data Vortex \d+ of 10, held out \d+ of 7; InfiniBand \d+ of 10, held out \d+ of 7"
+    assert re.fullmatch(rf"columns: {columns} within tolerance, as printed", first[1])
+    assert re.fullmatch(r"goals:   \d of 8 met", first[2])
+    assert first[5].split() == ["goal", "wanted", "got", "floor"]
+    assert len(first) < 50
+    assert "--verbose" in first[-1]
+
+
+def test_the_counts_are_those_of_the_json(folder):
+    content = json.loads(result_of(folder, "h3", "--json"))
+    text = result_of(folder, "h3")
+    confirmed = sum(claim["verdict"] == "confirmed" for claim in content["claims"])
+    met = sum(goal["met"] for goal in content["goals"])
+    assert f"claims:  {confirmed} of 25 confirmed" in text
+    assert f"goals:   {met} of {len(content['goals'])} met" in text
+    for claim in content["claims"]:
+        assert f"{claim['id']}  {claim['verdict']}" in text
 
 
 def test_scaled_messages_are_said_to_be_scaled(folder):
@@ -108,7 +135,7 @@ def test_strict_fails_if_nothing_was_compared(folder):
 def test_one_replication_has_no_interval(folder):
     (line,) = [
         line
-        for line in result_of(folder, "h3/fdr-8").splitlines()
+        for line in result_of(folder, "h3/fdr-8", "--verbose").splitlines()
         if " r1 " in line and " mean " in line
     ]
     assert line.split()[8:10] == ["-", "-"]

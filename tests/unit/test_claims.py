@@ -20,6 +20,7 @@ from dvsim.evidence.claims.source import Claim
 from dvsim.evidence.text import lines
 from dvsim.evidence.validation import validate
 from dvsim.kinds.rabbitmq.spec import Tolerance
+from dvsim.results.lines import plain_lines
 
 LOOSE = Tolerance(mean=1e9, empty_share=1.0, quantile=1e9, std=1e9, extreme=1e9)
 
@@ -376,7 +377,7 @@ def test_counters_of_a_kind_of_component_do_not_include_others():
 
 def test_every_line_of_text_can_be_found_by_its_key():
     validation = validate([vortex(8, 900_000), tcp(8, 150_000)])
-    text = list(lines(validation))
+    text = list(plain_lines(lines(validation)))
     assert len([line for line in text if line.startswith("h3/fdr-8 ")]) == 20 + 2
     assert len([line for line in text if line.startswith("h3/dv-8 ")]) == 44 + 4
     # verdict, why it is not confirmed, what it rests on, what was fitted, command

@@ -11,6 +11,7 @@ from dvsim.evidence.validation import claimed, validate
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.result import Study
 from dvsim.report.verdict import claims_sentences
+from dvsim.results.lines import plain_lines
 from dvsim.session import run_scenarios
 
 
@@ -189,7 +190,7 @@ def test_every_claim_names_packaged_scenarios():
 
 
 def test_the_text_has_claims_and_no_empty_tables(validated):
-    text = list(lines(validated))
+    text = list(plain_lines(lines(validated)))
     assert text[0] == "Claims"
     assert "claims confirmed: 8 of 8, of them 3 by definition" in text
     assert claims_sentences(validated) == [

@@ -5,9 +5,11 @@ from math import log
 
 import pytest
 
-from dvsim.evidence.published.goals import Goals, free_parameters, goals, lines
+from dvsim.evidence.overview import goal_table, miss_table
+from dvsim.evidence.published.goals import Goals, free_parameters, goals
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.load import load
+from dvsim.results.lines import plain_lines
 
 
 def row(column, statistic, published, simulated, **more):
@@ -91,7 +93,7 @@ def test_empty_intervals_are_held_against_what_the_quantiles_allow(empty, points
 def test_a_statistic_that_became_zero_is_the_worst_miss_and_has_no_error():
     _, found = table([*both("95%", 50, 60, 0), *both("max", 9, 9, 90)])
     assert [one.statistic for one in found.misses] == ["95%", "max"]
-    text = list(lines(found))
+    text = list(plain_lines([goal_table(found), *miss_table(found)]))
     assert text[0].split() == ["goal", "wanted", "got", "floor"]
     assert text[-2].split() == ["h3/dv-8", "r2", "95%", "60", "0", "-", "-0.182"]
     assert text[-5] == ""

@@ -108,8 +108,11 @@ def test_all_writes_text_and_page(gathered, tmp_path):
     assert to.read_text(encoding="utf-8") == page(LEDGER)
     assert gathered[0]["seed"] == 7
     lines = result.stdout.splitlines()
+    assert lines[0] == "5 of 7 claims confirmed, 1 refuted, 1 not testable."
+    assert ["ZMQ-1", "confirmed", "yes", "yes", "It", "is", "so"] in [x.split() for x in lines]
+    lines = CliRunner().invoke(cli, ["validate", "--all", "--verbose"]).stdout.splitlines()
+    assert lines[0] == "5 of 7 claims confirmed, 1 refuted, 1 not testable."
     assert "ZMQ-1  confirmed, fitted: It is so [section 3.1]; claimed yes, simulated yes" in lines
-    assert "5 of 7 claims confirmed, 1 refuted, 1 not testable." in lines
     assert "decode of client: fitted to ZMQ-17, moves ZMQ-17" in lines
 
 

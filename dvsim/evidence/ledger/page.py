@@ -184,7 +184,7 @@ def _goals(ledger: Ledger) -> Iterator[str]:
     yield ""
     yield (
         "Of the columns that no parameter was fitted to; the floor is how far the two runs of the "
-        "paper lie apart. A line for each statistic is in `dvsim validate h3`."
+        "paper lie apart. A line for each statistic is in `dvsim validate h3 --verbose`."
     )
     yield ""
     yield from table(

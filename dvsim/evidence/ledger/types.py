@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dvsim.evidence.published.goals import Goals
@@ -12,6 +13,19 @@ ENOUGH = 55
 """Confirmed claims, without those that have a parameter of their own, that were to be reached."""
 
 WORDS: tuple[ClaimWord, ...] = ("confirmed", "refuted", "not reproduced", "not testable")
+
+
+def counts_text(verdicts: Iterable[str], what: str = "") -> str:
+    """Return how many claims have which verdict.
+
+    Examples
+    --------
+    >>> counts_text(["refuted", "confirmed", "confirmed"])
+    '2 of 3 confirmed, 1 refuted'
+    """
+    words = Counter(verdicts)
+    first = f"{words['confirmed']} of {words.total()}{what} confirmed"
+    return ", ".join([first, *(f"{words[word]} {word}" for word in WORDS[1:] if words[word])])
 
 
 @dataclass(frozen=True)
@@ -74,9 +88,7 @@ class Tally:
 
     def __str__(self) -> str:
         """Return the tally as a sentence without its full stop."""
-        counts = [f"{count} {word}" for word, count in self.words.items() if count]
-        counts[0] = f"{self.words['confirmed']} of {self.total} claims confirmed"
-        return ", ".join(counts)
+        return counts_text(Counter(self.words).elements(), " claims")
 
 
 @dataclass(frozen=True)

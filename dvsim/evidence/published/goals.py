@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log
 
-from dvsim.evidence.numbers import within
+from dvsim.evidence.numbers import log_text, within
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.types import Parameter
@@ -129,36 +129,6 @@ def _numbers(card: str, parameter: Parameter) -> Iterator[str]:
         yield f"{name}, per byte"
 
 
-def lines(reached: Goals) -> Iterator[str]:
-    """Yield the goals and what misses them, as lines that `grep` can find."""
-    from dvsim.evidence.text import aligned
-
-    head = ("goal", "wanted", "got", "floor", "")
-    rows = (
-        (item.what, item.wanted, item.got, item.floor, "met" if item.met else "missed")
-        for item in reached.table
-    )
-    yield from aligned([head, *rows])
-    if not reached.misses:
-        return
-    yield ""
-    yield f"Held-out statistics that are not within {NEAR:.0%} (other run: that of the paper)"
-    misses = (
-        (
-            row.scenario,
-            row.column,
-            row.statistic,
-            f"{row.published:.0f}",
-            f"{row.simulated:.0f}",
-            _signed(row.log_error),
-            _signed(apart),
-        )
-        for row, apart in zip(reached.misses, reached.apart, strict=True)
-    )
-    heads = ("scenario", "column", "statistic", "published", "simulated", "error", "other run")
-    yield from aligned([heads, *misses], right=range(3, 7))
-
-
 Others = dict[tuple[str, str, str], float]
 
 
@@ -188,7 +158,7 @@ def _means(path: str, rows: list[Row], other: Others) -> Goal:
     return Goal(
         f"{path}: held-out means within {MEAN_NEAR:.0%}",
         f"{len(means)} of {len(means)}",
-        f"{good} of {len(means)}, {_signed(worst.log_error)} at {worst.message_bytes} B "
+        f"{good} of {len(means)}, {log_text(worst.log_error)} at {worst.message_bytes} B "
         f"{worst.column}",
         f"{_size(_apart(floor, other)):.3f} at {floor.message_bytes} B",
         good == len(means),
@@ -241,7 +211,3 @@ def _outside(column: ColumnVerdict) -> float:
 
 def _size(error: float | None) -> float:
     return float("inf") if error is None else abs(error)
-
-
-def _signed(error: float | None) -> str:
-    return "-" if error is None else f"{error:+.3f}"

@@ -1,0 +1,91 @@
+"""A validation in short: what holds, the goals, each claim in a row. The rest is in `text`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dvsim.evidence.ledger.types import counts_text
+from dvsim.evidence.numbers import log_text
+from dvsim.evidence.published.goals import NEAR, PATHS, Goals
+from dvsim.evidence.validation import Tally, tallies
+from dvsim.evidence.verdicts import ClaimVerdict, Validation
+from dvsim.results.lines import Table
+
+CLAIM_HEAD = ("claim", "verdict", "claimed", "simulated", "")
+
+
+def overview(validation: Validation, reached: Goals) -> Iterator[str | Table]:
+    """Yield the verdicts in a line each, then the goals and the claims as tables."""
+    if validation.claims:
+        yield f"claims:  {counts_text(claim.verdict for claim in validation.claims)}"
+    columns = list(_columns(validation))
+    if columns:
+        yield f"columns: {'; '.join(columns)} within tolerance, as printed"
+    elif not validation.claims:
+        yield "no column was compared"
+    if reached.table:
+        yield f"goals:   {sum(goal.met for goal in reached.table)} of {len(reached.table)} met"
+        yield ""
+        yield "Goals (of columns that were held out; floor: between the paper's two runs)"
+        yield goal_table(reached)
+    if validation.claims:
+        yield ""
+        yield claim_table(validation.claims)
+
+
+def claim_table(claims: Iterable[ClaimVerdict]) -> Table:
+    """Return a row for each claim: what is claimed, what was simulated, in one line of text."""
+    rows = [
+        (claim.id, claim.verdict, claim.expected, claim.simulated, claim.text) for claim in claims
+    ]
+    return Table(CLAIM_HEAD, rows, keys=len(CLAIM_HEAD))
+
+
+def goal_table(reached: Goals) -> Table:
+    """Return a row for each goal."""
+    head = ("goal", "wanted", "got", "floor", "")
+    rows = [
+        (item.what, item.wanted, item.got, item.floor, "met" if item.met else "missed")
+        for item in reached.table
+    ]
+    return Table(head, rows, keys=len(head))
+
+
+def miss_table(reached: Goals) -> Iterator[str | Table]:
+    """Yield the held-out statistics that are not near, with a heading; nothing if all are."""
+    if not reached.misses:
+        return
+    yield ""
+    yield f"Held-out statistics that are not within {NEAR:.0%} (other run: that of the paper)"
+    rows = [
+        (
+            row.scenario,
+            row.column,
+            row.statistic,
+            f"{row.published:.0f}",
+            f"{row.simulated:.0f}",
+            log_text(row.log_error),
+            log_text(apart),
+        )
+        for row, apart in zip(reached.misses, reached.apart, strict=True)
+    ]
+    head = ("scenario", "column", "statistic", "published", "simulated", "error", "other run")
+    yield Table(head, rows, range(3, 7), keys=3)
+
+
+def _columns(validation: Validation) -> Iterator[str]:
+    """Yield by transport how many columns pass as printed, and how many of the held-out ones."""
+    printed = [
+        tally
+        for tally in tallies(validation)
+        if tally.what == "columns" and tally.reading == "as printed"
+    ]
+    for transport in dict.fromkeys(tally.transport for tally in printed):
+        own = [tally for tally in printed if tally.transport == transport]
+        held = [tally for tally in own if tally.split == "held out"]
+        text = f"{PATHS.get(transport, transport)} {_share(own)}"
+        yield f"{text}, held out {_share(held)}" if held and held != own else text
+
+
+def _share(some: Sequence[Tally]) -> str:
+    return f"{sum(tally.passed for tally in some)} of {sum(tally.total for tally in some)}"
