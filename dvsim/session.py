@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from dvsim.asked import backend_of, check_asked, check_extent
 from dvsim.backends.code import code_version, emulated_version
@@ -31,6 +32,7 @@ def run_scenarios(
     progress: bool = False,
     report: bool = False,
     command: str | Sequence[str] = "dvsim.session.run_scenarios(...)",
+    begun: Sequence[Result] = (),
 ) -> list[Result]:
     """Run scenarios, each once for the same scenario, version, seed and replications.
 
@@ -61,6 +63,9 @@ def run_scenarios(
         Write ``report.html`` into each new folder: 5 MB. `dvsim report` makes one of any folders.
     command
         What was typed, for the manifest: the words of a command line, or a Python call.
+    begun
+        Simulated results of fewer replications of the same seed, to go on from where a kind can;
+        the answer is the same.
 
     Raises
     ------
@@ -80,7 +85,7 @@ def run_scenarios(
     check_extent(asked, times)
     questions = [to_toml(scenario) for scenario in asked]
     version = code_version() if emulation is None else emulated_version()
-    how = How(version, seed, times, emulation)
+    how = How(version, seed, times, emulation, {to_toml(one.scenario): one for one in begun})
     results: dict[str, Result] = {}
     missing: dict[str, Spec] = {}
     room: list[Path] = []  # folders that were not there before, the innermost first
@@ -103,6 +108,41 @@ def run_scenarios(
         clear_room(room)
         raise
     return [results[question] for question in questions]
+
+
+def run_enough(
+    scenarios: Sequence[Spec],
+    more: Callable[[Sequence[Result]], Sequence[bool]],
+    steps: Sequence[int],
+    **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
+) -> list[Result]:
+    """Run scenarios with as many replications as their results ask for.
+
+    How many that are depends on the results alone, in the order of their replications: never on
+    the number of workers, nor on what is kept.
+
+    Parameters
+    ----------
+    scenarios
+        What to simulate.
+    more
+        From the results so far to whether each needs more replications.
+    steps
+        Replications of the first look, of the second, …; after the last nothing is asked.
+    **asked
+        As of `run_scenarios`, but for `replications`.
+    """
+    results = run_scenarios(scenarios, replications=steps[0], **asked)
+    for times in steps[1:]:
+        places = [place for place, needed in enumerate(more(results)) if needed]
+        if not places:
+            break
+        begun = [results[place] for place in places]
+        some = [scenarios[place] for place in places]
+        found = run_scenarios(some, replications=times, begun=begun, **asked)
+        for place, result in zip(places, found, strict=True):
+            results[place] = result
+    return results
 
 
 def _kept(result: Result, out: Path | None, how: How, *, report: bool) -> Result:

@@ -23,9 +23,16 @@ class Tables(NamedTuple):
 
 
 class Gathered:
-    """Iterations of one scenario, as they are done."""
+    """Iterations of one scenario, as they are done.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    begun
+        The tables of its first replications, if they were there before.
+    """
+
+    def __init__(self, begun: Tables | None = None) -> None:
+        self._begun = begun
         self._columns: dict[str, list[np.ndarray]] = {name: [] for name in SAMPLE_COLUMNS}
         self._counters: list[tuple[int, int, str, str, float, str]] = []
         self._work_s = 0.0
@@ -53,4 +60,14 @@ class Gathered:
             {name: np.concatenate(parts) for name, parts in self._columns.items()}
         )
         counters = pd.DataFrame(self._counters, columns=list(COUNTER_COLUMNS))
-        return Tables(samples, counters.astype(dict(COUNTER_COLUMNS)), self._work_s)
+        new = Tables(samples, counters.astype(dict(COUNTER_COLUMNS)), self._work_s)
+        return new if self._begun is None else _joined(self._begun, new)
+
+
+def _joined(one: Tables, other: Tables) -> Tables:
+    """Return the tables of two runs, whose replications follow each other, as one."""
+    samples, counters = (
+        pd.concat(pair, ignore_index=True)
+        for pair in ((one.samples, other.samples), (one.counters, other.counters))
+    )
+    return Tables(samples, counters, one.work_s + other.work_s)

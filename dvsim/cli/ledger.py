@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +31,7 @@ def write_ledger(
     options
         How to run; two of them are about one source and are refused.
     page
-        Where the page goes, if anywhere.
+        Where the page goes, if anywhere; it is of all replications.
     others
         What else was given and is about one source, by name.
     strict
@@ -49,22 +48,20 @@ def write_ledger(
     """
     from dvsim.evidence.ledger import ENOUGH, gather
     from dvsim.evidence.ledger.page import write_page
-    from dvsim.session import run_scenarios
+    from dvsim.evidence.undecided import STEPS
+    from dvsim.session import run_enough, run_scenarios
 
     given = {**others, "--set": options.overrides, "--report": options.report}
     for name, value in given.items():
         if value:
             raise click.UsageError(f"--all is about all sources and takes no {name}")
+    in_full = page is not None and options.replications is None
     ledger = gather(
         run_scenarios,
-        seed=options.seed,
-        replications=options.replications,
-        out=options.out,
-        force=options.force,
+        enough=run_enough,
+        replications=STEPS[-1] if in_full else options.replications,
         scale=options.scale,
-        workers=options.workers,
-        progress=True,
-        command=["dvsim", *sys.argv[1:]],
+        **options.asked(),
     )
     if page is not None:
         write_page(ledger, page)

@@ -108,19 +108,21 @@ class RunOptions:
 
         if self.report is not None:
             one_kind(scenarios)
-        runs = run_scenarios(
-            scenarios,
-            seed=self.seed,
-            replications=self.replications,
-            out=self.out,
-            force=self.force or is_seen(backend),
-            scale=self.scale,
-            workers=self.workers,
-            backend=backend,
-            progress=True,
-            command=["dvsim", *sys.argv[1:]],
-        )
+        force = self.force or is_seen(backend)
+        asked = {**self.asked(), "force": force, "scale": self.scale, "backend": backend}
+        runs = run_scenarios(scenarios, replications=self.replications, **asked)
         return list(dict.fromkeys(runs))
+
+    def asked(self) -> dict[str, Any]:
+        """Return what `dvsim.session.run_scenarios` takes, but for replications and scale."""
+        return {
+            "seed": self.seed,
+            "out": self.out,
+            "force": self.force,
+            "workers": self.workers,
+            "progress": True,
+            "command": ["dvsim", *sys.argv[1:]],
+        }
 
     def write_report(
         self, runs: Sequence[Run | PointsStudy], validation: Validation | None

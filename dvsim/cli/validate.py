@@ -10,7 +10,7 @@ import click
 
 from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
-from dvsim.cli.options import Output, RunOptions, run_options
+from dvsim.cli.options import Output, RunOptions, one_kind, run_options
 from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ def validate(
     a mark whether its column was fitted or held out. All but h3 have claims only. A difference is
     a finding, not an error: the exit code is 0.
 
+    Without --replications there are as many, 3 to 10, as the verdicts need: what is certain is not
+    run again. --replications 10 runs all in full, and so does --ledger.
+
     With --all: all claims of all sources, one of them by emulated runs with a real RabbitMQ, and
     what each fitted parameter serves; --scale is of the h3 messages alone then. The page of this
     repository: dvsim validate --all --ledger docs/claims.md
@@ -104,7 +107,7 @@ def _validate(
     from dvsim.evidence.validation import validate as validate_runs
 
     more = [load_source(folder)] if folder is not None else []
-    runs = options.run(_load(campaign, options, more))
+    runs = _run(_load(campaign, options, more), options, more)
     validation = validate_runs(runs, more=more)
     written = options.write_report(runs, validation)
     if options.as_json:
@@ -119,6 +122,24 @@ def _validate(
             say(f"report: {path}")
     if strict:
         _require_half(validation)
+
+
+def _run(
+    scenarios: Sequence[Spec], options: RunOptions, more: Sequence[Source]
+) -> list[Run | PointsStudy]:
+    """Run scenarios with as many replications as their verdicts need, or as were asked for."""
+    from functools import partial
+
+    from dvsim.evidence.undecided import STEPS, open_verdicts
+    from dvsim.session import run_enough
+
+    if options.replications is not None:
+        return options.run(scenarios)
+    if options.report is not None:
+        one_kind(scenarios)
+    verdicts = partial(open_verdicts, more=more)
+    alone = list({scenario.name: scenario for scenario in scenarios}.values())
+    return run_enough(alone, verdicts, STEPS, **options.asked(), scale=options.scale)
 
 
 def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:
@@ -163,12 +184,24 @@ def _print(
         tell(lines(validation, intervals=options.replications != 1), indent=0)
         tell(miss_table(reached), indent=0)
     say("")
+    tell([replications_text(runs, options.replications)], indent=0)
     if verbose:
         for run in runs:
             if run.folder is not None:
                 say(f"kept {run.scenario.name}: {run.folder}")
     else:
         say(f"kept in {options.out}; --verbose prints each statistic, column and claim")
+
+
+def replications_text(runs: Sequence[Run | PointsStudy], asked: int | None) -> str:
+    """Say how many replications the verdicts rest on."""
+    times = sorted({run.replications for run in runs})
+    text = (
+        f"{times[0]} replications" if len(times) == 1 else f"{times[0]} to {times[-1]} replications"
+    )
+    if asked is not None:
+        return text.removesuffix("s" * (times == [1]))
+    return f"{text}, as many as the verdicts need; --replications 10 runs all in full"
 
 
 def asked_of(runs: Sequence[Run | PointsStudy]) -> list[Scenario]:

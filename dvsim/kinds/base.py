@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
@@ -79,12 +79,16 @@ class How:
         Replication 1 .. `replications` of `seed`.
     emulation
         How real programs are run; None simulates.
+    begun
+        Results of fewer replications, by question: a kind may go on from them instead of running
+        all. No answer depends on it.
     """
 
     version: str
     seed: int
     replications: int
     emulation: Any = None
+    begun: Mapping[str, Own] = field(default_factory=dict, compare=False)
 
     def version_of(self, scenario: Spec) -> str:
         """Return the version, with a digest of the code of a kind that dvsim does not bring."""

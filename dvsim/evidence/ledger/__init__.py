@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dvsim.evidence.claims.source import sources
 from dvsim.evidence.ledger.emulated import command_of, emulated_runs
 from dvsim.evidence.ledger.influence import served
 from dvsim.evidence.ledger.types import ENOUGH, Ledger, Tally
 from dvsim.evidence.published.goals import goals
-from dvsim.evidence.runner import Runner
+from dvsim.evidence.runner import Enough, Runner
+from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load_campaign
@@ -29,6 +31,7 @@ __all__ = ["ENOUGH", "Ledger", "Tally", "gather"]
 def gather(
     run: Runner,
     *,
+    enough: Enough | None = None,
     seed: int = 1,
     replications: int | None = None,
     out: Path | None = Path("runs"),
@@ -44,6 +47,8 @@ def gather(
     ----------
     run
         Runs scenarios.
+    enough
+        Runs them with as many replications as the verdicts need, unless `replications` are given.
     seed, replications, out, force, workers, progress, command
         See `dvsim.session.run_scenarios`. The emulated runs are always the same short ones.
     scale
@@ -56,16 +61,11 @@ def gather(
     """
     campaigns = {source.name: load_campaign(f"{source.name}/validation") for source in sources()}
     asked = [scenario for campaign in campaigns.values() for scenario in campaign]
-    run_all = partial(
-        run,
-        seed=seed,
-        replications=replications,
-        out=out,
-        force=force,
-        workers=workers,
-        progress=progress,
-        command=command,
-    )
+    how: dict[str, Any] = {"seed": seed, "out": out, "force": force, "workers": workers}
+    how |= {"progress": progress, "command": command}
+    run_all = partial(run, replications=replications, **how)
+    if enough is not None and replications is None:
+        run_all = partial(enough, more=open_verdicts, steps=STEPS, **how)
     runs = [*run_all([item for item in asked if not kind_of(item).studies], scale=scale)]
     runs += run_all([item for item in asked if kind_of(item).studies])
     emulated = emulated_runs(run, out, seed=seed, force=force, progress=progress)

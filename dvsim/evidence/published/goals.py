@@ -77,7 +77,7 @@ def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
     scenarios
         Of these runs, to count the fitted parameters of their cards; none leaves that out.
     """
-    rows = [row for row in validation.rows if _counts(row)]
+    rows = [row for row in validation.rows if counted(row)]
     held = [row for row in rows if row.split == "held out"]
     if not held:
         return Goals((), (), ())
@@ -132,7 +132,7 @@ def _numbers(card: str, parameter: Parameter) -> Iterator[str]:
 Others = dict[tuple[str, str, str], float]
 
 
-def _counts(row: Row) -> bool:
+def counted(row: Row) -> bool:
     """Return whether a row is a published number that is not zero, read as printed."""
     return row.reading == "as printed" and row.published != 0 and row.verdict != "info"
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from dvsim.backends.emu import emulate
-from dvsim.backends.sim import simulate
+from dvsim.backends.sim import Begun, simulate
 from dvsim.backends.tables import Tables
 from dvsim.emu.asked import size_facts, size_text
 from dvsim.kinds.base import How
@@ -31,7 +31,11 @@ def simulated(
 ) -> Generator[Run, None, None]:
     """Simulate scenarios and yield the run of each."""
     started = datetime.now(UTC)
-    tasks = sum(scenario.workload.iterations for scenario in scenarios) * how.replications
+    begun = [_begun(how.begun.get(to_toml(scenario))) for scenario in scenarios]
+    tasks = sum(
+        scenario.workload.iterations * (how.replications - (old.replications if old else 0))
+        for scenario, old in zip(scenarios, begun, strict=True)
+    )
     with Progress(tasks, visible=progress) as shown:
         found = simulate(
             scenarios,
@@ -39,6 +43,7 @@ def simulated(
             replications=how.replications,
             workers=workers,
             on_task=partial(_count, shown),
+            begun=begun,
         )
         with closing(found):
             for scenario, tables in zip(scenarios, found, strict=True):
@@ -72,6 +77,13 @@ def emulated(
                 size = size_facts(scenario, whole[to_toml(scenario)])
                 known = {"question": emulation.question(), **size, **facts}
                 yield _run(scenario, how, tables, started, command, known)
+
+
+def _begun(run: Run | None) -> Begun | None:
+    """Return a run of fewer replications as what a simulation goes on from."""
+    if run is None:
+        return None
+    return Begun(run.replications, Tables(run.samples, run.counters, run.manifest["wall_s"]))
 
 
 def _run(

@@ -1,0 +1,137 @@
+"""Which runs need more replications for the verdicts of a validation, and which do not.
+
+A verdict is decided where it would be the same at both ends of the 95 % interval of its value: a
+claim whose interval lies in the claimed range or outside of it; a column whose statistics are all
+within tolerance, or one of them outside; a goal that is met, or missed, whatever becomes of the
+statistics whose intervals reach over its bound. More replications would not turn it, but with the
+chance that the interval says. A statistic alone is no verdict: where its interval reaches over its
+tolerance, only a column that rests on it is open.
+
+A goal counts statistics of several runs. The dearest of those that leave it open is not asked for
+more replications while there is a cheaper one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from dvsim.evidence.claims.source import Source
+from dvsim.evidence.numbers import agrees, log_error, within
+from dvsim.evidence.published.compare import JUDGED_QUANTILES, by_key, readings
+from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, PATHS, SHARE, counted
+from dvsim.evidence.validation import validate
+from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
+from dvsim.kinds.base import kind_of
+from dvsim.results.points import PointsStudy
+from dvsim.results.run import Run
+
+STEPS = (3, 4, 6, 10)
+"""Replications after which the verdicts are looked at; the last is the full run."""
+
+Holds = Callable[[float], bool]
+
+
+def open_verdicts(results: Sequence[Run | PointsStudy], more: Iterable[Source] = ()) -> list[bool]:
+    """Return for each result whether a verdict rests on it that is not decided yet.
+
+    Parameters
+    ----------
+    results
+        All that there is, as `dvsim.evidence.validation.validate` takes them.
+    more
+        Sources beside those that dvsim carries.
+    """
+    names = undecided(validate(results, more=more), results)
+    return [result.scenario.name in names for result in results]
+
+
+def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> frozenset[str]:
+    """Return the names of the scenarios on which verdicts rest that are not decided.
+
+    Parameters
+    ----------
+    validation
+        Of the runs, all of at least two replications.
+    runs
+        Those runs.
+    """
+    names = {name for claim in validation.claims if claim.edge for name in claim.scenarios}
+    rows = [row for row in validation.rows if row.reading == "as printed"]
+    compared = {run.scenario.name: run for run in runs if isinstance(run, Run)}
+    for column in validation.columns:
+        own = [r for r in rows if (r.scenario, r.column) == (column.scenario, column.column)]
+        if _open_column(column, own, compared[column.scenario]):
+            names.add(column.scenario)
+    held = [row for row in rows if counted(row) and row.split == "held out"]
+    for path in (None, *PATHS):
+        part = [row for row in held if path in (None, row.transport)]
+        goals = [_open_goal(part, NEAR, SHARE)]
+        if path is not None:
+            means = [row for row in part if row.statistic == "mean"]
+            goals.append(_open_goal(means, MEAN_NEAR, 1.0))
+        for found in goals:
+            by_cost = sorted(found, key=lambda name: (_seconds(compared[name]), name))
+            names.update(by_cost[:-1] or by_cost)
+    return frozenset(names)
+
+
+def _seconds(run: Run) -> float:
+    """Return about how long a replication takes; the same on every machine."""
+    return float(kind_of(run.scenario).seconds(run.scenario))
+
+
+def _decided(holds: Holds, good: float, value: float, low: float, high: float) -> bool | None:
+    """Return whether it holds in all of an interval; None if in a part of it.
+
+    `good` is a value at which it does, in the middle of all that do.
+    """
+    found = holds(value)
+    same = holds(low) == found == holds(high)
+    return found if same and (found or not low <= good <= high) else None
+
+
+def _open_column(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> bool:
+    """Return whether a column would be judged otherwise at an end of an interval."""
+    parts = list(_parts(column, rows, run))
+    return None in parts and False not in parts
+
+
+def _parts(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> Iterator[bool | None]:
+    """Yield what is decided of each part of the verdict on a column; None for what is not."""
+    for row in rows:
+        judged = row.statistic == "mean" or (row.statistic in JUDGED_QUANTILES and row.published)
+        if judged and row.tolerance is not None:
+            known = (row.published, row.tolerance)
+            yield _decided(_near(*known), row.published, *_ends(row))
+    if column.empty_bounds is not None:
+        least, most = column.empty_bounds
+        slack = run.scenario.tolerance.empty_share
+        found = by_key(run.estimates())
+        interval = found.get((column.column, readings(run.scenario)["as printed"], "empty"))
+        if interval is not None:
+            middle = (least + most) / 2
+            yield _decided(lambda share: least - slack <= share <= most + slack, middle, *interval)
+
+
+def _near(published: float, tolerance: float) -> Holds:
+    return lambda value: agrees(value, published, tolerance)
+
+
+def _open_goal(rows: Iterable[Row], near: float, share: float) -> set[str]:
+    """Return the scenarios of the rows that are open, if what becomes of them turns a goal."""
+    found = [
+        (row.scenario, _decided(_close(row.published, near), row.published, *_ends(row)))
+        for row in rows
+    ]
+    sure = sum(holds is True for _, holds in found)
+    most = sum(holds is not False for _, holds in found)
+    wanted = share * len(found)
+    return {name for name, holds in found if holds is None} if sure < wanted <= most else set()
+
+
+def _close(published: float, near: float) -> Holds:
+    return lambda value: within(log_error(value, published), near)
+
+
+def _ends(row: Row) -> tuple[float, float, float]:
+    return row.simulated, row.low, row.high
