@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import Output, json_option
+from dvsim.cli.options import Output, json_option, quick_option
 from dvsim.cli.terminal import complain, say
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dvsim.evidence.calibration.fit import Fitting
 
 TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers", "optuna")
-SEARCH = ("fit", "hold_out", "parameters", *TRIALS)
+SEARCH = ("fit", "hold_out", "parameters", *TRIALS, "quick")
 
 
 @click.command()
@@ -73,6 +73,7 @@ SEARCH = ("fit", "hold_out", "parameters", *TRIALS)
     help="Where the cards go; one of the same name is replaced.",
 )
 @json_option
+@quick_option
 def calibrate(
     card: str | None,
     folders: tuple[Path, ...],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import json_option, set_option
+from dvsim.cli.options import json_option, quick_option, set_option
 from dvsim.cli.terminal import complain, say, tell
 from dvsim.results.lines import Table
 
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 )
 @set_option
 @json_option
+@quick_option
 def limit(
     scenario: str,
     until: str,

@@ -32,6 +32,28 @@ set_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 
 
+QUICK: dict[str, float] = {"scale": 0.01, "replications": 3}
+"""What ``--quick`` stands for, by the names of the options."""
+
+
+def quick_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add ``--quick`` to a verb that has the options of `QUICK`, and gets their values."""
+    meant = " ".join(f"--{name} {value:g}" for name, value in QUICK.items())
+
+    @functools.wraps(command)
+    def settled(*, quick: bool, **given: Any) -> None:  # noqa: ANN401 - as in click
+        if quick:
+            source = click.get_current_context().get_parameter_source
+            for name in QUICK:
+                if source(name) is click.core.ParameterSource.COMMANDLINE:
+                    raise click.UsageError(f"--quick is {meant}; give it or --{name}")
+            given |= QUICK
+        command(**given)
+
+    help_ = f"A first look: {meant}."
+    return click.option("--quick", is_flag=True, help=help_)(settled)
+
+
 class Output(click.Path):
     """A place to write to; not the empty name of an unset variable."""
 
@@ -181,6 +203,7 @@ def write_page(
 def run_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of `RunOptions` to a verb, which gets them in one as ``options``."""
 
+    @quick_option
     @functools.wraps(command)
     def packed(**given: Any) -> None:  # noqa: ANN401 - as in click
         own = {field.name: given.pop(field.name) for field in fields(RunOptions)}

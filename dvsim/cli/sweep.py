@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import Output, json_option, set_option
+from dvsim.cli.options import Output, json_option, quick_option, set_option
 from dvsim.cli.terminal import complain, say
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Run again, even if the answers are kept.")
 @click.option("--report", is_flag=True, help="Write a page with curves beside the table.")
 @json_option
+@quick_option
 def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - as in click
     """Run a scenario at many points and print one table.
 
