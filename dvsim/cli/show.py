@@ -31,12 +31,18 @@ _UNITS |= {"slots": "slots", "warmup": "slots", "link": "slots", "burst": "slots
 @click.argument("name", required=False, metavar="NAME|FILE|CARD", shell_complete=complete_shown)
 @set_option
 @json_option
+@click.option("--toml", "as_toml", is_flag=True, help="Print a whole file, to be changed.")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of scenario files.")
-def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bool) -> None:
+def show(
+    name: str | None, overrides: tuple[str, ...], as_json: bool, as_toml: bool, schema: bool
+) -> None:
     """Show a scenario as resolved, or a card.
 
     Each value comes with its unit and the place where it was written, each parameter of a card
     with its confidence and source. With a campaign: its scenarios.
+
+    With --toml: the same as a file that stands alone, every card in it whole. Example: dvsim show
+    h3-bridge --toml > mine.toml, then dvsim run h3/dv-8 --set system.bridge=mine.toml
     """
     if schema:
         from pydantic import TypeAdapter
@@ -50,6 +56,11 @@ def show(name: str | None, overrides: tuple[str, ...], as_json: bool, schema: bo
         return
     if name is None:
         raise click.UsageError("name a scenario, a file or a card; `dvsim list` lists them")
+    if as_toml:
+        if as_json:
+            raise click.UsageError("--toml or --json")
+        click.echo(_toml(name, overrides), nl=False)
+        return
     table, text = _describe(name, overrides)
     if as_json:
         click.echo(_json(table))
@@ -77,6 +88,19 @@ def _describe(name: str, overrides: Sequence[str]) -> tuple[dict[str, Any], str]
     return _scenario(resolve(path, overrides))
 
 
+def _toml(name: str, overrides: Sequence[str]) -> str:
+    """Return a scenario or a card as a file that stands alone."""
+    from dvsim.kinds.load import load, load_card
+    from dvsim.scenario.render import card_toml, to_toml
+
+    path, is_card = _locate(name)
+    if not is_card:
+        return to_toml(load(path, overrides))
+    if overrides:
+        raise click.UsageError("--set belongs to a scenario")
+    return card_toml(load_card(path))
+
+
 def _locate(name: str) -> tuple[Path, bool]:
     """Return the file of a name, and whether it is a card."""
     from dvsim.errors import Fault, ScenarioError
@@ -86,7 +110,7 @@ def _locate(name: str) -> tuple[Path, bool]:
 
     if name.endswith(".toml"):
         path = resolve_name(name)
-        return path, is_card(read(path).data)
+        return path, is_card(read(path))
     try:
         return resolve_name(name), False
     except ScenarioError:

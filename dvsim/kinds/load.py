@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import DEFAULT, OWN, Kind, kind_named, kinds
@@ -16,7 +15,7 @@ from dvsim.kinds.whatif import is_whatif, variants
 from dvsim.scenario import find, override
 from dvsim.scenario.card import load_card
 from dvsim.scenario.document import Document, KeyPath, read
-from dvsim.scenario.extend import read_chain
+from dvsim.scenario.extend import read_card_layers, read_chain
 from dvsim.scenario.faults import in_order, validate
 from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.schema import CampaignFile
@@ -142,7 +141,7 @@ def check_file(path: Path) -> list[Fault]:
         document = read(find.existing(path))
         if "campaign" in document.data:
             _all(_members(path))
-        elif is_card(document.data):
+        elif is_card(document):
             load_card(path)
         elif document.data.get("abstract") is True:
             return _built(read_chain(path), path, partial=True)[1]
@@ -153,16 +152,30 @@ def check_file(path: Path) -> list[Fault]:
     return []
 
 
-def is_card(data: Mapping[str, Any]) -> bool:
-    """Return whether the content of a file is that of a card."""
-    kind = data.get("kind")
-    if kind is None or data.keys() & _OF_SCENARIOS:
+def is_card(document: Document) -> bool:
+    """Return whether a file that was read is that of a card."""
+    data = document.data
+    if data.keys() & _OF_SCENARIOS:
         return False
-    return not isinstance(kind, str) or kind in KINDS or kind not in kinds()
+    kind, base = data.get("kind"), data.get("extends")
+    if base is None and kind is None:
+        return False
+    if kind is not None and (base is None or kind in KINDS):
+        return not isinstance(kind, str) or kind in KINDS or kind not in kinds()
+    if data.keys() & _PARAMETERS:
+        return True
+    try:
+        *_, last = read_card_layers(Path(document.origins[()].file))
+    except ScenarioError:
+        return False
+    return last.data.get("kind") in KINDS
 
 
-_OF_SCENARIOS = {"question", "workload", "system", "traffic", "vary", "extends", "abstract"}
+_OF_SCENARIOS = {"question", "workload", "system", "traffic", "vary", "abstract"}
 """Keys of which no card has one."""
+
+_PARAMETERS = {name for parameters in KINDS.values() for name in parameters}
+"""Keys of which no scenario has one at its top."""
 
 
 def kind_for(document: Document) -> Kind:

@@ -1,17 +1,20 @@
 """Cards: the numbers of one component, each with its source.
 
 A card is a file of its own, or a table of a scenario: one that names a card and overrides some of
-its parameters, or one with a `kind`, which is complete in itself.
+its parameters, or one with a `kind`, which is complete in itself. A file that `extends` another
+card says only what differs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, Origin, read
+from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, Origin
+from dvsim.scenario.extend import read_card_layers
 from dvsim.scenario.faults import validate
 from dvsim.scenario.find import card_names, existing, find_card, is_file, nearest
 from dvsim.scenario.kinds import CARD_HEAD, KINDS
@@ -21,6 +24,14 @@ from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import format_value
 
 _STATEMENT = ("value", "confidence", "source", "fitted")
+
+ADVICE = {
+    "confidence": 'of your own measurement "measured-here", of a data sheet "published", of a '
+    'number that you chose "assumed"',
+    "source": "of your own measurement the command or program, the machine and the day, "
+    '"perftest 2.22 on node 3, 12 May, lab.csv"; of your choice the reason for it',
+}
+"""What to write of a number that is your own."""
 
 
 def load_card(name_or_path: str | Path) -> Card:
@@ -142,12 +153,36 @@ def _statement(value: Any, origin: Origin) -> Any:  # noqa: ANN401 - any TOML va
 
 
 def _read_file(path: Path) -> tuple[Document, list[Fault]]:
-    """Read a card file; its name must be the one by which it is found."""
-    document = read(path)
-    name = document.data.get("name", path.stem)
-    if name == path.stem or not isinstance(name, str):
-        return document, []
-    return document, [document.fault(("name",), f"must be that of the file, '{path.stem}'")]
+    """Read a card file and the cards that it extends; its name is that of the file."""
+    layers = read_card_layers(path)
+    faults = []
+    for layer in layers:
+        stem = Path(layer.origins[()].file).stem
+        name = layer.data.setdefault("name", stem)
+        if name != stem and isinstance(name, str):
+            faults.append(layer.fault(("name",), f"must be that of the file, '{stem}'"))
+    merged = layers[-1]
+    for layer in reversed(layers[:-1]):
+        faults += _laid_over(merged, layer)
+    merged.origins[()] = layers[0].origins[()]  # what is missing is missing in the file itself
+    return merged, faults
+
+
+def _laid_over(base: Document, layer: Document) -> list[Fault]:
+    """Put a card over the one that it extends, and return what is wrong with that."""
+    kind, given = base.data.get("kind"), layer.data.pop("kind", None)
+    faults = []
+    if given not in (None, kind):
+        message = f"is {show(given)}; {show(base.data['name'])}, which this card extends, is a"
+        faults = [layer.fault(("kind",), f"{message} {kind} card")]
+    changed = [key for key in layer.data if key not in CARD_HEAD]
+    for key in changed:
+        base.data.pop(key, None)  # replaced as a whole, with its confidence and source
+    if changed:
+        told = f"{base.data['name']} with another {', '.join(changed)}"
+        layer.data.setdefault("title", told)
+    base.merge(layer)
+    return faults
 
 
 def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, list[Fault]]:
@@ -157,9 +192,9 @@ def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, 
         what = "missing" if kind is None else f"must be one of {', '.join(KINDS)}, not {show(kind)}"
         near = nearest(kind, KINDS) if isinstance(kind, str) else None
         return None, [*before, document.fault(("kind",), what, near)]
-    model, faults = validate(card_model(kind), document)
+    model, faults = validate(card_model(kind), document, missing=_missing)
     if faults or before:
-        return None, [*before, *faults]
+        return None, [*before, *(_with_advice(document, fault) for fault in faults)]
     parameters = {}
     for name, spec in KINDS[kind].items():
         table = getattr(model, name)
@@ -175,3 +210,19 @@ def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, 
             origin=str(document.origin((name, "value"))),
         )
     return Card(model.name, kind, model.title, model.notes, parameters), []
+
+
+def _missing(path: KeyPath) -> str:
+    """Return what is said of a key of a card that is not there."""
+    return f"missing; {ADVICE[str(path[-1])]}" if str(path[-1]) in ADVICE else "missing"
+
+
+def _with_advice(document: Document, fault: Fault) -> Fault:
+    """Return a fault; one of a number without a statement around it says how that is written."""
+    name = fault.key.rpartition(".")[2]
+    value = document.at((name,))
+    if value is None or isinstance(value, dict) or name in CARD_HEAD or fault.hint is not None:
+        return fault
+    written = f'"{value}"' if isinstance(value, str) else str(value)
+    example = f'{name} = {{ value = {written}, confidence = "measured-here", source = "…" }}'
+    return replace(fault, message=f"every number of a card says where it is from: {example}")

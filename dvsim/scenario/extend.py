@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from dvsim.errors import ScenarioError
 from dvsim.scenario import find
 from dvsim.scenario.document import Document, read
 
+Extended = Callable[[Document, Path, str], Path]
+"""Returns the file that a name after ``extends`` stands for; raises if there is none."""
+
 
 def read_chain(path: Path) -> Document:
-    """Read a file and everything that it extends, merged; the file itself wins.
+    """Read a scenario and everything that it extends, merged; the file itself wins.
+
+    Raises
+    ------
+    ScenarioError
+        If one of them cannot be read, is not there, or leads back to an earlier one.
+    """
+    layers = layers_of(path, _scenario, "a file or a scenario")
+    merged = layers[-1]
+    for layer in reversed(layers[:-1]):
+        for key in ("abstract", "name"):  # what a file says of itself is not handed on
+            merged.data.pop(key, None)
+        merged.merge(layer)
+    merged.origins[()] = layers[0].origins[()]  # what is missing is missing in the file itself
+    merged.folders = [folder for layer in layers for folder in layer.folders]
+    return merged
+
+
+def layers_of(path: Path, extended: Extended, what: str) -> list[Document]:
+    """Return a file and everything that it extends, the file itself first.
 
     Raises
     ------
@@ -25,41 +48,56 @@ def read_chain(path: Path) -> Document:
         layer = read(following)
         seen.add(following.resolve())
         layers.append(layer)
-        following = _extended(layer, following, seen)
-    merged = layers[-1]
-    for layer in reversed(layers[:-1]):
-        for key in ("abstract", "name"):  # what a file says of itself is not handed on
-            merged.data.pop(key, None)
-        merged.merge(layer)
-    merged.origins[()] = layers[0].origins[()]  # what is missing is missing in the file itself
-    merged.folders = [folder for layer in layers for folder in layer.folders]
-    return merged
+        name = layer.data.pop("extends", None)
+        if name is None:
+            return layers
+        if not isinstance(name, str):
+            raise ScenarioError([layer.fault(("extends",), f"must be text, {what}")])
+        following = extended(layer, following, name)
+        if following.resolve() in seen:
+            raise ScenarioError([layer.fault(("extends",), f"'{name}' leads in a circle")])
+    return layers
 
 
-def _extended(document: Document, path: Path, seen: set[Path]) -> Path | None:
-    """Return the file that a document extends, None if it stands alone."""
-    name = document.data.pop("extends", None)
-    if name is None:
-        return None
-    if not isinstance(name, str):
-        raise ScenarioError([document.fault(("extends",), "must be text, a file or a scenario")])
-    other = _packaged(document, name)
-    if other is None:
-        other = Path(os.path.normpath(path.parent / name))
-    if not find.is_file(other):
-        near = find.nearest(name, (file.name for file in path.parent.glob("*.toml")))
-        raise ScenarioError([document.fault(("extends",), f"no such file '{name}'", near)])
-    if other.resolve() in seen:
-        raise ScenarioError([document.fault(("extends",), f"'{name}' leads in a circle")])
-    return other
+def read_card_layers(path: Path) -> list[Document]:
+    """Return a card and every card that it extends, the card itself first; see `layers_of`."""
+    return layers_of(path, _card, "a file or a card")
 
 
-def _packaged(document: Document, name: str) -> Path | None:
-    """Return the file of a packaged scenario, ``h3/dv-8``; None if the name is that of a file."""
+def _card(document: Document, path: Path, name: str) -> Path:
+    """Return the file of the card that another extends: beside it, or a packaged one.
+
+    Raises
+    ------
+    ScenarioError
+        If there is none; with the nearest name.
+    """
     if name.endswith(".toml"):
-        return None
+        return _file(document, path, name)
+    beside, packaged = path.parent / f"{name}.toml", find.find_card(name)
+    others = [one for one in (beside, packaged) if one is not None and find.is_file(one)]
+    if not others:
+        beside_it = [file.stem for file in path.parent.glob("*.toml")]
+        near = find.nearest(name, [*find.card_names(), *beside_it])
+        raise ScenarioError([document.fault(("extends",), f"no such card '{name}'", near)])
+    return next((one for one in others if one.resolve() != path.resolve()), others[0])
+
+
+def _scenario(document: Document, path: Path, name: str) -> Path:
+    """Return the file of the scenario that another extends."""
+    if name.endswith(".toml"):
+        return _file(document, path, name)
     try:
         return find.resolve_name(name)
     except ScenarioError as error:
         text, near = f"no such scenario or file '{name}'", error.faults[0].hint
         raise ScenarioError([document.fault(("extends",), text, near)]) from None
+
+
+def _file(document: Document, path: Path, name: str) -> Path:
+    """Return the file of a name that ends in ``.toml``; it counts from the folder of the file."""
+    other = Path(os.path.normpath(path.parent / name))
+    if not find.is_file(other):
+        near = find.nearest(name, (file.name for file in path.parent.glob("*.toml")))
+        raise ScenarioError([document.fault(("extends",), f"no such file '{name}'", near)])
+    return other

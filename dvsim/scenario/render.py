@@ -115,8 +115,8 @@ def _plain(value: Any, unit: Dimension | None = None, *, whole: bool = True) -> 
 
 
 def card_toml(card: Card) -> str:
-    """Return a card as a file of its own."""
-    head = [f"{key} = {_value(getattr(card, key))}" for key in ("name", "kind", "title", "notes")]
+    """Return a card as a file of its own, which is named by the file that it is written to."""
+    head = [f"{key} = {_value(getattr(card, key))}" for key in ("kind", "title", "notes")]
     values = (line for parameter in card.parameters.values() for line in _parameter("", parameter))
     return "\n".join([*head, *values]) + "\n"
 

@@ -8,6 +8,7 @@ from switch_desk import edited, faults, small
 from dvsim.kinds.load import check_file, is_card, load
 from dvsim.kinds.switch.spec import Hot
 from dvsim.scenario import bounds
+from dvsim.scenario.document import Document
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import point_text
 
@@ -331,8 +332,8 @@ def test_a_misspelt_kind_is_no_card(tmp_path):
         "small.toml:1: kind: no such kind 'swich'; there are rabbitmq, switch, messaging; "
         "did you mean 'switch'?"
     ]
-    assert not is_card({"kind": "switch"})
-    assert is_card({"kind": "broker"})
+    assert not is_card(Document({"kind": "switch"}, {}))
+    assert is_card(Document({"kind": "broker"}, {}))
 
 
 TRACE = "load = 0.3\nslots = 400\nwarmup = 50\n"
