@@ -40,7 +40,7 @@ def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
 def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
     """Yield the table of a sweep, then what failed and where everything is."""
     from dvsim.evidence.text import aligned
-    from dvsim.report.metrics import estimate_texts
+    from dvsim.results.amounts import estimate_texts, scale_of
 
     asked = swept.manifest["asked"]
     shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
@@ -50,15 +50,15 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
         f"{swept.name}: {asked['points']:,} points{shard}, seed {asked['seed']}, "
         f"{times} replication{meaning}"
     )
-    units = [unit if (unit := swept.units.get(name)) not in ("1", None) else "" for name in results]
+    scales = {name: scale_of(swept.table[name].max(), _unit(swept, name)) for name in results}
     head = [*map(short, swept.keys)]
-    for name, unit in zip(results, units, strict=True):
+    for name, (_, unit) in scales.items():
         head += [f"{name} {unit}".strip(), "±"]
-    rows = [[*head, "bottleneck" if swept.table["bottleneck"].any() else ""]]
+    rows = [[*head, "limit" if swept.table["bottleneck"].any() else ""]]
     for record in swept.table.head(MOST).to_dict(orient="records"):
         row = [value_text(record[key], swept.units.get(key, "")) for key in swept.keys]
-        for name in results:
-            value, high = record[name], record[f"{name}_high"]
+        for name, (factor, _) in scales.items():
+            value, high = (record[end] / factor for end in (name, f"{name}_high"))
             row += (
                 []
                 if record["error"]
@@ -73,6 +73,12 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
     yield from failed_lines(swept)
     if swept.folder is not None:
         yield f"{INDENT}kept in {swept.folder}"
+
+
+def _unit(swept: Swept, name: str) -> str:
+    """Return the unit of a result as people write it; empty of a plain number."""
+    unit = swept.units.get(name, "1")
+    return {"1": "", "1/s": "msg/s" if name == "delivered_rate" else unit}.get(unit, unit)
 
 
 def failed_lines(swept: Swept) -> Iterator[str]:

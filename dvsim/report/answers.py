@@ -9,8 +9,8 @@ from dvsim.kinds.switch.result import flow_text
 from dvsim.report.metrics import NAMES, metric_text, shown
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.report.sweep import Group, Mark, Sweep
-from dvsim.report.table import number_text
 from dvsim.report.verdict import join
+from dvsim.results.amounts import number_text
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy

@@ -13,7 +13,8 @@ from dvsim.report.evidence import commands_of
 from dvsim.report.forest import Compared, forest_drawing
 from dvsim.report.overlaid import COLOURS, Side, distribution, series
 from dvsim.report.page import render, write
-from dvsim.report.table import Cell, Table, number_text
+from dvsim.report.table import Cell, Table
+from dvsim.results.amounts import number_text
 from dvsim.results.beside import Comparison, Row
 from dvsim.results.beside_studies import StudyComparison
 from dvsim.results.sides import interval_notes

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from dvsim.evidence.numbers import zero_share_bounds
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.quantiles import Published
-from dvsim.report.table import MARKS, MISSING, Cell, Table, mark, number, ratio, times
+from dvsim.report.table import MARKS, Cell, Table, mark, number, ratio, times
+from dvsim.results.amounts import MISSING
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation

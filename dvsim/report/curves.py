@@ -12,7 +12,7 @@ from dvsim.report.flow_metrics import FLOW_UNITS, READING
 from dvsim.report.metrics import LINES, NAMES, UNITS, metric_text, shown
 from dvsim.report.prepare import size_text
 from dvsim.report.sweep import Group, Mark, Sweep, Theory, value_text
-from dvsim.report.table import number_text
+from dvsim.results.amounts import number_text
 
 KEYS = {"load": "offered load (packets per slot and input)"}  # others are called by their name
 SPREAD = 8  # largest by smallest latency from which on their axis is logarithmic

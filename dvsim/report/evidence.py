@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.report.parameters import users_text
 from dvsim.report.prepare import Group, size_text
-from dvsim.report.table import MISSING, Cell, Table, number
+from dvsim.report.table import Cell, Table, number
+from dvsim.results.amounts import MISSING
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation

@@ -19,7 +19,7 @@ from dvsim.report.series import (
     smooth,
     thin,
 )
-from dvsim.report.table import number_text
+from dvsim.results.amounts import number_text
 
 POINTS_PER_TRACE = 4000  # more than a screen is wide
 POINTS_PER_PAGE = 200_000  # about 2 MB in the page

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.spread import chosen_points
-from dvsim.report.table import Cell, Table, number_text
+from dvsim.report.table import Cell, Table
+from dvsim.results.amounts import number_text
 from dvsim.results.stages import SATURATED, STAGES, stages_of
 
 if TYPE_CHECKING:

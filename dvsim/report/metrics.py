@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.switch.result import Study
 from dvsim.report.flow_metrics import FLOW_NAMES, FLOW_UNITS, shown_of_flows
 from dvsim.report.sweep import Sweep
-from dvsim.report.table import number_text
+from dvsim.results.amounts import estimate_text, number_text
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
@@ -104,22 +103,3 @@ def metric_text(study: PointsStudy, metric: str, value: float, half: float = 0.0
     if study.slot_ps is None:
         return f"{text} slots"
     return f"{text} slots ({number_text(value * study.slot_ps / PS_PER_NS)} ns)"
-
-
-def estimate_text(value: float, half: float) -> str:
-    """Write a value with half of its interval.
-
-    Examples
-    --------
-    >>> estimate_text(0.66713, 0.01927), estimate_text(85.12, 0.0), estimate_text(20595.2, 310.0)
-    ('0.667 ± 0.019', '85.1', '20,595 ± 310')
-    """
-    return " ± ".join(filter(None, estimate_texts(value, half)))
-
-
-def estimate_texts(value: float, half: float) -> tuple[str, str]:
-    """Write a value and half of its interval, without digits that this makes meaningless."""
-    if not half > 0:
-        return number_text(value), ""
-    places = max(0, 1 - math.floor(math.log10(half)))
-    return f"{value:,.{places}f}", f"{half:,.{places}f}"

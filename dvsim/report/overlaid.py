@@ -13,7 +13,7 @@ from dvsim.report.axes import layout, log_axis, tall
 from dvsim.report.drawing import Drawing, coordinates, draw
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.report.series import Floats, active, column_series, smooth, thin
-from dvsim.report.table import number_text
+from dvsim.results.amounts import number_text
 from dvsim.results.summary import column_rates, column_samples
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dvsim.report.prepare import Entry, Group, size_text
-from dvsim.report.table import Cell, Table, number_text, ratio, times
+from dvsim.report.table import Cell, Table, ratio, times
+from dvsim.results.amounts import number_text
 
 
 @dataclass(frozen=True)

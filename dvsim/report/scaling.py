@@ -12,7 +12,7 @@ from dvsim.report.drawing import Drawing, draw
 from dvsim.report.prepare import Entry, Group, size_text, transport_text
 from dvsim.report.quantiles import Published
 from dvsim.report.sweep import SYMBOLS
-from dvsim.report.table import number_text
+from dvsim.results.amounts import number_text
 from dvsim.results.beside import whole_messages
 from dvsim.results.sides import Value
 

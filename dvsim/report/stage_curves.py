@@ -11,7 +11,7 @@ from dvsim.report.curves import band, curve_drawing, simulated, x_axis
 from dvsim.report.drawing import Drawing, draw
 from dvsim.report.flow_metrics import FLOW_UNITS
 from dvsim.report.sweep import COLOURS, SYMBOLS, Group, Sweep
-from dvsim.report.table import number_text
+from dvsim.results.amounts import number_text
 
 DASHES = ("solid", "dash", "dot")  # when the colours begin again
 MOST_GROUPS = 6  # of which the stages are drawn, each in a figure

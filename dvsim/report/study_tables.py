@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report.evidence import ORIGIN, origin_cells
-from dvsim.report.metrics import NAMES, UNITS, estimate_texts, shown
+from dvsim.report.metrics import NAMES, UNITS, shown
 from dvsim.report.sweep import Mark, Sweep, is_number, value_text
-from dvsim.report.table import Cell, Table, number, number_text
+from dvsim.report.table import Cell, Table, number
+from dvsim.results.amounts import estimate_texts, number_text
 from dvsim.scenario import spec
 from dvsim.scenario.spec import Spec, plain
 

@@ -14,7 +14,8 @@ from dvsim.report.drawing import Drawing, draw
 from dvsim.report.page import render, write
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.report.sensitivity import FILE, sensitivity_drawings
-from dvsim.report.table import Cell, Table, number, number_text
+from dvsim.report.table import Cell, Table, number
+from dvsim.results.amounts import number_text
 from dvsim.scenario.find import is_file
 from dvsim.scenario.units import Dimension, format_value
 
@@ -97,7 +98,7 @@ def _sentences(swept: Swept) -> list[str]:
             f"{name} is largest, {number_text(most[name])} {unit}, at {_named(swept, most)}, and "
             f"smallest, {number_text(least[name])} {unit}, at {_named(swept, least)}."
         )
-    stages = good["bottleneck"].value_counts()
+    stages = good["bottleneck"].str.partition(" (")[0].value_counts()
     if len(stages) and any(stages.index):
         parts = [f"{stage or 'nothing'} at {count:,}" for stage, count in stages.items()]
         said.append(f"What limits, by points: {', '.join(parts)}.")
@@ -231,7 +232,7 @@ def _points(swept: Swept) -> Table:
         head=[
             *map(_short, swept.keys),
             *(text for name in names for text in (_heading(swept, name), "±")),
-            "bottleneck, or what went wrong",
+            "limit, or what went wrong",
         ],
         rows=rows,
     )

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from dvsim.results.amounts import MISSING, number_text
+
 if TYPE_CHECKING:
     from dvsim.results.paired import Change
 
 MARKS = {"pass": "✓", "fail": "✗", "info": "–"}  # a mark and a word: never colour alone
-MISSING = "–"
 
 
 @dataclass(frozen=True)
@@ -87,30 +88,6 @@ class Table:
         writer.writerow(self.csv_head or self.head)
         writer.writerows(self.csv_rows or ([cell.csv for cell in row] for row in self.rows))
         return "data:text/csv;charset=utf-8," + quote(buffer.getvalue())
-
-
-def number_text(value: float | None) -> str:
-    """Write a number with the digits that a reader can use.
-
-    Examples
-    --------
-    >>> [number_text(v) for v in (24367.1122, 0.0, 0.9671, 36.984, None)]
-    ['24,367', '0', '0.967', '37', '–']
-    """
-    if value is None or math.isnan(value):
-        return MISSING
-    if value == 0:
-        return "0"
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞"
-    size = abs(value)
-    if size >= 100:
-        text = f"{value:,.0f}"
-    elif size >= 1e-3:
-        text = f"{value:.3g}"
-    else:
-        text = f"{value:.2e}"
-    return text.replace("-", "−") if value < 0 else text
 
 
 def ratio(value: float | None, base: float | None) -> float | None:

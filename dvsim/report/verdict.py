@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from dvsim.report.evidence import claims_untold
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.rates import Contest, contests, rates_of
-from dvsim.report.table import number_text, ratio_text
+from dvsim.report.table import ratio_text
 from dvsim.report.whatif import all_answer, answer_sentences
+from dvsim.results.amounts import number_text
 from dvsim.results.emulated import made_text
 from dvsim.results.stages import SATURATED, busiest
 

@@ -31,3 +31,10 @@ def half_width(
     spread = np.nan_to_num(np.asarray(deviation, dtype=np.float64))
     half: Any = stdtrit(np.maximum(count - 1, 1), (1 + confidence) / 2) * spread / np.sqrt(count)
     return np.asarray(half, dtype=np.float64)
+
+
+def lower_end(value: npt.ArrayLike, half: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the lower end of an interval: 0 at least for what is not negative itself."""
+    middle = np.asarray(value, dtype=np.float64)
+    low = middle - np.asarray(half, dtype=np.float64)
+    return np.where(middle >= 0, np.maximum(low, 0.0), low)

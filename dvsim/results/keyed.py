@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dvsim.kinds.base import OWN, kind_named
-from dvsim.results.interval import half_width
+from dvsim.results.interval import half_width, lower_end
 from dvsim.scenario.find import natural
 from dvsim.scenario.spec import Spec, plain
 
@@ -33,7 +33,7 @@ class Keyed:
     results
         By name.
     bottleneck
-        The stage that was busiest, if it was busy enough to limit the run; else empty.
+        What limits it, `dvsim.results.stages.Limit` in words; empty of a study.
     """
 
     inner: Mapping[str, float | str]
@@ -82,7 +82,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     if len(known) == 1:
         return Estimate(mean, mean, mean)
     half = float(half_width(len(known), np.std(known, ddof=1)))
-    return Estimate(mean, mean - half, mean + half)
+    return Estimate(mean, float(lower_end(mean, half)), mean + half)
 
 
 def _plain(value: object) -> float | str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dvsim.results.amounts import amount_text, share_text
 from dvsim.results.interval import half_width
 from dvsim.results.paired import change
 from dvsim.results.run import Run
@@ -101,56 +103,26 @@ def _paged(run: Run) -> float:
     return float(paged.groupby(level=["replication", "iteration"]).sum().mean())
 
 
-def share_text(value: float) -> str:
-    """Write a share in per cent.
-
-    Examples
-    --------
-    >>> [share_text(share) for share in (0.692, 0.06, 0.00042, 0.0)]
-    ['69 %', '6.0 %', '0.042 %', '0 %']
-    """
-    percent = 100 * value
-    form = ".0f" if percent >= 10 or percent == 0 else ".1f" if percent >= 1 else ".2g"
-    return f"{percent:{form}} %"
-
-
-def scaled_text(value: float, unit: str) -> str:
-    """Write a value of ``B``, ``B/s`` or ``s`` in three digits, with a prefix of the decimal kind.
-
-    Examples
-    --------
-    >>> scaled_text(4.4e9, "B/s"), scaled_text(2.33e-7, "s"), scaled_text(0.0, "B")
-    ('4.4 GB/s', '233 ns', '0 B')
-    """
-    steps = (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")
-    small = (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")
-    rounded = float(f"{value:.3g}")
-    for step, prefix in small if unit == "s" else steps:
-        if rounded >= step:
-            return f"{rounded / step:.4g} {prefix}{unit}"
-    return f"{rounded:g} {unit}"
-
-
 MEASURES: dict[str, Measure] = {
     "overruns": Measure("buffers that overrun", _overruns, share_text),
     "empty": Measure("polls that find nothing", _empty, share_text),
-    "sram": Measure("most in the SRAM of a card", _peak, lambda value: scaled_text(value, "B")),
-    "paged": Measure("paged to disk", _paged, lambda value: scaled_text(value, "B")),
+    "sram": Measure("most in the SRAM of a card", _peak, partial(amount_text, unit="B")),
+    "paged": Measure("paged to disk", _paged, partial(amount_text, unit="B")),
     "blocked": Measure(
         "publishers of a node blocked for",
         _mean("broker", "blocked_s"),
-        lambda value: scaled_text(value, "s"),
+        partial(amount_text, unit="s"),
     ),
     "port": Measure("a sender's port in use", _port, share_text),
     "latency": Measure(
         "first word through the fabric after",
         _mean("fabric", "latency_s"),
-        lambda value: scaled_text(value, "s"),
+        partial(amount_text, unit="s"),
     ),
     "together": Measure(
         "what the fabric carries for each when all send at once",
         _mean("fabric", "rate_together"),
-        lambda value: scaled_text(value, "B/s"),
+        partial(amount_text, unit="B/s"),
     ),
     "late": Measure("words that come after a later one", _mean("fabric", "late_share"), share_text),
     "resequencing": Measure(
@@ -161,7 +133,7 @@ MEASURES: dict[str, Measure] = {
     "holding": Measure(
         "for which it holds a word back, at most",
         _mean("fabric", "order_wait_s"),
-        lambda value: scaled_text(value, "s"),
+        partial(amount_text, unit="s"),
     ),
 }
 """By the name that a scenario file uses, `dvsim.scenario.schema.Measure`."""

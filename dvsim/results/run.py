@@ -10,7 +10,10 @@ import pandas as pd
 
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.results.amounts import Amount
+from dvsim.results.keyed import estimate
 from dvsim.results.notebook import block, number, table
+from dvsim.results.stages import Limit, busiest, limit_of
 from dvsim.results.summary import as_table, estimates, rate_of, summary_columns
 
 
@@ -74,6 +77,25 @@ class Run:
         See `dvsim.results.summary.rate_of`.
         """
         return rate_of(self.summary_columns)
+
+    @cached_property
+    def rate(self) -> Amount:
+        """The mean of `rates` with its interval; not a number without samples."""
+        return Amount(*estimate(list(self.rates.values())), "msg/s")
+
+    @property
+    def payload_rate(self) -> Amount:
+        """The rate in bytes of messages per second."""
+        size = self.scenario.workload.message_bytes
+        return Amount(*estimate([rate * size for rate in self.rates.values()]), "B/s")
+
+    @cached_property
+    def limit(self) -> Limit | None:
+        """What keeps it from being faster; None of an emulated run, whose stages are not counted.
+
+        See `dvsim.results.stages.limit_of`.
+        """
+        return limit_of(busiest(self.counters), self.scenario, self.rate.value)
 
     @cached_property
     def _summary(self) -> pd.DataFrame:

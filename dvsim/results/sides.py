@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dvsim.results.interval import half_width
+from dvsim.results.interval import half_width, lower_end
 from dvsim.results.paired import Change, Each, Kind, change
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
@@ -53,7 +53,8 @@ def value_of(each: Each) -> Value:
     """Return the mean over replications, at least one, with its interval."""
     known = np.array(list(each.values()))
     half = float(half_width(known.size, known.std(ddof=1) if known.size > 1 else 0.0))
-    return Value(float(known.mean()), float(known.mean()) - half, float(known.mean()) + half)
+    mean = float(known.mean())
+    return Value(mean, float(lower_end(mean, half)), mean + half)
 
 
 def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Sides:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.results.amounts import share_text
+
 # in the order in which a message meets them
 STAGES = {
     "publisher": "publisher",
@@ -17,6 +20,7 @@ STAGES = {
     "socket": "AMQP socket",
     "broker": "broker",
 }
+KEPT_UP = 0.95  # of what an open loop offers, delivered: then nothing else limits it
 SATURATED = 0.9  # a stage busy for less than this share of the time does not limit the run alone
 
 
@@ -58,3 +62,65 @@ def bottleneck_text(counters: pd.DataFrame) -> str:
     if stage.utilisation < SATURATED:
         return f"none saturated; busiest: {stage.text}"
     return stage.text
+
+
+@dataclass(frozen=True, repr=False)
+class Limit:
+    """What keeps a run from being faster: a stage that is always busy, or what the others wait for.
+
+    Attributes
+    ----------
+    cause
+        The stage, ``waiting for credits`` where a sender waits for room, ``the offered load`` of
+        an open loop that keeps up, or ``no stage alone``.
+    stage
+        The busiest stage.
+    busy
+        For which share of the time it was busy.
+
+    Examples
+    --------
+    >>> Limit("waiting for credits", "AMQP socket", 0.75), Limit("broker", "broker", 0.987)
+    (waiting for credits (AMQP socket 75 % busy), broker (99 % busy))
+    """
+
+    cause: str
+    stage: str
+    busy: float
+
+    def __str__(self) -> str:
+        named = "" if self.cause == self.stage else f"{self.stage} "
+        return f"{self.cause} ({named}{share_text(self.busy)} busy)"
+
+    __repr__ = __str__
+
+
+def limit_of(stage: Stage | None, scenario: Scenario, rate: float) -> Limit | None:
+    """Return what limits a run; None where nothing was counted, as in an emulated run.
+
+    Parameters
+    ----------
+    stage
+        The busiest, see `busiest`.
+    scenario
+        What was run.
+    rate
+        Whole messages per second over all receivers.
+
+    Notes
+    -----
+    Where no stage is saturated a closed loop over the Data Vortex waits for credits: one for a
+    buffer of the ring, which a poll gives back.
+    """
+    if stage is None:
+        return None
+    if stage.utilisation >= SATURATED:
+        return Limit(stage.text, stage.text, stage.utilisation)
+    offered = scenario.workload.messages_per_second
+    if offered is not None and rate >= KEPT_UP * offered:
+        cause = "the offered load"
+    elif scenario.system.transport == "data-vortex":
+        cause = "waiting for credits"
+    else:
+        cause = "no stage alone"
+    return Limit(cause, stage.text, stage.utilisation)

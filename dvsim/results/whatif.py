@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dvsim.results.amounts import share_text
 from dvsim.results.measures import (
     MEASURES,
     Floats,
     Interval,
     interval,
     ratio,
-    share_text,
 )
 from dvsim.results.sides import in_common
 from dvsim.results.stages import SATURATED, busiest

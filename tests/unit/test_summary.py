@@ -150,14 +150,24 @@ def test_counters_come_back_from_the_summary():
 
 
 def test_an_estimate_is_the_mean_with_a_student_interval():
-    table = samples({(1, 1, 1): [1, 1], (2, 1, 1): [2, 2], (3, 1, 1): [3, 3]})
-    found = estimates(summarise(table, empty_counters(), vortex_scenario()))
-    row = found[(found["statistic"] == "mean") & (found["reading"] == "pieces")].iloc[0]
-    assert row["value"] == pytest.approx(2)
+    row = estimated_mean(11, 12, 13)
+    assert row["value"] == pytest.approx(12)
     assert row["high"] - row["value"] == pytest.approx(
         4.302653 / np.sqrt(3)
     )  # t(0.975, 2) s/sqrt n
     assert row["value"] - row["low"] == pytest.approx(4.302653 / np.sqrt(3))
+
+
+def test_the_interval_of_a_rate_does_not_go_below_0():
+    row = estimated_mean(1, 2, 3)
+    assert row["low"] == 0
+    assert row["high"] - row["value"] == pytest.approx(4.302653 / np.sqrt(3))
+
+
+def estimated_mean(*rates):
+    table = samples({(n, 1, 1): [rate, rate] for n, rate in enumerate(rates, start=1)})
+    found = estimates(summarise(table, empty_counters(), vortex_scenario()))
+    return found[(found["statistic"] == "mean") & (found["reading"] == "pieces")].iloc[0]
 
 
 def test_one_replication_has_no_width():
@@ -269,5 +279,9 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     assert compared.high - compared.value == pytest.approx(rate.half)
     assert swept.results["delivered_rate"] == pytest.approx(tuple(compared))
     assert reported == pytest.approx(rate.value)
+    assert (run.rate.value, run.rate.half) == pytest.approx(tuple(rate))
+    payload = swept.results["payload_rate"]
+    assert (run.payload_rate.value, run.payload_rate.high) == (payload.value, payload.high)
+    assert swept.bottleneck == str(run.limit)
     printed = [value(run.summary(), name, "messages", "mean", 1) for name in ("r1", "r2")]
     assert np.mean(printed) > 1.05 * rate.value

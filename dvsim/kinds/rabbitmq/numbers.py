@@ -12,7 +12,7 @@ from typing import Any
 
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.keyed import Estimate, Keyed, estimate, in_order
-from dvsim.results.stages import SATURATED, STAGES
+from dvsim.results.stages import STAGES, Stage, limit_of
 from dvsim.results.summary import rate_of
 
 _STATISTICS = {"mean": "mean", "50%": "p50", "99%": "p99", "empty": "empty"}
@@ -65,9 +65,10 @@ def keyed(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> Keyed:
         if name not in stages or found.value > stages[name].value:
             stages[name] = found  # the busiest of several alike
     results |= {f"busy_{name}": found for name, found in stages.items()}
-    most = max(stages, key=lambda name: stages[name].value, default="")
-    limits = most != "" and stages[most].value >= SATURATED
-    return Keyed({}, results, STAGES.get(most, most) if limits else "")
+    shares = [Stage(name, found.value) for name, found in stages.items()]
+    busiest = max(shares, key=lambda stage: stage.utilisation, default=None)
+    limit = limit_of(busiest, scenario, results["delivered_rate"].value)
+    return Keyed({}, results, "" if limit is None else str(limit))
 
 
 def _names(columns: Mapping[str, object]) -> list[str]:
