@@ -1,4 +1,4 @@
-"""Answers to open questions as text: the paragraph, then the table of its figures."""
+"""Answers to open questions as text: one sentence, then its table."""
 
 from __future__ import annotations
 
@@ -38,16 +38,17 @@ def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
 
 
 def answer_lines(answer: Answer) -> Iterator[str]:
-    """Yield an answer: the question, the paragraph, the table, what is assumed, where it is."""
+    """Yield an answer: the question, one sentence, the table, what is assumed, where it is."""
     from dvsim.evidence.text import aligned
+    from dvsim.results.measures import MEASURES
 
     whatif = answer.whatif
     yield f"{whatif.name}: {whatif.title}"
     yield from _wrapped(whatif.question)
     yield ""
-    yield from _wrapped(answer.paragraph())
+    yield from _wrapped(answer.sentence())
     yield ""
-    figures = range(2, 5 + len(whatif.also))
+    figures = range(2, 4 + len(whatif.also))
     for line in aligned([*_rows(answer)], right=figures):
         yield INDENT + line
     one = answer.parts[0].outcomes[0].run
@@ -56,6 +57,7 @@ def answer_lines(answer: Answer) -> Iterator[str]:
     yield f"{INDENT}seed {one.seed}, {answer.replications} replication{'s' * many}" + (
         f"; {meaning}" if many else ", which says nothing about the spread between runs"
     )
+    yield from _wrapped("; ".join(f"{name}: {MEASURES[name].heading}" for name in whatif.also))
     for number, text in enumerate(whatif.assumed):
         yield from _wrapped(("" if number else "Assumed: ") + text)
     if one.folder is not None:
@@ -72,26 +74,26 @@ def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
 
 def _wrapped(text: str) -> list[str]:
     """Break a text into lines, but not between a figure and its sign or unit."""
-    glued = re.sub(r"(?<=\d) (?=[%±]|[kMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
+    glued = re.sub(r"(?<=\d) (?=[%±]|[KkMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
     lines = textwrap.wrap(glued, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
     return [line.replace("\xa0", " ") for line in lines]
 
 
 def _rows(answer: Answer) -> Iterator[list[str]]:
     """Yield the heading and a row for each outcome."""
-    from dvsim.results.whatif import limit_text, times_text
+    from dvsim.results.whatif import limit_text, rate_text
+    from dvsim.results.whatif_sentence import times_text
 
-    yield ["", "with", answer.unit, "±", "ratio", *answer.whatif.also, "limit"]
+    yield ["", "variant", answer.unit, "ratio", *answer.whatif.also, "limit"]
     for part in answer.parts:
         for place, outcome in enumerate(part.outcomes):
             yield [
                 "" if place else part.label,
                 outcome.says,
-                f"{outcome.rate.value:,.0f}",
-                f"{outcome.rate.half:,.0f}" if answer.replications > 1 else "-",
+                rate_text(outcome.rate),
                 "" if outcome.ratio is None else times_text(outcome.ratio),
                 *(_cell(outcome.also(name), name) for name in answer.whatif.also),
-                limit_text(outcome).removeprefix("limit: "),
+                limit_text(outcome),
             ]
 
 
@@ -110,8 +112,8 @@ def _json(answer: Answer) -> dict[str, Any]:
             "with": outcome.says,
             "rate": _interval(outcome.rate),
             "ratio": _interval(outcome.ratio),
-            "limit": outcome.limit,
-            "busy": _finite(outcome.busy),
+            "limit": None if outcome.limit is None else outcome.limit.cause,
+            "busy": None if outcome.limit is None else outcome.limit.busy,
             **{name: _finite(outcome.also(name)) for name in whatif.also},
         }
         for part in answer.parts
@@ -120,7 +122,7 @@ def _json(answer: Answer) -> dict[str, Any]:
     return {
         "name": whatif.name,
         "question": whatif.question,
-        "answer": answer.paragraph(),
+        "answer": answer.sentence(),
         "unit": answer.unit,
         "outcomes": outcomes,
         "assumed": list(whatif.assumed),

@@ -36,7 +36,7 @@ class VariantTable(Layer):
     """One way in which things could be otherwise."""
 
     name: Annotated[Name, AfterValidator(_plain_name)] = Field(description="in names of runs")
-    says: Text = Field(description="what is different, to follow 'with'")
+    says: Text = Field(description="what is different, as in '… would change nothing'")
 
     @model_validator(mode="after")
     def _differs(self) -> VariantTable:
@@ -58,10 +58,10 @@ class WhatIfFile(Layer):
     """An open question: scenarios as they are, and varied."""
 
     title: Text
-    question: Text = Field(description="what the answer, one paragraph of figures, is to")
+    question: Text = Field(description="what the answer, one sentence and a table, is to")
     source: Text = Field(description="where it was left open")
     assumed: list[Text] = Field(min_length=1, description="what the answer rests on")
-    baseline: Text = Field(description="what the scenarios are as they are, to follow 'with'")
+    baseline: Text = Field(description="what the scenarios are as they are, as in 'with …'")
     rate: Literal["all", "each"] = Field(
         "all", description="messages of all receivers together, or of each of them"
     )

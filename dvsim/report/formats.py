@@ -141,7 +141,11 @@ def runs_text(
     return markdown(
         parts["title"],
         [
-            ("The answer", [parts["intro"], *parts["sentences"], parts["rates"]]),
+            (
+                "The answer",
+                [parts["intro"], *parts["sentences"], *parts["answers"], parts["rates"]],
+            ),
+            ("Assumed", parts["assumed"]),
             ("What limits it", [*parts["pipelines"], parts["stages"], parts["emulated"]]),
             ("Published and simulated", [*parts["qq_figures"], *optional(parts, "columns")]),
             ("Statistics", tables),

@@ -1,4 +1,4 @@
-"""The answer to an open question on the page: its paragraph first, and the table of its figures."""
+"""The answer to an open question on the page: its sentence first, then its table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dvsim.report.drawing import Drawing
 from dvsim.report.table import Cell, Table, number
 from dvsim.report.whatif_figure import answer_drawing
 from dvsim.results.measures import MEASURES
-from dvsim.results.whatif import Answer, Outcome, answers, limit_text, times_text
+from dvsim.results.whatif import Answer, Outcome, answers, limit_text, rate_text
+from dvsim.results.whatif_sentence import times_text
 
 if TYPE_CHECKING:
     from dvsim.report.prepare import Group
@@ -22,12 +23,14 @@ def answers_of(groups: Sequence[Group]) -> list[Answer]:
 
 
 def answer_sentences(groups: Sequence[Group]) -> list[str]:
-    """Tell each answer, its gist first, then what it rests on; nothing where there is none."""
-    said = []
-    for answer in answers_of(groups):
-        assumed = f"Assumed: {' '.join(answer.whatif.assumed)}"
-        said += [answer.gist(), answer.figures(), assumed]
-    return said
+    """Tell each answer in one sentence; nothing where there is none."""
+    return [answer.sentence() for answer in answers_of(groups)]
+
+
+def answer_assumptions(groups: Sequence[Group]) -> list[str]:
+    """Return what the answers rest on, each assumption once."""
+    every = (text for answer in answers_of(groups) for text in answer.whatif.assumed)
+    return list(dict.fromkeys(every))
 
 
 def all_answer(groups: Sequence[Group]) -> bool:
@@ -65,13 +68,12 @@ def answer_table(answer: Answer) -> Table:
                 [
                     Cell(part.label),
                     Cell(outcome.says),
-                    number(outcome.rate.value),
-                    number(outcome.rate.half if answer.replications > 1 else None),
+                    Cell(rate_text(outcome.rate), "number", raw=outcome.rate.value),
                     Cell("", "number", raw="")
                     if times is None
                     else Cell(times_text(times), "number", raw=times.value),
                     *(_cell(outcome, name) for name in also),
-                    Cell(limit_text(outcome).removeprefix("limit: ")),
+                    Cell(limit_text(outcome)),
                 ]
             )
     return Table(
@@ -82,12 +84,11 @@ def answer_table(answer: Answer) -> Table:
         ),
         head=[
             "message",
-            "with",
+            "variant",
             "rate",
-            "±",
             "ratio",
             *(MEASURES[name].heading for name in also),
-            "what limits",
+            "limit",
         ],
         rows=rows,
     )

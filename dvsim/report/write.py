@@ -29,7 +29,13 @@ from dvsim.report.rates import rates_table
 from dvsim.report.scaling import scaling_drawings
 from dvsim.report.stages import fabric_lines, stages_table
 from dvsim.report.verdict import MOST_SIZES, join, sentences
-from dvsim.report.whatif import all_answer, answer_drawings, answer_tables, answers_of
+from dvsim.report.whatif import (
+    all_answer,
+    answer_assumptions,
+    answer_drawings,
+    answer_tables,
+    answers_of,
+)
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -98,6 +104,7 @@ def page_parts(
         "sentences": sentences(groups, validation),
         "loops": join(sorted({run.scenario.loop for run in runs})),
         "answers": answer_tables(groups),
+        "assumed": answer_assumptions(groups),
         "answer_figures": answer_drawings(groups),
         "rates": rates_table(groups),
         "columns": columns_table(groups, validation, rows) if validation and judged else None,

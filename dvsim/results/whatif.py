@@ -1,4 +1,4 @@
-"""The answer to an open question: one paragraph of figures, made from the runs of its variants.
+"""The answer to an open question: what each variant gave, and one sentence made from that.
 
 Runs know by themselves to which question they belong (`dvsim.scenario.types.WhatIf`), so that an
 answer can be told of any set of them: after `dvsim run`, or from folders that were kept.
@@ -6,30 +6,22 @@ answer can be told of any set of them: after `dvsim run`, or from folders that w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dvsim.results.amounts import share_text
-from dvsim.results.measures import (
-    MEASURES,
-    Floats,
-    Interval,
-    interval,
-    ratio,
-)
+from dvsim.results.amounts import estimate_text
+from dvsim.results.measures import MEASURES, Floats, Interval, interval, ratio
 from dvsim.results.sides import in_common
-from dvsim.results.stages import SATURATED, busiest
+from dvsim.results.stages import Limit
+from dvsim.results.whatif_sentence import Gain, sentence
 from dvsim.scenario.units import format_value
 
 if TYPE_CHECKING:
     from dvsim.kinds.rabbitmq.spec import WhatIf
     from dvsim.results.run import Run
-
-UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
 
 
 @dataclass(frozen=True)
@@ -48,17 +40,14 @@ class Outcome:
         To the baseline, replication by replication; None of the baseline itself, or where nothing
         was delivered.
     limit
-        The stage that limits, in words.
-    busy
-        How busy that stage was.
+        What keeps it from being faster; None of an emulated run, whose stages are not counted.
     """
 
     run: Run
     says: str
     rate: Interval
     ratio: Interval | None
-    limit: str
-    busy: float
+    limit: Limit | None
 
     def also(self, name: str) -> float:
         """Return another measure of the run, see `dvsim.results.measures.MEASURES`."""
@@ -86,17 +75,18 @@ class Answer:
         """What the rates count."""
         return "msg/s for each receiver" if self.whatif.rate == "each" else "msg/s"
 
-    def paragraph(self) -> str:
-        """Tell the answer; every figure in it is one of the runs'."""
-        return f"{self.gist()} {self.figures()}"
+    def sentence(self) -> str:
+        """Tell the answer in one sentence, see `dvsim.results.whatif_sentence`."""
+        return sentence(self.gains(), self.replications)
 
-    def gist(self) -> str:
-        """Tell in one sentence how much changes."""
-        return _gist(self)
-
-    def figures(self) -> str:
-        """Tell what each variant gave, and what limits it."""
-        return " ".join(_part_text(part, self) for part in self.parts)
+    def gains(self) -> list[Gain]:
+        """Return the ratios to the baseline, in the order of the table."""
+        return [
+            Gain(part.label, outcome.says, outcome.ratio)
+            for part in self.parts
+            for outcome in part.outcomes
+            if outcome.ratio is not None
+        ]
 
 
 def answers(runs: Sequence[Run]) -> list[Answer]:
@@ -152,125 +142,17 @@ def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:
     for run in runs:
         receivers = run.scenario.system.receivers if _whatif(run).rate == "each" else 1
         values = np.array(list(run.rates.values())) / receivers
-        limit, busy = limit_of(run)
         times = None if base is None else ratio(values, base, common=in_common([runs[0], run])[1])
-        found.append(Outcome(run, _whatif(run).says, interval(values), times, limit, busy))
+        found.append(Outcome(run, _whatif(run).says, interval(values), times, run.limit))
         base = values if base is None else base
     return tuple(found)
 
 
-def limit_of(run: Run) -> tuple[str, float]:
-    """Return the stage that limits a run, and how busy it was.
-
-    Where no stage is saturated a closed loop waits, on the Data Vortex for credits: one for a
-    buffer of the ring, at a poll.
-    """
-    stage = busiest(run.counters)
-    if stage is None:
-        return "not counted", math.nan
-    if stage.utilisation >= SATURATED:
-        return stage.text, stage.utilisation
-    vortex = run.scenario.system.transport == "data-vortex"
-    waits = "waiting for credits" if vortex else "no stage alone"
-    return f"limit: {waits}; busiest: {stage.text}", stage.utilisation
-
-
-def _gist(answer: Answer) -> str:
-    """Say in one sentence how much changes."""
-    known = [
-        (outcome.ratio, f"({outcome.says} at {part.label})")
-        for part in answer.parts
-        for outcome in part.outcomes
-        if outcome.ratio is not None
-    ]
-    if not known:
-        return "Nothing was delivered."
-    base = answer.parts[0].outcomes[0].says
-    low = min(known, key=lambda item: item[0].value)
-    high = max(known, key=lambda item: item[0].value)
-    if max(abs(times.value - 1) for times, _ in known) <= UNCHANGED:
-        span = f"{times_text(low[0])} to {times_text(high[0])}"
-        return f"Against {base}, the rate does not change: {span}."
-    ends = [f"{times_text(times)} {where}" for times, where in dict.fromkeys((low, high))]
-    return f"Against {base}, the rate is {' to '.join(ends)}."
-
-
-def _part_text(part: Part, answer: Answer) -> str:
-    """Tell one scenario and its variants: rates, ratios, what limits, and what else was asked."""
-    told, before = [], ""
-    for alike in _alike(part.outcomes[1:]):
-        figures = [] if alike[0].ratio is None else [times_text(alike[0].ratio)]
-        before = before or part.outcomes[0].limit
-        if alike[0].limit != before:
-            figures.append(limit_text(alike[0]))
-        before = alike[0].limit
-        names = [outcome.says for outcome in alike]
-        says = " or ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
-        inside = f" ({'; '.join(figures)})" if figures else ""
-        told.append(f"{rate_text(alike[0].rate)} with {says}{inside}")
-    base = part.outcomes[0]
-    first = f"{rate_text(base.rate)} {answer.unit} with {base.says} ({limit_text(base)})"
-    text = f"At {part.label}: {first}; {', '.join(told)}."
-    return " ".join([text, *(_also(name, part) for name in answer.whatif.also)])
-
-
-def _alike(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
-    """Put neighbours together that gave the same."""
-    groups: list[list[Outcome]] = []
-    for outcome in outcomes:
-        same = groups and (groups[-1][0].rate, groups[-1][0].limit) == (outcome.rate, outcome.limit)
-        if same:
-            groups[-1].append(outcome)
-        else:
-            groups.append([outcome])
-    return groups
-
-
-def _also(name: str, part: Part) -> str:
-    """Tell the least and the most of another measure; once if all are equal."""
-    measure = MEASURES[name]
-    heading = measure.heading[0].upper() + measure.heading[1:]
-    values = [(outcome.also(name), outcome.says) for outcome in part.outcomes]
-    known = sorted(
-        ((value, says) for value, says in values if not math.isnan(value)), key=lambda item: item[0]
-    )
-    texts = [measure.text(value) for value, _ in known]
-    if not known:
-        return f"{heading}: not counted."
-    if len(set(texts)) == 1:
-        return f"{heading}: {texts[0]} in each{' that counts them' * (len(known) < len(values))}."
-    low, high = known[0], known[-1]
-    return (
-        f"{heading}: {measure.text(low[0])} with {low[1]} to {measure.text(high[0])} "
-        f"with {high[1]}."
-    )
+def rate_text(rate: Interval) -> str:
+    """Write a rate with its interval, where there is one."""
+    return estimate_text(rate.value, rate.half)
 
 
 def limit_text(outcome: Outcome) -> str:
     """Write what limits an outcome, and how busy it was."""
-    if math.isnan(outcome.busy):
-        return outcome.limit
-    share = share_text(outcome.busy)
-    return (
-        f"{outcome.limit} {share}"
-        if outcome.busy < SATURATED
-        else f"limit: {outcome.limit} {share}"
-    )
-
-
-def rate_text(rate: Interval) -> str:
-    """Write a rate with half of its interval, where there is one."""
-    return f"{rate.value:,.0f}" + (f" ± {rate.half:,.0f}" if rate.half else "")
-
-
-def times_text(times: Interval) -> str:
-    """Write a ratio with half of its interval, in as many digits as that has.
-
-    Examples
-    --------
-    >>> times_text(Interval(3.968, 0.021)), times_text(Interval(1.0, 0.0))
-    ('x 3.97 ± 0.02', 'x 1.00')
-    """
-    places = 2 if times.half >= 0.005 or not times.half else 3
-    spread = f" ± {times.half:.{places}f}" if times.half >= 0.0005 else ""
-    return f"x {times.value:.{places if spread else 2}f}{spread}"
+    return "not counted" if outcome.limit is None else str(outcome.limit)

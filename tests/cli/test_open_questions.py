@@ -1,4 +1,4 @@
-"""Is each open question answered by a paragraph whose figures are those of its runs?"""
+"""Is each open question answered by one sentence and a table with the figures of its runs?"""
 
 import json
 import re
@@ -12,7 +12,8 @@ from dvsim.cli.main import cli
 from dvsim.cli.whatif import answers_json
 from dvsim.kinds.load import load_campaign
 from dvsim.results.measures import Interval
-from dvsim.results.whatif import answers, rate_text, times_text
+from dvsim.results.whatif import answers
+from dvsim.results.whatif_sentence import Gain, sentence, times_text
 from dvsim.session import run_scenarios
 
 
@@ -66,19 +67,21 @@ def ratio(answer, size, says):
 
 
 @pytest.mark.parametrize("name", SCALES)
-def test_every_figure_of_the_paragraph_is_one_of_the_runs(answered, name):
+def test_every_figure_of_the_sentence_is_one_of_the_runs(answered, name):
     answer = answered(name)
-    told = answer["answer"]
-    for one in answer["outcomes"]:
-        assert rate_text(Interval(**one["rate"])) in told
-        if one["ratio"] is not None:
-            assert times_text(Interval(**one["ratio"])) in told
-        assert one["limit"].removeprefix("limit: ") in told
-        assert one["with"] in told
-    known = {f"{one['rate']['value']:,.0f}" for one in answer["outcomes"]}
-    rates = re.findall(r"(?:[:;,] )([\d,]+) ± [\d,]+ (?:msg/s|with)", told)
-    assert rates
-    assert set(rates) <= known
+    told = answer["answer"].lower()
+    ratios = {
+        times_text(Interval(**one["ratio"])).partition(" ±")[0] + f" at {one['member']}".lower()
+        for one in answer["outcomes"]
+        if one["ratio"] is not None
+    }
+    shown = re.findall(r"x [\d.]+ at [^,;)]+", told)
+    assert set(shown) <= ratios
+    variants = {one["with"] for one in answer["outcomes"] if one["ratio"] is not None}
+    # the baseline is what the others are held against, and no variant
+    assert sum(says.lower() in told for says in variants) >= 1
+    assert told.endswith(".")
+    assert told.count(".") == len(re.findall(r"\d\.\d", told)) + 1  # one sentence
 
 
 def test_native_amqp_is_faster_the_more_of_the_push_it_saves(answered):
@@ -90,7 +93,7 @@ def test_native_amqp_is_faster_the_more_of_the_push_it_saves(answered):
         assert all(more > 0.99 * less for less, more in pairwise(rates))
         assert found["a quarter of the push saved"]["ratio"]["value"] > 1.2
         assert found["the loopback socket"]["limit"] == "AMQP socket"
-        assert found["all of it"]["limit"] != "AMQP socket"
+        assert found["all of the push saved"]["limit"] != "AMQP socket"
 
 
 def test_bridge_processes_help_until_something_else_limits(answered):
@@ -102,8 +105,8 @@ def test_bridge_processes_help_until_something_else_limits(answered):
             assert 1.1 < ratio(answer, size, "two processes") < 1.6
         else:
             assert ratio(answer, size, "two processes") == pytest.approx(2, rel=0.1)
-        assert ratio(answer, size, "eight") < 7
-        assert outcomes(answer, size)["eight"]["limit"] != "AMQP socket"
+        assert ratio(answer, size, "eight processes") < 7
+        assert outcomes(answer, size)["eight processes"]["limit"] != "AMQP socket"
 
 
 def test_memory_alone_carries_no_more_messages(answered):
@@ -131,7 +134,7 @@ def test_order_costs_memory_in_the_ports_and_one_path_costs_rate(answered):
         assert ratio(answer, size, "order at the ports") == pytest.approx(1, rel=1e-6)
         found = outcomes(answer, size)
         assert found["order at the ports"]["resequencing"] == 0
-        assert found["order at 2,048 ports, 64 of them sending"]["resequencing"] > 100
+        assert found["order at 2,048 ports with 64 senders"]["resequencing"] > 100
     assert ratio(answer, "128 KiB", "one plane a flow") < 0.95
 
 
@@ -139,9 +142,9 @@ def test_cards_reach_more_subscribers_than_queues(answered):
     answer = answered("publish-subscribe")
     for size, faster in (("8 B", 10), ("8 KiB", 2), ("128 KiB", 1.2)):
         assert ratio(answer, size, "16 queues of one broker") < 0.6
-        assert ratio(answer, size, "4 cards, no broker") > faster
+        assert ratio(answer, size, "4 cards without a broker") > faster
     found = outcomes(answer, "8 KiB")
-    assert found["16 cards, no broker"]["port"] > found["4 cards, no broker"]["port"]
+    assert found["16 cards without a broker"]["port"] > found["4 cards without a broker"]["port"]
 
 
 def test_longer_runs_are_slower_only_where_they_page(answered):
@@ -159,7 +162,7 @@ def test_longer_runs_are_slower_only_where_they_page(answered):
         assert longer["ratio"]["value"] < 0.9
 
 
-def test_the_question_comes_first_then_one_paragraph_then_its_table(tmp_path):
+def test_the_question_comes_first_then_one_sentence_then_its_table(tmp_path):
     asked = ("run", "h3/whatif/broker-memory", "--scale", 0.005, "--replications", 1)
     result = call(*asked, "--out", tmp_path / "runs", "--report", tmp_path / "page.html")
     assert result.exit_code == 0, result.output
@@ -168,16 +171,17 @@ def test_the_question_comes_first_then_one_paragraph_then_its_table(tmp_path):
         title == "h3/whatif/broker-memory: What if runs of 128 KiB messages were ten times as long?"
     )
     assert question.strip().startswith("Does the rate at 128 KiB flatten")
-    paragraphs = [part for part in result.stdout.split("\n\n") if "  Against runs as long" in part]
-    assert len(paragraphs) == 1
+    _, told, table = result.stdout.split("\n\n")[:3]
+    said = " ".join(told.split())
+    assert re.fullmatch(r"Ten times the messages .*would change nothing\.", said)
+    heading, *rows = table.splitlines()
+    assert heading.split() == ["variant", "msg/s", "ratio", "paged", "blocked", "limit"]
+    assert [row.split()[0] for row in rows[:6:3]] == ["128", "128"]
     assert "Assumed: Everything is at a tenth" in result.stdout
-    assert "±" not in result.stdout.split("\n\n")[1]  # one replication knows no interval
+    assert "±" not in told + table  # one replication knows no interval
     page = (tmp_path / "page.html").read_text("utf-8")
-    gist, figures = " ".join(paragraphs[0].split()).split(" At 128 KiB over the Data Vortex:")
     shown = " ".join(page.replace("\u00a0", " ").replace("&#39;", "'").split())
-    assert gist in shown
-    assert figures in shown
-    assert shown.index(gist) < shown.index(figures) < shown.index("<table")
+    assert shown.index(said) < shown.index("<table") < shown.index("Everything is at a tenth")
     assert "<h1>What if runs of 128 KiB messages were ten times as long?</h1>" in shown
 
 
@@ -188,19 +192,28 @@ def test_an_answer_can_be_told_from_the_folders_that_were_kept(tmp_path):
     again = call("report", *(file.parent for file in folders), "-o", tmp_path / "page.html")
     assert again.exit_code == 0, again.output
     page = (tmp_path / "page.html").read_text("utf-8").replace("\u00a0", " ")
-    assert answers(runs)[0].gist() in page
-    assert answers(runs)[0].figures() in page
+    assert answers(runs)[0].sentence() in page
 
 
 @pytest.mark.parametrize("name", SCALES)
-def test_the_page_shows_the_paragraph_of_the_question_as_it_is(name):
+def test_the_sentence_on_the_page_is_that_of_the_table_below_it(name):
     page = (Path(__file__).parents[2] / "docs" / "what-if.md").read_text("utf-8")
     shown = page.partition(f"$ dvsim run h3/whatif/{name}\n")[2].split("…")[1]
-    told = " ".join(shown.split())
+    told, table = shown.split("\n\n")[:2]
     places = [scenario.whatif for scenario in load_campaign(f"h3/whatif/{name}")]
-    assert told.startswith(f"Against {places[0].says}, the rate ")
-    assert all(place.says in told for place in places)
-    assert told.count(" At ") + told.count(". At ") >= len({place.member for place in places})
+    found, label = [], ""
+    heading, *rows = filter(str.strip, table.splitlines())
+    for row in rows:
+        cells = re.split(r" {2,}", row.strip())
+        if row[: heading.index("variant")].strip():
+            label, *cells = cells
+        times = re.search(r"  x ([\d.]+)(?: ± ([\d.]+))?", row)
+        if times:
+            found.append(Gain(label, cells[0], Interval(float(times[1]), float(times[2] or 0))))
+        else:
+            assert cells[0] == places[0].says
+    assert [one.says for one in found] == [place.says for place in places if place.place]
+    assert " ".join(told.split()) == sentence(found, 10)
 
 
 def test_list_shows_the_questions():

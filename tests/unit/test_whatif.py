@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from run_builder import samples, vortex_scenario
 
+from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import check_file, load, load_campaign
 from dvsim.kinds.rabbitmq.spec import Measure
-from dvsim.results.measures import MEASURES, interval, ratio
+from dvsim.results.measures import MEASURES, Interval, interval, ratio
 from dvsim.results.whatif import answers
+from dvsim.results.whatif_sentence import Gain, sentence
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
 
@@ -180,16 +182,21 @@ def runs_of(asked, counts):
     return found
 
 
-def test_the_paragraph_tells_rates_and_ratios_of_replications(asked):
+def test_the_table_has_rates_and_ratios_of_replications_and_the_sentence_what_they_say(asked):
     (answer,) = answers(runs_of(asked, [(100, 200), (300, 600), (100, 200)]))
-    text = answer.paragraph()
-    assert "150 ± 635 msg/s with what is there" in text
-    assert "450 ± 1,906 with half the push (x 3.00)" in text  # alike in each: no interval
-    assert "150 ± 635 with one receiver (x 1.00)" in text
-    assert text.startswith("Against what is there, the rate is x 1.00 (one receiver at 2 KiB)")
+    rows = [line.split("  ") for line in answer_lines(answer)]
+    told = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    assert ["variant", "msg/s", "ratio", "overruns", "limit"] in told
+    assert ["2 KiB", "what is there", "150 (0 to 785)", "-", "not counted"] in told
+    assert ["half the push", "450 (0 to 2,360)", "x 3.00", "-", "not counted"] in told
+    assert ["one receiver", "150 (0 to 785)", "x 1.00", "-", "not counted"] in told
+    assert answer.sentence() == (
+        "Half the push would gain (x 3.00 at 2 KiB); one receiver would change nothing."
+    )
+    assert [answer.sentence()] in told
 
 
-def test_the_paragraph_is_not_told_without_the_baseline(asked):
+def test_the_answer_is_not_told_without_the_baseline(asked):
     runs = runs_of(asked, [(100,), (300,), (100,)])
     assert answers(runs[1:]) == []
     assert answers(runs[:1]) == []
@@ -203,7 +210,48 @@ def test_runs_of_different_seeds_are_not_held_against_each_other(asked):
 
 def test_a_change_that_nobody_would_notice_is_none(asked):
     (answer,) = answers(runs_of(asked, [(1000, 1000), (1004, 1006), (1000, 1000)]))
-    assert "Against what is there, the rate does not change" in answer.paragraph()
+    assert answer.sentence() == "Half the push or one receiver would change nothing."
+
+
+def gains(**ratios):
+    """Return gains of one variant after the other: label and ratio, or label, ratio and half."""
+    return [
+        Gain(label, says.replace("_", " "), Interval(*ratio))
+        for says, parts in ratios.items()
+        for label, *ratio in parts
+    ]
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (
+            gains(two=[("8 B", 2, 0.1), ("1 KiB", 2, 0)], four=[("8 B", 4, 0.2), ("1 KiB", 2, 0)]),
+            "Four would give all of the gain (x 4.00 at 8 B), at 1 KiB two (x 2.00).",
+        ),
+        (
+            gains(two=[("8 B", 3.5, 0.7)], four=[("8 B", 4, 0.9)]),
+            "Two would give all of the gain (x 3.50 at 8 B).",  # four may well give no more
+        ),
+        (
+            gains(two=[("8 B", 3.5, 0.1)], four=[("8 B", 4, 0.9)]),
+            "Four would give all of the gain (x 4.00 at 8 B).",
+        ),
+        (
+            gains(pages=[("8 B", 0.5, 0.1)], longer=[("8 B", 0.3, 0.1)], more=[("8 B", 1, 0.05)]),
+            "Longer would cost most (x 0.30 at 8 B); more would change nothing.",
+        ),
+        (
+            gains(up=[("8 B", 1.5, 0.1)], down=[("8 B", 0.9, 0.01)], maybe=[("8 B", 1.3, 0.4)]),
+            "Up would gain (x 1.50 at 8 B); down would cost rate (x 0.90 at 8 B); "
+            "the 3 replications do not decide maybe.",
+        ),
+        ([], "Nothing was delivered."),
+    ],
+)
+def test_the_sentence_says_what_gives_all_what_costs_and_what_changes_nothing(found, told):
+    found.sort(key=lambda one: one.label, reverse=True)
+    assert sentence(found, 3) == told
 
 
 def test_receivers_are_added_up_or_averaged(asked):

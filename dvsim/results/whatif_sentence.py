@@ -1,0 +1,135 @@
+"""The answer to an open question in one sentence, made from its ratios by rule.
+
+A ratio to the baseline *rises* or *falls* if its 95 % interval lies beyond 1 and it is further from
+1 than anybody would overlook. It *stays* if its interval has 1 in it and is narrow; a wide one
+leaves it *open*. Of a scenario that was varied the sentence names the first variant that gives all
+of the gain, within `ALIKE` or its interval, and the first that costs most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from dvsim.results.measures import Interval
+
+UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
+CHANCE = 0.1  # a ratio of one replication that is nearer to 1 may be chance
+ALIKE = 0.02  # relative; a variant that gives so little less than the best gives all of it
+NARROW = 0.1  # half of an interval around 1 that still says "nothing changes"
+
+
+class Gain(NamedTuple):
+    """What one variant gives of one scenario: `label` names the scenario, `says` the variant."""
+
+    label: str
+    says: str
+    ratio: Interval
+
+
+def sentence(gains: Sequence[Gain], replications: int) -> str:
+    """Return the answer in one sentence; `gains` are in the order of the file.
+
+    Examples
+    --------
+    >>> found = ("8 B", "two", 2), ("8 B", "four", 3.3), ("1 KiB", "two", 2), ("1 KiB", "four", 2)
+    >>> gains = [Gain(label, f"{says} processes", Interval(x, 0)) for label, says, x in found]
+    >>> sentence(gains, 10)
+    'Four processes would give all of the gain (x 3.30 at 8 B), at 1 KiB two processes (x 2.00).'
+    """
+    if not gains:
+        return "Nothing was delivered."
+    how = {one: standing(one.ratio, replications) for one in gains}
+    rises = [one for one in gains if how[one] == "rises"]
+    falls = [one for one in gains if how[one] == "falls"]
+    variants: dict[str, set[str]] = {}
+    for one in gains:
+        variants.setdefault(one.says, set()).add(how[one])
+    same = [says for says, found in variants.items() if found == {"stays"}]
+    unsure = [says for says, found in variants.items() if "open" in found]
+    parts = [
+        _ends(rises, "would give all of the gain", "would gain", max),
+        _ends(falls, "would cost most", "would cost rate", min),
+        f"{joined(same, 'or')} would change nothing" if same else "",
+    ]
+    if unsure:
+        count = f"{replications} replication{'s do' if replications > 1 else ' does'}"
+        parts.append(f"the {count} not decide {joined(unsure, 'or')}")
+    text = "; ".join(filter(None, parts))
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def standing(ratio: Interval, replications: int) -> str:
+    """Say whether a ratio to the baseline "rises", "falls", "stays" or is "open".
+
+    Examples
+    --------
+    >>> pairs = (3, 0.1), (0.9, 0.01), (1.004, 0.001), (1.2, 0.4)
+    >>> [standing(Interval(*pair), 10) for pair in pairs]
+    ['rises', 'falls', 'stays', 'open']
+    """
+    value, half = ratio
+    least = UNCHANGED if replications > 1 else CHANCE
+    if abs(value - 1) > max(least, half):
+        return "rises" if value > 1 else "falls"
+    return "stays" if half <= NARROW else "open"
+
+
+def _ends(
+    gains: Sequence[Gain], of_several: str, of_one: str, end: Callable[[Iterable[float]], float]
+) -> str:
+    """Name by scenario the first variant whose ratio is as good as the largest, or smallest."""
+    chosen: dict[str, list[Gain]] = {}
+    for label in dict.fromkeys(one.label for one in gains):
+        here = [one for one in gains if one.label == label]
+        most = end(one.ratio.value for one in here)
+        first = next(one for one in here if _as_good(one.ratio, most))
+        chosen.setdefault(first.says, []).append(first)
+    if not chosen:
+        return ""
+    verb = of_several if len({one.says for one in gains}) > 1 else of_one
+    ordered = sorted(chosen.values(), key=len, reverse=True)  # what is true of most comes first
+    said = [f"{ordered[0][0].says} {verb} ({_at(ordered[0])})"]
+    for group in ordered[1:]:
+        labels = joined([one.label for one in group], "and")
+        figures = joined([_times(one) for one in group], "and")
+        said.append(f"at {labels} {group[0].says} ({figures})")
+    return ", ".join(said)
+
+
+def _as_good(ratio: Interval, most: float) -> bool:
+    """Say whether a ratio is as far from 1 as the one that is farthest, as far as one can tell."""
+    return abs(ratio.value - most) <= max(ALIKE * most, ratio.half)
+
+
+def _at(group: Sequence[Gain]) -> str:
+    return ", ".join(f"{_times(one)} at {one.label}" for one in group)
+
+
+def _times(one: Gain) -> str:
+    return times_text(one.ratio).partition(" ±")[0]
+
+
+def times_text(times: Interval) -> str:
+    """Write a ratio with half of its interval, in as many digits as that has.
+
+    Examples
+    --------
+    >>> times_text(Interval(3.968, 0.021)), times_text(Interval(1.0, 0.0))
+    ('x 3.97 ± 0.02', 'x 1.00')
+    """
+    places = 2 if times.half >= 0.005 or not times.half else 3
+    spread = f" ± {times.half:.{places}f}" if times.half >= 0.0005 else ""
+    return f"x {times.value:.{places if spread else 2}f}{spread}"
+
+
+def joined(texts: Sequence[str], word: str) -> str:
+    """Return texts as a list in a sentence.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"], "or")
+    'a, b or c'
+    """
+    *some, last = texts
+    return f"{', '.join(some)} {word} {last}" if some else last
