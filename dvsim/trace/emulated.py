@@ -22,6 +22,8 @@ from dvsim.trace.timeline import Event, Timeline, ordinal
 
 NS_PER_US, NS_PER_S, PS_PER_NS = 1000, 10**9, 1000
 ARRIVALS = "arrivals"
+ARROWS = ("s", "f")
+"""Phases of the arrows from a call to an arrival, which a thinned timeline has no place for."""
 RATES = {"messages": "messages off the card", "published": "published", "confirmed": "confirmed"}
 """Column of a bridge's statistics -> what it is per second."""
 
@@ -75,7 +77,8 @@ def _card(number: int, receivers: int) -> str:
 
 def _add_cards(timeline: Timeline, events: list[dict[str, Any]], receivers: int) -> None:
     """Add what vicrun traced; a card is a component, and each of its threads a row."""
-    for one in sorted((one for one in events if "ts" in one), key=lambda one: float(one["ts"])):
+    shown = (one for one in events if "ts" in one and one["ph"] not in ARROWS)
+    for one in sorted(shown, key=lambda one: float(one["ts"])):
         component, args = _card(one["pid"], receivers), one["args"]
         begin = round(one["ts"] * NS_PER_US)
         if one["ph"] == "X":

@@ -37,7 +37,7 @@ class NoSpace(VicError):
 
 
 class PeerDied(VicError):
-    """VIC_EPEER: a card of the job died."""
+    """VIC_EPEER: a card of the job died or has ended, or all wait for each other."""
 
 
 class Closed(VicError):

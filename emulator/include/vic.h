@@ -36,12 +36,15 @@
  *             VIC_ETIMEDOUT  after its timeout in nanoseconds: everything is as it was. 0 looks once, VIC_FOREVER
  *                          has no such end, nor has a send for which a FIFO is full.
  *             VIC_EPEER    a card of the job died: its program was killed, or ended with another exit
- *                          code than 0 while its card was open or had not been opened yet. Not if the
+ *                          code than 0 while its card was open or had not been opened yet; vic_error_detail says
+ *                          which card, or that it was no death: see vic_barrier and mode. Not if the
  *                          launcher was told that the others go on (--if-killed leave, restart): then it
  *                          is as if the program had closed its card, and vic_peer_opens tells.
  *             VIC_ECLOSED  this card was closed by another thread, or the job has ended: the launcher
  *                          is gone (a wait with timeout 0 says so, too, 20 ms later at most), or the
  *                          programs of all other cards have ended
+ *             Functional mode: a deadlock ends none. When nothing has moved for 5 s, and at SIGINT and SIGQUIT, the
+ *             launcher says which card waits for what.
  *             A signal that is handled, and a fork, end none. vic_close waits for the packets of this card, see there.
  *             Timed mode: while the program of a card computes, or sleeps outside of these calls, model time waits for
  *             it, and so do the waits of all. Only threads of the waiting program itself do not hold it up; as long as
@@ -129,8 +132,9 @@ struct vic_attr {
 /* Join the job of the environment (VIC_JOB, VIC_CARD, VIC_CARDS, set by the launcher only), or without
  * VIC_JOB have one card in loopback. SRAM, counters and FIFO are as the last owner of the card left them,
  * even if it was killed in the middle of a call; in a new job all are 0. VIC_INFO=1 in the environment prints
- * every setting in force on stderr, VIC_CHECK=1 reports, once per counter, packets that a counter did not
- * expect: they came before it was preset, or were more than it was preset to. VIC_EBUSY: the card is open,
+ * every setting in force on stderr, VIC_DEBUG=1 a line for every call but vic_relax and the book-keeping: card, time,
+ * arguments, status, how long it took; VIC_CHECK=1 reports, once per counter, packets that a counter did not
+ * expect: they came before it was preset, or were more than it was preset to, or it is the barrier's. VIC_EBUSY: the card is open,
  * here or in another process. VIC_ENOJOB: the job cannot be joined, as its launcher is gone for one;
  * vic_open_reason says why. VIC_ESYS: no memory. */
 VIC_API int vic_open(vic_t **card);
@@ -287,7 +291,7 @@ VIC_API int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns);
 /* ---- group counters ------------------------------------------------------------------------------- */
 
 /* A card with n = attr.counters counters has 0 .. n - 4, 61, 62 and 63. 61 and 62 belong to vic_barrier: a
- * program that counts on them breaks it. 63 is the scratch counter. A counter is a signed 64-bit number and
+ * program that counts on them breaks it (VIC_CHECK tells). 63 is the scratch counter. A counter is a signed 64-bit number and
  * goes below 0 without notice. */
 
 /* The lowest counter that is not allocated, never 61 to 63; the same sequence of calls gives the same

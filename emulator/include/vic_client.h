@@ -24,7 +24,15 @@
  *   order          Messages of one thread to one bridge leave in the order of their publishing; repeated ones
  *                  too, before any new one. Confirms come in any order.
  *   memory         At most window_messages messages and window_bytes bytes are unconfirmed, and at most
- *                  window_bytes wait to be received; one message is always allowed, however large.
+ *                  window_bytes wait to be received; one message is always allowed, however large. What a bridge
+ *                  delivers while this card publishes to it may be more, as far as the credit of its subscriptions goes.
+ *   relays         A program may receive, and publish what it received, on one thread with any windows: while
+ *                  vic_client_publish or vic_client_flush waits for confirms and window_bytes are full, only what the bridge
+ *                  sends is taken off the card, and the others wait in their rings. emulator/examples/relay.c. The rule: who
+ *                  confirms must not send topics, or publish, to the card that waits for it (VIC_ENOSPC, see publish).
+ *   one or the other  A card has a client, or vic_message of its own (VIC_EBUSY): the client's messages come out of the same
+ *                  ring of each peer, in order, so a program that took them off would take confirms, too. A message to a
+ *                  card is vic_client_topic, with a topic that only that card has bound.
  *   topics         A message goes once to each card that has bound a pattern which its topic has, as far as
  *                  this card knows by then; no broker takes part, nothing is kept for cards that are not there.
  *                  A card that does not receive holds up who publishes to it.
@@ -104,8 +112,10 @@ VIC_API int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vi
  * the bridge has no room. Good: it is on its way, and with confirms in our books; the arguments may be used
  * again. VIC_ETIMEDOUT: it was not published and will not be. VIC_EINVAL: key longer than VIC_KEY_MOST, body
  * longer than the max_bytes of messages less 24 and the key. VIC_ERANGE: no such card. VIC_ENOSPC: as much as
- * window_bytes waits to be received, and confirms are behind it, but no other thread that has called
- * vic_client_recv lives, or all of them are in such a call as well: call vic_client_recv. VIC_ESYS: no memory. cost: as vic_message_send. */
+ * window_bytes waits to be received, and before its confirms the bridge has sent a topic or, with VIC_CLIENT_BRIDGE, a
+ * VIC_PUBLISH, or there are no confirms (VIC_CLIENT_AT_MOST_ONCE, topics), but no other thread that has called
+ * vic_client_recv lives, or all of them are in such a call as well: call vic_client_recv. VIC_ESYS: no memory. cost: as
+ * vic_message_send. */
 VIC_API int vic_client_publish(vic_client_t *client, uint32_t bridge, const char *key, const void *body,
                                size_t bytes, uint64_t timeout_ns);
 

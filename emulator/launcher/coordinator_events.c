@@ -126,9 +126,9 @@ static uint64_t do_item(struct side *side, const struct event *event)
     switch (p->kind) {
     case POST_STORE: dvsim_vic_store(vic, p->a + i, event->word[i]); return p->words;
     case POST_SEND:
-        dvsim_vic_send(vic, event->word[2 * i], event->word[2 * i + 1]);
+        dvsim_vic_send(vic, event->at_ps, event->word[2 * i], event->word[2 * i + 1]);
         return p->words / 2;
-    case POST_CACHED: dvsim_vic_send_cached(vic, p->a + i, event->word[i]); return p->words;
+    case POST_CACHED: dvsim_vic_send_cached(vic, event->at_ps, p->a + i, event->word[i]); return p->words;
     case POST_LOAD: dvsim_vic_load(vic, event->at_ps, p->a + i, p->b); return p->count;
     case POST_PRESET: dvsim_vic_preset(vic, event->at_ps, p->a, (int64_t)event->word[0]); return 1;
     case POST_POPPED: dvsim_vic_popped(vic, (uint32_t)p->count); return 1;

@@ -235,8 +235,10 @@ static void check(struct coordinator *all, uint32_t card, const struct event *ev
     uint32_t counter = dvsim_header_counter(event->packet.header);
     int64_t reads = dvsim_vic_counter(all->side[card].vic, counter);
     struct counter *shared = &all->job->card[card].counter[counter];
-    if (dvsim_header_op(event->packet.header) <= DVSIM_OP_QUERY && reads <= 0 && counter < FIRST_RESERVED &&
-        atomic_exchange(&shared->reported, 1) == 0) {
+    if (counter >= FIRST_RESERVED && counter != SCRATCH && atomic_exchange(&shared->reported, 1) == 0) {
+        fprintf(stderr, CHECK_RESERVED, card, counter, event->card);
+    } else if (dvsim_header_op(event->packet.header) <= DVSIM_OP_QUERY && reads <= 0 && counter < FIRST_RESERVED &&
+               atomic_exchange(&shared->reported, 1) == 0) {
         fprintf(stderr,
                 "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "
                 "yet, or is preset to less than what is sent\n",
@@ -249,9 +251,11 @@ static void record(struct coordinator *all, uint32_t to, const struct event *eve
 {
     uint32_t counter = dvsim_header_counter(event->packet.header), room = all->job->config.trace_records;
     struct trace_head *trace = room > 0 ? job_trace(all->job, event->card) : NULL;
+    int64_t given_ps = event->packet.given_ps - all->pcie.crossing_ps;
     struct trace_record what = {.at_ns = (uint64_t)event->at_ps / 1000, .kind = TRACE_PACKETS, .card = to,
                                 .number = counter, .count = 1,
                                 .value = dvsim_vic_counter(all->side[to].vic, counter)};
+    what.for_ns = given_ps >= 0 ? what.at_ns - (uint64_t)given_ps / 1000 : UINT64_MAX;
     if (trace == NULL) {
         return;
     }

@@ -3,13 +3,15 @@
 
 #include "coordinator.h"
 
-static void say_watched(const struct timed_card *shared, const struct watched *watched)
+static void say_watched(const struct side *side, const struct watched *watched)
 {
+    const struct timed_card *shared = side->shared;
     uint32_t counter = watched->index % COUNTERS;
     switch (watched->what) {
     case DVSIM_TOLD_COUNTER:
     case DVSIM_TOLD_PRESET:
-        fprintf(stderr, "counter %u to read 0 (it reads %" PRId64 ")", counter, shared->view.counter[counter]);
+        fprintf(stderr, "counter %u to read 0 (it reads %" PRId64 ")", counter,
+                dvsim_vic_counter(side->vic, counter)); /* of the card itself: its host may not have looked since */
         break;
     case DVSIM_TOLD_FIFO:
         fprintf(stderr, "%" PRIu64 " words in its FIFO", watched->least - shared->view.fifo_out);
@@ -37,7 +39,7 @@ static void say_waits(const struct side *side)
     }
     for (uint32_t i = 0; i < watches && i < WATCHED_MOST; i++) {
         fputs(i > 0 ? ", " : "", stderr);
-        say_watched(shared, &shared->watched[i]);
+        say_watched(side, &shared->watched[i]);
     }
 }
 

@@ -55,6 +55,7 @@ struct launch {
     int writers;      /* readable: one of them has room again; -1: none */
     int stats_fd;     /* -1: nobody reads */
     uint64_t stats_ns; /* when the next are due, job_clock_ns */
+    uint64_t look_ns, patience_ns, told_ns, print; /* standstill.c */
 };
 
 /* memory.c. -1 if a job of this size fits into the machine; else says with how many bytes it does not, 2. */
@@ -111,6 +112,12 @@ int join_job(const struct options *options);
 /* signals.c. Signals become readable; -1 after saying why not. One that came is passed on to all programs. */
 int take_signals(void);
 void pass_signal(struct launch *launch, int signals);
+
+/* standstill.c: functional mode. Say who waits for what; does anybody, for a second and more? standstill_due: look whether all stand still, and
+ * say so, once for each standstill; milliseconds until the next look, or -1. */
+void report_waits(const struct launch *launch);
+bool anybody_waits(const struct launch *launch);
+int standstill_due(struct launch *launch);
 
 /* loop.c. Watch until all programs have ended. */
 void loop(struct launch *launch, int signals);

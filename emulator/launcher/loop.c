@@ -156,6 +156,7 @@ void loop(struct launch *launch, int signals)
         int ms = sooner(kill_due(launch), restart_due(launch)); /* first: they change what is watched */
         ms = sooner(ms, late_due(launch));
         ms = sooner(ms, stats_due(launch));
+        ms = sooner(ms, standstill_due(launch));
         nfds_t count = watch_all(launch, signals, watched);
         if (poll(watched, count, ms) >= 0) {
             attend(launch, signals, watched);

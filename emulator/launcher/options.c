@@ -12,7 +12,7 @@
 #include "vic.h"
 
 enum { TRACE_BYTES = 64 << 20, TRACE_LEAST = 1 << 10, TRACE_MOST = 1 << 16 };
-enum { TRACE_LINE = 300, TRACE_FEW = 16 }; /* bytes of a record in the file, at most; records of a card, at least */
+enum { TRACE_LINE = 480, TRACE_FEW = 16 }; /* bytes of a record in the file, at most; records of a card, at least */
 
 enum {
     MODE = 256,

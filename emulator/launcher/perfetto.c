@@ -1,6 +1,6 @@
 /* --trace: the traces of all cards as one file in the trace event format, which ui.perfetto.dev opens. A
- * card is a process there; its threads carry the calls, its arrivals have a row of their own, its counters and
- * its FIFO are counter tracks. */
+ * card is a process there; its threads carry the calls, its arrivals have a row of their own, to which arrows lead from
+ * the calls that sent them; its counters and its FIFO are counter tracks. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -18,15 +18,55 @@ static const char *const call_names[] = {
 #undef NAME
 };
 
-enum { ARRIVALS = 1000000 }; /* the row of arrivals, behind all threads */
+enum {
+    ARRIVALS = 1000000, /* the row of arrivals, behind all threads */
+    NEAR = 10000        /* records to look through for the call of a packet */
+};
 
 static const char *call_name(uint32_t call)
 {
     return call < CALL_KINDS ? call_names[call] : "?";
 }
 
-static void write_record(FILE *file, uint32_t from, const struct trace_record *r)
+static bool sends(uint32_t call)
 {
+    return call == CALL_SEND || call == CALL_SEND_CACHED || call == CALL_DMA_SEND || call == CALL_PUT ||
+           call == CALL_PUT_STRIDED || call == CALL_PUT_INDEXED || call == CALL_GET || call == CALL_TRY_SEND;
+}
+
+/* The thread whose call sent packets at this time, 0: none did, they had been held. The call is close in the trace to
+ * where they arrive: before that in timed mode, where the thread is not known; after it else, as a call is written down
+ * when it ends. */
+static uint32_t thread_of(const struct trace_head *trace, uint32_t count, uint32_t at, uint64_t sent_ns)
+{
+    uint32_t thread = trace->record[at].thread, most = thread == 0 ? at : count - 1 - at;
+    for (uint32_t i = 1; i <= most && i <= NEAR; i++) {
+        const struct trace_record *r = &trace->record[thread == 0 ? at - i : at + i];
+        if (r->kind == TRACE_CALL && sends(r->number) && r->at_ns <= sent_ns && sent_ns - r->at_ns <= r->for_ns &&
+            (thread == 0 || r->thread == thread)) {
+            return r->thread;
+        }
+    }
+    return 0;
+}
+
+/* An arrow from the call that sent packets to where they arrived. */
+static void write_arrow(FILE *file, const struct trace_head *trace, uint32_t count, uint32_t from, uint32_t at)
+{
+    const struct trace_record *r = &trace->record[at];
+    uint64_t sent_ns = r->at_ns - r->for_ns, id = (uint64_t)from << 32 | at;
+    uint32_t thread = r->for_ns <= r->at_ns ? thread_of(trace, count, at, sent_ns) : 0;
+    if (thread != 0) {
+        fprintf(file, ",\n{\"ph\":\"s\",\"cat\":\"packets\",\"name\":\"sent\",\"id\":%" PRIu64
+                ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f}", id, from, thread, (double)sent_ns / 1e3);
+        fprintf(file, ",\n{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"packets\",\"name\":\"sent\",\"id\":%" PRIu64
+                ",\"pid\":%u,\"tid\":%d,\"ts\":%.3f}", id, r->card, ARRIVALS, (double)r->at_ns / 1e3);
+    }
+}
+
+static void write_record(FILE *file, const struct trace_head *trace, uint32_t count, uint32_t from, uint32_t at)
+{
+    const struct trace_record *r = &trace->record[at];
     double at_us = (double)r->at_ns / 1e3;
     switch (r->kind) {
     case TRACE_CALL:
@@ -38,6 +78,7 @@ static void write_record(FILE *file, uint32_t from, const struct trace_record *r
         fprintf(file, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"packets\",\"pid\":%u,\"tid\":%d,\"ts\":%.3f,"
                 "\"args\":{\"from\":%u,\"packets\":%" PRIu64 ",\"counter\":%u}}",
                 r->card, ARRIVALS, at_us, from, r->count, r->number);
+        write_arrow(file, trace, count, from, at);
         fprintf(file, ",\n{\"ph\":\"C\",\"name\":\"counter %u\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"value\":%" PRId64
                 "}}", r->number, r->card, at_us, r->value);
         break;
@@ -56,7 +97,7 @@ static void write_card(FILE *file, const struct job *job, uint32_t card, uint32_
     fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%d,\"args\":{\"name\":\"arrivals\"}}",
             card, ARRIVALS);
     for (uint32_t i = 0; i < count; i++) {
-        write_record(file, card, &trace->record[i]);
+        write_record(file, trace, count, card, i);
     }
     *stride = trace->stride > *stride ? trace->stride : *stride;
 }

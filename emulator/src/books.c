@@ -1,4 +1,6 @@
 /* Book-keeping of a card: SRAM and counters that are allocated, transfers that have a handle. */
+#include <inttypes.h>
+
 #include "handle.h"
 #include "watch.h"
 
@@ -44,7 +46,7 @@ int vic_counter_free(vic_t *card, unsigned counter)
 {
     NEED(card, 1);
     if (!counter_exists(card, counter)) {
-        return fail_range(card, 0, 0, 0, counter);
+        return REFUSED(card, fail_range(card, 0, 0, 0, counter));
     }
     uint64_t bit = UINT64_C(1) << counter;
     pthread_mutex_lock(&card->lock);
@@ -151,18 +153,18 @@ int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size
 {
     NEED(card, payloads != NULL && dma != NULL);
     if (!range_exists(card, headers, n)) {
-        return fail_range(card, 0, headers, n, SCRATCH);
+        return REFUSED(card, fail_words(card, "headers", headers, n));
     }
-    WATCHED(card, CALL_DMA_SEND, n, start_send(card, headers, payloads, n, dma));
+    WATCHED(card, CALL_DMA_SEND, n, start_send(card, headers, payloads, n, dma), "headers=%u, n=%zu", headers, n);
 }
 
 int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma)
 {
     NEED(card, host != NULL && dma != NULL);
     if (!range_exists(card, addr, n)) {
-        return fail_range(card, 0, addr, n, SCRATCH);
+        return REFUSED(card, fail_range(card, 0, addr, n, SCRATCH));
     }
-    WATCHED(card, CALL_DMA_READ, n, start_read(card, host, addr, n, dma));
+    WATCHED(card, CALL_DMA_READ, n, start_read(card, host, addr, n, dma), "addr=%u, n=%zu", addr, n);
 }
 
 int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
@@ -170,9 +172,9 @@ int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
     NEED(card, done != NULL);
     struct transfer *transfer = find(card, dma);
     if (transfer == NULL) {
-        return fail_transfer();
+        return REFUSED(card, fail_transfer());
     }
-    WATCHED(card, CALL_DMA_TEST, 0, test(card, transfer, done));
+    WATCHED(card, CALL_DMA_TEST, 0, test(card, transfer, done), "dma=%p, done=%d", (const void *)dma, *done);
 }
 
 int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns)
@@ -181,7 +183,8 @@ int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns)
     const vic_dma_t *handle = *dma; /* once: another thread may wait for it, too */
     struct transfer *transfer = find(card, handle);
     if (transfer == NULL) {
-        return fail_transfer();
+        return REFUSED(card, fail_transfer());
     }
-    WATCHED(card, CALL_DMA_WAIT, 0, wait_and_free(card, transfer, handle, dma, timeout_ns));
+    WATCHED(card, CALL_DMA_WAIT, 0, wait_and_free(card, transfer, handle, dma, timeout_ns),
+            "dma=%p, timeout=%" PRId64, (const void *)handle, (int64_t)timeout_ns);
 }

@@ -40,6 +40,11 @@ const char *vic_error_detail(void)
     return last == VIC_OK || detail[0] != 0 ? detail : vic_strerror(last);
 }
 
+int fail_dead(uint32_t card)
+{
+    return fail(VIC_EPEER, "card %" PRIu32 " died: its program was killed, or ended with an error", card);
+}
+
 int fail_null(int card_is_null, const char *needed)
 {
     return card_is_null ? fail(VIC_EINVAL, "the first argument is NULL: nothing that is open")
@@ -52,20 +57,27 @@ static void say_counter(const struct vic *card, char *text, size_t room, const c
              card->job->config.counters - 4);
 }
 
+static void say_words(const struct vic *card, char *text, size_t room, const char *name, uint64_t addr, uint64_t n)
+{
+    char last_word[32] = "";
+    if (n > 1) {
+        snprintf(last_word, sizeof last_word, " .. %" PRIu64, addr + n - 1 < addr ? addr : addr + n - 1);
+    }
+    snprintf(text, room, "%s %" PRIu64 "%s is not in SRAM (%" PRIu32 " words)", name, addr, last_word, card->sram_words);
+}
+
 /* Empty: none of them is wrong. */
 static void say_range(const struct vic *card, char *text, size_t room, const char *before, uint32_t dest, uint64_t addr,
                       uint64_t n, unsigned counter)
 {
-    uint64_t all = card->sram_words, to = n <= 1 || addr + n - 1 < addr ? addr : addr + n - 1;
+    uint64_t all = card->sram_words;
     text[0] = 0;
     if (dest >= card->cards) {
         snprintf(text, room, "%scard %" PRIu32 " does not exist (0 .. %" PRIu32 ")", before, dest, card->cards - 1);
     } else if (addr > all || n > all - addr) {
-        char last_word[32] = "";
-        if (n > 1) {
-            snprintf(last_word, sizeof last_word, " .. %" PRIu64, to);
-        }
-        snprintf(text, room, "%saddr %" PRIu64 "%s is not in SRAM (%" PRIu64 " words)", before, addr, last_word, all);
+        char name[100];
+        snprintf(name, sizeof name, "%saddr", before);
+        say_words(card, text, room, name, addr, n);
     } else if (!counter_exists(card, counter)) {
         say_counter(card, text, room, before, counter);
     }
@@ -75,6 +87,13 @@ int fail_range(const struct vic *card, uint32_t dest, uint64_t addr, uint64_t n,
 {
     char text[160];
     say_range(card, text, sizeof text, "", dest, addr, n, counter);
+    return fail(VIC_ERANGE, "%s", text);
+}
+
+int fail_words(const struct vic *card, const char *name, uint64_t addr, uint64_t n)
+{
+    char text[160];
+    say_words(card, text, sizeof text, name, addr, n);
     return fail(VIC_ERANGE, "%s", text);
 }
 

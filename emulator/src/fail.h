@@ -25,6 +25,9 @@ int fail_as(int status);
 /* The same, unless a text of this status has just been given. */
 int fail_keep(int status);
 
+/* VIC_EPEER: this card died. */
+int fail_dead(uint32_t card) FAIL_COLD;
+
 /* VIC_EINVAL: something is NULL that was needed, in the words of the check. */
 int fail_null(int card_is_null, const char *needed) FAIL_COLD;
 

@@ -158,6 +158,10 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
         return status;
     }
     atomic_store(&card->me->closing, 0);
+    for (int i = 0; i < WAITS; i++) { /* of a program that was killed in them */
+        atomic_store(&card->me->wait[i].since_ns, UINT64_MAX);
+        atomic_store(&card->me->wait[i].kind, WAIT_NOTHING);
+    }
     atomic_store(&card->state, HANDLE_OPEN);
     keep_handle(card);
     if (job_asked("VIC_INFO")) {

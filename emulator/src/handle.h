@@ -14,7 +14,7 @@
 #include "sram.h"
 
 /* Why calls of a card are looked at; 0 on the fast path. */
-enum { WATCH_STATS = 1, WATCH_TRACE = 2, WATCH_STALL = 4 };
+enum { WATCH_STATS = 1, WATCH_TRACE = 2, WATCH_STALL = 4, WATCH_DEBUG = 8 };
 
 struct vic {
     const struct provider *ops;
@@ -68,6 +68,9 @@ static inline bool handle_closed(const struct vic *card)
 
 /* VIC_ERANGE: the first of these that the card's job does not have; n words from addr on of the SRAM. */
 int fail_range(const struct vic *card, uint32_t dest, uint64_t addr, uint64_t n, unsigned counter) FAIL_COLD;
+
+/* Likewise for n words of this card from addr on, which is the argument of this name. */
+int fail_words(const struct vic *card, const char *name, uint64_t addr, uint64_t n) FAIL_COLD;
 
 static inline bool counter_exists(const struct vic *card, unsigned counter)
 {

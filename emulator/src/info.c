@@ -41,6 +41,7 @@ void info_print(const struct vic *card)
     line(card, "reorder", c->reorder, "1: packets arrive in any order");
     line(card, "reorder_seed", c->reorder_seed, "of that order");
     line(card, "VIC_CHECK", card->check, "1: report packets that a counter did not expect");
+    line(card, "VIC_DEBUG", (card->watch & WATCH_DEBUG) != 0, "1: a line on stderr for every call");
     line(card, "stats", c->stats, "1: count calls, words and waits");
     line(card, "trace_records", c->trace_records, "events of this card that a trace has room for");
     fprintf(stderr, "vic: card %u: %-16s %12g  probability that a FIFO word is lost\n", card->number,

@@ -20,9 +20,10 @@
 #include <stdint.h>
 
 #include "trace.h"
+#include "waits.h"
 
 enum {
-    JOB_LAYOUT = 4, /* changes with anything in this header */
+    JOB_LAYOUT = 5, /* changes with anything in this header */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -66,6 +67,11 @@ struct job_config {
     struct job_model model;
 };
 
+/* What the check says of a card, a counter of it, and who counts there. */
+#define CHECK_RESERVED                                                                                      \
+    "vic: check: card %u: counter %u belongs to vic_barrier, and card %u uses it: on hardware a barrier would break; " \
+    "vic_counter_alloc gives others\n"
+
 /* Where threads sleep that wait for a card, see bell.h. */
 struct bell {
     _Atomic uint32_t rung;     /* the futex */
@@ -101,6 +107,8 @@ struct card_shared {
     _Alignas(LINE) _Atomic uint64_t fifo_head;
     _Alignas(LINE) _Atomic uint32_t barrier_mark; /* functional/claims.h */
     _Alignas(LINE) _Atomic uint64_t stat[STATS];
+    _Alignas(LINE) struct card_wait wait[WAITS];
+    _Atomic uint64_t slept_ns; /* when a wait last began or ended to sleep, in the time of the job */
     struct counter counter[COUNTERS];
 };
 

@@ -27,6 +27,12 @@ static inline struct packet packet_of(uint64_t header)
                            (unsigned)(header >> VIC_HEADER_COUNTER_AT & 63)};
 }
 
+/* The first of n packets for printf; op as in enum vic_op. */
+#define PACKETS "n=%zu, first dest=%u, op=%u, addr=%u, counter=%u"
+#define PACKETS_OF(headers, n)                                                                              \
+    n, packet_of(n > 0 ? *headers : 0).dest, packet_of(n > 0 ? *headers : 0).op,                            \
+        packet_of(n > 0 ? *headers : 0).addr, packet_of(n > 0 ? *headers : 0).counter
+
 /* VIC_OK, VIC_EINVAL, VIC_ERANGE. */
 static inline int header_check(const struct vic *card, uint64_t header)
 {

@@ -16,7 +16,7 @@ static const struct status statuses[] = {
     {VIC_ETIMEDOUT, "the wait timed out (VIC_ETIMEDOUT)"},
     {VIC_EBUSY, "it is in use already: the card, messages on it, or a team (VIC_EBUSY)"},
     {VIC_ENOSPC, "no room in SRAM, counters, a table or the memory given (VIC_ENOSPC)"},
-    {VIC_EPEER, "a card of the job died (VIC_EPEER)"},
+    {VIC_EPEER, "a card of the job died or has ended, or all wait for each other (VIC_EPEER)"},
     {VIC_ECLOSED, "the card is closed, or the job has ended (VIC_ECLOSED)"},
     {VIC_ENOJOB, "VIC_JOB names no job that can be joined (VIC_ENOJOB)"},
     {VIC_ESYS, "the operating system refused something, most likely memory (VIC_ESYS)"},

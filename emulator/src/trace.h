@@ -12,7 +12,8 @@
 
 enum trace_kind {
     TRACE_CALL,    /* number: enum call_kind; count: words; value: status */
-    TRACE_PACKETS, /* `count` packets reached `card`, whose counter `number` then read `value` */
+    TRACE_PACKETS, /* `count` packets reached `card`, whose counter `number` then read `value`; they left their program
+                    * for_ns before, UINT64_MAX: no program sent them */
     TRACE_FIFO     /* the FIFO of `card` held `value` words */
 };
 

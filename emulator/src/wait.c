@@ -8,6 +8,7 @@
 #include "race.h"
 
 _Thread_local uint32_t cancel_layers;
+_Thread_local struct wait_whole wait_whole;
 
 enum {
     YIELD_NS = 60 * 1000,         /* then sleep */
@@ -86,14 +87,46 @@ static void count(struct vic *card, enum card_stat stat, uint64_t n)
     }
 }
 
+/* Write down what is waited for since `start_ns`; NULL: more threads wait than there are places. */
+static struct card_wait *note_wait(struct vic *card, const struct wait *wait, uint64_t start_ns)
+{
+    uint64_t origin_ns = card->job->start_ns;
+    bool whole = wait_whole.kind != WAIT_NOTHING;
+    atomic_store(&card->me->slept_ns, job_clock_ns() - origin_ns);
+    for (int i = 0; i < WAITS; i++) {
+        struct card_wait *mine = &card->me->wait[i];
+        uint32_t free = WAIT_NOTHING;
+        if (atomic_load(&mine->kind) == free &&
+            atomic_compare_exchange_strong(&mine->kind, &free, whole ? wait_whole.kind : wait->kind)) {
+            atomic_store(&mine->dest, whole ? wait_whole.dest : wait->dest);
+            atomic_store(&mine->counters, whole ? 0 : wait->counters);
+            atomic_store(&mine->words, whole ? 0 : wait->words);
+            atomic_store(&mine->since_ns, whole ? wait_whole.since_ns : start_ns - origin_ns);
+            return mine;
+        }
+    }
+    return NULL;
+}
+
+static void forget_wait(struct vic *card, struct card_wait *mine)
+{
+    if (mine != NULL) {
+        atomic_store(&card->me->slept_ns, job_clock_ns() - card->job->start_ns);
+        atomic_store(&mine->since_ns, UINT64_MAX); /* as long as the next one is not complete */
+        atomic_store(&mine->kind, WAIT_NOTHING);
+    }
+}
+
 struct sleeper {
     struct vic *card;
     const struct wait *wait;
+    struct card_wait *noted;
 };
 
 static void ends_here(void *what)
 {
     const struct sleeper *me = what;
+    forget_wait(me->card, me->noted);
     atomic_fetch_sub(&me->card->waits, 1);
     if (me->wait->undo != NULL) {
         me->wait->undo(me->wait->what);
@@ -101,9 +134,9 @@ static void ends_here(void *what)
 }
 
 /* If the thread has been cancelled it ends here, unless that was off `before` the wait or a caller has locks. */
-static void act_if_cancelled(struct vic *card, const struct wait *wait, int before)
+static void act_if_cancelled(struct vic *card, const struct wait *wait, struct card_wait *noted, int before)
 {
-    struct sleeper me = {card, wait};
+    struct sleeper me = {card, wait, noted};
     if (before != PTHREAD_CANCEL_ENABLE || cancel_layers != 0) {
         return;
     }
@@ -112,6 +145,15 @@ static void act_if_cancelled(struct vic *card, const struct wait *wait, int befo
     pthread_testcancel();
     cancel_off();
     pthread_cleanup_pop(0);
+}
+
+/* VIC_EPEER: whether somebody died, and who. */
+static int fail_wait(const struct vic *card, int status)
+{
+    uint32_t dead = status == VIC_EPEER ? atomic_load(&card->job->shared->poison) : 0;
+    return status != VIC_EPEER ? fail_as(status)
+           : dead != 0         ? fail_dead(dead - 1)
+                               : fail(status, "the program of a card that this waits for has ended");
 }
 
 /* Waits in a row that nothing came in: who waits in slices for what seldom comes sleeps at once. */
@@ -128,6 +170,7 @@ __attribute__((noinline)) static int look_again(struct vic *card, const struct w
 {
     uint64_t start = job_clock_ns(), waited = 0, woke = 0;
     uint64_t yields_ns = atomic_load_explicit(&card->idle, memory_order_relaxed) < IDLE ? YIELD_NS : 0;
+    struct card_wait *noted = NULL;
     for (;;) {
         int status;
         bool sleeps = waited - woke >= yields_ns, rung = false;
@@ -136,6 +179,7 @@ __attribute__((noinline)) static int look_again(struct vic *card, const struct w
             status = look(card, wait);
         } else {
             count(card, STAT_SLEEPS, 1);
+            noted = noted == NULL ? note_wait(card, wait, start) : noted;
             status = sleep_once(card, wait, timeout_ns - waited, &rung);
         }
         waited = job_clock_ns() - start;
@@ -144,7 +188,7 @@ __attribute__((noinline)) static int look_again(struct vic *card, const struct w
             yields_ns = YIELD_NS;
         }
         if (sleeps && status == 0) {
-            act_if_cancelled(card, wait, before);
+            act_if_cancelled(card, wait, noted, before);
         }
         if (status == 0 && waited >= timeout_ns) {
             status = too_late(card, wait);
@@ -152,7 +196,8 @@ __attribute__((noinline)) static int look_again(struct vic *card, const struct w
         if (status != 0) {
             note_idle(card, status == VIC_ETIMEDOUT && !rung);
             count(card, STAT_WAIT_NS, waited);
-            return status == 1 ? VIC_OK : fail_as(status);
+            forget_wait(card, noted);
+            return status == 1 ? VIC_OK : fail_wait(card, status);
         }
     }
 }
@@ -171,7 +216,7 @@ int wait_for(struct vic *card, const struct wait *wait, uint64_t timeout_ns)
         status = look(card, wait);
     }
     if (status != 0) {
-        return status == 1 ? VIC_OK : fail_as(status);
+        return status == 1 ? VIC_OK : fail_wait(card, status);
     }
     int before = cancel_off();
     atomic_fetch_add(&card->waits, 1); /* a handle that is closed meanwhile stays */

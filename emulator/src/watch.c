@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "watch.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "cancel.h"
@@ -14,7 +16,7 @@ uint32_t watch_of(const struct job_config *config, uint32_t card)
             watch |= WATCH_STALL;
         }
     }
-    return watch;
+    return watch | (job_asked("VIC_DEBUG") ? WATCH_DEBUG : 0);
 }
 
 static void sleep_ns(uint64_t ns)
@@ -88,6 +90,36 @@ void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t 
                                     .value = status, .count = words};
         record(card, &what);
     }
+}
+
+void watch_log(struct vic *card, enum call_kind call, uint64_t began_ns, int status, const char *arguments, ...)
+{
+    static const char *const names[] = {
+#define NAME(upper, lower) #lower,
+        CALLS(NAME)
+#undef NAME
+    };
+    char text[160];
+    va_list given;
+    va_start(given, arguments);
+    vsnprintf(text, sizeof text, arguments, given);
+    va_end(given);
+    int before = cancel_off();
+    fprintf(stderr, "vic: card %u: %.3f us: vic_%s(%s) = %s%s, %.3f us\n", card->number, (double)began_ns / 1e3, names[call],
+            text, status == VIC_OK ? "VIC_OK" : "failed: ", status == VIC_OK ? "" : vic_error_detail(),
+            (double)(card->ops->time_ns(card) - began_ns) / 1e3);
+    cancel_back(before);
+}
+
+int watch_refused(const struct vic *card, const char *call, int status)
+{
+    if (card->watch & WATCH_DEBUG) {
+        int before = cancel_off();
+        fprintf(stderr, "vic: card %u: %.3f us: %s failed: %s\n", card->number, (double)card->ops->time_ns(card) / 1e3, call,
+                vic_error_detail());
+        cancel_back(before);
+    }
+    return status;
 }
 
 void watch_packets(struct vic *card, uint32_t dest, unsigned counter, uint64_t count, int64_t value)

@@ -1,4 +1,4 @@
-/* watch.h: looking at calls from outside: --stats, --trace, and the fault `stall`. All of it stands behind
+/* watch.h: looking at calls from outside: --stats, --trace, VIC_DEBUG, and the fault `stall`. All of it stands behind
  * one branch that is not taken when nothing of it is asked for.
  */
 #ifndef VIC_WATCH_H
@@ -32,8 +32,17 @@ void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t 
 void watch_packets(struct vic *card, uint32_t dest, unsigned counter, uint64_t count, int64_t value);
 void watch_fifo(struct vic *card, uint32_t dest, uint64_t words);
 
-/* Return `operation`, a call of the provider, from the present function. */
-#define WATCHED(card, call, words, operation)                                                               \
+/* VIC_DEBUG: a line for the call, with its arguments. */
+void watch_log(struct vic *card, enum call_kind call, uint64_t began_ns, int status, const char *arguments, ...)
+    FAIL_PRINTF(5, 6);
+
+/* The status of a call that was refused for its arguments. */
+#define REFUSED(card, status) watch_refused(card, __func__, status)
+int watch_refused(const struct vic *card, const char *call, int status) FAIL_COLD;
+
+/* Return `operation`, a call of the provider, from the present function. Behind it the arguments of the call as for
+ * printf. */
+#define WATCHED(card, call, words, operation, ...)                                                               \
     do {                                                                                                    \
         if (__builtin_expect((card)->watch == 0, 1)) {                                                      \
             return (operation);                                                                             \
@@ -41,6 +50,9 @@ void watch_fifo(struct vic *card, uint32_t dest, uint64_t words);
         uint64_t began_ns_ = watch_begin(card);                                                             \
         int status_ = (operation);                                                                          \
         watch_end(card, call, began_ns_, words, status_);                                                   \
+        if ((card)->watch & WATCH_DEBUG) {                                                                  \
+            watch_log(card, call, began_ns_, status_, __VA_ARGS__);                                         \
+        }                                                                                                   \
         return status_;                                                                                     \
     } while (0)
 

@@ -124,7 +124,7 @@ static void move_word(dvsim_vic *vic, dvsim_engine *engine, int64_t now_ps)
         return;
     }
     const uint64_t header = t->is_put ? t->header + at : vic->params.sram[t->addr + at];
-    const dvsim_vic_packet packet = {header, t->payloads[at]};
+    const dvsim_vic_packet packet = {header, t->payloads[at], t->from_ps};
     dvsim_packets_put(&vic->queue[DVSIM_FETCHED], packet);
 }
 

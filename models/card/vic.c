@@ -125,15 +125,15 @@ int dvsim_vic_can_send(const dvsim_vic *vic, uint64_t header, uint64_t payload)
            (dvsim_header_op(payload) != DVSIM_OP_QUERY && header_is_good(vic, payload));
 }
 
-int dvsim_vic_send(dvsim_vic *vic, uint64_t header, uint64_t payload)
+int dvsim_vic_send(dvsim_vic *vic, int64_t now_ps, uint64_t header, uint64_t payload)
 {
-    const dvsim_vic_packet packet = {header, payload};
+    const dvsim_vic_packet packet = {header, payload, now_ps};
     return dvsim_packets_put(&vic->queue[DVSIM_STORED], packet) ? DVSIM_OK : DVSIM_ESTATE;
 }
 
-int dvsim_vic_send_cached(dvsim_vic *vic, uint32_t addr, uint64_t payload)
+int dvsim_vic_send_cached(dvsim_vic *vic, int64_t now_ps, uint32_t addr, uint64_t payload)
 {
-    return dvsim_vic_range(vic, addr, 1) ? dvsim_vic_send(vic, vic->params.sram[addr], payload) : DVSIM_EINVAL;
+    return dvsim_vic_range(vic, addr, 1) ? dvsim_vic_send(vic, now_ps, vic->params.sram[addr], payload) : DVSIM_EINVAL;
 }
 
 /* Its first packet may leave; what is no packet is dropped here, where it would have left. */
@@ -210,7 +210,7 @@ static void enter_fifo(dvsim_vic *vic, int64_t now_ps, uint64_t word, int lose)
 
 static int reply(dvsim_vic *vic, const dvsim_vic_packet *query)
 {
-    const dvsim_vic_packet answer = {query->payload, vic->params.sram[dvsim_header_addr(query->header)]};
+    const dvsim_vic_packet answer = {query->payload, vic->params.sram[dvsim_header_addr(query->header)], -1};
     if (vic->replies.used == vic->replies.room && !dvsim_packets_grow(&vic->replies))
         return DVSIM_ENOMEM;
     dvsim_packets_put(&vic->replies, answer);

@@ -55,6 +55,7 @@ typedef struct {
 
 typedef struct {
     uint64_t header, payload;
+    int64_t given_ps; /* when it, or its transfer, reached the card; -1: no program gave it, as with a reply */
 } dvsim_vic_packet;
 
 typedef struct {
@@ -75,8 +76,8 @@ int dvsim_vic_load(dvsim_vic *vic, int64_t now_ps, uint32_t addr, uint32_t tag);
 void dvsim_vic_popped(dvsim_vic *vic, uint32_t words);                          /* places of the FIFO are free */
 
 /* A packet, its header given or in SRAM. DVSIM_ESTATE: the queue is full; the host has counted wrongly. */
-int dvsim_vic_send(dvsim_vic *vic, uint64_t header, uint64_t payload);
-int dvsim_vic_send_cached(dvsim_vic *vic, uint32_t addr, uint64_t payload);
+int dvsim_vic_send(dvsim_vic *vic, int64_t now_ps, uint64_t header, uint64_t payload);
+int dvsim_vic_send_cached(dvsim_vic *vic, int64_t now_ps, uint32_t addr, uint64_t payload);
 
 /* 1 if this is a packet that the card sends: a known operation, a card, counter and address that exist, and for
  * a query a reply that is one, too. */

@@ -137,6 +137,7 @@ static int land(dvsim_receiver *r, const dvsim_arrival_words *a, int64_t word, i
     const dvsim_vic_packet packet = {
         (uint64_t)DVSIM_OP_WRITE << 28 | (uint64_t)r->near_counter << 22 | (uint64_t)(r->near_place + word),
         (uint64_t)(r->counts.words + word),
+        -1,
     };
     r->late_ps += held;
     *(r->is_full ? &r->held_sram_ps : &r->counts.held_counters_ps) += held;

@@ -141,13 +141,13 @@ int64_t dvsim_receiver_release(dvsim_receiver *r)
 }
 
 /* For the FIFO of the only card, on the scratch counter. */
-static const dvsim_vic_packet CREDIT = {(uint64_t)DVSIM_OP_FIFO << 28, 1};
+static const dvsim_vic_packet CREDIT = {(uint64_t)DVSIM_OP_FIFO << 28, 1, -1};
 
 int dvsim_receiver_push(dvsim_receiver *r, int64_t now_ps)
 {
     if (!dvsim_vic_has_place(r->sender))
         return DVSIM_ESTATE;
-    const dvsim_vic_packet credit = {CREDIT.header | (uint64_t)r->counters << 22, CREDIT.payload};
+    const dvsim_vic_packet credit = {CREDIT.header | (uint64_t)r->counters << 22, CREDIT.payload, -1};
     dvsim_vic_reserve(r->sender);
     return dvsim_vic_arrive(r->sender, now_ps, &credit, 0);
 }

@@ -63,6 +63,16 @@ def test_address_and_undefined_behaviour(sanitized, name, order):
     good(sanitized.run(3, name, options=[*SMALL, *order]))
 
 
+@pytest.mark.parametrize("options", [[], ["--reorder", "2"], ["--mode", "timed"]], ids=str)
+def test_confirms_reach_a_relay_whose_inbox_is_full(emulator, options):
+    done = emulator.run(3, "client_relay", options=[*SMALL, *options])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_relay_under_sanitizers(sanitized):
+    good(sanitized.run(3, "client_relay"))
+
+
 def test_limits_under_sanitizers(sanitized):
     good(sanitized.run(1, "client_limits"))
 
@@ -93,8 +103,16 @@ def test_it_uses_the_public_headers_only():
             if line.startswith('#include "'):
                 name = line.split('"')[1]
                 own = (path.parent / name).exists()
-                public = {"vic_client.h", "vic_envelope.h"}
-                known = {*public, "slab.h", "fail.h", "sized.h", "cancel.h"}
+                public = {"vic_client.h", "vic_envelope.h"}  # and one more call of messages: from.h
+                known = {
+                    *public,
+                    "message/from.h",
+                    "slab.h",
+                    "fail.h",
+                    "sized.h",
+                    "cancel.h",
+                    "waits.h",
+                }
                 assert own or name in known, f"{path.name}: {name}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from emulator_build import SMALL
 
-DIED = "a card of the job died (VIC_EPEER)"
+DIED = "a card of the job died or has ended, or all wait for each other (VIC_EPEER)"
 ENDED = "the card is closed, or the job has ended (VIC_ECLOSED)"
 
 
@@ -104,7 +104,8 @@ def test_signals_reach_the_programs(emulator, number):
     process.send_signal(number)
     _, errors = process.communicate(timeout=200)
     assert process.returncode == 128 + number
-    assert errors == ""  # what was asked for is no news
+    asked = "who waits for what" in errors  # after a second, if this machine is that slow
+    assert errors == "" or (asked and number == signal.SIGINT)  # what was asked for is no news
 
 
 def test_programs_die_with_the_launcher(emulator):

@@ -158,6 +158,14 @@ def test_the_first_bridge_loses_nothing(examples, language, cards):
     assert re.fullmatch(rf"{160 * (cards - 1)} messages in [\d.]+ us\n", done.stderr)
 
 
+@pytest.mark.parametrize("options", [[], ["--mode", "timed"]], ids=["functional", "timed"])
+def test_the_relay_publishes_all_that_it_receives(examples, options):
+    done = run(examples, 4, [examples.program("relay"), "60"], *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "relay: 120 messages, 120 confirmed, 0 of them had no queue\n"
+    assert "relay: needs 3 cards" in run(examples, 2, [examples.program("relay")]).stderr
+
+
 @pytest.mark.parametrize("cards", [2, 4, 8])
 def test_collective_calls_take_what_their_closed_form_says(examples, cards):
     """Within 15 %: the law knows an empty network, and no queue in front of a port."""

@@ -162,9 +162,28 @@ def test_a_stalled_card_does_not_answer_and_a_slow_engine_takes_longer(emulator)
     assert all(int(row[5]) >= 10_000_000 for row in rows)  # 10,000 times dma_setup, 1 us
 
 
-def test_the_trace_is_one_json_file_with_calls_packets_counters_and_fifo(emulator, tmp_path):
+def assert_arrows(events):
+    """Do arrows lead from calls that send to arrivals, but for what a full FIFO had held?"""
+    begins, ends = ({one["id"]: one for one in events if one["ph"] == ph} for ph in "sf")
+    arrivals = {(one["pid"], one["ts"], one["args"]["from"]) for one in events if one["ph"] == "i"}
+    arrows = {(ends[k]["pid"], ends[k]["ts"], begins[k]["pid"]) for k in begins}
+    assert begins.keys() == ends.keys()
+    assert arrows <= arrivals
+    assert len(arrows) > len(arrivals) / 2 > 100
+    calls = [one for one in events if one["name"] in {"vic_send", "vic_dma_send"}]
+    for begin in [*begins.values()][::50]:
+        assert any(
+            (one["pid"], one["tid"]) == (begin["pid"], begin["tid"])
+            and one["ts"] <= begin["ts"] <= one["ts"] + one["dur"] + 0.0011  # they are rounded
+            for one in calls
+        )
+
+
+@pytest.mark.parametrize("mode", ["functional", "timed"])
+def test_the_trace_is_one_json_file_with_calls_packets_counters_and_fifo(emulator, tmp_path, mode):
     path = tmp_path / "trace.json"
-    done = emulator.run(3, "surprise", options=[*SMALL, "--trace", str(path), "--stats"])
+    options = [*SMALL, "--mode", mode, "--trace", str(path), "--stats"]
+    done = emulator.run(3, "surprise", options=options)
     assert done.returncode == 0, done.stderr
     trace = json.loads(path.read_text())
     events = trace["traceEvents"]
@@ -174,6 +193,7 @@ def test_the_trace_is_one_json_file_with_calls_packets_counters_and_fifo(emulato
     assert all(event["ts"] >= 0 for event in events if event["ph"] != "M")
     assert trace["metadata"]["every_nth_event"] >= 1
     assert [path] == list(tmp_path.iterdir())
+    assert_arrows(events)
     table = [line.split() for line in done.stderr.splitlines()]
     words = [int(row[3]) for row in table if len(row) > 3 and row[1] in "012"]
     assert words == [6000] * 3

@@ -239,6 +239,9 @@ def test_a_trace_is_in_model_time(emulator, tmp_path):
     assert len(sends) == 40
     assert all(event["dur"] == 0.032 for event in sends)
     assert sum(event["name"] == "packets" for event in events) == 40
+    arrows = {event["id"]: event for event in events if event["ph"] == "s"}
+    for send, arrow in zip(sends, sorted(arrows.values(), key=lambda one: one["id"]), strict=True):
+        assert send["ts"] <= arrow["ts"] <= send["ts"] + send["dur"] + 0.0011  # each its own call
     assert {event["args"]["words"] for event in events if event["name"] == "FIFO"} == {1}
 
 

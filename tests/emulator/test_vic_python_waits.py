@@ -136,6 +136,7 @@ with vic.open() as card:
     assert done.returncode == 1
     assert "deadlock at" in done.stderr
     assert done.stderr.count("PeerDied") == 2
+    assert done.stderr.count("; deadlock: every program waits, and nothing is on its way") == 2
 
 
 def test_ctrl_c_ends_a_timed_wait_with_its_peer(installed):

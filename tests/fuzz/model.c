@@ -113,7 +113,7 @@ static void pump(struct model *model, uint32_t from)
 void model_send(struct model *model, uint32_t from, const uint64_t *headers, const uint64_t *payloads, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        CHECK(dvsim_vic_send(model->card[from].vic, headers[i], payloads[i]) == DVSIM_OK);
+        CHECK(dvsim_vic_send(model->card[from].vic, 0, headers[i], payloads[i]) == DVSIM_OK);
         pump(model, from);
     }
 }

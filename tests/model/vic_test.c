@@ -58,7 +58,7 @@ static int always(void *context, uint32_t card)
 
 static int arrive(dvsim_vic *vic, int64_t now_ps, uint64_t head, uint64_t payload)
 {
-    const dvsim_vic_packet packet = {head, payload};
+    const dvsim_vic_packet packet = {head, payload, 0};
     return dvsim_vic_arrive(vic, now_ps, &packet, 0);
 }
 
@@ -146,11 +146,11 @@ static void a_full_fifo_holds_back_what_is_for_it(void)
     dvsim_vic_popped(vic, 5);         /* no more than is there */
     CHECK(dvsim_vic_has_place(vic));
     dvsim_vic_reserve(vic);
-    const dvsim_vic_packet lost = {header(0, DVSIM_OP_FIFO, 0, 63), 2};
+    const dvsim_vic_packet lost = {header(0, DVSIM_OP_FIFO, 0, 63), 2, 0};
     CHECK(dvsim_vic_arrive(vic, 1000, &lost, 1) == DVSIM_OK && dvsim_vic_has_place(vic));
     int none = 0;
-    CHECK(dvsim_vic_send(vic, header(1, DVSIM_OP_FIFO, 0, 63), 1) == DVSIM_OK);
-    CHECK(dvsim_vic_send(vic, header(1, DVSIM_OP_WRITE, 0, 63), 1) == DVSIM_OK);
+    CHECK(dvsim_vic_send(vic, 0, header(1, DVSIM_OP_FIFO, 0, 63), 1) == DVSIM_OK);
+    CHECK(dvsim_vic_send(vic, 0, header(1, DVSIM_OP_WRITE, 0, 63), 1) == DVSIM_OK);
     CHECK(dvsim_vic_offer(vic, always, &none) == NULL && dvsim_vic_held(vic) != NULL); /* and those behind it */
     CHECK(dvsim_vic_offer(vic, always, NULL) != NULL);
     dvsim_vic_free(vic);
@@ -160,17 +160,17 @@ static void a_full_queue_and_bad_headers(void)
 {
     dvsim_vic *vic = make();
     for (int i = 0; i < 4; i++)
-        CHECK(dvsim_vic_send_cached(vic, 0, 1) == DVSIM_OK); /* header 0 is a write to card 0 */
-    CHECK(dvsim_vic_send(vic, 0, 1) == DVSIM_ESTATE);
-    CHECK(dvsim_vic_send_cached(vic, WORDS, 1) == DVSIM_EINVAL);
+        CHECK(dvsim_vic_send_cached(vic, 0, 0, 1) == DVSIM_OK); /* header 0 is a write to card 0 */
+    CHECK(dvsim_vic_send(vic, 0, 0, 1) == DVSIM_ESTATE);
+    CHECK(dvsim_vic_send_cached(vic, 0, WORDS, 1) == DVSIM_EINVAL);
     for (int i = 0; i < 4; i++) {
         CHECK(dvsim_vic_offer(vic, always, NULL) != NULL);
         dvsim_vic_took(vic, 1000 * i);
     }
     CHECK(news == 4 && told[3].what == DVSIM_TOLD_TAKEN && told[3].value == 4 && told[3].at_ps == 403000);
-    CHECK(dvsim_vic_send(vic, header(2, DVSIM_OP_WRITE, 0, 0), 1) == DVSIM_OK); /* no such card */
-    CHECK(dvsim_vic_send(vic, UINT64_C(1) << 63, 1) == DVSIM_OK);
-    CHECK(dvsim_vic_send(vic, header(1, DVSIM_OP_QUERY, 0, 0), header(1, DVSIM_OP_QUERY, 0, 0)) == DVSIM_OK);
+    CHECK(dvsim_vic_send(vic, 0, header(2, DVSIM_OP_WRITE, 0, 0), 1) == DVSIM_OK); /* no such card */
+    CHECK(dvsim_vic_send(vic, 0, UINT64_C(1) << 63, 1) == DVSIM_OK);
+    CHECK(dvsim_vic_send(vic, 0, header(1, DVSIM_OP_QUERY, 0, 0), header(1, DVSIM_OP_QUERY, 0, 0)) == DVSIM_OK);
     CHECK(dvsim_vic_offer(vic, always, NULL) == NULL && dvsim_vic_counts_now(vic).refused == 3);
     dvsim_vic_free(vic);
 }
@@ -269,7 +269,7 @@ static void stores_and_engine_take_turns(void)
     CHECK(dvsim_vic_engine_put(vic, 0, 1, header(1, DVSIM_OP_WRITE, 0, 4), payloads, 2) == DVSIM_OK);
     dvsim_vic_move(vic, 2000000);
     for (uint64_t i = 0; i < 2; i++)
-        CHECK(dvsim_vic_send(vic, header(1, DVSIM_OP_WRITE, 0, 4), i) == DVSIM_OK);
+        CHECK(dvsim_vic_send(vic, 0, header(1, DVSIM_OP_WRITE, 0, 4), i) == DVSIM_OK);
     const uint64_t expected[4] = {0, 10, 1, 11};
     for (int i = 0; i < 4; i++) {
         CHECK(dvsim_vic_offer(vic, always, NULL)->payload == expected[i]);

@@ -13,7 +13,9 @@
 
 #include "cancel.h"
 #include "fail.h"
+#include "message/from.h"
 #include "vic_client.h"
+#include "waits.h"
 
 enum { SCRATCH = 64 << 10, PATTERNS_MOST = 1024 };
 
@@ -128,13 +130,20 @@ uint64_t client_slice(const struct vic_client *c, uint64_t most_ns, uint64_t dea
 
 struct turn {
     uint32_t turns;
+    struct wait_whole whole;
 };
+
+/* The wait of a turn goes on in a call that is no turn; for wait_whole_end. */
+static inline int client_goes_on(struct turn *turn)
+{
+    return turn->whole.since_ns != 0 && wait_whole_begin(&turn->whole, 0);
+}
 
 /* What another thread does between client_arm and the client_turn after it makes the turn end soon. */
 void client_arm(struct vic_client *c, const struct turn *turn);
 
-/* Receive something, or wait for who does. VIC_OK: look again. VIC_ENOSPC: what is received has to be taken.
- * Else a reason not to wait any longer, but to look once more. */
+/* Receive something, or wait for who does. VIC_OK: look again. VIC_ENOSPC: what is received has to be taken; if messages of
+ * ours are to be confirmed, only when something else comes before their confirms. Else a reason not to wait any longer, but to look once more. */
 int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns);
 
 /* The same for who sends: waits if there is another thread that takes what is received, else VIC_ENOSPC. */
@@ -185,6 +194,10 @@ void client_entry_release(struct vic_client *c, struct entry *entry);
 /* Take one message off the card and do what it says. Needs `receiving`. */
 int client_receive(struct vic_client *c, uint64_t timeout_ns);
 
+/* The same of one card, while the inbox is full: confirms, and what a bridge delivers, which its credit limits.
+ * VIC_ENOSPC: it has sent something else, which stays the next. */
+int client_receive_confirms(struct vic_client *c, uint32_t from, uint64_t timeout_ns);
+
 void client_forget_late(struct vic_client *c);
 
 bool client_inbox_full(struct vic_client *c);
@@ -194,8 +207,8 @@ int client_keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e
 
 /* ---- dispatch.c */
 
-/* Do what a message says. */
-int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t bytes);
+/* Do what a message says. VIC_ENOSPC, only if `full`: it is a message that the inbox has no room for; nothing is done. */
+int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t bytes, bool full);
 
 /* ---- subscribe.c */
 

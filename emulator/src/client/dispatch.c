@@ -54,6 +54,12 @@ static int refusal(struct vic_client *c, uint32_t src, const struct vic_envelope
     return status;
 }
 
+/* Does it wait in the inbox, without a credit that limits how many do? */
+static bool fills(const struct vic_client *c, const struct vic_envelope *e)
+{
+    return e->kind == VIC_TOPIC || (e->kind == VIC_PUBLISH && (c->flags & VIC_CLIENT_BRIDGE) != 0);
+}
+
 static int act(struct vic_client *c, uint32_t src, const struct vic_envelope *e, uint64_t opens)
 {
     switch (e->kind) {
@@ -80,7 +86,7 @@ static int act(struct vic_client *c, uint32_t src, const struct vic_envelope *e,
     return VIC_OK;
 }
 
-int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t bytes)
+int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t bytes, bool full)
 {
     struct vic_envelope e;
     uint64_t opens = 0;
@@ -89,7 +95,7 @@ int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t
     vic_peer_opens(c->card, src, &opens);
     client_lock_take(c, &c->lock);
     if (sound) {
-        status = act(c, src, &e, opens);
+        status = full && fills(c, &e) ? VIC_ENOSPC : act(c, src, &e, opens);
     } else {
         c->count.strange++;
     }

@@ -79,7 +79,7 @@ static bool try_link(struct vic_client *c, struct entry *entry)
 
 static int enter_window(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
-    struct turn turn = {0};
+    struct turn turn = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
     int reason = VIC_OK;
     for (;;) {
         client_arm(c, &turn);
@@ -111,14 +111,16 @@ static bool is_away(struct vic_client *c, struct entry *entry, bool give_up, boo
 static int send_entry(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
     struct peer *peer = &c->peers[entry->peer];
-    struct turn turn = {0};
+    struct turn turn = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
     int reason = VIC_OK;
     for (;;) {
         int status = VIC_ETIMEDOUT;
         bool ended, mine = client_lock_try(&peer->sending);
         client_arm(c, &turn);
         if (mine) {
+            int outermost = client_goes_on(&turn);
             status = client_tell(c, entry->peer, entry, true, deadline_ns);
+            wait_whole_end(outermost);
             client_lock_give(&peer->sending);
         }
         if (is_away(c, entry, reason != VIC_OK, &ended)) {
@@ -154,7 +156,7 @@ static int publish_kept(struct vic_client *c, struct entry *entry, uint64_t dead
 /* Without confirms. */
 static int publish_once(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
-    struct turn turn = {0};
+    struct turn turn = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
     int status = VIC_OK;
     client_lock_take(c, &c->lock);
     vic_envelope_put_word(entry->envelope + 16, ++c->id);
@@ -164,7 +166,9 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
         status = vic_peer_opens(c->card, entry->peer, &opens);
         if (status == VIC_OK && opens % 2 != 0) {
             uint64_t slice = client_slice(c, patience_ns, deadline_ns);
+            int outermost = client_goes_on(&turn);
             status = vic_message_send(c->messages, entry->peer, entry->envelope, entry->bytes, slice);
+            wait_whole_end(outermost);
             patience_ns = patience_ns < SLICE_MOST_NS ? 2 * patience_ns : patience_ns;
             if (status != VIC_ETIMEDOUT) {
                 break;
@@ -240,7 +244,7 @@ static bool is_used(struct vic_client *c, uint32_t to)
 /* The bridges have it; what other cards have not taken of our greetings is no matter. */
 static int flush_once(struct vic_client *c, uint64_t deadline_ns)
 {
-    struct turn turn = {0};
+    struct turn turn = {.whole = {WAIT_CONFIRM, 0, 0}};
     int status = VIC_OK, lost = VIC_OK;
     for (uint32_t to = 0; to < c->cards && status == VIC_OK;) {
         int taken = VIC_OK;
@@ -270,7 +274,7 @@ int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)
     client_lock_take(c, &c->lock);
     uint64_t id = c->id;
     client_lock_give(&c->lock);
-    struct turn turn = {0};
+    struct turn turn = {.whole = {WAIT_CONFIRM, 0, 0}};
     for (;;) {
         client_arm(c, &turn);
         if (is_confirmed(c, id)) {

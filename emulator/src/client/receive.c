@@ -11,28 +11,38 @@ bool client_inbox_full(struct vic_client *c)
     return full;
 }
 
-/* What was received and could not be kept, for want of memory, stays the next. */
-int client_receive(struct vic_client *c, uint64_t timeout_ns)
+/* What was received and could not be kept, for want of memory or of room, stays the next. */
+static int receive(struct vic_client *c, uint32_t only, bool full, uint64_t timeout_ns)
 {
     int status = VIC_OK;
     if (c->late == NULL) {
         c->late = c->scratch;
-        status = vic_message_recv(c->messages, &c->late_src, c->late, SCRATCH, &c->late_bytes, timeout_ns);
+        status = message_recv_from(c->messages, only, &c->late_src, c->late, SCRATCH, &c->late_bytes, timeout_ns);
         if (status == VIC_ENOSPC) { /* a long one: it stays the next */
             c->late = malloc(c->late_bytes);
-            status = c->late != NULL ? vic_message_recv(c->messages, &c->late_src, c->late, c->late_bytes,
-                                                        &c->late_bytes, 0)
+            status = c->late != NULL ? message_recv_from(c->messages, only, &c->late_src, c->late, c->late_bytes,
+                                                         &c->late_bytes, 0)
                                      : VIC_ESYS;
         }
     }
     bool received = status == VIC_OK;
     if (received) {
-        status = client_dispatch(c, c->late_src, c->late, c->late_bytes);
+        status = client_dispatch(c, c->late_src, c->late, c->late_bytes, full);
     }
-    if (!received || status != VIC_ESYS) {
+    if (!received || (status != VIC_ESYS && status != VIC_ENOSPC)) {
         client_forget_late(c);
     }
     return status;
+}
+
+int client_receive(struct vic_client *c, uint64_t timeout_ns)
+{
+    return receive(c, MESSAGE_ANY, false, timeout_ns);
+}
+
+int client_receive_confirms(struct vic_client *c, uint32_t from, uint64_t timeout_ns)
+{
+    return receive(c, from, true, timeout_ns);
 }
 
 void client_forget_late(struct vic_client *c)
@@ -102,7 +112,7 @@ int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t tim
     }
     client_be_receiver(c);
     uint64_t deadline_ns = client_deadline(c, timeout_ns);
-    struct turn turn = {0};
+    struct turn turn = {.whole.kind = WAIT_RECV};
     for (;;) {
         client_arm(c, &turn);
         if (take(c, delivery)) {
@@ -133,14 +143,16 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
                   uint64_t deadline_ns)
 {
     enum { SLICE_NS = 10 * 1000 * 1000 };
-    struct turn turn = {0};
+    struct turn turn = {.whole = {WAIT_ACK, delivery->src, 0}};
     for (;;) {
         uint64_t opens;
         int status = vic_peer_opens(c->card, delivery->src, &opens);
         if (status != VIC_OK || opens != delivery->token[2]) {
             return status;
         }
+        int outermost = client_goes_on(&turn);
         status = client_say(c, delivery->src, e, client_slice(c, SLICE_NS, deadline_ns));
+        wait_whole_end(outermost);
         if (status != VIC_ETIMEDOUT || client_slice(c, 1, deadline_ns) == 0) {
             return status;
         }

@@ -182,11 +182,13 @@ static bool is_wanted(struct vic_client *c, uint32_t to, const struct vic_envelo
 static int send_to(struct vic_client *c, uint32_t to, const struct vic_envelope *e, const void *data,
                    size_t bytes, uint32_t *sent, uint64_t deadline_ns)
 {
-    struct turn turn = {0};
+    struct turn turn = {.whole = {WAIT_RING, to, 0}};
     int status = VIC_OK;
     uint64_t slice = SLICE_NS;
     while (status == VIC_OK && is_wanted(c, to, e)) {
+        int outermost = client_goes_on(&turn);
         status = vic_message_send(c->messages, to, data, bytes, client_slice(c, slice, deadline_ns));
+        wait_whole_end(outermost);
         slice = slice < SLICE_MOST_NS ? 2 * slice : slice;
         if (status == VIC_OK) {
             ++*sent;

@@ -58,10 +58,42 @@ static int wait_for_receiver(struct vic_client *c, struct turn *turn, uint64_t d
     return status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
 }
 
-static int receive_for_all(struct vic_client *c, uint64_t deadline_ns)
+FAIL_COLD static int fail_full(const struct vic_client *c)
 {
+    return fail(VIC_ENOSPC, "window_bytes, %zu, are full of messages that were received and not taken: call vic_client_recv",
+                c->window_bytes);
+}
+
+/* The next card from `from` on that has to confirm messages of ours; UINT32_MAX: none has. */
+static uint32_t who_confirms(struct vic_client *c, uint32_t from)
+{
+    uint32_t found = UINT32_MAX;
+    client_lock_take(c, &c->lock);
+    for (uint32_t i = 0; i < c->cards && found == UINT32_MAX && c->count.unconfirmed > 0; i++) {
+        uint32_t card = (from + i) % c->cards;
+        found = c->peers[card].first != NULL ? card : UINT32_MAX;
+    }
+    client_lock_give(&c->lock);
+    return found;
+}
+
+/* The inbox is full, and confirms may be behind what others send. */
+static int receive_confirms(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+{
+    bool waits = turn->whole.kind == WAIT_PUBLISH || turn->whole.kind == WAIT_CONFIRM;
+    uint32_t from = waits ? who_confirms(c, turn->turns++ % c->cards) : UINT32_MAX;
+    uint64_t slice = client_slice(c, NUDGE_NS, deadline_ns);
+    int status = from != UINT32_MAX ? client_receive_confirms(c, from, slice) : VIC_ENOSPC;
+    return status == VIC_ENOSPC ? fail_full(c) : status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
+}
+
+static int receive_for_all(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+{
+    if (client_inbox_full(c)) {
+        return receive_confirms(c, turn, deadline_ns);
+    }
     uint64_t slice = client_slice(c, SLICE_NS, deadline_ns);
-    int status = client_inbox_full(c) ? VIC_ENOSPC : client_receive(c, slice);
+    int status = client_receive(c, slice);
     int more = status;
     for (int i = 1; more == VIC_OK && i < MANY && !client_inbox_full(c); i++) {
         more = client_receive(c, 0);
@@ -74,10 +106,10 @@ int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
     if (atomic_load(&c->open) == 0) {
         return VIC_ECLOSED;
     }
+    int status, outermost = wait_whole_begin(&turn->whole, vic_time_ns(c->card));
     client_tend(c, deadline_ns);
-    int status;
     if (client_lock_try(&c->receiving)) {
-        status = receive_for_all(c, deadline_ns);
+        status = receive_for_all(c, turn, deadline_ns);
         client_lock_give(&c->receiving);
         client_ring(c);
     } else {
@@ -86,6 +118,7 @@ int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
             status = VIC_ETIMEDOUT;
         }
     }
+    wait_whole_end(outermost);
     return atomic_load(&c->open) == 0 ? VIC_ECLOSED : status;
 }
 

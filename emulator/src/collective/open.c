@@ -52,7 +52,10 @@ static int wait_some(struct vic_team *team, uint32_t turn, uint64_t began_ns, ui
     uint64_t slice = waited / SLICE_PART > SLICE_NS ? waited / SLICE_PART : SLICE_NS, left = deadline_ns - now;
     slice = !timed && slice > SLICE_MOST_NS ? SLICE_MOST_NS : slice;
     slice = timed && waited > WAITED_MOST_NS ? VIC_FOREVER : slice; /* for good: a deadlock can be seen */
+    struct wait_whole whole = {WAIT_TEAM, 0, began_ns};
+    int outermost = wait_whole_begin(&whole, now);
     int status = vic_counter_wait(team->card, counter, slice < left ? slice : left);
+    wait_whole_end(outermost);
     return status == VIC_ETIMEDOUT ? VIC_OK : status;
 }
 

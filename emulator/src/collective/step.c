@@ -76,10 +76,13 @@ static int look_if_due(struct vic_team *team, uint64_t now)
 
 static int wait_for_all(struct vic_team *team, uint64_t deadline_ns)
 {
+    struct wait_whole whole = {.kind = WAIT_TEAM};
     for (;;) {
         uint64_t now = vic_time_ns(team->card), until = deadline_ns < team->look_ns ? deadline_ns : team->look_ns;
         uint64_t left = until == VIC_FOREVER ? VIC_FOREVER : until > now ? until - now : 0;
+        int outermost = wait_whole_begin(&whole, now);
         int status = vic_counter_wait(team->card, counter_of(team), left);
+        wait_whole_end(outermost);
         if (atomic_load(&team->open) == 0) {
             return VIC_ECLOSED; /* who closed has set the counter to 0 */
         }

@@ -13,6 +13,7 @@
 
 #include "fail.h"
 #include "meeting.h"
+#include "waits.h"
 #include "vic_collective.h"
 
 enum call_kind { CALL_BARRIER, CALL_BROADCAST, CALL_REDUCE, CALL_ALLREDUCE, CALL_GATHER, CALL_ALLTOALL };

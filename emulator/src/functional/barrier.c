@@ -68,7 +68,8 @@ static int cross(struct vic *card, uint64_t timeout_ns)
         return VIC_OK;
     }
     struct wait wait = {.bell = released, .ready = is_complete, .what = &visit, .progress = held_progress,
-                        .coming = held_coming, .hopeless = somebody_is_gone, .undo = go};
+                        .coming = held_coming, .hopeless = somebody_is_gone, .undo = go,
+                        .kind = WAIT_BARRIER};
     int status = wait_for(card, &wait, timeout_ns);
     race_point(1, 300000);
     return status != VIC_OK && barrier_go(card->job, card->number) ? status : VIC_OK;
@@ -83,8 +84,8 @@ static bool is_my_turn(void *what)
 int functional_barrier(struct vic *card, uint64_t timeout_ns)
 {
     uint64_t start = card->ops->time_ns(card);
-    struct wait turn = {.bell = &card->me->arrival, .ready = is_my_turn, .what = card,
-                        .progress = held_progress, .coming = held_coming};
+    struct wait turn = {.bell = &card->me->arrival, .ready = is_my_turn, .what = card, .progress = held_progress,
+                        .coming = held_coming, .kind = WAIT_BARRIER};
     int status = wait_for(card, &turn, timeout_ns);
     if (status != VIC_OK) {
         return status;

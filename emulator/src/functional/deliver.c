@@ -28,12 +28,16 @@ bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *
         }
         break;
     case VIC_COUNTER_SET:
-        atomic_exchange(counter, (int64_t)payload);
-        bell_ring(&target->arrival);
-        return true;
     default: /* VIC_COUNTER_ADD */
-        atomic_fetch_add(counter, (int64_t)payload);
+        if (packet.op == VIC_COUNTER_SET) {
+            atomic_exchange(counter, (int64_t)payload);
+        } else {
+            atomic_fetch_add(counter, (int64_t)payload);
+        }
         bell_ring(&target->arrival);
+        if (__builtin_expect(card->check, 0)) {
+            tally_check(card, packet.dest, packet.counter);
+        }
         return true;
     }
     tally_add(card, tally, tally_key(packet.dest, packet.counter), 1);

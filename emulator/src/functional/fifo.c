@@ -113,7 +113,8 @@ int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns)
 {
     struct target to = {card, dest};
     struct wait wait = {.bell = &card->job->card[dest].space, .ready = has_room, .what = &to,
-                        .progress = held_progress, .coming = held_coming, .hopeless = reader_is_gone};
+                        .progress = held_progress, .coming = held_coming, .hopeless = reader_is_gone,
+                        .kind = WAIT_ROOM, .dest = dest};
     return wait_for(card, &wait, timeout_ns);
 }
 
@@ -209,8 +210,8 @@ int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t m
         return functional_fifo_poll(card, words, max, n);
     }
     struct reader reader = {card, words, min, max, 0};
-    struct wait wait = {.bell = &card->me->arrival, .ready = has_taken, .what = &reader,
-                        .progress = held_progress, .coming = held_coming};
+    struct wait wait = {.bell = &card->me->arrival, .ready = has_taken, .what = &reader, .progress = held_progress,
+                        .coming = held_coming, .kind = WAIT_COUNTERS, .words = min};
     int status = wait_for(card, &wait, timeout_ns);
     *n = status == VIC_OK ? reader.count : 0;
     return status;

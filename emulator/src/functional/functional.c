@@ -104,6 +104,9 @@ static int counter_set(struct vic *card, unsigned counter, int64_t n)
     held_progress(card);
     atomic_exchange(&card->me->counter[counter].value, n);
     bell_ring(&card->me->arrival);
+    if (__builtin_expect(card->check, 0)) {
+        tally_check(card, card->number, counter);
+    }
     return VIC_OK;
 }
 
@@ -140,7 +143,8 @@ static int counter_wait(struct vic *card, unsigned counter, uint64_t timeout_ns)
 {
     struct awaited awaited = {card, counter};
     struct wait wait = {.bell = &card->me->arrival, .ready = reads_zero, .what = &awaited,
-                        .progress = held_progress, .coming = held_coming};
+                        .progress = held_progress, .coming = held_coming,
+                        .kind = WAIT_COUNTERS, .counters = UINT64_C(1) << counter};
     return wait_for(card, &wait, timeout_ns);
 }
 

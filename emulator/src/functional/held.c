@@ -206,7 +206,7 @@ static int keep_chunk(struct vic *card, const uint64_t *headers, const uint64_t 
 static struct wait room_in(struct vic *card)
 {
     return (struct wait){.bell = &card->me->arrival, .ready = is_few, .what = card, .progress = held_progress,
-                         .coming = held_coming};
+                         .coming = held_coming, .kind = WAIT_HELD};
 }
 
 int held_keep(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,

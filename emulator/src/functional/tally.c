@@ -4,16 +4,27 @@
 #include "cancel.h"
 #include "functional.h"
 
-static void report(const struct vic *card, uint32_t dest, unsigned counter, int64_t read)
+FAIL_COLD static void report(const struct vic *card, uint32_t dest, unsigned counter, int64_t read)
 {
     struct counter *target = &card->job->card[dest].counter[counter];
-    if (counter < FIRST_RESERVED && atomic_exchange(&target->reported, 1) == 0) {
+    if (counter != SCRATCH && atomic_exchange(&target->reported, 1) == 0) {
         int before = cancel_off(); /* who delivers may have a lock */
-        fprintf(stderr,
-                "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "
-                "yet, or is preset to less than what is sent\n",
-                dest, counter, (long long)read, card->number);
+        if (counter < FIRST_RESERVED) {
+            fprintf(stderr,
+                    "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "
+                    "yet, or is preset to less than what is sent\n",
+                    dest, counter, (long long)read, card->number);
+        } else {
+            fprintf(stderr, CHECK_RESERVED, dest, counter, card->number);
+        }
         cancel_back(before);
+    }
+}
+
+void tally_check(const struct vic *card, uint32_t dest, unsigned counter)
+{
+    if (counter >= FIRST_RESERVED) {
+        report(card, dest, counter, 0);
     }
 }
 
@@ -24,7 +35,7 @@ void tally_count(struct vic *card, uint32_t key, uint32_t count)
     struct card_shared *target = &card->job->card[dest];
     int64_t before = atomic_fetch_sub(&target->counter[counter].value, (int64_t)count);
     int64_t after = (int64_t)((uint64_t)before - count); /* a counter goes round, as a card's does */
-    if (__builtin_expect(card->check && before < (int64_t)count, 0)) {
+    if (__builtin_expect(card->check && (before < (int64_t)count || counter >= FIRST_RESERVED), 0)) {
         report(card, dest, counter, before > 0 ? 0 : before);
     }
     if (__builtin_expect(card->watch != 0, 0)) {

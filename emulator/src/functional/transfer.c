@@ -88,6 +88,6 @@ int functional_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout
     struct waited waited = {card, dma};
     struct wait wait = {.bell = &card->me->arrival, .ready = is_ready, .what = &waited,
                         .progress = held_progress, .coming = is_coming, .hopeless = is_stuck,
-                        .slice_ns = atomic_load(&dma->due_ns) ? SHORT_NS : 0};
+                        .slice_ns = atomic_load(&dma->due_ns) ? SHORT_NS : 0, .kind = WAIT_TRANSFER};
     return wait_for(card, &wait, timeout_ns);
 }

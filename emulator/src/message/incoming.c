@@ -208,9 +208,18 @@ void incoming_suspect(struct vic_message *m)
     }
 }
 
-static bool has_one(const struct vic_message *m, const struct taker *taker)
+struct stored **incoming_stored(struct vic_message *m, const struct taker *taker)
 {
-    return taker != NULL && (taker->done || m->first != NULL);
+    struct stored **at = &m->first;
+    while (*at != NULL && taker->only != MESSAGE_ANY && (*at)->src != taker->only) {
+        at = &(*at)->next;
+    }
+    return *at != NULL ? at : NULL;
+}
+
+static bool has_one(struct vic_message *m, const struct taker *taker)
+{
+    return taker != NULL && (taker->done || incoming_stored(m, taker) != NULL);
 }
 
 static int scan_hot(struct vic_message *m, struct taker *taker)
@@ -218,7 +227,8 @@ static int scan_hot(struct vic_message *m, struct taker *taker)
     uint32_t begin = m->turn;
     for (uint32_t i = 0; i < m->cards; i++) {
         uint32_t src = begin + i < m->cards ? begin + i : begin + i - m->cards;
-        enum pulled status = m->in[src].hot ? SOME : NOTHING;
+        bool wanted = taker == NULL || taker->only == MESSAGE_ANY || taker->only == src;
+        enum pulled status = wanted && m->in[src].hot ? SOME : NOTHING;
         while (status == SOME && !has_one(m, taker)) {
             status = pull(m, src, taker);
         }

@@ -10,7 +10,9 @@
 
 #include "cancel.h"
 #include "fail.h"
+#include "from.h"
 #include "vic_message.h"
+#include "waits.h"
 #include "wire.h"
 
 enum { MOST_ACTIVITY = 7 };
@@ -27,6 +29,7 @@ struct stored {
 
 /* A thread in vic_message_recv. */
 struct taker {
+    uint32_t only; /* the card whose messages it takes, or MESSAGE_ANY */
     unsigned char *data;
     size_t capacity;
     struct inward *from; /* a message of this card is put together in data; or NULL */
@@ -132,6 +135,7 @@ uint64_t deadline_of(const struct vic_message *m, uint64_t timeout_ns);
 struct pace {
     uint32_t turns;
     uint64_t slice_ns;
+    struct wait_whole whole;
 };
 
 /* Let time pass, more and more of it: VIC_OK, or why not to wait any longer. */
@@ -175,6 +179,9 @@ void incoming_suspect(struct vic_message *m);
 
 /* Tell senders how far we are with the messages of a card. */
 void incoming_publish(struct vic_message *m, uint32_t src, uint32_t epoch);
+
+/* Where the first message in host memory for a taker hangs; NULL: there is none. Needs in_lock. */
+struct stored **incoming_stored(struct vic_message *m, const struct taker *taker);
 
 /* Put the message of a taker that goes away into memory of ours. Needs in_lock. */
 void incoming_move_out(struct taker *taker);

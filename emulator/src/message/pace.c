@@ -68,7 +68,10 @@ static int wait_turn(struct vic_message *m, struct pace *pace, unsigned counter,
     pace->slice_ns = pace->slice_ns == 0 ? SLICE_NS : 2 * pace->slice_ns;
     pace->slice_ns = pace->slice_ns < most_ns ? pace->slice_ns : most_ns;
     uint64_t left = deadline_ns - now;
-    return under(m, counter, left < pace->slice_ns ? left : pace->slice_ns);
+    int outermost = wait_whole_begin(&pace->whole, now);
+    int status = under(m, counter, left < pace->slice_ns ? left : pace->slice_ns);
+    wait_whole_end(outermost);
+    return status;
 }
 
 int pace_wait(struct vic_message *m, struct pace *pace, uint64_t deadline_ns)

@@ -9,10 +9,10 @@ enum {
     TEND_CALLS = 4096      /* after so many of them those that never wait look after what they sent */
 };
 
-/* The first message that waits in host memory. */
-static int take_stored(struct vic_message *m, struct taker *taker)
+/* A message that waits in host memory. */
+static int take_stored(struct vic_message *m, struct taker *taker, struct stored **at)
 {
-    struct stored *first = m->first;
+    struct stored *first = *at;
     uint32_t name = first->name;
     incoming_move_out(taker);
     taker->src = first->src;
@@ -21,8 +21,8 @@ static int take_stored(struct vic_message *m, struct taker *taker)
         return VIC_ENOSPC;
     }
     memcpy(taker->data, first->data, first->bytes);
-    m->first = first->next;
-    m->last = m->first == NULL ? &m->first : m->last;
+    *at = first->next;
+    m->last = m->last == &first->next ? at : m->last;
     m->stored_bytes -= sizeof *first + first->bytes;
     free(first);
     m->in[taker->src].delivered += name == m->in[taker->src].name;
@@ -34,14 +34,15 @@ static int take_stored(struct vic_message *m, struct taker *taker)
 static int take(struct vic_message *m, struct taker *taker)
 {
     int status = VIC_OK;
-    if (!taker->done && m->first == NULL) {
+    if (!taker->done && incoming_stored(m, taker) == NULL) {
         status = incoming_scan(m, taker);
     }
     if (taker->done) {
         return VIC_OK;
     }
-    if (m->first != NULL) {
-        return take_stored(m, taker);
+    struct stored **at = incoming_stored(m, taker);
+    if (at != NULL) {
+        return take_stored(m, taker, at);
     }
     return status == VIC_OK ? VIC_ETIMEDOUT : status;
 }
@@ -65,7 +66,7 @@ static int take_once(struct vic_message *m, struct taker *taker, bool everywhere
 
 static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t deadline_ns)
 {
-    struct pace pace = {0, 0};
+    struct pace pace = {.whole.kind = WAIT_MESSAGE};
     int status, reason = VIC_OK;
     atomic_fetch_add(&m->takers, 1);
     for (;;) {
@@ -100,6 +101,12 @@ static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_
 int vic_message_recv(vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes,
                      uint64_t timeout_ns)
 {
+    return message_recv_from(m, MESSAGE_ANY, src, data, capacity, bytes, timeout_ns);
+}
+
+int message_recv_from(vic_message_t *m, uint32_t only, uint32_t *src, void *data, size_t capacity, size_t *bytes,
+                      uint64_t timeout_ns)
+{
     unsigned char nothing[1];
     if (m == NULL || bytes == NULL || (data == NULL && capacity > 0)) {
         return fail_null(m == NULL, "bytes != NULL && (data != NULL || capacity == 0)");
@@ -111,7 +118,7 @@ int vic_message_recv(vic_message_t *m, uint32_t *src, void *data, size_t capacit
     if (atomic_fetch_add_explicit(&m->calls, 1, memory_order_relaxed) % TEND_CALLS == TEND_CALLS - 1) {
         credit_tend_all(m);
     }
-    struct taker taker = {.data = data != NULL ? data : nothing, .capacity = capacity};
+    struct taker taker = {.only = only, .data = data != NULL ? data : nothing, .capacity = capacity};
     status = receive(m, &taker, timeout_ns);
     if (status == VIC_OK || status == VIC_ENOSPC) {
         *bytes = taker.bytes;
@@ -150,7 +157,7 @@ static bool is_received(struct vic_message *m, uint32_t dest, struct goal *goal,
 
 static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t deadline_ns)
 {
-    struct pace pace = {0, 0};
+    struct pace pace = {.whole = {WAIT_FLUSH, dest, 0}};
     struct goal goal = {false, 0, 0};
     int status = VIC_OK;
     while (!is_received(m, dest, &goal, lost)) {

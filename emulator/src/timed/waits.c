@@ -16,6 +16,15 @@ bool wait_goes_on(const struct member *m)
     return own && !m->own->closing;
 }
 
+/* VIC_EPEER: a death, or a deadlock, which is none. */
+static int fail_wait(const struct job *job, int status)
+{
+    uint32_t dead = status == VIC_EPEER ? atomic_load(&job->shared->poison) : 0;
+    return status != VIC_EPEER ? fail_as(status)
+           : dead != 0         ? fail_dead(dead - 1)
+                               : fail(status, "deadlock: every program waits, and nothing is on its way");
+}
+
 /* What a look that sees nothing says, 0: go on. */
 static int reason_to_stop(const struct member *me, int64_t deadline_ps)
 {
@@ -62,7 +71,7 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
                      : !blind && sees(me, what)       ? 1
                                                       : reason_to_stop(me, deadline);
         if (status != 0) {
-            return status == 1 ? VIC_OK : fail_as(status);
+            return status == 1 ? VIC_OK : fail_wait(own->card->job, status);
         }
         me->begin_ps = me->clock_ps;
         me->key_ps = blind ? me->clock_ps + me->look_ps : deadline;

@@ -45,7 +45,9 @@ static void sends(void)
     CHECK(strstr(vic_error_detail(), "repl") != NULL); /* by timed mode's coordinator: which one is not said */
     IS(vic_dma_send(card, 0, words, 600, &dma), VIC_EINVAL);
     CHECK(strstr(vic_error_detail(), "repl") != NULL);
-    SAYS(vic_send_cached(card, 32767, words, 2), VIC_ERANGE, "addr 32767 .. 32768 is not in SRAM (32768 words)");
+    SAYS(vic_send_cached(card, 32767, words, 2), VIC_ERANGE,
+         "headers 32767 .. 32768 is not in SRAM (32768 words)");
+    SAYS(vic_get(card, 0, 0, 8, 32766, 0), VIC_ERANGE, "local 32766 .. 32773 is not in SRAM (32768 words)");
 }
 
 static void clients(void)

@@ -256,7 +256,7 @@ static void room_for_traces(void)
     const char *all = "9000000000000000000";
     CHECK(trace_records("1", all) == 1 << 16 && trace_records("40000", all) == 1 << 10);
     CHECK(trace_records("100", all) == (64 << 20) / 100 / sizeof(struct trace_record));
-    CHECK(trace_records("100", "1") == 16 && trace_records("1", "30000") == 100);
+    CHECK(trace_records("100", "1") == 16 && trace_records("1", "48000") == 100);
 }
 
 int main(int argc, char **argv)

@@ -45,8 +45,8 @@ static void texts(void)
     for (uint32_t i = 0; i < shared->watches; i++) {
         shared->watched[i] = (struct watched){whats[i], 70, 4}; /* counters are counted modulo 64 */
     }
-    dvsim_vic_send(side->vic, UINT64_C(1) << 32 | DVSIM_OP_FIFO << 28, 0);
-    dvsim_vic_send(all->side[1].vic, DVSIM_OP_WRITE << 28, 0);
+    dvsim_vic_send(side->vic, 0, UINT64_C(1) << 32 | DVSIM_OP_FIFO << 28, 0);
+    dvsim_vic_send(all->side[1].vic, 0, DVSIM_OP_WRITE << 28, 0);
     listen_to_stderr();
     report_deadlock(all);
     CHECK(was_heard("  card 0 waits for counter 6 to read 0 (it reads 0), 4 words in its FIFO, room for its packets, a "
@@ -123,7 +123,7 @@ static void slots_without_memory(void)
     int failures = 0;
     for (int left = 0;; left++) {
         struct coordinator *all = open_all(ALL);
-        dvsim_vic_send(all->side[0].vic, UINT64_C(1) << 32 | UINT64_C(63) << 22, 5);
+        dvsim_vic_send(all->side[0].vic, 0, UINT64_C(1) << 32 | UINT64_C(63) << 22, 5);
         memory_left = left;
         for (int i = 0; i < 1000 && !all->failed && all->events == 0; i++) {
             fabric_slot(all, fabric_next_ps(all));
@@ -171,7 +171,7 @@ static void last_packets(void)
     CHECK(all->check);
     all->side[0].end_ps = all->side[1].end_ps = 0;
     atomic_store(&all->stop, true);
-    dvsim_vic_send(all->side[0].vic, UINT64_C(1) << 32 | UINT64_C(63) << 22 | 5, 77);
+    dvsim_vic_send(all->side[0].vic, 0, UINT64_C(1) << 32 | UINT64_C(63) << 22 | 5, 77);
     coordinate(all);
     CHECK(all->deliveries == 1 && job_sram(launch->job, 1)[5] == 77);
     close_all(all);
@@ -207,7 +207,7 @@ static void unsaid(void)
         timed_card_of(launch->job, 0)->unsaid_ns = 10000000;
         /* a header in SRAM that was overwritten before its packet left */
         job_sram(launch->job, 0)[0] = ~UINT64_C(0);
-        dvsim_vic_send_cached(all->side[0].vic, 0, 1);
+        dvsim_vic_send_cached(all->side[0].vic, 0, 0, 1);
         CHECK(fabric_next_ps(all) == NEVER);
         all->deadlock = true;
         launch->coordinator = all;

@@ -18,6 +18,7 @@ int main(int argc, char **argv)
         status = self.me == 0 ? vic_fifo_wait(card, &word, 2, 2, &n, VIC_FOREVER)
                               : vic_counter_wait(card, 4, VIC_FOREVER);
         IS(status, VIC_EPEER);
+        CHECK(strstr(vic_error_detail(), "deadlock") != NULL); /* and not that somebody died */
         IS(vic_barrier(card, VIC_FOREVER), VIC_EPEER); /* and so do all that follow */
     } else if (strcmp(how, "fifo") == 0) { /* both send more than a FIFO takes */
         for (uint32_t i = 0; i < 3 * self.attr.fifo_words; i++) {

@@ -1,0 +1,67 @@
+/* waits.h: what the threads of a card wait for, in the memory of the job, so that the launcher can say who waits for what.
+ *
+ * A wait is written down when it first sleeps, so those that end soon cost nothing. A call of vic_message, vic_client or a
+ * team waits in many short waits of the card: it says by wait_whole what the thread is in as a whole.
+ */
+#ifndef VIC_WAITS_H
+#define VIC_WAITS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* The call, and what it waits for. Texts of the launcher: standstill.c. */
+enum wait_kind {
+    WAIT_NOTHING,
+    WAIT_COUNTERS, /* one of `counters` to read 0, or `words` in the FIFO */
+    WAIT_ROOM,     /* the FIFO of card `dest` to have room */
+    WAIT_HELD,     /* packets that --reorder holds back */
+    WAIT_TRANSFER,
+    WAIT_BARRIER,
+    WAIT_MESSAGE, /* vic_message_recv */
+    WAIT_OPEN,    /* vic_message_send: `dest` to open its messages */
+    WAIT_RING,    /* vic_message_send: `dest` to take messages */
+    WAIT_FLUSH,   /* vic_message_flush: likewise */
+    WAIT_RECV,    /* vic_client_recv */
+    WAIT_PUBLISH, /* vic_client_publish: `dest` to confirm or take messages */
+    WAIT_CONFIRM, /* vic_client_flush */
+    WAIT_ACK,     /* vic_client_ack: `dest` to take it */
+    WAIT_TEAM,    /* a collective: the other members */
+    WAIT_KINDS
+};
+
+enum { WAITS = 4 }; /* threads of a card that are written down */
+
+struct card_wait {
+    _Atomic uint32_t kind; /* WAIT_NOTHING: free */
+    _Atomic uint32_t dest;
+    _Atomic uint64_t counters, words, since_ns; /* the time of the job */
+};
+
+/* The wait that this thread is in as a whole, WAIT_NOTHING: none but that of the card. */
+struct wait_whole {
+    uint32_t kind, dest;
+    uint64_t since_ns;
+};
+
+extern _Thread_local struct wait_whole wait_whole;
+
+/* Begin one, or go on with it, unless there is one already: true if this is the outermost, which then ends it. The first
+ * time whole->since_ns is 0. */
+static inline int wait_whole_begin(struct wait_whole *whole, uint64_t now_ns)
+{
+    if (wait_whole.kind != WAIT_NOTHING) {
+        return 0;
+    }
+    whole->since_ns = whole->since_ns != 0 ? whole->since_ns : now_ns;
+    wait_whole = *whole;
+    return 1;
+}
+
+static inline void wait_whole_end(int outermost)
+{
+    if (outermost) {
+        wait_whole.kind = WAIT_NOTHING;
+    }
+}
+
+#endif

@@ -1,0 +1,70 @@
+"""Functional mode: who waits for what, when nothing moves, and when the job is interrupted?"""
+
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+from emulator_build import SMALL
+
+WAITS = [
+    "card 0 waits for counter 5 to read 0 (it reads 2)",
+    "card 1 waits for cards {} to come (vic_barrier)",
+    "card 2 waits for 3 words in its FIFO (0 there)",
+    "card 3 waits for a message (vic_message_recv)",
+    "card 4 waits for room in the FIFO of card 3 (a send)",
+    "card 5 waits for counter 5 to read 0 (it reads 2) or counter 6 to read 0 (it reads 7)"
+    " or 2 words in its FIFO (0 there)",
+]
+"""What each card of programs/standstill.c waits for."""
+
+
+@pytest.fixture
+def job_of():
+    """Return what starts the program on some cards; it is ended when the test is."""
+    jobs = []
+
+    def start(emulator, cards):
+        vicrun = [*emulator.before, str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards)]
+        jobs.append(
+            subprocess.Popen(
+                [*vicrun, *SMALL, str(emulator.program("standstill"))],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )
+        )  # fmt: skip
+        return jobs[-1]
+
+    yield start
+    for job in jobs:
+        job.kill()
+        job.communicate()
+
+
+def said(job, first, cards):
+    """Read a report: is it this one, but for how long each card has waited?"""
+    lines = [job.stderr.readline() for _ in range(1 + len(cards))]
+    assert lines[0] == f"vicrun: {first}\n"
+    assert [re.sub(r", for \d+\.\d s now", "", line) for line in lines[1:]] == [
+        f"vicrun:   {card}\n" for card in cards
+    ]
+
+
+def test_nothing_moves_while_one_program_is_elsewhere(emulator, job_of):
+    job = job_of(emulator, 7)
+    elsewhere = "card 6 waits for nothing: its program computes, or waits elsewhere"
+    others = [line.format("0, 2, 3, 4, 5, 6") for line in WAITS]
+    said(job, "standstill: for 5 s no wait has ended", [*others, elsewhere])
+    os.kill(int(job.stdout.readline()), signal.SIGKILL)  # the programs check what their waits say
+    assert job.communicate()[1] == "vicrun: card 6 was killed by signal 9 (Killed)\n"
+    assert job.returncode == 128 + signal.SIGKILL
+
+
+def test_who_interrupts_a_deadlock_is_told_again_who_waits(sanitized, job_of):
+    job = job_of(sanitized, 6)
+    waits = [line.format("0, 2, 3, 4, 5") for line in WAITS]
+    said(job, "standstill: for 5 s every program waits, and nothing is on its way", waits)
+    job.send_signal(signal.SIGINT)
+    said(job, "SIGINT: who waits for what", waits)
+    assert job.communicate()[1] == ""
+    assert job.returncode == 128 + signal.SIGINT
