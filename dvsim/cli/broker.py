@@ -93,6 +93,40 @@ def status(folder: Path | None, as_json: bool) -> None:
     sys.exit(0 if all(look.running for look in looks) else 1)
 
 
+@broker.command("env")
+@click.option("--cluster", metavar="NAME", help="Which one.  [default: a]")
+@dir_option
+def env(cluster: str | None, folder: Path | None) -> None:
+    """Print what a shell evaluates so that later commands find the nodes.
+
+    eval "$(dvsim broker env)"
+
+    Then vicbridge and dvsim run --backend emu take URLs and credentials from the environment, and
+    so do programs that dvsim emulate starts. The password stays in its file.
+    """
+    import shlex
+
+    from dvsim.broker import service
+    from dvsim.errors import Fault, RunFailed, ScenarioError
+    from dvsim.scenario.find import nearest
+
+    folder = folder or service.default_folder()
+    found = service.status(folder)
+    if found is None:
+        raise RunFailed(f"no nodes run in '{folder}'; 'dvsim broker up' starts some")
+    state, _ = found
+    names = list(dict.fromkeys(node.cluster for node in state.nodes))
+    chosen = names[0] if cluster is None else cluster
+    if chosen not in names:
+        near = nearest(chosen, names)
+        raise ScenarioError([Fault("--cluster", None, "", f"'{chosen}' does not run", near)])
+    urls = " ".join(node.url for node in state.nodes if node.cluster == chosen)
+    named = {"VICBRIDGE_URL": urls, "VICBRIDGE_CREDENTIALS": str(_files(state)["credentials"])}
+    for name, value in named.items():
+        click.echo(f"export {name}={shlex.quote(value)}")
+    click.echo("unset VICBRIDGE_USER VICBRIDGE_PASSWORD")  # they would count instead of the file
+
+
 @broker.command("down")
 @dir_option
 def down(folder: Path | None) -> None:

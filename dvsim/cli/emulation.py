@@ -39,7 +39,8 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
                 "urls",
                 multiple=True,
                 metavar="URL",
-                help="emu: your broker, amqp://HOST[:PORT][/VHOST]; the n-th is receiver n's.",
+                help="emu: your broker, amqp://HOST[:PORT][/VHOST]; the n-th is receiver n's."
+                "  [default: VICBRIDGE_URL, see dvsim broker env]",
             ),
             click.option(
                 "--credentials",
@@ -62,6 +63,18 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         decorated = option(decorated)
     return decorated
+
+
+def _urls_of_environment() -> tuple[str, ...]:
+    """Return the URLs of ``VICBRIDGE_URL``, as ``dvsim broker env`` gives them, and say so."""
+    import os
+
+    from dvsim.cli.terminal import complain
+
+    urls = tuple(os.environ.get("VICBRIDGE_URL", "").split())
+    if urls and not any("@" in url for url in urls):
+        complain(f"brokers: {' '.join(urls)} (VICBRIDGE_URL)")
+    return urls
 
 
 def _chosen(
@@ -96,6 +109,8 @@ def _chosen(
         wrong, reason = {**emulated}, "is for --backend emu"
     elif urls:
         wrong, reason = {**private}, "is for private brokers, and --url names others"
+    elif not any(value is not None for value in private.values()):
+        urls = _urls_of_environment()
     faults = [Fault(name, None, "", reason) for name, value in wrong.items() if value is not None]
     if faults:
         raise ScenarioError(faults)

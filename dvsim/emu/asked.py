@@ -41,8 +41,8 @@ class Emulation:
     urls
         Brokers of the user's instead: ``amqp://HOST[:PORT][/VHOST]``; receiver n takes the n-th.
     credentials
-        File with ``user:password`` for `urls`; without one ``VICBRIDGE_USER`` and
-        ``VICBRIDGE_PASSWORD`` of the environment count, and without those guest.
+        File with ``user:password`` for `urls`; without one the environment counts, see
+        `dvsim.emu.credentials`.
     at_least_once
         Publisher confirms; without them, as in the paper's test, nobody tells the senders.
     traces

@@ -15,7 +15,8 @@ def credentials_of(path: Path | None) -> tuple[str, str]:
     ----------
     path
         A file whose first line is ``user:password``; without one ``VICBRIDGE_USER`` and
-        ``VICBRIDGE_PASSWORD`` of the environment count, and without those guest.
+        ``VICBRIDGE_PASSWORD`` of the environment count, without those the file that
+        ``VICBRIDGE_CREDENTIALS`` names, and without that guest.
 
     Raises
     ------
@@ -23,9 +24,11 @@ def credentials_of(path: Path | None) -> tuple[str, str]:
         If it cannot be read, can be read by others, or is something else. The text has nothing of
         what is in it.
     """
-    if path is None:
+    named = os.environ.get("VICBRIDGE_CREDENTIALS")
+    if path is None and (named is None or {"VICBRIDGE_USER", "VICBRIDGE_PASSWORD"} & {*os.environ}):
         user = os.environ.get("VICBRIDGE_USER", "guest")
         return user, os.environ.get("VICBRIDGE_PASSWORD", "guest")
+    path = path or Path(named or "")
     try:
         with path.open(encoding="utf-8") as file:
             others = os.fstat(file.fileno()).st_mode & 0o077

@@ -59,6 +59,7 @@ struct bridge {
     _Atomic uint64_t *opens; /* vic_peer_opens of each card; all that it sent before has been taken */
     _Atomic int stop;        /* enum stop: take nothing any more */
     _Atomic int signal;      /* the first that came */
+    _Atomic bool worked;     /* a connection, once */
     _Atomic bool abandon;    /* give up what is not confirmed */
     _Atomic bool stopping;   /* no connection is needed but to drain */
 };

@@ -33,7 +33,7 @@ static const struct known table[] = {
     {"--window-bytes", BYTES, AT(window_bytes), 1, UINT64_C(1) << 40},
     {"--prefetch", COUNT, AT(prefetch), 1, 65535},
     {"--heartbeat", COUNT, AT(heartbeat_s), 0, 3600},
-    {"--give-up", TIME, AT(give_up_ns), 0, UINT64_MAX},
+    {"--give-up", TIME, AT(give_up_ns), 0, GIVE_UP_USUAL - 1},
     {"--cacert", TEXT, AT(cacert), 0, 0},
     {"--cert", TEXT, AT(cert), 0, 0},
     {"--key-file", TEXT, AT(key_file), 0, 0},
@@ -245,23 +245,44 @@ static int read_argument(int argc, char **argv, int *i, struct options *options)
     return known != NULL ? read_known(known, value, options) : read_special(name, value, options);
 }
 
+/* URLs with blanks between them. */
+static int read_urls(const char *text, struct options *options)
+{
+    int code = -1;
+    for (text += strspn(text, " "); *text != 0 && code == -1; text += strspn(text, " ")) {
+        size_t bytes = strcspn(text, " ");
+        char *one = strndup(text, bytes);
+        code = one != NULL ? read_url(one, false, options) : 1;
+        free(one);
+        text += bytes;
+    }
+    return code;
+}
+
 /* What of the environment we need, out of the sight of whatever we start. */
 static int read_environment(struct options *options)
 {
     const char *url = getenv("VICBRIDGE_URL"), *user = getenv("VICBRIDGE_USER"),
-               *word = getenv("VICBRIDGE_PASSWORD");
+               *word = getenv("VICBRIDGE_PASSWORD"), *file = getenv("VICBRIDGE_CREDENTIALS");
     int code = -1;
-    if (options->urls == 0) {
-        code = read_url(url != NULL ? url : "amqp://127.0.0.1:5672/%2f", url == NULL, options);
+    if (options->urls == 0 && url != NULL) {
+        code = read_urls(url, options);
+    }
+    if (code == -1 && options->urls == 0) {
+        code = read_url("amqp://127.0.0.1:5672/%2f", true, options);
     }
     if (code == -1 && options->user == NULL && (user != NULL || word != NULL)) {
         const char *named = options->url[0].user;
         options->user = strdup(user != NULL ? user : named != NULL ? named : "guest");
         options->password = strdup(word != NULL ? word : "guest");
+    } else if (code == -1 && options->user == NULL && file != NULL) {
+        const char *what = credentials_read(file, &options->user, &options->password);
+        code = what == NULL ? -1 : refuse("VICBRIDGE_CREDENTIALS", file, what);
     }
     unsetenv("VICBRIDGE_URL");
     unsetenv("VICBRIDGE_USER");
     unsetenv("VICBRIDGE_PASSWORD");
+    unsetenv("VICBRIDGE_CREDENTIALS");
     return code;
 }
 
@@ -297,6 +318,7 @@ int options_read(int argc, char **argv, struct options *options)
         .heartbeat_s = 10,
         .reconnect_least_ns = SECONDS / 10,
         .reconnect_most_ns = 10 * SECONDS,
+        .give_up_ns = GIVE_UP_USUAL,
         .stats_interval_ns = 5001000,
         .piece_words = 131,
         .drain_timeout_ns = 30 * SECONDS,

@@ -9,6 +9,7 @@
 #include "numbers.h"
 
 enum { MOST_URLS = 16, MOST_QUEUES = 64, MOST_CONNECTIONS = 64 };
+#define GIVE_UP_USUAL UINT64_MAX /* 30 s until the first connection, never after it */
 
 struct url {
     char *text; /* what host, user, password and vhost point into */
@@ -35,7 +36,7 @@ struct options {
     size_t consumes;
     uint64_t prefetch;
     uint64_t heartbeat_s;
-    uint64_t reconnect_least_ns, reconnect_most_ns, give_up_ns; /* 0: never */
+    uint64_t reconnect_least_ns, reconnect_most_ns, give_up_ns; /* 0: never; or GIVE_UP_USUAL */
     const char *cacert, *cert, *key_file, *server_name;
     const char *stats, *prometheus;
     uint64_t stats_interval_ns, piece_words;
@@ -46,7 +47,7 @@ struct options {
     bool check;
 };
 
-/* Read the command line and VICBRIDGE_URL, VICBRIDGE_USER, VICBRIDGE_PASSWORD, which are removed from the
+/* Read the command line and VICBRIDGE_URL, _USER, _PASSWORD, _CREDENTIALS, which are removed from the
  * environment. -1: go on; else the exit code, and what is wrong has been said. */
 int options_read(int argc, char **argv, struct options *options);
 

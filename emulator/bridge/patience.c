@@ -7,6 +7,7 @@
 #include "link.h"
 
 enum { MOST_REFUSALS = 5 }; /* in a row, of a link that worked before */
+static const uint64_t FIRST_NS = UINT64_C(30000000000); /* until the first connection of all; then for ever */
 
 static bool ended(const struct attempt *attempt)
 {
@@ -40,6 +41,13 @@ static enum fault try_once(const struct attempt *attempt)
     return fault;
 }
 
+/* How long to go on without a connection, 0: for ever. */
+static uint64_t most_ns(const struct bridge *bridge)
+{
+    uint64_t asked = bridge->options.give_up_ns;
+    return asked != GIVE_UP_USUAL ? asked : atomic_load(&bridge->worked) ? 0 : FIRST_NS;
+}
+
 static bool fail(const struct attempt *attempt, const char *what)
 {
     log_error("%s%s", attempt->link->why, what);
@@ -63,14 +71,16 @@ bool attempt_all(const struct attempt *attempt)
         enum fault fault = try_once(attempt);
         if (fault == FAULT_NONE) {
             log_info("%s: connected to %s", link->name, link->url->shown);
+            atomic_store(&attempt->bridge->worked, true);
             return true;
         }
         refusals = fault == FAULT_REFUSED ? refusals + 1 : 0;
         if (refusals > 0 && (!attempt->before || refusals == MOST_REFUSALS)) {
             return fail(attempt, "");
         }
-        if (options->give_up_ns > 0 && now_ns() - begin > options->give_up_ns) {
-            return fail(attempt, "; given up");
+        uint64_t most = most_ns(attempt->bridge);
+        if (most > 0 && now_ns() - begin > most) {
+            return fail(attempt, "; given up (--give-up)");
         }
         if (tries % options->urls != 0) {
             log_warning("%s; the next one", link->why);

@@ -12,7 +12,7 @@ from compiled import PROGRAMS, ROOT, cc, compiled, linked, parts
 
 from dvsim.native import emulator_prefix
 
-OWN = ("VICBRIDGE_URL", "VICBRIDGE_USER", "VICBRIDGE_PASSWORD")
+OWN = ("VICBRIDGE_URL", "VICBRIDGE_USER", "VICBRIDGE_PASSWORD", "VICBRIDGE_CREDENTIALS")
 
 
 BROKER = ROOT / "tests" / "fuzz" / "amqp_server.c"
@@ -46,9 +46,9 @@ def test_the_parts_of_the_bridge(name, card, tmp_path):
     assert done.stdout == b"checks passed\n"
 
 
-def bridge(*arguments, **environment):
-    """Run vicbridge without a job."""
-    command = [str(compiled("vicbridge")), *map(str, arguments)]
+def bridge(*arguments, program=None, **environment):
+    """Run vicbridge, or another program, without a job."""
+    command = [str(program or compiled("vicbridge")), *map(str, arguments)]
     env = {key: value for key, value in os.environ.items() if key not in OWN} | environment
     return subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=100, env=env
@@ -107,6 +107,40 @@ def test_the_environment_says_who_and_where():
         assert "; given up" in done.stderr
         assert "in progress" not in done.stderr  # whatever it is, it is not that
         assert "pass-w" not in done.stderr
+
+
+def test_the_environment_names_several_brokers_and_a_file_of_credentials(tmp_path):
+    patience = ["--check", "--give-up", "0.001", "--reconnect", "0.001:0.001"]
+    urls = "amqp://127.0.0.1:1/v  amqp://127.0.0.1:2/w"
+    path = tmp_path / "credentials"
+    path.write_text("me:pass-w\n", "utf-8")
+    path.chmod(0o600)
+    done = bridge(*patience, VICBRIDGE_URL=urls, VICBRIDGE_CREDENTIALS=str(path))
+    assert done.returncode == 1
+    assert all(f"amqp://127.0.0.1:{k}, vhost {v}: " in done.stderr for k, v in ((1, "v"), (2, "w")))
+    path.chmod(0o644)
+    done = bridge(*patience, VICBRIDGE_URL=urls, VICBRIDGE_CREDENTIALS=str(path))
+    assert done.returncode == 2
+    assert f"VICBRIDGE_CREDENTIALS: '{path}'" in done.stderr
+    done = bridge(*patience, VICBRIDGE_URL=f"{urls} nothing")
+    assert (done.returncode, "VICBRIDGE_URL: 'nothing'" in done.stderr) == (2, True)
+
+
+def test_a_wrong_host_is_given_up_after_30_s_unless_it_shall_never_be(tmp_path):
+    program = tmp_path / "vicbridge"
+    sources = [PROGRAMS / "fast_clock.c", parts() / "main.o", parts() / "bridge.a"]
+    cc(*sources, "-Wl,--wrap=now_ns", "-o", program, *linked())
+    here = ["--url", "amqp://127.0.0.1:1", "--reconnect", "1:1"]  # where nobody listens
+    done = bridge("--check", *here, program=program)
+    assert (done.returncode, "; given up (--give-up)" in done.stderr) == (1, True)
+    assert done.stderr.count("again in") >= 10  # pauses of 0.5 s to 1 s, and a look
+    with subprocess.Popen(
+        [program, "--check", *here, "--give-up", "0"], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(70)]
+        process.kill()
+    assert all("again in" in line for line in lines)  # 35 s at least
 
 
 def test_what_cannot_be_opened_is_said():

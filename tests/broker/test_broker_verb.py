@@ -99,6 +99,25 @@ def test_nodes_run_until_they_are_told_to_end(folder, connect):
     assert shown(folder) == (1, {})
 
 
+def test_a_shell_gets_what_later_commands_need(folder, stand_in):
+    stand_in()
+    none = broker("env", "--dir", folder)
+    assert none.returncode == 1
+    assert "'dvsim broker up' starts some" in none.stderr
+    assert broker("up", *SIZE, "--dir", folder).returncode == 0
+    code, status = shown(folder)
+    given = shlex.join([*DVSIM, "env", "--dir", str(folder)])
+    names = ("URL", "CREDENTIALS", "USER")
+    script = f'VICBRIDGE_USER=x; eval "$({given})"; ' + "; ".join(
+        f'echo "${{VICBRIDGE_{name}-none}}"' for name in names
+    )
+    said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert code == 0
+    assert said.stdout.splitlines() == [status["nodes"][0]["url"], status["credentials"], "none"]
+    near = broker("env", "--dir", folder, "--cluster", "b")
+    assert (near.returncode, "--cluster: 'b' does not run" in near.stderr) == (2, True)
+
+
 def test_a_crash_leaves_nothing_that_matters(folder, stand_in):
     stand_in()
     assert broker("up", *SIZE, "--dir", folder).returncode == 0

@@ -167,3 +167,24 @@ def test_a_run_without_counters_or_brokers_has_words_too():
         "while sending; 3.0 published again per iteration; blocked by the broker for 1.5 s per "
         "iteration"
     )
+
+
+def test_the_environment_of_a_shell_names_brokers_and_credentials(tmp_path, monkeypatch):
+    from dvsim.cli.emulation import _chosen
+
+    def chosen(backend="emu", clusters=None):
+        return _chosen(backend, (), None, clusters, None, at_least_once=False, watch=False)
+
+    path = tmp_path / "credentials"
+    path.write_text("me:secret\n", "utf-8")
+    path.chmod(0o600)
+    for name in ("USER", "PASSWORD"):
+        monkeypatch.delenv(f"VICBRIDGE_{name}", raising=False)
+    monkeypatch.setenv("VICBRIDGE_URL", "amqp://h:1 amqp://h:2")
+    monkeypatch.setenv("VICBRIDGE_CREDENTIALS", str(path))
+    assert chosen().urls == ("amqp://h:1", "amqp://h:2")
+    assert chosen(clusters=1).urls == ()
+    assert chosen("sim") == "sim"
+    assert credentials_of(None) == ("me", "secret")
+    monkeypatch.setenv("VICBRIDGE_USER", "you")
+    assert credentials_of(None) == ("you", "guest")
