@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from dvsim.results.run import Run
 
 
-def against_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `validate_against` to a verb."""
+def lab_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add what is said of a file of measurements, and of how it is compared, to a verb."""
     for option in (
         click.option(
             "--as",
@@ -34,15 +34,20 @@ def against_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="META.toml",
             help="What is known of FILE: unit, sample, source, tolerances. [default: FILE.toml]",
         ),
-        click.option(
-            "--against",
-            metavar="FILE",
-            help="Measurements: CSV or Parquet of statistics or samples, a log or CSV of RabbitMQ "
-            "PerfTest, JSON of the OpenMessaging Benchmark.",
-        ),
     ):
         command = option(command)
     return command
+
+
+def against_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `validate_against` to a verb."""
+    against = click.option(
+        "--against",
+        metavar="FILE",
+        help="Measurements: CSV or Parquet of statistics or samples, a log or CSV of RabbitMQ "
+        "PerfTest, JSON of the OpenMessaging Benchmark.",
+    )
+    return against(lab_options(command))
 
 
 def validate_against(
@@ -67,6 +72,7 @@ def validate_against(
     from dvsim.evidence.lab.judge import judge
     from dvsim.evidence.lab.match import chosen
     from dvsim.evidence.lab.read import read_lab
+    from dvsim.evidence.lab.sizes import at_all_sizes
     from dvsim.evidence.lab.text import headline, lines
     from dvsim.scenario.find import is_file, scenario_root
 
@@ -76,7 +82,7 @@ def validate_against(
     data = read_lab(file, meta)
     whole = is_file(scenario_root() / campaign / "validation.toml")
     name = f"{campaign.rstrip('/')}/validation" if whole else campaign
-    runs = options.run(chosen(options.load([name]), data, taken))
+    runs = options.run(chosen(at_all_sizes(options.load([name]), data, taken), data, taken))
     judged = judge(runs, data, taken)
     _report(options, runs, judged, data)
     if options.as_json:

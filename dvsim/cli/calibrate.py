@@ -1,4 +1,4 @@
-"""``dvsim calibrate``: cards from emulated runs of this machine, or fitted to published columns."""
+"""``dvsim calibrate``: cards from emulated runs of this machine, or fitted to measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.options import Output, json_option, quick_option
+from dvsim.cli.against import lab_options
+from dvsim.cli.options import Output, json_option, quick_option, set_option
 from dvsim.cli.terminal import complain, say
 
 if TYPE_CHECKING:
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
     from dvsim.evidence.calibration.fit import Fitting
 
 TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers", "optuna")
-SEARCH = ("fit", "hold_out", "parameters", *TRIALS, "quick")
+OPTIONS = {
+    "fit": "--fit",
+    "hold_out": "--hold-out",
+    "scenarios": "--scenario",
+    "overrides": "--set",
+    "parameters": "--parameter",
+    "meta": "--lab",
+    "taken": "--as",
+    **{name: f"--{name}" for name in (*TRIALS, "quick")},
+}
+"""The options that belong to --against."""
 
 
 @click.command()
@@ -31,15 +42,35 @@ SEARCH = ("fit", "hold_out", "parameters", *TRIALS, "quick")
     type=click.Path(path_type=Path),
     help="Folder of an emulated run. Repeatable: two sizes at least for a law.",
 )
-@click.option("--against", metavar="DATA", help="Table of published columns to fit CARD to.")
-@click.option("--fit", metavar="COLUMN:SIZES", help="Columns to fit to: 'r1:8,2048,131072'.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="FILE",
+    help="Measurements to fit CARD to, all that `validate --against` reads. Repeatable: PerfTest "
+    "writes a file for each size.",
+)
+@click.option(
+    "--fit",
+    metavar="LABEL:SIZES",
+    help="What to fit to: '8,2048', 'r1:8,2048', 'all'.  [default: what [lab] calls fitted]",
+)
 @click.option(
     "--hold-out",
     default="rest",
     show_default=True,
-    metavar="COLUMN:SIZES",
-    help="Columns to judge by, which the search never sees.",
+    metavar="LABEL:SIZES",
+    help="What to judge by, which the search never sees.",
 )
+@click.option(
+    "--scenario",
+    "scenarios",
+    multiple=True,
+    metavar="NAME",
+    help="What was measured: h3/dv-2048; of other sizes, with that size. Repeatable.  [default: "
+    "the packaged ones that use CARD]",
+)
+@set_option
+@lab_options
 @click.option(
     "--parameter",
     "parameters",
@@ -77,7 +108,7 @@ SEARCH = ("fit", "hold_out", "parameters", *TRIALS, "quick")
 def calibrate(
     card: str | None,
     folders: tuple[Path, ...],
-    against: str | None,
+    against: tuple[str, ...],
     name: str,
     out: Path,
     as_json: bool,
@@ -95,29 +126,27 @@ def calibrate(
     --from runs/h3/dv-8/emu-… --from runs/h3/dv-8192/emu-… --name here, then dvsim run h3/dv-256
     --set system.bridge=cards/here-bridge.toml --set system.broker=cards/here-broker.toml
 
-    With CARD and --against: a packaged card fitted to published columns by a local search from
-    several starts with common random numbers. Prints how well each parameter is known, and the
-    errors of the fitted and of the held-out columns beside those of a latency and a rate.
+    With CARD and --against: a card, packaged or a file of yours, fitted to measurements by a local
+    search from several starts with common random numbers. Any size will do: a scenario of that
+    size is made. Prints how well each parameter is known, what the held-out sizes are predicted to
+    be and what was measured, and the errors beside those of a latency and a rate.
 
-    Example: dvsim calibrate h3-bridge --against h3_message_rates.csv --fit r1:8,2048,131072
-    --hold-out rest --parameter push --parameter push_off_heap --name mine
+    Example: dvsim calibrate h3-bridge --against lab.csv --fit 64,4096,65536 --parameter push
+    --name mine, then dvsim run h3/dv-1024 --set system.bridge=cards/mine-bridge.toml
     """
     from dvsim.errors import Fault, ScenarioError
 
-    if bool(folders) == bool(card) or bool(card) != bool(against and search["fit"]):
-        raise click.UsageError(
-            "give --from RUN, or CARD with --against DATA and --fit COLUMN:SIZES"
-        )
+    if bool(folders) == bool(card) or bool(card) != bool(against):
+        raise click.UsageError("give --from RUN, or CARD with --against FILE")
     given = click.get_current_context().get_parameter_source
-    for option in SEARCH:
+    for option, written in OPTIONS.items():
         if folders and given(option) is click.core.ParameterSource.COMMANDLINE:
-            name_ = option.removesuffix("s") if option == "parameters" else option
-            raise click.UsageError(f"--{name_.replace('_', '-')} is for --against")
+            raise click.UsageError(f"{written} is for --against")
     if not re.fullmatch(r"[\w-][\w.-]*", name):
         message = "must consist of letters, digits, '.', '-' and '_'"
         raise ScenarioError([Fault("--name", None, "", f"'{name}' {message}")])
     command = shlex.join(["dvsim", *sys.argv[1:]])
-    if card and against:
+    if card:
         _fit(card, against, name, out, command, search, as_json=as_json)
     else:
         _measure(folders, name, out, command, as_json=as_json)
@@ -140,7 +169,7 @@ def _measure(
 
 def _fit(
     card: str,
-    against: str,
+    against: tuple[str, ...],
     name: str,
     out: Path,
     command: str,
@@ -150,13 +179,14 @@ def _fit(
 ) -> None:
     from dvsim.evidence.calibration.cards import write_cards
     from dvsim.evidence.calibration.fit import How, fit_card
-    from dvsim.evidence.calibration.text import fit_lines
+    from dvsim.evidence.calibration.fit_text import fit_lines
+    from dvsim.evidence.calibration.target import Data
     from dvsim.session import run_scenarios
 
     fitting = fit_card(
         run_scenarios,
         card,
-        against,
+        Data(against, search["meta"], search["taken"], search["scenarios"], search["overrides"]),
         search["fit"],
         search["hold_out"],
         search["parameters"],
@@ -192,15 +222,34 @@ def _json(found: Calibration, paths: list[Path]) -> str:
 
 def _fitting_json(fitting: Fitting, path: Path) -> str:
     import json
+    import math
     from dataclasses import asdict
 
+    target = fitting.target
     content = {
         "cards": {fitting.card.kind: str(path)},
+        "fitted": target.names(target.fit),
+        "held_out": target.names(target.held_out),
         "evaluations": fitting.outcome.evaluations,
         "losses": [end.loss for end in fitting.outcome.ends],
         "known": {
-            knob.name: one._asdict() for knob, one in zip(fitting.knobs, fitting.known, strict=True)
+            knob.name: one._asdict() | {"low": math.exp(ends.low), "high": math.exp(ends.high)}
+            for knob, one, ends in zip(
+                fitting.knobs, fitting.known, fitting.uncertain.parameters, strict=True
+            )
         },
         "errors": {what: asdict(one) for what, one in fitting.errors.items()},
+        "predicted": [
+            {
+                "case": target.cases[place].name,
+                "statistic": one.row.statistic,
+                "held_out": place in target.held_out,
+                "measured": one.row.measured,
+                "value": one.value,
+                "low": one.low,
+                "high": one.high,
+            }
+            for place, one in sorted(fitting.uncertain.predicted.items())
+        ],
     }
     return json.dumps(content, allow_nan=False)

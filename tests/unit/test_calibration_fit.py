@@ -4,6 +4,7 @@ At full length that is in docs/calibration.md.
 """
 
 import csv
+import hashlib
 import math
 from dataclasses import replace
 
@@ -14,8 +15,9 @@ from click.testing import CliRunner
 from dvsim.cli.calibrate import calibrate
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.knobs import knobs_of, with_values
+from dvsim.evidence.calibration.rows import distance, naive_error, simulated_rows
 from dvsim.evidence.calibration.search import known, search
-from dvsim.evidence.calibration.target import distance, naive_error, rows_of, target_of
+from dvsim.evidence.calibration.target import Data, target_of
 from dvsim.kinds.load import load, load_card
 from dvsim.kinds.rabbitmq.published import published
 from dvsim.session import run_scenarios
@@ -86,28 +88,40 @@ def test_a_turned_card_says_that_it_was_fitted():
 
 
 def test_what_is_fitted_is_not_held_out():
-    target = target_of("h3-bridge", DATA, "r1:8,2048,131072", "rest")
+    target = target_of(load_card("h3-bridge"), Data((DATA,)), "r1:8,2048,131072")
     assert target.role == "bridge"
-    assert target.fit == {("r1", 8), ("r1", 2048), ("r1", 131072)}
+    assert {target.cases[at].key for at in target.fit} == {"r1:8", "r1:2048", "r1:131072"}
+    assert target.names(target.fit) == "r1:8,2048,131072"
     assert not target.fit & target.held_out
-    assert ("r2", 8) in target.held_out
-    assert {one.workload.message_bytes for one in target.of(target.fit)} == {8, 2048, 131072}
-    assert all(one.system.transport == "data-vortex" for one in target.scenarios)
+    assert "r2:8" in {target.cases[at].key for at in target.held_out}
+    assert {target.cases[at].scenario.name for at in target.fit} == {
+        "h3/dv-8",
+        "h3/dv-2048",
+        "h3/dv-131072",
+    }
+    assert all(one.scenario.system.transport == "data-vortex" for one in target.cases)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("h3-bridge", DATA, "r1:9", "rest"), "--fit: no published column r1:9; there are r1:8"),
+        (
+            ("h3-bridge", DATA, "r1:9", "rest"),
+            "--fit: nothing was measured at r1:9; there are r1:8",
+        ),
         (("h3-bridge", DATA, "r1", "rest"), "'r1' is not of the form r1:8,2048"),
         (("h3-bridge", DATA, "r1:8", "r1:8"), "--hold-out: r1:8 is fitted"),
         (("h3-bridge", "h3_message_rate.csv", "8", "rest"), "did you mean 'h3_message_rates.csv'"),
-        (("zeromq-0.2", DATA, "8", "rest"), "no scenario with this card"),
+        (
+            ("zeromq-0.2", DATA, "8", "rest"),
+            "none of its cases can be simulated with zeromq-0.2; rate, 8 B",
+        ),
     ],
 )
 def test_a_target_that_cannot_be_is_told(given, message):
     with pytest.raises(ScenarioError) as caught:
-        target_of(*given)
+        card, data, *keys = given
+        target_of(load_card(card), Data((data,)), *keys)
     assert message in str(caught.value)
 
 
@@ -117,12 +131,13 @@ def test_zero_is_no_small_number():
 
 
 def test_the_naive_rival_is_exact_where_it_is_right():
-    target = target_of("h3-bridge", DATA, "r1:8,131072", "rest")
-    how = {"scale": 0.0005, "replications": 1, "workers": 1, "out": None, "report": False}
-    runs = run_scenarios(target.of(target.fit), **how)
-    fit = rows_of(runs, target.fit)
+    card = load_card("h3-bridge")
+    target = target_of(card, Data((DATA,)), "r1:8,131072")
+    how = {"scale": 0.0005, "replications": 1, "workers": 1}
+    fit = simulated_rows(run_scenarios, target, target.fit, card, card, how)
     means = [row for row in fit if row.statistic == "mean"]
-    assert naive_error(fit, means, target.scenarios) == pytest.approx(0, abs=1e-3)
+    assert len(means) == 2
+    assert naive_error(fit, means, target.cases) == pytest.approx(0, abs=1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +157,9 @@ def made(tmp_path_factory):
     with path.open("w", encoding="utf-8", newline="") as file:
         head = ["transport", "message_bytes", "run", "published_column", "statistic", "value"]
         csv.writer(file).writerows([head, *rows])
+    path.with_suffix(".toml").write_text(
+        '[lab]\nunit = "msg/s"\nsample = "batch 10000"\n', encoding="utf-8"
+    )
     return path
 
 
@@ -156,7 +174,8 @@ def test_a_fit_finds_what_the_data_were_made_with(made, tmp_path):
     assert card["publish"].fixed_ps == pytest.approx(90e6, rel=0.1)
     statement = card.parameters["publish"]
     assert statement.confidence == "calibrated"
-    assert statement.fitted == f"r1:8,2048 of {made}"
+    digest = hashlib.sha256(made.read_bytes()).hexdigest()[:16]
+    assert statement.fitted == f"made.csv (sha256 {digest}): r1:8,2048 B"
     assert f"wrote {path}" in result.stdout
     assert "held out, 1 columns" in result.stdout
     assert "naive" in result.stdout
@@ -182,7 +201,6 @@ def test_a_seed_that_no_run_can_have_is_refused_before_the_search(tmp_path, seed
     [
         "--name a",
         "h3-bridge --name a",
-        "h3-bridge --against x.csv --name a",
         "h3-bridge --from runs/a --name a",
         "--from runs/a --name a --budget 3",
     ],

@@ -8,6 +8,7 @@ import pytest
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.fit import How, fit_card
 from dvsim.evidence.calibration.search import search_tpe
+from dvsim.evidence.calibration.target import Data
 from dvsim.session import run_scenarios
 
 BOX = {"start": [0.0, 0.0], "low": [-3.0, -3.0], "high": [3.0, 3.0]}
@@ -49,7 +50,7 @@ def test_without_optuna_the_extra_is_named_before_anything_runs(monkeypatch):
         fit_card(
             run_scenarios,
             "h3-bridge",
-            "h3_message_rates.csv",
+            Data(("h3_message_rates.csv",)),
             "r1:8",
             "rest",
             [],

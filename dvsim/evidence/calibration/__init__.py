@@ -7,14 +7,16 @@ slowest.py    the slowest of several publishers, and what one of them takes
 cards.py      from points to cards of bridge, publisher and broker, and to files
 simulated.py  scenarios in the simulator with these cards, read as measurements are
 
-and cards that are fitted to published columns:
+and cards that are fitted to measurements:
 
-target.py     which columns are fitted and which are held out; the distance to them, and the rival
+target.py     which cases are fitted and which are held out, and the scenario that answers each
+rows.py       measured beside simulated statistics, the distance between them, and the rival
 knobs.py      the numbers of a card that a search may turn, as logarithms
 search.py     a search from several starts, by Nelder-Mead or Optuna, and how well it knows its end
+uncertain.py  intervals of the parameters, and of what is predicted
 fit.py        from a card to a fitted one
 
-text.py       either as text
+text.py and fit_text.py  either as text
 """
 
 from __future__ import annotations

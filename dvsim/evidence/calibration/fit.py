@@ -1,16 +1,21 @@
-"""A card fitted to published columns, judged by those that were held out."""
+"""A card fitted to measurements, judged by those that were held out."""
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
+from dvsim.evidence.calibration.rows import Row, mean_error, naive_error, of, simulated_rows
 from dvsim.evidence.calibration.search import (
+    STEP,
     Known,
     Outcome,
     known,
@@ -18,22 +23,15 @@ from dvsim.evidence.calibration.search import (
     search,
     search_tpe,
 )
-from dvsim.evidence.calibration.target import (
-    Key,
-    Target,
-    mean_error,
-    naive_error,
-    rows_of,
-    target_of,
-)
+from dvsim.evidence.calibration.target import Data, Target, target_of
+from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
 from dvsim.evidence.numbers import Floats
 from dvsim.evidence.runner import Runner
-from dvsim.evidence.verdicts import Row
 from dvsim.kinds.load import load_card
-from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.run import Run, runs_of
 from dvsim.scenario.bounds import SEED
 from dvsim.scenario.types import Card
+
+JUDGES = 10  # replications that judge a fit: their spread is the noise of a run
 
 
 @dataclass(frozen=True)
@@ -61,46 +59,26 @@ class How:
     optuna: bool = False
 
 
-def _with(scenario: Scenario, role: str, card: Card) -> Scenario:
-    """Return a scenario with another card in a role."""
-    given: dict[str, Any] = {role: card}
-    return replace(scenario, system=replace(scenario.system, **given))
-
-
-def _simulated(
-    run: Runner, how: How, scenarios: Sequence[Scenario], role: str, card: Card, seed: int
-) -> list[Run]:
-    """Return the runs of scenarios with a card."""
-    runs = run(
-        [_with(scenario, role, card) for scenario in scenarios],
-        seed=seed,
-        replications=how.replications,
-        scale=how.scale,
-        workers=how.workers,
-        out=None,
-    )
-    return runs_of(runs)
-
-
 @dataclass(frozen=True)
 class Errors:
-    """Mean absolute log errors of a set of columns: before, after, and of the naive rival.
+    """Mean absolute log errors of a set of cases: before, after, and of the naive rival.
 
     Attributes
     ----------
     before, after
         Of means, standard deviations and quantiles.
     means_before, means_after, means_naive
-        Of the means alone, which are all that the rival, latency and bytes over a rate, predicts.
+        Of the means alone, which are all that the rival, latency and bytes over a rate, predicts;
+        None without means that it could be fitted to.
     columns
-        How many there are.
+        How many means there are.
     """
 
     before: float
     after: float
     means_before: float
     means_after: float
-    means_naive: float
+    means_naive: float | None
     columns: int
 
 
@@ -112,8 +90,8 @@ class Fitting:
     ----------
     base, card
         Before and after.
-    knobs, outcome, known
-        What was turned, where that has led, how well it is known.
+    knobs, outcome, known, uncertain
+        What was turned, where that has led, how well it is known, how far it can be off.
     errors
         By ``fitted`` and ``held out``, with draws that the search has not seen.
     """
@@ -123,6 +101,7 @@ class Fitting:
     knobs: tuple[Knob, ...]
     outcome: Outcome
     known: tuple[Known, ...]
+    uncertain: Uncertain
     target: Target
     errors: Mapping[str, Errors]
 
@@ -130,8 +109,8 @@ class Fitting:
 def fit_card(
     run: Runner,
     base: str,
-    data: str,
-    fit: str,
+    data: Data,
+    fit: str | None,
     hold_out: str,
     parameters: Sequence[str],
     how: How,
@@ -139,13 +118,15 @@ def fit_card(
     command: str,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Fitting:
-    """Return a packaged card fitted to published columns.
+    """Return a card fitted to measurements.
 
     Parameters
     ----------
     run
         Simulates scenarios.
-    base, data, fit, hold_out
+    base
+        The card: a packaged one by name, or a file.
+    data, fit, hold_out
         See `dvsim.evidence.calibration.target.target_of`.
     parameters
         See `dvsim.evidence.calibration.knobs.knobs_of`.
@@ -159,7 +140,7 @@ def fit_card(
     Raises
     ------
     ScenarioError
-        If there is no such card, table, column or parameter, the budget is too small, or the seed
+        If there is no such card, file, case or parameter, the budget is too small, or the seed
         is none.
     """
     if not 0 <= how.seed < SEED:  # the runs that judge the fit have the next one
@@ -167,62 +148,111 @@ def fit_card(
     if how.optuna:
         require_optuna()
     card = load_card(base)
-    target = target_of(card.name, data, fit, hold_out)
+    target = target_of(card, data, fit, hold_out)
     knobs = knobs_of(card, parameters)
     least = how.starts * (len(knobs) + 2)
     if how.budget < least:
         message = f"{how.starts} starts with {len(knobs)} parameters need {least} at least"
         raise ScenarioError([Fault("--budget", None, "", f"is {how.budget}; {message}")])
-    scenarios = target.of(target.fit)
+    every = target.fit | target.held_out
+    settings: dict[str, Any] = {"seed": how.seed, "replications": how.replications}
+    settings |= {"scale": how.scale, "workers": how.workers}
+
+    def trial(at: Floats, places: frozenset[int]) -> list[Row]:
+        turned = with_values(card, knobs, list(np.exp(at)), "", "a trial")
+        return simulated_rows(run, target, places, card, turned, settings)
+
     seen: dict[bytes, float] = {}
 
     def loss(at: Floats) -> float:
         key = np.round(at, 6).tobytes()
         if key not in seen:
-            trial = with_values(card, knobs, list(np.exp(at)), fit, "a trial")
-            runs = _simulated(run, how, scenarios, target.role, trial, how.seed)
-            seen[key] = mean_error(rows_of(runs, target.fit))
+            seen[key] = mean_error(trial(at, target.fit))
             if seen[key] <= min(seen.values()):
                 progress(f"{len(seen)} of {how.budget} evaluations, loss {seen[key]:.4f}")
         return seen[key]
 
-    look, named = (search_tpe, "Optuna's TPE") if how.optuna else (search, "local search")
-    result = look(loss, *logs(knobs), starts=how.starts, budget=how.budget, seed=how.seed)
-    judged = "log errors of mean, std and quantiles"
-    source = f"{judged}, {named} from {how.starts} starts; {command}"
+    start, low, high = logs(knobs)
+    look = search_tpe if how.optuna else search
+    result = look(loss, start, low, high, starts=how.starts, budget=how.budget, seed=how.seed)
+    stepped: dict[bytes, list[Row]] = {}
+
+    def step(at: Floats) -> float:
+        stepped[at.tobytes()] = trial(at, every)
+        return mean_error(of(stepped[at.tobytes()], target.fit))
+
+    certain = known(step, result)
     values = list(np.exp(result.best.at))
-    fitted = with_values(card, knobs, values, f"{fit} of {data}", source)
-    fitted = replace(fitted, name=f"{name}-{card.kind}", title=f"{card.title}; fitted again")
-    certain = known(loss, result)
-    old, new = (
-        rows_of(
-            _simulated(run, how, target.scenarios, target.role, item, how.seed + 1),
-            target.fit | target.held_out,
-        )
-        for item in (card, fitted)
-    )
+    fitted = with_values(card, knobs, values, "", "")
+    settings |= {"seed": how.seed + 1, "replications": max(JUDGES, how.replications)}
+    old, new = (simulated_rows(run, target, every, card, item, settings) for item in (card, fitted))
+    slopes = _slopes(result.best.at, list(stepped.values()))
+    bounds = (low, high)
+    doubt = uncertain(result.best.at, bounds, slopes, new, target.fit, how.replications, how.seed)
     errors = {
-        split: _errors(old, new, keys, target)
-        for split, keys in (("fitted", target.fit), ("held out", target.held_out))
-        if keys
+        split: _errors(of(old, places), of(new, places), of(new, target.fit), target)
+        for split, places in (("fitted", target.fit), ("held out", target.held_out))
+        if places
     }
-    return Fitting(card, fitted, tuple(knobs), result, tuple(certain), target, errors)
+    named = "Optuna's TPE" if how.optuna else "local search"
+    source = f"least mean log error of mean, std and quantiles, {named} from {how.starts} starts"
+    fitted = _with_sources(fitted, knobs, doubt, target, f"{source}; {command}")
+    title = f"{card.title}; fitted again"
+    fitted = replace(fitted, name=f"{name}-{card.kind}", title=title)
+    return Fitting(card, fitted, tuple(knobs), result, tuple(certain), doubt, target, errors)
+
+
+def _slopes(best: Floats, stepped: Sequence[list[Row]]) -> dict[tuple[int, str], Floats]:
+    """Return how the logarithm of each statistic moves with each parameter, by case and name.
+
+    `stepped` has the rows with each parameter over, and times, `STEP`, in their order.
+    """
+    found: dict[tuple[int, str], Floats] = {}
+    pairs = list(zip(stepped[0::2], stepped[1::2], strict=True))
+    for number, (down, up) in enumerate(pairs):
+        for below, above in zip(down, up, strict=True):
+            if below.simulated > 0 and above.simulated > 0:
+                slope = math.log(above.simulated / below.simulated) / (2 * STEP)
+                key = (below.place, below.statistic)
+                found.setdefault(key, np.zeros(len(best)))[number] = slope
+    return found
+
+
+def _with_sources(
+    card: Card, knobs: Sequence[Knob], doubt: Uncertain, target: Target, source: str
+) -> Card:
+    """Return a card whose fitted values say what they were fitted to, how, and their intervals."""
+    parameters = dict(card.parameters)
+    fitted = "; ".join(
+        f"{one.path.name} (sha256 {_checksum(one.path)}): {target.names(places)} B"
+        for one, places in target.by_file(target.fit)
+    )
+    stated = {text for one, _ in target.by_file(target.fit) if (text := one.about.source)}
+    for name in dict.fromkeys(knob.parameter for knob in knobs):
+        told = ", ".join(
+            f"{knob.name} {knob.range_text(card, ends)}"
+            for knob, ends in zip(knobs, doubt.parameters, strict=True)
+            if knob.parameter == name
+        )
+        parts = ["; ".join(sorted(stated)), f"95 %: {told}", source]
+        text = "; ".join(part for part in parts if part)
+        parameters[name] = replace(parameters[name], fitted=fitted, source=text)
+    return replace(card, parameters=parameters)
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def _errors(
-    before: Sequence[Row], after: Sequence[Row], keys: frozenset[Key], target: Target
+    before: Sequence[Row], after: Sequence[Row], fitted: Sequence[Row], target: Target
 ) -> Errors:
-    old, new = (_of(rows, keys) for rows in (before, after))
-    means = [[row for row in rows if row.statistic == "mean"] for rows in (old, new)]
+    means = [[row for row in rows if row.statistic == "mean"] for rows in (before, after)]
     return Errors(
-        before=mean_error(old),
-        after=mean_error(new),
+        before=mean_error(before),
+        after=mean_error(after),
         means_before=mean_error(means[0]),
         means_after=mean_error(means[1]),
-        means_naive=naive_error(_of(after, target.fit), means[1], target.scenarios),
+        means_naive=naive_error(fitted, means[1], target.cases),
         columns=len(means[1]),
     )
-
-
-def _of(rows: Sequence[Row], keys: frozenset[Key]) -> list[Row]:
-    return [row for row in rows if (row.column, row.message_bytes) in keys]

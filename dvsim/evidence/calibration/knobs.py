@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.calibration.uncertain import Range
 from dvsim.scenario import bounds
 from dvsim.scenario.find import nearest
 from dvsim.scenario.kinds import KINDS
@@ -41,6 +42,11 @@ class Knob(NamedTuple):
         """``push.per_byte``, ``threads``."""
         return f"{self.parameter}.{self.part}" if self.part else self.parameter
 
+    def range_text(self, card: Card, ends: Range) -> str:
+        """Return a range of logarithms with units."""
+        low, high = (self.text(card, short(math.exp(end))) for end in ends[:2])
+        return f"{low} to {high}{' (left to the bounds)' if ends.open else ''}"
+
     def text(self, card: Card, value: float) -> str:
         """Return a value with its unit."""
         dimension = card.parameters[self.parameter].dimension
@@ -49,6 +55,11 @@ class Knob(NamedTuple):
             return format_value(value_, "law")
         whole = dimension in ("time", "size", "count")
         return format_value(round(value) if whole else value, dimension)
+
+
+def short(value: float) -> float:
+    """Return a number with as many digits as a card gets."""
+    return float(f"{value:.{DIGITS}g}")
 
 
 def knobs_of(card: Card, names: Sequence[str] = ()) -> list[Knob]:
@@ -94,7 +105,7 @@ def with_values(
     parameters = dict(card.parameters)
     for knob, value in zip(knobs, values, strict=True):
         old = parameters[knob.parameter]
-        new = _changed(old, knob, float(f"{min(max(value, knob.low), knob.high):.{DIGITS}g}"))
+        new = _changed(old, knob, short(min(max(value, knob.low), knob.high)))
         parameters[knob.parameter] = replace(
             old,
             value=new,

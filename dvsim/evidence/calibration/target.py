@@ -1,62 +1,134 @@
-"""Published columns that a card is fitted to and held against, and the distance to them.
-
-The naive rival of a fitted model: a latency, and bytes over a rate.
-"""
+"""What a card is fitted to: measured cases, the scenario that answers each, which are held out."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.evidence.numbers import log_error
-from dvsim.evidence.published.compare import compare
-from dvsim.evidence.verdicts import Row
-from dvsim.kinds.load import load
-from dvsim.kinds.rabbitmq.published import published
-from dvsim.kinds.rabbitmq.spec import Reference, Scenario
-from dvsim.results.law import fit_law, seconds
-from dvsim.results.run import Run
-from dvsim.scenario.find import is_file, list_scenarios, nearest, reference_root
-from dvsim.scenario.published import transports
+from dvsim.evidence.lab.data import Case, LabData
+from dvsim.evidence.lab.match import Taken, is_reference
+from dvsim.evidence.lab.read import read_lab
+from dvsim.evidence.lab.sizes import answer
+from dvsim.kinds.load import load, load_campaign
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.scenario.find import list_scenarios
+from dvsim.scenario.spec import Spec
+from dvsim.scenario.types import Card
 
-JUDGED = ("mean", "std", "25%", "50%", "75%", "90%", "95%", "99%")
-ZERO = 1.0  # log error where one of two numbers is zero
-REST = "rest"
+REST, ALL = "rest", "all"
 
-Key = tuple[str, int]
-"""A column label and a size: ``("r1", 8)``."""
+
+@dataclass(frozen=True)
+class Data:
+    """What was measured, and the scenarios that are asked for it.
+
+    Parameters
+    ----------
+    files
+        Each as `dvsim.evidence.lab.read.read_lab` takes it.
+    meta, taken
+        Options ``--lab`` and ``--as``, see `dvsim.evidence.lab`.
+    scenarios
+        Names, paths or patterns; none takes the packaged ones that use the card.
+    overrides
+        Applied to each of them, such as ``system.receivers=1``.
+    """
+
+    files: tuple[str | Path, ...]
+    meta: Path | None = None
+    taken: Taken | None = None
+    scenarios: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measured case and the scenario that answers it."""
+
+    data: LabData
+    case: Case
+    scenario: Spec
+
+    @property
+    def size(self) -> int:
+        """Bytes of a message."""
+        size: int = self.scenario.get("message_bytes")
+        return size
+
+    @property
+    def key(self) -> str:
+        """How an option names it: ``r1:8``, or ``8`` if it has no label."""
+        return f"{self.case.label}:{self.size}" if self.case.label else str(self.size)
+
+    @property
+    def name(self) -> str:
+        """How a text names it."""
+        return replace(self.case, message_bytes=self.size).name
 
 
 @dataclass(frozen=True)
 class Target:
-    """The scenarios that use a card and have published data, and which of these are for what."""
+    """The cases with a scenario, and which of these are for what.
 
-    scenarios: tuple[Scenario, ...]
+    Attributes
+    ----------
+    cases
+        All of them.
+    fit, held_out
+        Places in `cases`.
+    role
+        Where the card is in the scenarios.
+    missing
+        Cases that cannot be simulated, by name, with the reason.
+    taken
+        Of `Data`.
+    """
+
+    cases: tuple[Asked, ...]
+    fit: frozenset[int]
+    held_out: frozenset[int]
     role: str
-    fit: frozenset[Key]
-    held_out: frozenset[Key]
+    missing: tuple[tuple[str, str], ...] = ()
+    taken: Taken | None = None
 
-    def of(self, keys: frozenset[Key]) -> list[Scenario]:
-        """Return the scenarios whose size is among keys."""
-        sizes = {size for _, size in keys}
-        return [scenario for scenario in self.scenarios if scenario.workload.message_bytes in sizes]
+    def by_file(self, places: frozenset[int]) -> list[tuple[LabData, frozenset[int]]]:
+        """Return the files of some cases, with the places of each."""
+        files = {
+            str(self.cases[place].data.path): self.cases[place].data for place in sorted(places)
+        }
+        return [
+            (data, frozenset(at for at in places if str(self.cases[at].data.path) == path))
+            for path, data in files.items()
+        ]
+
+    def names(self, places: frozenset[int]) -> str:
+        """Return cases as options name them, sizes of a label together: ``r1:8,2048; r2:8``."""
+        by: dict[str, list[int]] = {}
+        for place in sorted(
+            places, key=lambda at: (self.cases[at].case.label, self.cases[at].size)
+        ):
+            one = self.cases[place]
+            sizes = by.setdefault(one.case.label, [])
+            sizes += [one.size] if one.size not in sizes else []
+        texts = {label: ",".join(map(str, sizes)) for label, sizes in by.items()}
+        return "; ".join(f"{label}:{text}" if label else text for label, text in texts.items())
 
 
-def target_of(card: str, data: str, fit: str, hold_out: str) -> Target:
+def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> Target:
     """Return what a card is fitted to.
 
     Parameters
     ----------
     card
-        The name of a packaged card that scenarios use.
+        The card as it is.
     data
-        A table of published statistics: the name of a packaged one, or a path.
+        What was measured.
     fit, hold_out
-        ``r1:8,2048`` (column and sizes; several with ``;``), or ``8,2048`` for all columns;
+        ``r1:8,2048`` (a label, or another word of a case, and sizes; several with ``;``),
+        ``8,2048`` for all labels, or ``all``; `fit` is None for what ``[lab]`` calls fitted, and
         `hold_out` may be ``rest``.
 
     Raises
@@ -64,128 +136,134 @@ def target_of(card: str, data: str, fit: str, hold_out: str) -> Target:
     ScenarioError
         If there is nothing to fit, or something is fitted and held out at once.
     """
-    path = Path(data) if is_file(Path(data)) else reference_root() / data
-    if not is_file(path):
-        names = [item.name for item in reference_root().glob("*.csv")]
-        fault = Fault("--against", None, "", f"no such table '{data}'", nearest(data, names))
-        raise ScenarioError([fault])
-    transports(path)  # refuses a table of another kind, which has no column of any scenario
-    scenarios, role = _users(card, path)
-    there = {
-        (column, scenario.workload.message_bytes)
-        for scenario in scenarios
-        for column in scenario.probe.columns
-        if published(scenario, column)
-    }
-    if not there:
-        fault = Fault(card, None, "", f"no scenario with this card has columns in {path.name}")
-        raise ScenarioError([fault])
-    fitted = _keys("--fit", fit, there)
-    held = frozenset(there) - fitted if hold_out == REST else _keys("--hold-out", hold_out, there)
+    read = [read_lab(file, data.meta) for file in data.files]
+    scenarios = _scenarios(card, data)
+    cases: list[Asked] = []
+    missing: list[tuple[str, str]] = []
+    for one in read:
+        own = [s for s in scenarios if isinstance(s, Scenario) and is_reference(s, one)]
+        for case in one.cases:
+            found = answer(case, own or scenarios, one, data.taken)
+            if isinstance(found, str):
+                missing.append((case.name, found))
+            else:
+                cases.append(Asked(one, case, found))
+    if not cases:
+        name, reason = missing[0]
+        file = str(read[0].path)
+        message = f"none of its cases can be simulated with {card.name}; {name}: {reason}"
+        raise ScenarioError([Fault(file, None, "", message)])
+    fitted = _chosen("--fit", fit, cases) if fit is not None else _declared(cases)
+    rest = frozenset(range(len(cases))) - fitted
+    held = rest if hold_out == REST else _chosen("--hold-out", hold_out, cases)
     both = sorted(fitted & held)
     if both:
-        column, size = both[0]
-        message = f"{column}:{size} is fitted; what is held out must not be"
+        message = f"{cases[both[0]].key} is fitted; what is held out must not be"
         raise ScenarioError([Fault("--hold-out", None, "", message)])
-    return Target(tuple(scenarios), role, fitted, held)
+    roles = {_role(card, one.scenario) for one in cases}
+    return Target(tuple(cases), fitted, held, min(roles), tuple(missing), data.taken)
 
 
-def rows_of(runs: Iterable[Run], keys: frozenset[Key]) -> list[Row]:
-    """Return mean, spread and quantiles of columns, as printed, beside the simulated ones."""
-    return [
-        row
-        for run in runs
-        for row in compare(run).rows
-        if row.reading == "as printed"
-        and row.statistic in JUDGED
-        and (row.column, row.message_bytes) in keys
-    ]
+def with_card(scenario: Spec, old: Card, new: Card) -> Spec:
+    """Return a scenario with a card in the place of another, wherever that one is.
+
+    Where it is not, its kind tells the place.
+    """
+    role = _role(old, scenario)
+    system = scenario.system  # type: ignore[attr-defined]
+    changes: dict[str, Any] = {}
+    for name, used in scenario.cards.items():
+        if used.name == old.name or (name == role and not _names(scenario, old)):
+            changes[name] = new
+    return replace(scenario, system=replace(system, **changes))  # type: ignore[call-arg]
 
 
-def distance(measured: float, other: float) -> float:
-    """Return the absolute log error of a number; `ZERO` if only one of both is zero."""
-    error = log_error(other, measured)
-    return abs(error) if error is not None else 0.0 if measured == other else ZERO
+def _names(scenario: Spec, card: Card) -> list[str]:
+    """Return the roles in which a scenario has a card of this name."""
+    return [role for role, used in scenario.used_cards() if used.name == card.name]
 
 
-def mean_error(rows: Sequence[Row]) -> float:
-    """Return the mean absolute log error of rows; 0 of none."""
-    errors = [distance(row.published, row.simulated) for row in rows]
-    return sum(errors) / len(errors) if errors else 0.0
+def _role(card: Card, scenario: Spec) -> str:
+    """Return where a card is, or would be, in a scenario.
+
+    Raises
+    ------
+    ScenarioError
+        If it has no place for such a card, or several.
+    """
+    named = _names(scenario, card)
+    roles = named or [role for role, used in scenario.used_cards() if used.kind == card.kind]
+    if not roles:
+        message = f"has no place for '{card.name}', a card of kind {card.kind}"
+        raise ScenarioError([Fault(scenario.name, None, "", message)])
+    if not named and len(set(roles)) > 1:
+        places = ", ".join(f"--set system.{role}={card.name}" for role in roles)
+        message = f"'{card.name}' fits several places; say which: {places}"
+        raise ScenarioError([Fault(scenario.name, None, "", message)])
+    return roles[0]
 
 
-def _users(card: str, path: Path) -> tuple[list[Scenario], str]:
-    """Return the scenarios that use a card, with the data of a file, and its role there."""
-    result, role = [], ""
-    for item, reference in _referring():
-        roles = [key for key, used in item.system.cards.items() if used.name == card]
-        if roles:
-            role = roles[0]
-            result.append(replace(item, reference=replace(reference, file=str(path.resolve()))))
-    return result, role
+def _scenarios(card: Card, data: Data) -> list[Spec]:
+    """Return the scenarios that are asked."""
+    if data.scenarios:
+        return [one for name in data.scenarios for one in load_campaign(name, data.overrides)]
+    entries = [entry for entry in list_scenarios() if entry.kind in ("scenario", "messaging")]
+    found = [load(entry.name) for entry in entries]
+    users = [one for one in found if _names(one, card)]
+    if not users:
+        kind = next((one.name for one in found if card.kind in _kinds(one)), "SCENARIO")
+        message = f"no packaged scenario uses '{card.name}'; name yours: --scenario {kind}"
+        raise ScenarioError([Fault("--scenario", None, "", message)])
+    # of a size that two have, one of a system whose data were published comes first
+    users.sort(key=lambda one: getattr(one, "reference", None) is None)
+    return [load(one.path, data.overrides) for one in users] if data.overrides else users
 
 
-@cache
-def _referring() -> tuple[tuple[Scenario, Reference], ...]:
-    """Return the packaged scenarios of which anything was published."""
-    loaded = [load(entry.name) for entry in list_scenarios() if entry.kind == "scenario"]
-    return tuple(
-        (item, item.reference)
-        for item in loaded
-        if isinstance(item, Scenario) and item.reference is not None
-    )
+def _kinds(scenario: Spec) -> set[str]:
+    return {used.kind for _, used in scenario.used_cards()}
 
 
-def _keys(option: str, text: str, there: set[Key]) -> frozenset[Key]:
-    """Return which columns of which sizes are meant."""
-    labels = {label for label, _ in there}
-    keys: set[Key] = set()
+def _declared(cases: Sequence[Asked]) -> frozenset[int]:
+    """Return the cases that ``[lab]`` calls fitted."""
+    found = {
+        place
+        for place, one in enumerate(cases)
+        if {(one.case.label, one.size), ("", one.size)} & set(one.data.about.fitted or ())
+    }
+    if not found:
+        example = ",".join(dict.fromkeys(str(one.size) for one in cases[: len(cases) // 2 + 1]))
+        message = f"say what to fit to, for example --fit {example}; there are {_there(cases)}"
+        raise ScenarioError([Fault("--fit", None, "", message)])
+    return frozenset(found)
+
+
+def _chosen(option: str, text: str, cases: Sequence[Asked]) -> frozenset[int]:
+    """Return which cases are meant."""
+    if text == ALL:
+        return frozenset(range(len(cases)))
+    found: set[int] = set()
     for part in text.split(";"):
         label, colon, sizes = part.strip().rpartition(":")
         for word in sizes.split(","):
             if not word.strip().isdigit():
                 message = f"'{part.strip()}' is not of the form r1:8,2048"
                 raise ScenarioError([Fault(option, None, "", message)])
-            wanted = {(item, int(word)) for item in ({label} if colon else labels)} & there
-            if not wanted:
-                known = ", ".join(f"{a}:{b}" for a, b in sorted(there, key=lambda k: (k[1], k[0])))
-                message = f"no published column {part.strip()}; there are {known}"
+            meant = {
+                place
+                for place, one in enumerate(cases)
+                if one.size == int(word) and (not colon or label in _words(one.case))
+            }
+            if not meant:
+                message = f"nothing was measured at {part.strip()}; there are {_there(cases)}"
                 raise ScenarioError([Fault(option, None, "", message)])
-            keys |= wanted
-    return frozenset(keys)
+            found |= meant
+    return frozenset(found)
 
 
-def naive_error(fit: Sequence[Row], means: Sequence[Row], scenarios: Sequence[Scenario]) -> float:
-    """Return the mean log error of means by a law through the fitted means of each transport.
-
-    Means of a transport without a fitted one are left out.
-
-    Parameters
-    ----------
-    fit
-        Rows that may be used.
-    means
-        The means to be predicted.
-    scenarios
-        Of all of them, which know how many pieces a message has.
-    """
-    pieces = {scenario.name: _pieces(scenario) for scenario in scenarios}
-    errors = []
-    for transport in dict.fromkeys(row.transport for row in means):
-        used = [row for row in fit if row.transport == transport and row.statistic == "mean"]
-        if not used:
-            continue
-        times = [pieces[row.scenario] / row.published for row in used]
-        law = fit_law([row.message_bytes for row in used], times).law
-        for row in (row for row in means if row.transport == transport):
-            rate = pieces[row.scenario] / seconds(law, row.message_bytes)
-            errors.append(distance(row.published, rate))
-    return sum(errors) / len(errors) if errors else 0.0
+def _words(case: Case) -> set[str]:
+    return {case.label, case.metric, *case.keys.values()}
 
 
-def _pieces(scenario: Scenario) -> int:
-    """Return what a message counts as printed: pieces over cards, else one."""
-    if scenario.system.transport != "data-vortex":
-        return 1
-    words = math.ceil(scenario.workload.message_bytes / 8)
-    return math.ceil(max(1, words) / int(scenario.system.card["piece_words"]))
+def _there(cases: Sequence[Asked]) -> str:
+    ordered = sorted(cases, key=lambda one: (one.size, one.case.label))
+    return ", ".join(dict.fromkeys(one.key for one in ordered))

@@ -1,18 +1,11 @@
-"""A calibration as text: what was measured, the laws with their residuals, the other values.
-
-A fitted card as text: before and after, how well it is known, and the held-out columns.
-"""
+"""A calibration as text: what was measured, the laws with their residuals, the other values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from dvsim.evidence.calibration.cards import DATA_VORTEX, Measured
-from dvsim.evidence.calibration.fit import Fitting
 from dvsim.evidence.calibration.points import Point
-from dvsim.evidence.calibration.target import Key
 from dvsim.evidence.numbers import logs_apart
 from dvsim.scenario.units import format_value
 
@@ -124,41 +117,3 @@ def _micro(seconds: float) -> str:
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{share:.0%}"
-
-
-def fit_lines(fitting: Fitting) -> Iterator[str]:
-    """Yield what was found as text."""
-    head = f"{fitting.card.name}: {fitting.base.name} fitted to {_columns(fitting.target.fit)}"
-    yield f"{head}; {fitting.outcome.evaluations} evaluations, {len(fitting.outcome.ends)} starts"
-    losses = ", ".join(f"{end.loss:.4f}" for end in fitting.outcome.ends)
-    near = f"{len(fitting.outcome.near)} of {len(fitting.outcome.ends)} within 5 % of the least"
-    yield f"  losses of the starts: {losses}; {near}"
-    yield f"  {'parameter':<22} {'before':>14} {'after':>14} {'/1.2':>6} {'x1.2':>6} {'starts':>7}"
-    values = np.exp(fitting.outcome.best.at)
-    for knob, value, item in zip(fitting.knobs, values, fitting.known, strict=True):
-        before, after = (knob.text(fitting.base, number) for number in (knob.start, _short(value)))
-        yield (
-            f"  {knob.name:<22} {before:>14} {after:>14} {item.down:>6.2f} {item.up:>6.2f} "
-            f"{'-' if item.ratio is None else f'{item.ratio:.2f}':>7}"
-            f"{'  hardly determined' if item.weak else ''}"
-        )
-    yield "  /1.2, x1.2: loss with this one moved, over the least; starts: largest over smallest"
-    heads = f"{'before':>9} {'after':>9} {'means before':>13} {'after':>7} {'naive':>7}"
-    yield f"  {'log errors':<22} {heads}"
-    for split, error in fitting.errors.items():
-        yield (
-            f"  {f'{split}, {error.columns} columns':<22} {error.before:>9.3f} {error.after:>9.3f} "
-            f"{error.means_before:>13.3f} {error.means_after:>7.3f} {error.means_naive:>7.3f}"
-        )
-    yield "  naive: a latency and bytes over a rate, fitted to the same means"
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.4g}")
-
-
-def _columns(keys: frozenset[Key]) -> str:
-    by: dict[str, list[int]] = {}
-    for column, size in sorted(keys, key=lambda key: (key[0], key[1])):
-        by.setdefault(column, []).append(size)
-    return "; ".join(f"{column}: {', '.join(map(str, sizes))} B" for column, sizes in by.items())

@@ -96,7 +96,7 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
     ]
     asked: Sequence[Spec] = own or scenarios
     reasons = {
-        item.name: [_why_not(item, case, data, taken) for case in data.cases] for item in asked
+        item.name: [why_not(item, case, data, taken) for case in data.cases] for item in asked
     }
     kept = [item for item in asked if not all(reasons[item.name])]
     if not kept:
@@ -137,10 +137,10 @@ def _as_declared(case: Case, scenario: Scenario, data: LabData) -> Case:
     return case
 
 
-def _why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> str:
+def why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> str:
     """Return why a scenario has nothing beside a case, as far as can be said without a run."""
     if isinstance(scenario, MessagingScenario):
-        reason = _no_point(scenario, _points(scenario, case))
+        reason = _no_point(scenario, points_of(scenario, case))
         if not reason:
             _alike(case, study_sample(case), scenario.name, taken)
         return reason
@@ -161,7 +161,7 @@ def _why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> 
 def _of(
     result: Run | PointsStudy, case: Case, data: LabData, taken: Taken | None
 ) -> Iterator[Pair | str]:
-    reason = _why_not(result.scenario, case, data, taken)
+    reason = why_not(result.scenario, case, data, taken)
     if reason:
         yield reason
     elif isinstance(result, Run):
@@ -186,7 +186,7 @@ def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | 
 
 
 def _of_study(study: MessagingStudy, case: Case, taken: Taken | None) -> Pair | str:
-    simulated = of_study(study, _points(study.scenario, case)[0], case)
+    simulated = of_study(study, points_of(study.scenario, case)[0], case)
     if not simulated.statistics:
         return f"{study.scenario.name} has no {case.metric} of these statistics at this point"
     return Pair(_alike(case, simulated.sample, study.scenario.name, taken), simulated)
@@ -206,7 +206,7 @@ def _no_point(scenario: MessagingScenario, points: Sequence[int]) -> str:
     )
 
 
-def _points(scenario: MessagingScenario, case: Case) -> list[int]:
+def points_of(scenario: MessagingScenario, case: Case) -> list[int]:
     """Return the points of a scenario that are those of a case, by size and by its keys."""
     results = []
     for point in range(len(scenario.points)):

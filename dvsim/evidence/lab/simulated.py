@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,6 +61,8 @@ class Simulated:
         ``open`` or ``closed``.
     notes
         What was done to it.
+    runs
+        The value of each replication, by name of the statistic.
     """
 
     scenario: str
@@ -73,6 +75,7 @@ class Simulated:
     per_message: float
     loop: str
     notes: tuple[str, ...] = ()
+    runs: Mapping[str, Floats] = field(default_factory=dict)
 
 
 def probe_sample(scenario: Scenario) -> Sample:
@@ -161,17 +164,19 @@ def of_run(
         notes = (f"samples of {sample} were counted again in intervals of {interval_s:g} s",)
         sample = Sample("interval", interval_s)
     kept = [values for values in replications if values.size]
+    runs = {name: np.array([statistic(one, name) for one in kept]) for name in case.statistics}
     return Simulated(
         scenario=run.scenario.name,
         what=f"{counted}/s of {_columns(run, labels)}",
         message_bytes=run.scenario.workload.message_bytes,
         sample=sample,
         replications=len(kept),
-        statistics={name: _estimate(kept, name) for name in case.statistics} if kept else {},
+        statistics={name: _estimate(values) for name, values in runs.items()} if kept else {},
         model=np.sort(np.concatenate(kept)) if kept else None,
         per_message=per_message,
         loop=run.scenario.loop,
         notes=notes,
+        runs=runs,
     )
 
 
@@ -179,12 +184,14 @@ def of_study(study: MessagingStudy, point: int, case: Case) -> Simulated:
     """Return what a point of a study of messaging has beside a case."""
     table = study.estimates()
     table = table[table["point"] == point].set_index("metric")
-    results = {}
+    results, runs = {}, {}
+    own = study.points[study.points["point"] == point]
     for name, (metric, factor) in SHOWN[case.metric].items():
         row = table.loc[[metric], ["value", "low", "high"]].to_numpy(np.float64)[0] * factor
         value, low, high = row.tolist()
         if name in case.statistics and np.isfinite(value):
             results[name] = (value, low, high)
+            runs[name] = own[metric].dropna().to_numpy(np.float64) * factor
     setting = study.scenario.at(point)
     names = ", ".join(SHOWN[case.metric][name][0] for name in results)
     return Simulated(
@@ -198,6 +205,7 @@ def of_study(study: MessagingStudy, point: int, case: Case) -> Simulated:
         per_message=1.0,
         loop="closed" if setting.workload.rate is None else "open",
         notes=("studies of messaging keep no samples: no bands and no distances",),
+        runs=runs,
     )
 
 
@@ -211,9 +219,8 @@ def _column_text(label: str, column: Column) -> str:
     return f"{label} ({receiver}, iteration {', '.join(map(str, column.iterations))})"
 
 
-def _estimate(replications: Sequence[Floats], name: str) -> tuple[float, float, float]:
-    """Return mean and 95 % interval over replications of a statistic."""
-    values = np.array([statistic(samples, name) for samples in replications])
+def _estimate(values: Floats) -> tuple[float, float, float]:
+    """Return mean and 95 % interval over replications."""
     middle = float(values.mean())
     deviation = values.std(ddof=1) if values.size > 1 else 0.0
     half = float(half_width(values.size, deviation))

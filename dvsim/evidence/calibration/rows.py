@@ -1,0 +1,170 @@
+"""Measured statistics beside simulated ones, the distance between them, and the naive rival.
+
+The rival of a fitted model: a latency, and bytes over a rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.calibration.target import Asked, Target, with_card
+from dvsim.evidence.lab.match import match
+from dvsim.evidence.numbers import Floats, log_error, share_of
+from dvsim.evidence.runner import Runner
+from dvsim.results.law import fit_law, seconds
+from dvsim.scenario.types import Card
+
+LEAST, MOST = 0.25, 0.99  # shares of the quantiles that are judged; extremes hang on the length
+ZERO = 1.0  # log error where one of two numbers is zero
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One statistic of a case.
+
+    Attributes
+    ----------
+    place
+        Of the case in `Target.cases`.
+    statistic
+        ``mean``, ``std``, ``50%`` …
+    measured, simulated
+        1/s or s; the simulated one is the mean of `runs`, the values of each replication.
+    per_message
+        What is counted for each message: pieces, or 1.
+    """
+
+    place: int
+    statistic: str
+    measured: float
+    simulated: float
+    runs: Floats
+    per_message: float
+
+
+def simulated_rows(
+    run: Runner,
+    target: Target,
+    places: Iterable[int],
+    old: Card,
+    card: Card,
+    how: Mapping[str, Any],
+) -> list[Row]:
+    """Return the judged statistics of some cases beside what is simulated with a card.
+
+    Parameters
+    ----------
+    run
+        Simulates scenarios.
+    target, places
+        Which cases.
+    old, card
+        The card whose place another takes.
+    how
+        Arguments of `run`.
+
+    Raises
+    ------
+    ScenarioError
+        If a run is too short to say anything of a case.
+    """
+    wanted = sorted(places)
+    scenarios = [with_card(target.cases[place].scenario, old, card) for place in wanted]
+    results = run(scenarios, **how, out=None)  # equal ones share a run
+    rows: list[Row] = []
+    for place, result in zip(wanted, results, strict=True):
+        asked = target.cases[place]
+        found = match([result], replace(asked.data, cases=(asked.case,)), target.taken)
+        case, simulated = found.pairs[0]
+        rows += [
+            Row(
+                place,
+                name,
+                value,
+                simulated.statistics[name][0],
+                simulated.runs[name],
+                simulated.per_message,
+            )
+            for name, value in case.statistics.items()
+            if judged(name) and name in simulated.statistics
+        ]
+    if not rows:
+        message = "none of its statistics is simulated: mean, std and quantiles from 25 to 99 % are"
+        raise ScenarioError([Fault(str(target.cases[0].data.path), None, "", message)])
+    return rows
+
+
+def judged(statistic: str) -> bool:
+    """Return whether a statistic is part of the distance.
+
+    Examples
+    --------
+    >>> [judged(name) for name in ("mean", "std", "count", "min", "50%", "99%", "99.9%")]
+    [True, True, False, False, True, True, False]
+    """
+    share = share_of(statistic)
+    return statistic in ("mean", "std") or (share is not None and LEAST <= share <= MOST)
+
+
+def of(rows: Iterable[Row], places: frozenset[int]) -> list[Row]:
+    """Return the rows of some cases."""
+    return [row for row in rows if row.place in places]
+
+
+def headlines(rows: Iterable[Row]) -> dict[int, Row]:
+    """Return the statistic by which a case is told, by place: its mean, or the first one."""
+    found: dict[int, Row] = {}
+    for row in rows:
+        if row.place not in found or row.statistic == "mean":
+            found[row.place] = row
+    return found
+
+
+def distance(measured: float, other: float) -> float:
+    """Return the absolute log error of a number; `ZERO` if only one of both is zero."""
+    error = log_error(other, measured)
+    return abs(error) if error is not None else 0.0 if measured == other else ZERO
+
+
+def mean_error(rows: Sequence[Row]) -> float:
+    """Return the mean absolute log error of rows; 0 of none."""
+    errors = [distance(row.measured, row.simulated) for row in rows]
+    return sum(errors) / len(errors) if errors else 0.0
+
+
+def naive_error(fit: Sequence[Row], means: Sequence[Row], cases: Sequence[Asked]) -> float | None:
+    """Return the mean log error of means by a law through the fitted means of each series.
+
+    Means of a series without a fitted one are left out; None if that leaves none.
+
+    Parameters
+    ----------
+    fit
+        Rows that may be used.
+    means
+        The means to be predicted.
+    cases
+        Of all of them.
+    """
+
+    def series(row: Row) -> tuple[str, ...]:
+        case = cases[row.place].case
+        return case.metric, *case.keys.values()
+
+    def time(row: Row) -> float:
+        latency = cases[row.place].case.metric.endswith("latency")
+        return row.measured if latency else row.per_message / row.measured
+
+    errors = []
+    for name in dict.fromkeys(map(series, means)):
+        used = [row for row in fit if series(row) == name and row.statistic == "mean"]
+        used = [row for row in used if row.measured > 0]
+        if not used:
+            continue
+        law = fit_law([cases[row.place].size for row in used], [time(row) for row in used]).law
+        for row in (row for row in means if series(row) == name and row.measured > 0):
+            errors.append(distance(time(row), seconds(law, cases[row.place].size)))
+    return sum(errors) / len(errors) if errors else None

@@ -1,0 +1,191 @@
+"""How far a fit can be off: 95 % intervals of parameters, and of what it predicts.
+
+The fit is made again, many times, of laboratories that might have been: what was measured, moved by
+what simulated runs differ by among themselves, and by what the fitted cases are off beyond that.
+Around the fit all is taken as linear in logarithms, with the slopes that a step of 1.2 either way
+shows, so that no further run is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.evidence.calibration.rows import Row, headlines
+from dvsim.evidence.numbers import Floats
+
+DRAWS = 1000
+ENDS = (0.025, 0.975)
+ROUNDS = 25  # of the reweighted least squares that give least absolute errors
+FLAT = 1e-6  # of a slope: the parameter moves nothing
+
+
+class Range(NamedTuple):
+    """The ends of a 95 % interval, as logarithms; `open` if they are but the bounds."""
+
+    low: float
+    high: float
+    open: bool = False
+
+
+class Prediction(NamedTuple):
+    """What a fit says of one more run of the laboratory, 1/s or s, with its 95 % interval."""
+
+    row: Row
+    value: float
+    low: float
+    high: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether what was measured lies within."""
+        return self.low <= self.row.measured <= self.high
+
+
+class Uncertain(NamedTuple):
+    """What is known of a fit.
+
+    Attributes
+    ----------
+    parameters
+        A range for each, of its logarithm.
+    predicted
+        By place of the case.
+    misfit
+        By what factor the fitted cases are off beyond chance, as a logarithm; None if there are no
+        more cases than parameters, which are then met exactly.
+    """
+
+    parameters: tuple[Range, ...]
+    predicted: Mapping[int, Prediction]
+    misfit: float | None
+
+
+def uncertain(
+    best: Floats,
+    bounds: tuple[Sequence[float], Sequence[float]],
+    slopes: Mapping[tuple[int, str], Floats],
+    rows: Sequence[Row],
+    fit: frozenset[int],
+    trials: int,
+    seed: int,
+) -> Uncertain:
+    """Return how far a fit can be off.
+
+    Parameters
+    ----------
+    best, bounds
+        The fitted logarithms, and their least and largest.
+    slopes
+        Of the logarithm of each statistic, by case and name, for each parameter.
+    rows
+        Of all cases with the fitted card, with draws that the search has not seen.
+    fit
+        The cases that were fitted.
+    trials
+        Replications of each run of the search.
+    seed
+        Of the draws.
+    """
+    rng = np.random.default_rng(seed)
+    used = [row for row in rows if _usable(row) and (row.place, row.statistic) in slopes]
+    fitted = [row for row in used if row.place in fit]
+    jacobian = np.array([slopes[row.place, row.statistic] for row in fitted])
+    misfit = _misfit(fitted, len(best), trials)
+    extra = misfit or 0.0
+    laboratory, search = _draws(fitted, rng, extra), _draws(fitted, rng, 0.0, together=True)
+    noise = laboratory + search / math.sqrt(trials)
+    low, high = (np.asarray(ends, dtype=np.float64) - best for ends in bounds)
+    moved = np.clip(_least_absolute(jacobian, noise), low, high)
+    free = _free(jacobian, len(best))
+    ends = np.quantile(moved, ENDS, axis=0)
+    ranges = [
+        Range(float(best[k] + low[k]), float(best[k] + high[k]), True)
+        if free[k]
+        else Range(float(best[k] + ends[0, k]), float(best[k] + ends[1, k]))
+        for k in range(len(best))
+    ]
+    moved[:, free] = rng.uniform(low[free], high[free], (DRAWS, int(free.sum())))
+    told = list(headlines(used).values())
+    again = _draws(told, rng, extra)
+    predicted = {}
+    for column, row in enumerate(told):
+        change = moved @ slopes[row.place, row.statistic] + again[:, column]
+        below, above = np.exp(np.quantile(change, ENDS))
+        value = row.simulated
+        predicted[row.place] = Prediction(row, value, value * float(below), value * float(above))
+    return Uncertain(tuple(ranges), predicted, misfit)
+
+
+def _usable(row: Row) -> bool:
+    """Return whether a statistic has logarithms."""
+    return row.measured > 0 and row.runs.size > 1 and bool((row.runs > 0).all())
+
+
+def _residuals(row: Row) -> Floats:
+    logs = np.log(row.runs)
+    return np.asarray(logs - logs.mean(), dtype=np.float64)
+
+
+def _draws(
+    rows: Sequence[Row], rng: np.random.Generator, extra: float, *, together: bool = False
+) -> Floats:
+    """Return by how much statistics of one run are off, a row for each draw.
+
+    The statistics of a case move together, as those of the replications did. So do cases that were
+    simulated with the same random numbers, `together`; those of a laboratory do not. The spread of
+    few replications is itself uncertain, hence Student's t.
+    """
+    result = np.zeros((DRAWS, len(rows)))
+    for place in [None] if together else dict.fromkeys(row.place for row in rows):
+        columns = [n for n, row in enumerate(rows) if place is None or row.place == place]
+        apart = np.array([_residuals(rows[number]) for number in columns])
+        freedom = apart.shape[1] - 1
+        normal = rng.standard_normal((DRAWS, apart.shape[1])) / math.sqrt(freedom)
+        wider = np.sqrt(freedom / rng.chisquare(freedom, DRAWS))
+        common = extra * rng.standard_normal(DRAWS)
+        result[:, columns] = (normal @ apart.T) * wider[:, None] + common[:, None]
+    return result
+
+
+def _misfit(fitted: Sequence[Row], parameters: int, trials: int) -> float | None:
+    """Return what the fitted cases are off by beyond what runs differ by; None if none is left."""
+    told = list(headlines(fitted).values())
+    left = len(told) - parameters
+    if left < 1:
+        return None
+    squares = sum(math.log(row.measured / row.simulated) ** 2 for row in told)
+    one = sum(float(_residuals(row).var(ddof=1)) for row in told) / len(told)
+    chance = one * (1 + len(told) / left / trials)  # the error of the search is one of all cases
+    return math.sqrt(max(0.0, squares / left - chance))
+
+
+def _free(jacobian: Floats, parameters: int) -> npt.NDArray[np.bool_]:
+    """Return which parameters the fitted cases leave open, alone or against others."""
+    if not jacobian.size:
+        return np.ones(parameters, dtype=bool)
+    _, values, directions = np.linalg.svd(jacobian, full_matrices=True)
+    size = np.zeros(parameters)
+    size[: len(values)] = values
+    loose = directions[size <= FLAT * max(1.0, float(size.max()))]
+    return np.asarray((np.abs(loose) > 0.01).any(axis=0), dtype=bool)
+
+
+def _least_absolute(jacobian: Floats, errors: Floats) -> Floats:
+    """Return the steps whose changes of the statistics are nearest to rows of errors, absolutely.
+
+    By reweighted least squares, as the loss of the search is the mean of absolute errors.
+    """
+    weights = np.ones(errors.shape)
+    steps = np.zeros((len(errors), jacobian.shape[1]))
+    for _ in range(ROUNDS):
+        inner = np.einsum("bn,ni,nj->bij", weights, jacobian, jacobian)
+        right = np.einsum("bn,ni,bn->bi", weights, jacobian, errors)
+        steps = np.einsum("bij,bj->bi", np.linalg.pinv(inner, hermitian=True), right)
+        left = np.abs(errors - steps @ jacobian.T)
+        weights = 1 / np.maximum(left, 1e-3 * left.mean(axis=1, keepdims=True) + 1e-9)
+    return np.asarray(steps, dtype=np.float64)

@@ -1,0 +1,89 @@
+"""The scenario that answers a case, at any size: one is made where no scenario has that size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dvsim.evidence.lab.data import Case, LabData
+from dvsim.evidence.lab.match import Taken, is_reference, points_of, why_not
+from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.scenario.spec import Spec
+
+
+def answer(
+    case: Case, scenarios: Sequence[Spec], data: LabData, taken: Taken | None = None
+) -> Spec | str:
+    """Return the scenario that answers a case, or why there is none.
+
+    The first of the given ones that has such a case, at the one point that answers. Where only the
+    size differs, the one of the nearest size with ``workload.message_bytes`` set to that of the
+    case; it has no published data, which are of another size.
+
+    Raises
+    ------
+    ScenarioError
+        If samples are unlike, see `dvsim.evidence.lab.match.match`.
+    """
+    reasons = []
+    for scenario in scenarios:
+        reason = why_not(scenario, case, data, taken)
+        if not reason:
+            return _point(scenario, case)
+        reasons.append(reason)
+    made = [one for scenario in scenarios for one in _resized(scenario, case)]
+    made.sort(key=lambda item: item[0])
+    reasons = [why_not(one, case, data, taken) for _, one in made] or reasons
+    return next((one for (_, one), why in zip(made, reasons, strict=False) if not why), reasons[0])
+
+
+def at_all_sizes(
+    scenarios: Sequence[Spec], data: LabData, taken: Taken | None = None
+) -> list[Spec]:
+    """Return scenarios of a system, and more of them for the sizes that only a laboratory has.
+
+    Those that name this very file as their published data need no more.
+    """
+    systems = [one for one in scenarios if isinstance(one, Scenario)]
+    if any(is_reference(one, data) for one in systems):
+        return list(scenarios)
+    sizes = {one.workload.message_bytes for one in systems}
+    found = [
+        answer(case, systems, data, taken)
+        for case in data.cases
+        if case.message_bytes is not None and case.message_bytes not in sizes
+    ]
+    made = {(one.name, one.get("message_bytes")): one for one in found if isinstance(one, Scenario)}
+    return [*scenarios, *made.values()]
+
+
+def _point(scenario: Spec, case: Case) -> Spec:
+    """Return a scenario of messaging at the one point that answers; any other as it is."""
+    if isinstance(scenario, MessagingScenario):
+        return scenario.at(points_of(scenario, case)[0])
+    return scenario
+
+
+def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
+    """Return a scenario with messages of another size, after how far that is from its own."""
+    size = case.message_bytes
+    if size is None or size < 1:
+        return []
+    if isinstance(scenario, Scenario):
+        own = scenario.workload.message_bytes
+        return [(_apart(own, size), replace(scenario.put("message_bytes", size), reference=None))]
+    if not isinstance(scenario, MessagingScenario):
+        return []
+    settings = [
+        scenario.at(point) for point in points_of(scenario, replace(case, message_bytes=None))
+    ]
+    near = min((_apart(one.workload.message_bytes, size) for one in settings), default=0.0)
+    nearest = [one for one in settings if _apart(one.workload.message_bytes, size) == near]
+    # several points of one size differ in a key that the case does not name
+    return [(near, nearest[0].put("message_bytes", size))] if len(nearest) == 1 else []
+
+
+def _apart(own: int, size: int) -> float:
+    return abs(math.log(size / max(own, 1)))
