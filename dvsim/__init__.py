@@ -76,6 +76,7 @@ def run(
     *,
     seed: int = 1,
     replications: int | None = None,
+    precision: float | None = None,
     workers: int | None = None,
     backend: str | Emulation = "sim",
     scale: float | None = None,
@@ -92,6 +93,9 @@ def run(
     seed, replications
         Replications 1 .. `replications` of `seed`, 10 of a simulated and 1 of an emulated run
         unless given; the same numbers give the same samples, of a simulated run.
+    precision
+        Instead of `replications`: 3 to 30, until half of the 95 % interval of the rate is at most
+        this share of it, such as 0.05; see `dvsim.results.precision`.
     workers
         Processes; None or 1 stays in this one. More need a script whose call is guarded by
         ``if __name__ == "__main__":``, as `multiprocessing` asks.
@@ -112,9 +116,10 @@ def run(
         See `dvsim.backends.sim.simulate`, `dvsim.backends.emu.emulate` and
         `dvsim.kinds.switch.model.study`.
     TypeError
-        If there are overrides for a scenario that is loaded already.
+        If there are overrides for a scenario that is loaded already, or a precision beside what
+        says how many replications there are.
     """
-    from dvsim.session import run_scenarios
+    from dvsim.session import run_precisely, run_scenarios
 
     if isinstance(scenario, str | os.PathLike):
         loaded, shown = load(scenario, **overrides), repr(os.fspath(scenario))
@@ -123,22 +128,25 @@ def run(
         raise TypeError(message)
     else:
         loaded, shown = scenario, f"<scenario {scenario.name}>"
-    asked = {"replications": replications, "backend": backend, "scale": scale}
-    unasked = {"replications": None, "backend": "sim", "scale": None}
+    asked = {"replications": replications, "precision": precision, "backend": backend}
+    asked |= {"scale": scale}
+    unasked = {"replications": None, "precision": None, "backend": "sim", "scale": None}
     asked = {name: value for name, value in asked.items() if value != unasked[name]}
     given = {"seed": seed, **asked, **overrides}
     arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
-    (finished,) = run_scenarios(
-        [loaded],
-        seed=seed,
-        replications=replications,
-        out=None,
-        workers=1 if workers is None and backend == "sim" else workers,
-        backend=backend,
-        scale=scale,
-        command=f"dvsim.run({shown}, {arguments})",
-    )
-    return finished
+    how: dict[str, Any] = {
+        "seed": seed,
+        "out": None,
+        "workers": 1 if workers is None and backend == "sim" else workers,
+        "scale": scale,
+        "command": f"dvsim.run({shown}, {arguments})",
+    }
+    if precision is None:
+        how |= {"replications": replications, "backend": backend}
+        return run_scenarios([loaded], **how)[0]
+    if replications is not None or backend != "sim":
+        raise TypeError("precision is of simulated runs, and says how many replications there are")
+    return run_precisely([loaded], precision, **how)[0]
 
 
 def sweep(

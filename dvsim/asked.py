@@ -15,6 +15,7 @@ from dvsim.scenario.spec import Spec
 
 BACKENDS = ("sim", "emu")
 LARGEST_SCALE = 1000
+PRECISION = (0.001, 0.5)
 
 
 def backend_of(asked: str | Emulation) -> Emulation | None:
@@ -48,6 +49,15 @@ def check_asked(
         faults.append(Fault("--scale", None, "", message))
     if faults:
         raise ScenarioError(faults)
+
+
+def check_precision(share: float) -> None:
+    """Raise ScenarioError for a precision that cannot be."""
+    least, most = PRECISION
+    if not least <= share <= most:
+        message = f"{share:g} is not a share from {least:g} to {most:g}, or from 0.1% to 50%"
+        near = f"{share:g}%" if least <= share / 100 <= most else None
+        raise ScenarioError([Fault("--precision", None, "", message, near)])
 
 
 def _whole(option: str, value: int, least: int, most: int) -> Iterator[Fault]:

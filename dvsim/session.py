@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dvsim.asked import backend_of, check_asked, check_extent
+from dvsim.asked import backend_of, check_asked, check_extent, check_precision
 from dvsim.backends.code import code_version, emulated_version
 from dvsim.emu.asked import Emulation, check_emulation
 from dvsim.kinds.base import How, kind_of
 from dvsim.making import Result, folder_of, made
 from dvsim.results.folder import clear_room, make_room
+from dvsim.results.precision import STEPS, wider
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 
@@ -143,6 +145,34 @@ def run_enough(
         for place, result in zip(places, found, strict=True):
             results[place] = result
     return results
+
+
+def run_precisely(
+    scenarios: Sequence[Spec],
+    precision: float,
+    **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
+) -> list[Result]:
+    """Run scenarios until what is asked of them is known well enough.
+
+    What that is says `dvsim.results.precision`.
+
+    Parameters
+    ----------
+    scenarios
+        What to simulate.
+    precision
+        The largest half of a 95 % interval, as a share of the value. There are 3 to 30
+        replications, and 30 may be too few.
+    **asked
+        As of `run_scenarios`, but for `replications`.
+
+    Raises
+    ------
+    ScenarioError
+        If the precision cannot be.
+    """
+    check_precision(precision)
+    return run_enough(scenarios, partial(wider, share=precision), STEPS, **asked)
 
 
 def _kept(result: Result, out: Path | None, how: How, *, report: bool) -> Result:

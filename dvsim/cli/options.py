@@ -54,6 +54,30 @@ def quick_option(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--quick", is_flag=True, help=help_)(settled)
 
 
+class Share(click.ParamType[float]):
+    """A share, as a number or in percent."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
+        """Return the share as a number."""
+        text = str(value).strip()
+        try:
+            number = float(text.removesuffix("%"))
+        except ValueError:
+            self.fail(f"{value!r} is no share, such as 5% or 0.05", param, ctx)
+        return number / 100 if text.endswith("%") else number
+
+
+precision_option = click.option(
+    "--precision",
+    type=Share(),
+    metavar="SHARE",
+    help="Replications until half of the 95 % interval of the rate, of a what-if of the ratio, is "
+    "at most this: 5%. At least 3, at most 30.",
+)
+
+
 class Output(click.Path):
     """A place to write to; not the empty name of an unset variable."""
 
@@ -123,17 +147,35 @@ class RunOptions:
         return [scenario for name in names for scenario in load_campaign(name, self.overrides)]
 
     def run(
-        self, scenarios: Sequence[Spec], backend: str | Emulation = "sim"
+        self,
+        scenarios: Sequence[Spec],
+        backend: str | Emulation = "sim",
+        precision: float | None = None,
     ) -> list[Run | PointsStudy]:
         """Run scenarios; one that was named twice is there once."""
-        from dvsim.session import run_scenarios
+        from dvsim.session import run_precisely, run_scenarios
 
         if self.report is not None:
             one_kind(scenarios)
         force = self.force or is_seen(backend)
+        if precision is not None:
+            self.check_alone(precision, backend)
+            found = run_precisely(scenarios, precision, **self.asked(), scale=self.scale)
+            return list(dict.fromkeys(found))
         asked = {**self.asked(), "force": force, "scale": self.scale, "backend": backend}
         runs = run_scenarios(scenarios, replications=self.replications, **asked)
         return list(dict.fromkeys(runs))
+
+    def check_alone(self, precision: float, backend: str | Emulation) -> None:
+        """Refuse a precision beside what says how many replications there are."""
+        from dvsim.asked import check_precision
+
+        check_precision(precision)
+        if self.replications is not None:
+            message = "--precision says when to end; give it or --replications (--quick has 3)"
+            raise click.UsageError(message)
+        if backend != "sim":
+            raise click.UsageError("--precision is of simulated runs; give --replications")
 
     def asked(self) -> dict[str, Any]:
         """Return what `dvsim.session.run_scenarios` takes, but for replications and scale."""

@@ -10,7 +10,7 @@ import click
 
 from dvsim.cli.emulation import emulation_options
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import RunOptions, run_options
+from dvsim.cli.options import RunOptions, precision_option, run_options
 from dvsim.cli.terminal import say, tell
 from dvsim.cli.tracing import Trace, run_traced, trace_options
 from dvsim.cli.whatif import answers_json, told
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 @run_options
 @emulation_options
 @trace_options
+@precision_option
 def run(
     scenarios: tuple[str, ...],
     options: RunOptions,
     emulation: Callable[[], str | Emulation],
     trace: Trace | None,
+    precision: float | None,
 ) -> None:
     """Run scenarios and print what comes out: columns of a system, points of a switch.
 
@@ -46,8 +48,17 @@ def run(
     With --backend emu real programs send the messages across emulated cards, or over TCP, into a
     real RabbitMQ on this machine: a measurement, kept and reported as a simulated run is.
     """
+    from dvsim.results.precision import reached
+
     loaded, how = options.load(scenarios), emulation()
-    runs = options.run(loaded, how) if trace is None else [run_traced(options, loaded, how, trace)]
+    if trace is None:
+        runs = options.run(loaded, how, precision)
+    elif precision is not None:
+        raise click.UsageError(
+            "--precision is not of a run that is traced, which has one replication"
+        )
+    else:
+        runs = [run_traced(options, loaded, how, trace)]
     written = []
     if options.report is not None:
         from dvsim.evidence.validation import validate
@@ -57,10 +68,15 @@ def run(
         written = options.write_report(runs, compared)
     if options.as_json:
         content = {"runs": [one.as_json() for one in runs]} | answers_json(runs)
+        if precision is not None:
+            content["precision"] = [one._asdict() for one in reached(runs)]
         click.echo(json.dumps(content, allow_nan=False))
         return
     for one in told(runs):
         _print(one)
+    if precision is not None:
+        for known in reached(runs):
+            say(known.text(precision))
     for path in written:
         say(f"report: {path}")
 

@@ -1,0 +1,116 @@
+"""Do replications go on until what is asked is known well enough, and not longer?"""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from harness.in_process import dvsim
+from scipy.stats import t as student
+
+from dvsim import run as simulate
+from dvsim.errors import ScenarioError
+from dvsim.kinds.base import kind_of
+from dvsim.kinds.load import load, load_campaign
+from dvsim.results.precision import STEPS, reached, wider
+from dvsim.session import run_precisely, run_scenarios
+
+FEW = ["workload.messages=40000"]
+RUN = ["run", "h3/dv-8", "--scale", "0.0005", "--workers", "1"]
+
+
+@pytest.fixture(autouse=True)
+def room(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def one(name, replications, overrides=FEW):
+    return run_scenarios([load(name, overrides)], replications=replications, out=None, workers=1)[0]
+
+
+def test_of_a_run_it_is_the_interval_of_its_rate():
+    run = one("h3/fdr-8", 4)
+    rates = np.array(list(run.rates.values()))
+    half = student.ppf(0.975, 3) * rates.std(ddof=1) / 2
+    (found,) = reached([run])
+    assert (found.what, found.replications) == ("rate", 4)
+    assert found.share == pytest.approx(half / rates.mean())
+    assert wider([run], found.share * 0.99) == [True]
+    assert wider([run], found.share) == [False]
+
+
+def test_of_a_study_it_is_the_point_that_is_known_least():
+    study = one("switch/load-latency", 3, ["traffic.slots=50"])
+    table = study.table()
+    share = (table["± throughput"] / table["throughput"]).max()
+    assert share > 0
+    assert reached([study])[0][1:] == ("throughput", pytest.approx(share), 3)
+
+
+def test_of_a_question_it_is_the_worst_ratio_for_all_of_it():
+    campaign = load_campaign("h3/whatif/bridges", ["workload.messages=2000"])
+    runs = run_scenarios(campaign, replications=3, out=None, workers=1)
+    found = reached(runs)
+    assert {known.what for known in found} == {"ratio to the baseline"}
+    (share,) = {known.share for known in found}
+    assert wider(runs, share * 0.99) == [True] * len(runs)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_answer_is_that_of_as_many_replications_for_any_number_of_workers(workers):
+    asked = [load("h3/dv-8", FEW), load("h3/fdr-8", FEW)]
+    found = run_precisely(asked, 0.1, out=None, workers=workers)
+    assert [result.replications for result in found] == [3, 8]
+    for result, how in zip(found, reached(found), strict=True):
+        assert how.share <= 0.1
+        whole = one(result.scenario.name, result.replications)
+        assert kind_of(whole.scenario).contents(result) == kind_of(whole.scenario).contents(whole)
+
+
+def test_python_asks_for_it_in_the_same_words():
+    found = simulate("h3/fdr-8", precision=0.1, messages=40_000)
+    assert found.replications == 8
+    assert "precision=0.1" in found.manifest["command"]
+    with pytest.raises(TypeError, match="says how many replications"):
+        simulate("h3/fdr-8", precision=0.1, replications=3)
+
+
+def test_it_ends_at_the_most_and_says_that_it_did():
+    done = dvsim(*RUN, "--precision", "0.1%")
+    assert done.returncode == 0
+    said = done.stdout.splitlines()[-1]
+    pattern = rf"h3/dv-8: rate ± [\d.]+% with {STEPS[-1]} replications, not within 0.1%"
+    assert re.fullmatch(pattern, said)
+
+
+def test_what_was_reached_is_printed_and_in_the_json():
+    done = dvsim(*RUN, "--precision", "30%", "--json")
+    (known,) = json.loads(done.stdout)["precision"]
+    (run,) = json.loads(done.stdout)["runs"]
+    assert known["share"] <= 0.3 and known["replications"] == run["replications"] < STEPS[-1]
+    again = dvsim(*RUN, "--precision", "0.3").stdout.splitlines()[-1]
+    times = run["replications"]
+    assert again == f"h3/dv-8: rate ± {100 * known['share']:.2g}% with {times} replications"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--precision", "5"], "--precision: 5 is not a share from 0.001 to 0.5"),
+        (["--precision", "5"], "did you mean '5%'?"),
+        (["--precision", "wide"], "'wide' is no share, such as 5% or 0.05"),
+        (["--precision", "5%", "--replications", "3"], "give it or --replications"),
+        (["--precision", "5%", "--quick"], "--quick"),
+        (["--precision", "5%", "--backend", "emu"], "--precision is of simulated runs"),
+        (["--precision", "5%", "--trace", "t.json"], "--precision is not of a run that is traced"),
+    ],
+)
+def test_what_cannot_be_is_refused(more, said):
+    words = [word for word in RUN if "--quick" not in more or word not in ("--scale", "0.0005")]
+    try:
+        done = dvsim(*words, *more)
+    except ScenarioError as error:
+        assert said in str(error)
+    else:
+        assert done.returncode == 2
+        assert said in done.stderr
