@@ -151,18 +151,20 @@ class RunOptions:
         scenarios: Sequence[Spec],
         backend: str | Emulation = "sim",
         precision: float | None = None,
+        scale: float | None = None,
     ) -> list[Run | PointsStudy]:
-        """Run scenarios; one that was named twice is there once."""
+        """Run scenarios; one that was named twice is there once. `scale` instead of the option."""
         from dvsim.session import run_precisely, run_scenarios
 
         if self.report is not None:
             one_kind(scenarios)
         force = self.force or is_seen(backend)
+        scale = self.scale if scale is None else scale
         if precision is not None:
             self.check_alone(precision, backend)
-            found = run_precisely(scenarios, precision, **self.asked(), scale=self.scale)
+            found = run_precisely(scenarios, precision, **self.asked(), scale=scale)
             return list(dict.fromkeys(found))
-        asked = {**self.asked(), "force": force, "scale": self.scale, "backend": backend}
+        asked = {**self.asked(), "force": force, "scale": scale, "backend": backend}
         runs = run_scenarios(scenarios, replications=self.replications, **asked)
         return list(dict.fromkeys(runs))
 

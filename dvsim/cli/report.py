@@ -51,6 +51,7 @@ def report(
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* -o report.html
     """
     from dvsim.evidence.validation import validate
+    from dvsim.results.changed import changes_of
     from dvsim.results.load import load_result
 
     runs = [load_result(folder) for folder in folders]
@@ -58,8 +59,12 @@ def report(
     asked = {"-o": output, "--format": form, "--sensitivity": sensitivity}
     said += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
     output = output or Path(f"report.{form or 'html'}")
-    # what is measured on this machine is shown, and not judged
-    judged = [run for run in runs if run.manifest.get("backend") != "emu"]
+    # what is measured on this machine, or of another system, is shown and not judged
+    judged = [
+        run
+        for run in runs
+        if run.manifest.get("backend") != "emu" and not changes_of(run.scenario).said
+    ]
     compared = validate(judged) if judged else None
     for path in write_page(output, runs, compared, shlex.join(said), form, sensitivity):
         say(path)

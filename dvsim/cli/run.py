@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -13,10 +14,12 @@ from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import RunOptions, precision_option, run_options
 from dvsim.cli.terminal import say, tell
 from dvsim.cli.tracing import Trace, run_traced, trace_options
+from dvsim.cli.unchanged import pair_lines, pairs_of
 from dvsim.cli.whatif import answers_json, told
 
 if TYPE_CHECKING:
     from dvsim.emu.asked import Emulation
+    from dvsim.results.lines import Table
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
 
@@ -33,9 +36,22 @@ if TYPE_CHECKING:
 @emulation_options
 @trace_options
 @precision_option
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="Print everything: each column as the paper prints it, how busy each stage was.",
+)
+@click.option(
+    "--baseline",
+    is_flag=True,
+    help="With --set: run the unchanged scenario, too, and print the ratio to it. One that is "
+    "kept is used without this.",
+)
 def run(
     scenarios: tuple[str, ...],
     options: RunOptions,
+    verbose: bool,
+    baseline: bool,
     emulation: Callable[[], str | Emulation],
     trace: Trace | None,
     precision: float | None,
@@ -59,6 +75,9 @@ def run(
         )
     else:
         runs = [run_traced(options, loaded, how, trace)]
+    pairs = pairs_of(options, runs, how, baseline=baseline)
+    if baseline:
+        runs += [base for _, base in pairs if base not in runs]
     written = []
     if options.report is not None:
         from dvsim.evidence.validation import validate
@@ -72,8 +91,8 @@ def run(
             content["precision"] = [one._asdict() for one in reached(runs)]
         click.echo(json.dumps(content, allow_nan=False))
         return
-    for one in told(runs):
-        _print(one)
+    _print(told(runs), verbose=verbose)
+    tell(pair_lines(pairs), indent=2)
     if precision is not None:
         for known in reached(runs):
             say(known.text(precision))
@@ -81,10 +100,21 @@ def run(
         say(f"report: {path}")
 
 
-def _print(one: Run | PointsStudy) -> None:
-    from dvsim.kinds.base import kind_of
+def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
+    """Print results in the order of the question, those of one kind together."""
+    from dvsim.kinds.base import kind_named
 
-    lines = kind_of(one.scenario).lines(one)
+    for name, group in groupby(results, key=lambda one: one.scenario.KIND):
+        kind, some = kind_named(name), list(group)
+        if verbose:
+            for one in some:
+                _tell(kind.lines(one))
+                say("")
+        if not verbose or len(some) > 1:
+            _tell(kind.answers(some))
+
+
+def _tell(lines: Iterator[str | Table]) -> None:
+    """Print lines, the first as it is: it names what follows."""
     say(next(lines))
     tell(lines, indent=2)
-    say("")

@@ -271,6 +271,12 @@ class Kind:
         """Yield a result as people read it: lines, and tables (`dvsim.results.lines.Table`)."""
         raise NotImplementedError
 
+    def answers(self, results: Sequence[Own]) -> Iterator[Any]:
+        """Yield what results give in short, the answer first; `lines` has everything of each."""
+        for result in results:
+            yield from self.lines(result)
+            yield ""
+
     def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
         """Return the columns of the table from which `keyed` takes the numbers of a result."""
         raise NotImplementedError

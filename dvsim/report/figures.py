@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dvsim.report.axes import layout, log_axis
-from dvsim.report.drawing import Drawing, coordinates, draw
-from dvsim.report.prepare import Entry, Group, size_text
+from dvsim.report.drawing import Drawing, coordinates, draw, spec_of
+from dvsim.report.prepare import Entry, Group, prepare, size_text
 from dvsim.report.series import (
     Floats,
     active,
@@ -20,6 +20,12 @@ from dvsim.report.series import (
     thin,
 )
 from dvsim.results.amounts import number_text
+from dvsim.results.changed import changes_of
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from dvsim.results.run import Run
 
 POINTS_PER_TRACE = 4000  # more than a screen is wide
 POINTS_PER_PAGE = 200_000  # about 2 MB in the page
@@ -104,6 +110,18 @@ def rate_drawing(group: Group, limit: int) -> Drawing:
         label=f"Rates over time at {size}. {'; '.join(line.text for line in lines)}.",
         reading=reading_text(group, drawn, limit, low),
     )
+
+
+def figure_of(run: Run) -> Figure:
+    """Return the rates of one run over time as a figure of Plotly, titled with its answer."""
+    from plotly.graph_objects import Figure
+
+    (group,) = prepare([run])
+    spec = spec_of(rate_drawing(group, POINTS_PER_TRACE))
+    figure = Figure(data=spec["data"], layout=spec["layout"])
+    limit = "" if run.limit is None else f". Limit: {run.limit}"
+    figure.update_layout(title=escape(f"{changes_of(run.scenario).name}: {run.rate}{limit}"))
+    return figure
 
 
 def raw_trace(line: Line, limit: int) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dvsim.results.changed import changes_of
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -43,7 +45,7 @@ class Entry:
         (column, reading, statistic) -> Estimate, rates in counts per second.
     judged : bool
         Whether a validation speaks about this run: it knows one run per scenario name, the last,
-        and none that is emulated.
+        and none that is emulated or of another system.
     """
 
     run: Run
@@ -108,6 +110,12 @@ def transport_text(run: Run) -> str:
     return "Data Vortex" if system.transport == "data-vortex" else f"TCP ({system.card.name})"
 
 
+def set_text(run: Run) -> str:
+    """Say what was set in a run, to follow its transport; nothing where nothing was."""
+    said = changes_of(run.scenario).said
+    return f" with {', '.join(said)}" if said else ""
+
+
 def made_text(run: Run) -> str:
     """Say how the numbers of a run came about."""
     return "emulated" if run.backend == "emu" else "simulated"
@@ -127,7 +135,7 @@ def unique_labels(runs: Sequence[Run]) -> list[str]:
     """Label runs of one size by what is varied, by transport, by scenario name, then by number."""
     varied = [run.scenario.whatif for run in runs]
     labels = [
-        transport_text(run) if place is None else place.says
+        transport_text(run) + set_text(run) if place is None else place.says
         for run, place in zip(runs, varied, strict=True)
     ]
     if len(set(labels)) < len(labels):
@@ -167,7 +175,8 @@ def prepare(runs: Sequence[Run]) -> list[Group]:
     list of Group
         In order of message size; runs alike keep the order in which they were given.
     """
-    last = {run.scenario.name: run for run in runs if run.backend != "emu"}
+    same = [run for run in runs if run.backend != "emu" and not changes_of(run.scenario).said]
+    last = {run.scenario.name: run for run in same}
     sizes: dict[int, list[Run]] = {}
     for run in runs:
         sizes.setdefault(run.scenario.workload.message_bytes, []).append(run)

@@ -36,6 +36,7 @@ from dvsim.report.whatif import (
     answer_tables,
     answers_of,
 )
+from dvsim.results.changed import changes_of
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -148,7 +149,10 @@ def title_of(groups: Sequence[Group]) -> str:
     """Name the page: the title of the only run, or what the runs have in common."""
     entries = [entry for group in groups for entry in group.entries]
     if len(entries) == 1:
-        return entries[0].run.scenario.title + ", emulated" * (entries[0].made == "emulated")
+        scenario = entries[0].run.scenario
+        changes = changes_of(scenario)
+        title = f"{changes.name}: {scenario.title}" if changes.said else scenario.title
+        return title + ", emulated" * (entries[0].made == "emulated")
     told = answers_of(groups)
     if len(told) == 1 and all_answer(groups):
         return told[0].whatif.title

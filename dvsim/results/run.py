@@ -1,20 +1,27 @@
 """One run in memory: what was asked, what came out, and where it is kept."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.amounts import Amount
+from dvsim.results.changed import changes_of
 from dvsim.results.keyed import estimate
 from dvsim.results.notebook import block, number, table
 from dvsim.results.stages import Limit, busiest, limit_of
-from dvsim.results.summary import as_table, estimates, rate_of, summary_columns
+from dvsim.results.summary import SYSTEM, as_table, estimates, rate_of, summary_columns
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +58,48 @@ class Run:
 
     @property
     def judged(self) -> bool:
-        """Whether it is held against what was published.
+        """Whether it is held against what was published: of the same system, and simulated.
 
-        What was measured on this machine is not: its tolerances were declared for a model.
+        What was measured on this machine is not: its tolerances were declared for a model. Nor is
+        another system, such as one with ``--set system.bridge.sockets=4``.
         """
-        return self.scenario.reference is not None and self.backend == "sim"
+        return (
+            self.scenario.reference is not None
+            and self.backend == "sim"
+            and not changes_of(self.scenario).said
+        )
 
     def summary(self) -> pd.DataFrame:
         """Return the statistics of each replication, see `dvsim.results.summary.summarise`."""
         return self._summary.copy()
 
     def estimates(self) -> pd.DataFrame:
-        """Return each statistic with its 95 % interval over replications."""
-        return estimates(self._summary)
+        """Return each statistic with its 95 % interval over replications.
+
+        The first rows are of all receivers, column ``system``: the rate in ``messages`` and in
+        ``bytes``, and the ``limit``, whose statistic is its cause and whose value says for which
+        share of the time the busiest stage was busy. Those of the columns and the counters follow.
+        """
+        found = estimates(self._summary)
+        rest = found[found["column"] != SYSTEM]
+        return pd.concat([*self._whole(found), rest], ignore_index=True)
+
+    def _whole(self, found: pd.DataFrame) -> Iterator[pd.DataFrame]:
+        """Yield the rows of all receivers, as far as there are any."""
+        if not self.rates:
+            return
+        rate, payload, stage = self.rate, self.payload_rate, busiest(self.counters)
+        rows = [
+            (SYSTEM, "messages", "rate", rate.value, rate.low, rate.high, "1/s"),
+            (SYSTEM, "bytes", "rate", payload.value, payload.low, payload.high, payload.unit),
+        ]
+        if self.limit is not None and stage is not None:
+            kinds = found["column"].str.partition(".")[0]
+            busy = found[(kinds == stage.name) & (found["statistic"] == "utilisation")]
+            most = busy.nlargest(1, "value")
+            value, low, high = (float(most[name].iloc[0]) for name in ("value", "low", "high"))
+            rows.append((SYSTEM, "limit", self.limit.cause, value, low, high, "1"))
+        yield pd.DataFrame(rows, columns=found.columns)
 
     @cached_property
     def summary_columns(self) -> dict[str, list[Any]]:
@@ -109,22 +145,37 @@ class Run:
             "replications": self.replications,
             "folder": None if self.folder is None else str(self.folder),
             "manifest": self.manifest,
+            "changed": list(changes_of(self.scenario).said),
+            "rate": _plain(self.rate),
+            "payload_rate": _plain(self.payload_rate),
+            "limit": None if self.limit is None else asdict(self.limit) | {"text": str(self.limit)},
             "estimates": self.estimates().to_dict(orient="records"),
         }
 
+    def plot(self) -> Figure:
+        """Return the rates of its columns over time as a figure of Plotly; a notebook shows it."""
+        from dvsim.report.figures import figure_of
+
+        return figure_of(self)
+
     def _repr_html_(self) -> str:
         """Show the statistics in a notebook, a column for each record of the run."""
-        rows = self.estimates()
+        rows = estimates(self._summary)
+        rows = rows[rows["column"] != SYSTEM].copy()
         half = (rows["high"] - rows["value"]).map(number)
         rows["text"] = rows["value"].map(number) + (" ± " + half if self.replications > 1 else "")
         rows["record"] = rows["column"] + ", " + rows["reading"]
         wide = rows.pivot(index="statistic", columns="record", values="text")
         wide = wide.reindex(index=rows["statistic"].unique(), columns=rows["record"].unique())
         asked = f"seed {self.seed}, {self.replications} replications, backend {self.backend}"
-        notes = [self.scenario.question, f"{asked}; rates in 1/s, ± is the 95 % interval"]
+        limit = "" if self.limit is None else f". Limit: {self.limit}"
+        notes = [f"{self.rate}, {self.payload_rate} (all receivers){limit}"]
+        notes += [self.scenario.question, f"{asked}; rates in 1/s, ± is the 95 % interval"]
         shown = wide.fillna("").rename_axis(index=None, columns=None)
         return block(
-            f"{self.scenario.name}: {self.scenario.title}", notes, table(shown, index=True)
+            f"{changes_of(self.scenario).name}: {self.scenario.title}",
+            notes,
+            table(shown, index=True),
         )
 
     def __repr__(self) -> str:
@@ -133,6 +184,13 @@ class Run:
             f"Run({self.scenario.name!r}, seed={self.seed}, replications={self.replications}, "
             f"backend={self.backend!r}, samples={len(self.samples)})"
         )
+
+
+def _plain(amount: Amount) -> dict[str, float | str | None]:
+    """Return an amount as JSON types: null for what is not a number."""
+    values = {"value": amount.value, "low": amount.low, "high": amount.high}
+    found = {name: None if math.isnan(value) else value for name, value in values.items()}
+    return {**found, "unit": amount.unit}
 
 
 def runs_of(results: Iterable[Any]) -> list[Run]:

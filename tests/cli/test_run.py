@@ -4,14 +4,14 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from harness.in_process import dvsim
+
+from dvsim.results.folder import load_run
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 SMALL = ["h3/fdr-8", "--scale", "0.01", "--replications", "2", "--workers", "1"]
@@ -50,9 +50,27 @@ def leftovers(out):
     return [path for path in Path(out).rglob("*") if path.name.startswith(".")]
 
 
-def test_prints_the_statistics_of_the_paper_and_keeps_a_folder(kept):
+@pytest.fixture(scope="module")
+def verbose(kept):
+    """All that is printed of the small run."""
+    return dvsim("run", *SMALL, "--out", kept[1], "--verbose").stdout
+
+
+def test_the_answer_comes_first_and_is_all(kept):
     done, _, folder = kept
-    words = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
+    title, answer, asked, where = done.stdout.splitlines()
+    run = load_run(folder)
+    assert title == "h3/fdr-8: H3, FDR InfiniBand, 8 B messages"
+    payload = f"{run.payload_rate.value / 1e6:.2f} MB/s"
+    assert answer == f"  {run.rate}, {payload} (all receivers). Limit: {run.limit}"
+    assert "200,000 messages of 8 B in each of 2 iterations, 0.01 of what h3/fdr-8 sends" in asked
+    assert where == f"  kept in {folder}"
+
+
+def test_prints_the_statistics_of_the_paper_and_keeps_a_folder(kept, verbose):
+    done, _, folder = kept
+    assert verbose.startswith(done.stdout)
+    words = [line.split()[0] for line in verbose.splitlines() if line.strip()]
     wanted = ["count", "mean", "std", "min", "25%", "50%", "75%", "90%", "95%", "99%", "max"]
     assert [word for word in words if word in wanted] == wanted
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -64,8 +82,8 @@ def test_prints_the_statistics_of_the_paper_and_keeps_a_folder(kept):
     assert "iterations" in done.stderr
 
 
-def test_published_values_stand_beside_the_simulated_ones(kept):
-    (mean,) = [line for line in kept[0].stdout.splitlines() if line.split()[:1] == ["mean"]]
+def test_published_values_stand_beside_the_simulated_ones(verbose):
+    (mean,) = [line for line in verbose.splitlines() if line.split()[:1] == ["mean"]]
     assert "150,302.4" in mean and "142,114.5" in mean  # 8B_r1 and 8B_r2 in the paper
 
 
@@ -73,7 +91,7 @@ def test_published_values_stand_beside_the_simulated_ones(kept):
 def test_a_run_over_the_data_vortex_says_what_its_fabric_was(tmp_path, fidelity):
     options = ["--replications", "1", "--workers", "1", "--out", str(tmp_path)]
     sets = ["--set", "workload.messages=1000", "--set", f"system.fidelity={fidelity}"]
-    done = dvsim("run", "h3/dv-8", *sets, *options)
+    done = dvsim("run", "h3/dv-8", *sets, *options, "--verbose")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("  fabric:")]
     assert line.startswith(f"  fabric: {fidelity} fidelity")
     page = tmp_path / "report.html"
@@ -137,6 +155,16 @@ def test_json_is_one_object_with_manifest_and_estimates(kept):
     assert run["manifest"]["seed"] == 1
     means = [row for row in run["estimates"] if row["statistic"] == "mean"]
     assert {row["column"] for row in means} == {"r1", "r2"}
+    whole = {(row["reading"], row["statistic"]): row for row in run["estimates"][:3]}
+    assert {row["column"] for row in whole.values()} == {"system"}
+    rate, payload = whole["messages", "rate"], whole["bytes", "rate"]
+    assert [run["rate"][end] for end in ("value", "low", "high")] == [
+        rate[end] for end in ("value", "low", "high")
+    ]
+    assert (run["rate"]["unit"], run["payload_rate"]["unit"]) == ("msg/s", "B/s")
+    assert run["payload_rate"]["value"] == payload["value"] == pytest.approx(8 * rate["value"])
+    assert whole["limit", run["limit"]["cause"]]["value"] == pytest.approx(run["limit"]["busy"])
+    assert (run["limit"]["stage"], run["changed"]) == ("broker", [])
 
 
 def test_a_campaign_gives_one_report(tmp_path):
@@ -147,6 +175,15 @@ def test_a_campaign_gives_one_report(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(result_folders(tmp_path / "runs")) == 10
+    head, columns, *rows, sentence, kept, said = done.stdout.splitlines()
+    assert head.startswith("10 runs with 0.0005 of the messages of their scenarios; whole messages")
+    assert columns.split() == ["run", "message", "msg/s", "±", "payload", "×", "TCP", "limit"]
+    assert [row.split()[0] for row in rows][:3] == ["h3/dv-8", "h3/fdr-8", "h3/dv-256"]
+    assert len(rows) == 10
+    assert sentence.startswith("  Like for like, in whole messages over all receivers, the Data")
+    for size in ("8 B", "256 B", "2 KiB", "8 KiB", "128 KiB"):
+        assert f"at {size}" in sentence
+    assert kept == f"  kept in {tmp_path / 'runs' / 'h3'}" and said == f"report: {report}"
     text = report.read_text(encoding="utf-8")
     assert "h3/dv-131072" in text and "h3/fdr-131072" in text
 
@@ -211,9 +248,10 @@ def test_the_same_scenario_is_run_and_printed_once(tmp_path):
 
 
 def test_one_replication_has_no_interval(tmp_path):
-    done = dvsim("run", *SMALL, "--replications", "1", "--out", str(tmp_path))
+    done = dvsim("run", *SMALL, "--replications", "1", "--out", str(tmp_path), "--verbose")
     (mean,) = [line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["mean"]]
     assert mean[2] == mean[5] == "-"
+    assert "±" not in done.stdout.splitlines()[1]
     assert "1 replication, which says nothing about the spread between runs" in done.stdout
 
 
@@ -287,88 +325,3 @@ def test_a_list_that_nobody_can_read_is_no_defect(how, code):
 @pytest.mark.parametrize("how", ["2>&-", "2>/dev/full"])
 def test_an_error_that_nobody_can_read_keeps_its_exit_code(how):
     assert redirected(how, "run", "h3/dv-7").returncode == 2
-
-
-# --- signals ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def running(tmp_path):
-    """Start a long run in a session of its own: the command, its two workers, a tracker."""
-    command = subprocess.Popen(
-        [*DVSIM, "run", "h3/dv-8", "--scale", "50", "--workers", "2", "--out", str(tmp_path)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        preexec_fn=heed_signals,  # noqa: PLW1509 - no threads here
-    )  # fmt: skip
-    wait_until(lambda: len([pid for pid in processes_of(command.pid) if is_busy(pid)]) >= 2)
-    assert command.poll() is None, "the run ended before it could be interrupted"
-    yield command
-    for pid in processes_of(command.pid):
-        os.kill(pid, signal.SIGKILL)
-    command.communicate()
-
-
-@pytest.mark.parametrize(
-    ("number", "message"),
-    [
-        (signal.SIGINT, "interrupted"),
-        (signal.SIGTERM, "ended by SIGTERM"),
-        (signal.SIGHUP, "ended by SIGHUP"),
-    ],
-)
-def test_a_signal_ends_all_processes_and_leaves_no_result(running, tmp_path, number, message):
-    if number == signal.SIGINT:
-        os.killpg(running.pid, number)  # as a terminal does
-    else:
-        running.send_signal(number)
-    _, errors = running.communicate(timeout=120)
-    assert running.returncode == 128 + number
-    assert errors.splitlines()[-1] == message
-    assert "Traceback" not in errors
-    assert result_folders(tmp_path) == []
-    assert leftovers(tmp_path) == []
-    wait_until(lambda: not processes_of(running.pid))
-    assert processes_of(running.pid) == []
-
-
-def test_workers_do_not_outlive_a_killed_command(running):
-    running.kill()
-    wait_until(lambda: not processes_of(running.pid))
-    assert processes_of(running.pid) == []
-
-
-def heed_signals():
-    """Undo what a shell, or nohup, does to the processes that it starts."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-
-
-def wait_until(condition, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "what was waited for did not happen"
-        time.sleep(0.05)
-
-
-def is_busy(pid):
-    """Tell whether this is a worker: SIGINT, which it blocks, is left to its parent."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-    (blocked,) = [line.split()[1] for line in status.splitlines() if line.startswith("SigBlk:")]
-    command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    return b"spawn_main" in command and bool(int(blocked, 16) >> (signal.SIGINT - 1) & 1)
-
-
-def processes_of(session):
-    """Return the processes of a session, by their entry in /proc."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rsplit(")", 1)[1].split()
-        except OSError:  # it has ended meanwhile
-            continue
-        if int(fields[3]) == session and fields[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found

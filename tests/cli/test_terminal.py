@@ -14,7 +14,7 @@ from pseudo_terminal import COLOUR, CONTROL, lines, standing
 from dvsim.results.lines import Table
 
 DVSIM = [sys.executable, "-m", "dvsim"]
-SYSTEM = ["run", "h3/dv-8", "--scale", "0.0005", "--replications", "2", "--workers", "1"]
+SYSTEM = ["run", "h3/dv-8", "--scale", "0.0005", "--replications", "2", "--verbose"]
 STUDY = ["run", "switch/load-latency", "--scale", "0.02", "--replications", "2", "--workers", "1"]
 SLOW = ["run", "h3/dv-8", "--scale", "0.01", "--replications", "4", "--workers", "1"]
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor

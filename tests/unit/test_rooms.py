@@ -52,6 +52,7 @@ BELOW = {  # what each room may know
 
 UPWARDS = {  # what a switch refuses is refused, by the switch itself, when a scenario is read
     "kinds/switch/spec.py": {"switch"},
+    "results/run.py": {"report"},  # a run in a notebook draws itself
 }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dvsim.results.beside_studies import matching_keys
+from dvsim.results.changed import changes_of
 from dvsim.results.lines import Table
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SPREAD = ("rate_out", "latency")  # whose half interval is shown too
 
 def messaging_lines(study: MessagingStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and the table of its points."""
-    yield f"{study.scenario.name}: {study.scenario.title}"
+    yield f"{changes_of(study.scenario).name}: {study.scenario.title}"
     many = study.replications > 1
     meaning = f"{study.replications} replications; ± is half of the 95 % interval over replications"
     if not many:

@@ -99,6 +99,12 @@ class RabbitmqKind(Kind):
 
         return run_lines(result)
 
+    def answers(self, results: Sequence[Run]) -> Iterator[Any]:
+        """Yield rate and limit of a run, or the table of several."""
+        from dvsim.kinds.rabbitmq.answer import answer_lines, table_lines
+
+        return answer_lines(results[0]) if len(results) == 1 else table_lines(results)
+
     def untraceable(self, scenario: Scenario) -> None:
         """Return that there is always a timeline."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.kinds.switch.result import flow_text
 from dvsim.results.beside_studies import matching_keys
+from dvsim.results.changed import changes_of
 from dvsim.results.lines import Table
 from dvsim.scenario.spec import point_text
 
@@ -30,7 +31,7 @@ PS_PER_NS = 1000
 def study_lines(study: Study) -> Iterator[str | Table]:
     """Yield a study: what was asked, the table of its points, and what is to be said of some."""
     scenario = study.scenario
-    yield f"{scenario.name}: {scenario.title}"
+    yield f"{changes_of(scenario).name}: {scenario.title}"
     many = study.replications > 1
     meaning = f"{study.replications} replications; ± is half of the 95 % interval over replications"
     if not many:

@@ -1,0 +1,159 @@
+"""In what a scenario that was run differs from the one of its name, as ``--set`` made it.
+
+A run of another system is no reproduction of a published one, and has a name that says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dvsim.errors import ScenarioError
+from dvsim.kinds.load import load
+from dvsim.scenario.find import is_file, scenario_root
+from dvsim.scenario.render import sections
+from dvsim.scenario.spec import Spec, plain
+from dvsim.scenario.units import format_value
+
+MOST_SAID = 4  # differences in a name
+_TOLD = ("", "compare", "reference", "tolerance", "whatif")  # what is said of a question
+_LENGTHS = ("messages", "iterations", "slots", "warmup")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What was changed in a scenario.
+
+    Attributes
+    ----------
+    base
+        The scenario as it was not changed.
+    said
+        What differs, in words, such as ``4 sockets``; not how long it was run.
+    length
+        How many times the messages, or slots, of `base` it has.
+    """
+
+    base: Spec
+    said: tuple[str, ...] = ()
+    length: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """The name of the scenario, and what differs from it."""
+        if not self.said:
+            return self.base.name
+        more = len(self.said) - MOST_SAID
+        kept = self.said if more <= 0 else (*self.said[:MOST_SAID], f"{more} more")
+        return f"{self.base.name} with {', '.join(kept)}"
+
+
+def changes_of(scenario: Spec) -> Changes:
+    """Return in what a scenario differs from the one of its name.
+
+    That is the packaged one, else the file that it was read from. Nothing is said of a variant of
+    a what-if, whose name says it, and of what was read from no file.
+    """
+    alone = not scenario.path or getattr(scenario, "whatif", None) is not None
+    base = None if alone else _unchanged(scenario.name, scenario.path)
+    if base is None or base.KIND != scenario.KIND or base.name != scenario.name:
+        return Changes(scenario)
+    key = scenario.LENGTH
+    own, other = (_longest(one, key) for one in (scenario, base))
+    return Changes(base, tuple(_said(base, scenario)), own / other if other else 1.0)
+
+
+def of_the_same_length(changes: Changes, scenario: Spec) -> Spec:
+    """Return the unchanged scenario with as many messages, or slots, as one that was changed."""
+    base = changes.base.scaled(changes.length)
+    for key in _LENGTHS:
+        if key not in (*base.keys, *scenario.keys) and base.has(key) and scenario.has(key):
+            base = base.put(key, scenario.value(key))
+    return base
+
+
+@lru_cache(maxsize=256)
+def _unchanged(name: str, path: str) -> Spec | None:
+    """Return the packaged scenario of a name, else that of a file; None if there is none."""
+    packaged = is_file(scenario_root() / f"{name}.toml")
+    if not packaged and not is_file(Path(path)):
+        return None
+    try:
+        return load(name if packaged else Path(path))
+    except ScenarioError:
+        return None
+
+
+def _longest(scenario: Spec, key: str) -> float:
+    """Return a length, of a scenario that varies it the longest."""
+    return float(max(scenario.at(point).get(key) for point in range(len(scenario.points))))
+
+
+def _said(base: Spec, scenario: Spec) -> Iterator[str]:
+    """Yield each difference in words, numbers of cards before the rest."""
+    before, after = _cards(base), _cards(scenario)
+    shared = Counter(name for values in after.values() for name in values)
+    for role, values in after.items():
+        old = before.get(role, {})
+        if old.get("") != values.get(""):
+            yield f"{role} {values['']}" if role == "card" else f"{role} card {values['']}"
+            continue
+        for name in values:
+            if name in old and values[name] != old[name]:
+                yield _words(name if shared[name] == 1 else f"{role}.{name}", values[name])
+    asked, found = _values(base), _values(scenario)
+    for section in dict.fromkeys([*asked, *found]):
+        was, now = asked.get(section, {}), found.get(section, {})
+        for key in dict.fromkeys([*was, *now]):
+            if key not in _LENGTHS and now.get(key) != was.get(key):
+                fixed = section.startswith("vary.") and key not in now
+                if not fixed:  # it is told where it stands now
+                    yield _words(key, now.get(key))
+
+
+def _cards(scenario: Spec) -> dict[str, dict[str, Any]]:
+    """Return by role the numbers of each card as text, its name under the empty name."""
+    return {
+        role: {"": card.name}
+        | {name: format_value(one.value, one.dimension) for name, one in card.parameters.items()}
+        for role, card in scenario.cards.items()
+        if role not in scenario.keys
+    }
+
+
+def _values(scenario: Spec) -> Mapping[str, Mapping[str, Any]]:
+    """Return the values of a scenario that say what is run, by section and key."""
+    return {
+        name: table
+        for name, table in sections(scenario, whole=False).items()
+        if name not in _TOLD and not name.startswith("probe.columns")
+    }
+
+
+def _words(key: str, value: Any) -> str:  # noqa: ANN401 - any value of a scenario
+    """Return a value with its key, as people say it.
+
+    Examples
+    --------
+    >>> _words("sockets", 4), _words("sram", "64 MiB"), _words("load", [0.1, 0.2, 0.4])
+    ('4 sockets', 'sram 64 MiB', 'load 0.1 to 0.4')
+    >>> _words("order", None)
+    'no order'
+    """
+    if value is None:
+        return f"no {key}"
+    if isinstance(value, list):
+        ends = dict.fromkeys((str(plain(value[0])), str(plain(value[-1]))))
+        return f"{key} {' to '.join(ends)}"
+    if key == "message_bytes":
+        return f"{format_value(value, 'size')} messages"
+    text = f"{value:g}" if isinstance(value, float) else str(plain(value))
+    counted = text.isdecimal() and key.rpartition(".")[2].endswith("s")
+    if counted:
+        one = key[:-1] if text == "1" and not key.endswith("ss") else key
+        return f"{text} {one}"
+    return f"{key} {text}"

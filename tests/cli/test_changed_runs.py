@@ -1,0 +1,67 @@
+"""Is a run that was changed named by it, set beside the unchanged one, and not judged?"""
+
+import json
+
+import pytest
+from harness.in_process import dvsim
+
+SMALL = ["h3/fdr-8", "--scale", "0.002", "--replications", "2", "--workers", "1"]
+SET = ["--set", "system.publisher.processes=4"]
+NAME = "h3/fdr-8 with 4 processes"
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The changed run, with its page, where the unchanged one is not kept."""
+    out = tmp_path_factory.mktemp("changed")
+    page = out / "page.html"
+    done = dvsim("run", *SMALL, *SET, "--out", out, "--report", page)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, out, page
+
+
+def test_the_title_says_what_was_set(alone):
+    assert alone[0].startswith(f"{NAME}: H3, FDR InfiniBand, 8 B messages\n")
+    assert "times h3/fdr-8" not in alone[0]
+
+
+def test_it_is_not_held_against_what_was_published(alone):
+    text = alone[2].read_text(encoding="utf-8")
+    assert "published columns are reproduced" not in text
+    assert "claims of the source" not in text
+    assert "Nothing was compared with published data" in text
+    done = dvsim("run", *SMALL, *SET, "--out", alone[1], "--verbose")
+    assert " mean " in done.stdout and "published" not in done.stdout
+
+
+def test_the_report_of_kept_runs_does_not_judge_it_either(alone, tmp_path):
+    (folder,) = [path.parent for path in alone[1].rglob("manifest.json")]
+    done = dvsim("report", folder, "-o", tmp_path / "page.md")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "page.md").read_text()
+    assert "Nothing was compared with published data" in text
+    assert text.startswith(f"# {NAME}: ")
+
+
+def test_the_unchanged_run_is_made_if_that_is_asked_and_used_if_it_is_kept(tmp_path):
+    first = dvsim("run", *SMALL, *SET, "--out", tmp_path, "--baseline")
+    assert first.returncode == 0, first.stderr
+    *_, said = first.stdout.splitlines()
+    assert said.startswith(f"{NAME}: ") and " times h3/fdr-8, which gives " in said
+    again = dvsim("run", *SMALL, *SET, "--out", tmp_path)
+    assert again.stdout.splitlines()[-1] == said
+    assert again.stderr == ""  # both were kept
+
+
+def test_json_says_what_was_changed_and_has_the_unchanged_run(tmp_path):
+    done = dvsim("run", *SMALL, *SET, "--out", tmp_path, "--baseline", "--json")
+    assert [run["changed"] for run in json.loads(done.stdout)["runs"]] == [["4 processes"], []]
+
+
+def test_a_study_is_set_beside_the_unchanged_one(tmp_path):
+    asked = ["switch/zero-load", "--scale", "0.005", "--replications", "2", "--workers", "1"]
+    asked += ["--set", "traffic.load=0.2", "--out", tmp_path]
+    done = dvsim("run", *asked, "--baseline")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("switch/zero-load with load 0.2: ")
+    assert "traffic.load          0.01  0.2" in done.stdout
