@@ -79,6 +79,8 @@ class Workers:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._pool: ProcessPoolExecutor | None = None
+        self._timer: threading.Timer | None = None
+        self._ended = False
         self._context = _Spawning()
 
     def __enter__(self) -> Workers:
@@ -95,6 +97,10 @@ class Workers:
         They are not asked to end: one that was killed may have had a lock of the pool, and the
         others would wait for that for ever.
         """
+        self._ended = True
+        if self._timer is not None:  # else it might start processes after those are ended
+            self._timer.cancel()
+            self._timer.join()
         if self._pool is None:
             return
         for child in self._context.started:
@@ -132,13 +138,13 @@ class Workers:
             with lock:
                 try:
                     with self._starting() as pool:
-                        while tasks:
+                        while tasks and not self._ended:
                             futures.append(pool.submit(work, tasks[0]))
                             tasks.popleft()
                 except BaseException as error:
                     failed.append(error)  # to be raised where a result is taken
 
-        timer = threading.Timer(START_S, start)
+        timer = self._timer = threading.Timer(START_S, start)
         timer.start()
         try:
             while True:

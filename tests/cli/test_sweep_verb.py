@@ -236,7 +236,7 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(sweep, desk, cluster):
 def test_without_distributed_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(ScenarioError, match=r"--scheduler: .*pip install 'dvsim\[cluster\]'"),
+        pytest.raises(ScenarioError, match=r"--scheduler: .*pip install 'vortexsim\[cluster\]'"),
         executor(1, "tcp://127.0.0.1:1"),
     ):
         pass

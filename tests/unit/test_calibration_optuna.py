@@ -45,7 +45,7 @@ def test_a_seed_gives_the_same_search():
 def test_without_optuna_the_extra_is_named_before_anything_runs(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(
-        ScenarioError, match=r"--optuna: needs Optuna.*pip install 'dvsim\[optuna\]'"
+        ScenarioError, match=r"--optuna: needs Optuna.*pip install 'vortexsim\[optuna\]'"
     ):
         fit_card(
             run_scenarios,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -90,3 +91,23 @@ def test_a_script_without_a_main_guard_is_told_so_in_one_line(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("worker processes import the script that starts them: put its")
     assert done.stdout.count("\n") == 1
+
+
+def test_no_process_is_started_once_the_workers_have_ended(monkeypatch):
+    """An error in the caller ends them while they are being started."""
+    begun, starting = threading.Event(), Workers._starting
+
+    @contextmanager
+    def slow(self):
+        begun.set()
+        time.sleep(0.7)
+        with starting(self) as pool:
+            yield pool
+
+    monkeypatch.setattr(Workers, "_starting", slow)
+    with Workers(2) as pool:
+        results = pool.do(who, [(number, 0.5) for number in range(4)])
+        next(results)
+        assert begun.wait(60)
+    results.close()
+    assert multiprocessing.active_children() == []

@@ -155,7 +155,7 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch, tmp_path):
     import sys
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(DvsimError, match=r"dvsim\[figures\]"):
+    with pytest.raises(DvsimError, match=r"vortexsim\[figures\]"):
         write_results(tmp_path / "f.svg", [steady_run([5])])
 
 
