@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.spread import chosen_points
 from dvsim.report.table import Cell, Table
-from dvsim.results.amounts import number_text
-from dvsim.results.stages import SATURATED, STAGES, stages_of
+from dvsim.results.amounts import amount_text, share_text
+from dvsim.results.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
 
 if TYPE_CHECKING:
     from dvsim.kinds.hosts.result import MessagingStudy
@@ -83,8 +83,8 @@ class Station:
         said = [f"{share_text(share)} {text}" for text, share in self.waits if share >= NOTHING]
         for text, peak, room in self.bytes:
             if peak > 0:
-                of = "" if room is None else f" of {bytes_text(room)}"
-                said.append(f"{text} {bytes_text(peak)}{of}")
+                of = "" if room is None else f" of {amount_text(room, unit='B')}"
+                said.append(f"{text} {amount_text(peak, unit='B')}{of}")
         return said
 
 
@@ -94,6 +94,7 @@ class Lane:
 
     name: str
     stations: Sequence[Station]
+    cause: str | None = None  # of its limit, of runs that know more than the stages
 
     @property
     def busiest(self) -> Station | None:
@@ -103,40 +104,12 @@ class Lane:
 
     @property
     def verdict(self) -> str:
-        """Name the bottleneck, or say that there is none."""
+        """Say what limits it, see `dvsim.results.stages.Limit`."""
         found = self.busiest
         if found is None or found.busy is None:
             return "not counted"
-        if found.busy < SATURATED:
-            return f"nothing is saturated; busiest: {found.name}, {share_text(found.busy)}"
-        return f"bottleneck: {found.name}, busy {share_text(found.busy)}"
-
-
-def share_text(share: float) -> str:
-    """Write a share of the time.
-
-    Examples
-    --------
-    >>> [share_text(share) for share in (0.99915, 0.0654, 0.00004, 0.0)]
-    ['99.9 %', '6.5 %', '< 0.1 %', '0 %']
-    """
-    if 0 < share < 1e-3:
-        return "< 0.1 %"
-    return f"{100 * share:.3g} %" if share == 0 or share >= 0.995 else f"{100 * share:.1f} %"
-
-
-def bytes_text(count: float) -> str:
-    """Write a number of bytes with a decimal prefix.
-
-    Examples
-    --------
-    >>> [bytes_text(count) for count in (812, 4718592, 1e11)]
-    ['812 B', '4.72 MB', '100 GB']
-    """
-    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if count >= factor:
-            return f"{number_text(count / factor)} {unit}"
-    return f"{number_text(count)} B"
+        cause = self.cause or (found.name if found.busy >= SATURATED else NO_STAGE)
+        return f"limit: {Limit(cause, found.name, found.busy)}"
 
 
 def lanes_of(groups: Sequence[Group], *, vortex: bool) -> list[Lane]:
@@ -166,7 +139,8 @@ def lane_of(entry: Entry, name: str) -> Lane:
         if stage in shares or waits:
             text = STAGES.get(stage, stage)
             stations.append(Station(text, shares.get(stage), waits, stores))
-    return Lane(name, stations)
+    limit = entry.run.limit
+    return Lane(name, stations, None if limit is None else limit.cause)
 
 
 def waits_of(

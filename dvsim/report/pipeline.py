@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from html import escape
 
 from dvsim.report.drawing import Drawing
-from dvsim.report.lanes import Lane, Station, drawn_lanes, lanes_table, share_text
+from dvsim.report.lanes import Lane, Station, drawn_lanes, lanes_table
+from dvsim.results.amounts import share_text
 from dvsim.results.stages import SATURATED
 
 BOX, GAP, HIGH, HEAD = 144, 24, 40, 26  # widths and heights of a lane, in units of the picture

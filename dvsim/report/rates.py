@@ -59,7 +59,10 @@ def average(values: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True)
 class Contest:
-    """Data Vortex against TCP at one message size: the rates, and their ratios."""
+    """Data Vortex against TCP at one message size as the paper prints them.
+
+    Like for like: `dvsim.results.contest`.
+    """
 
     message_bytes: int
     vortex: Rates
@@ -75,13 +78,8 @@ class Contest:
         """The same over samples that are not empty."""
         return ratio(self.vortex.active, self.tcp.active)
 
-    @property
-    def messages(self) -> float | None:
-        """Ratio of whole messages over all receivers."""
-        return ratio(self.vortex.messages, self.tcp.messages)
 
-
-def contests(groups: Sequence[Group]) -> list[Contest]:
+def contests_as_printed(groups: Sequence[Group]) -> list[Contest]:
     """Give each message size that has runs of both transports; the first of each counts.
 
     A model and a measurement are no contest: `dvsim compare` is for those.
@@ -98,7 +96,7 @@ def contests(groups: Sequence[Group]) -> list[Contest]:
 def rates_table(groups: Sequence[Group]) -> Table:
     """Tabulate the mean rates of every run, in every reading, and their ratio to TCP."""
     rows = []
-    compared = bool(contests(groups))
+    compared = bool(contests_as_printed(groups))
     for group in groups:
         base = next((rates_of(entry) for entry in group.entries if not entry.is_vortex), None)
         for entry in group.entries:

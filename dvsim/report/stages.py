@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dvsim.kinds.rabbitmq.fabric import fabric_text
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.table import Cell, Table, number
-from dvsim.results.stages import STAGES, bottleneck_text, stages_of
+from dvsim.results.stages import STAGES, stages_of
 
 MOST_INSTANCES = 64  # of a kind; a thousand receivers would be megabytes
 EVENTS = {"overruns": "overruns", "extra_polls": "extra polls", "paged_bytes": "bytes paged"}
@@ -38,7 +38,7 @@ def stages_table(groups: Sequence[Group]) -> Table:
                 Cell(entry.label),
                 *(share_cell(shares.get(name), most) for name in names),
                 *(number(events_of(entry, metric)) for metric in EVENTS),
-                Cell(bottleneck_text(entry.run.counters), status="strong"),
+                Cell(str(entry.run.limit or "not counted"), status="strong"),
             ]
         )
     return Table(
@@ -53,7 +53,7 @@ def stages_table(groups: Sequence[Group]) -> Table:
             "run",
             *(STAGES.get(name, name) for name in names),
             *EVENTS.values(),
-            "bottleneck",
+            "limit",
         ],
         rows=rows,
         csv_head=["scenario", "component", "metric", "value", "low", "high"],

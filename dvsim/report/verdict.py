@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dvsim.kinds.rabbitmq.answer import answer_text
 from dvsim.report.evidence import claims_untold
 from dvsim.report.prepare import Entry, Group, size_text
-from dvsim.report.rates import Contest, contests, rates_of
+from dvsim.report.rates import Contest, contests_as_printed
 from dvsim.report.table import ratio_text
 from dvsim.report.whatif import all_answer, answer_sentences
 from dvsim.results.amounts import number_text
+from dvsim.results.contest import contest_text, contests
 from dvsim.results.emulated import made_text
 from dvsim.results.stages import SATURATED, busiest
 
@@ -35,18 +37,20 @@ def sentences(groups: Sequence[Group], validation: Validation | None) -> list[st
     Returns
     -------
     list of str
-        The first one is the verdict; none is empty.
+        The first one is the answer; none is empty.
     """
     told = answer_sentences(groups)
     if told and all_answer(groups):
         return told
-    found = contests(groups)
+    found = contests([entry.run for group in groups for entry in group.entries])
+    printed = contests_as_printed(groups)
     compared = validation is not None and bool(validation.columns)
     return [
         *told,
+        *([contest_text(found)] if found else single_sentences(groups)),
+        *(printed_sentences(printed, groups) if printed else pieces_sentences(groups)),
         *verdict_sentences(validation),
         *claims_sentences(validation),
-        *(contest_sentences(found, groups) if found else single_sentences(groups)),
         *bottleneck_sentences([entry for group in groups for entry in group.entries]),
         *emulated_sentences([entry for group in groups for entry in group.entries]),
         *([] if compared else ["Nothing was compared with published data."]),
@@ -110,10 +114,9 @@ def claims_sentences(validation: Validation | None) -> list[str]:
     return [f"Of {len(verdicts)} claims of the source, {listed}.{more if defined else ''}{rest}"]
 
 
-def contest_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list[str]:
-    """Set Data Vortex against TCP, as printed and then counted alike."""
+def printed_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list[str]:
+    """Set Data Vortex against TCP as the paper printed them, and say what that counts."""
     printed = ratios_text([(item.printed, item) for item in found])
-    messages = ratios_text([(item.messages, item) for item in found])
     ends = [found[0]] if len(found) == 1 else [found[0], found[-1]]
     examples = join(
         [
@@ -122,18 +125,9 @@ def contest_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list
             for item in ends
         ]
     )
-    counted = join(
-        [
-            f"{number_text(item.vortex.messages)} against {number_text(item.tcp.messages)} "
-            f"messages/s at {size(item)}"
-            for item in ends
-        ]
-    )
     return [
         f"As printed, the mean Data Vortex rate is {printed} that of TCP ({examples}); such a rate "
         f"counts {piece_text(groups)} at one receiver, not messages.",
-        f"Counted alike, in whole messages over all receivers, it is {messages} ({counted}): "
-        f"{side_text(found)}.",
     ]
 
 
@@ -147,34 +141,25 @@ def ratios_text(found: Sequence[tuple[float | None, Contest]]) -> str:
     return f"{low} at least and {high} at most"
 
 
-def side_text(found: Sequence[Contest]) -> str:
-    """Say on which side of TCP the message rates lie."""
-    known = [(item, item.messages) for item in found if item.messages is not None]
-    above = [size(item) for item, value in known if value > 1]
-    if not known:
-        return "nothing was delivered"
-    if not above:
-        return "above TCP at no size" if len(known) > 1 else "not above TCP"
-    if len(above) == len(known):
-        return "above TCP at every size" if len(known) > 1 else "above TCP"
-    return f"above TCP at {join(above)} only"
-
-
 def single_sentences(groups: Sequence[Group]) -> list[str]:
-    """Give the rates of runs that have nothing to be set against."""
-    parts = []
-    for group in groups:
-        for entry in group.entries:
-            rates = rates_of(entry)
-            text = f"{entry.label} at {size_text(group.message_bytes)}: "
-            if entry.is_vortex:
-                text += f"{number_text(rates.printed)} pieces/s as printed, "
-            parts.append(f"{text}{number_text(rates.messages)} messages/s over all receivers")
-    said = ["Mean rates: " + "; ".join(parts) + "."]
-    if any(entry.is_vortex for group in groups for entry in group.entries):
-        counted = f"counts {piece_text(groups)} at one receiver, not messages"
-        said.append(f"A Data Vortex rate as printed {counted}.")
-    return said
+    """Give rate and limit of runs that have nothing to be set against, of the first few."""
+    every = [(group, entry) for group in groups for entry in group.entries]
+    if len(every) == 1:
+        return [f"{answer_text(every[0][1].run)}."]
+    said = [
+        f"{entry.label} at {size_text(group.message_bytes)}: {answer_text(entry.run)}."
+        for group, entry in every[:MOST_SIZES]
+    ]
+    more = len(every) - len(said)
+    return [*said, f"{more} more runs are in the table."] if more > 0 else said
+
+
+def pieces_sentences(groups: Sequence[Group]) -> list[str]:
+    """Say what a rate as printed counts, where there is one over the Data Vortex."""
+    if not any(entry.is_vortex for group in groups for entry in group.entries):
+        return []
+    counted = f"counts {piece_text(groups)} at one receiver, not messages"
+    return [f"A Data Vortex rate as printed {counted}."]
 
 
 def piece_text(groups: Sequence[Group]) -> str:

@@ -20,6 +20,7 @@ STAGES = {
     "socket": "AMQP socket",
     "broker": "broker",
 }
+NO_STAGE = "no stage alone"  # limits: several wait for each other
 KEPT_UP = 0.95  # of what an open loop offers, delivered: then nothing else limits it
 SATURATED = 0.9  # a stage busy for less than this share of the time does not limit the run alone
 
@@ -52,16 +53,6 @@ def stages_of(counters: pd.DataFrame) -> list[Stage]:
 def busiest(counters: pd.DataFrame) -> Stage | None:
     """Return the stage that was busy for the longest, None where nothing was counted."""
     return max(stages_of(counters), key=lambda stage: stage.utilisation, default=None)
-
-
-def bottleneck_text(counters: pd.DataFrame) -> str:
-    """Name the bottleneck, or say that no stage was busy enough to be one."""
-    stage = busiest(counters)
-    if stage is None:
-        return "not counted"
-    if stage.utilisation < SATURATED:
-        return f"none saturated; busiest: {stage.text}"
-    return stage.text
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,5 +113,5 @@ def limit_of(stage: Stage | None, scenario: Scenario, rate: float) -> Limit | No
     elif scenario.system.transport == "data-vortex":
         cause = "waiting for credits"
     else:
-        cause = "no stage alone"
+        cause = NO_STAGE
     return Limit(cause, stage.text, stage.utilisation)

@@ -64,7 +64,7 @@ def test_text_has_the_sentences_and_the_tables_of_the_page(tmp_path, runs, valid
         assert words in text
         assert words in page
     assert "| 8 B | Data Vortex | " in text
-    assert "AMQP socket 98.0 %" in text
+    assert "AMQP socket 98 %" in text
     assert "`h3-bridge.push`" in text
     assert text.rstrip().split("```")[-2].split() == [
         *["dvsim", "run", "h3/dv-8", "dvsim", "run", "h3/fdr-8", "dvsim", "run", "h3/dv-2048"],

@@ -53,13 +53,13 @@ def test_the_busiest_instance_speaks_for_a_stage_and_the_bottleneck_is_named():
     found = lane(vortex_run())
     assert found.busiest.name == "AMQP socket"
     assert found.busiest.busy == pytest.approx(0.98)
-    assert found.verdict == "bottleneck: AMQP socket, busy 98.0 %"
+    assert found.verdict == "limit: AMQP socket (98 % busy)"
 
 
 def test_nothing_is_called_a_bottleneck_that_rests():
     run = vortex_run(replications=1)
     run.counters.loc[run.counters["metric"] == "utilisation", "value"] *= 0.5
-    assert lane(run).verdict == "nothing is saturated; busiest: AMQP socket, 49.0 %"
+    assert lane(run).verdict == "limit: waiting for credits (AMQP socket 49 % busy)"
 
 
 def test_what_waits_is_a_share_of_the_run_and_bytes_of_their_room():
@@ -74,7 +74,7 @@ def test_what_waits_is_a_share_of_the_run_and_bytes_of_their_room():
     sender, _, card, *_ = lane(run).stations
     assert sender.name == "sender"
     assert sender.busy is None
-    assert sender.notes == ["25.0 % held back by a full ring"]
+    assert sender.notes == ["25 % held back by a full ring"]
     assert card.notes == ["SRAM 4 MB of 33.6 MB"]
 
 
