@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import NamedTuple, Protocol
@@ -36,6 +36,27 @@ class Shown(NamedTuple):
         if self.left_s is None:
             return f"{head}{', '.join([*self.rates, f'running for {self.elapsed_s:,.0f} s'])}"
         return f"{head}{', '.join([*self.rates, f'{self.left_s:,.0f} s left'])}"
+
+
+class Part:
+    """Tasks that are alike: how many, about how long each takes, and what they did take.
+
+    Parameters
+    ----------
+    tasks
+        Of them.
+    expected_s
+        About how long each takes; only how it compares with that of other parts counts.
+    """
+
+    def __init__(self, tasks: int, expected_s: float = 1.0) -> None:
+        self.tasks, self.expected_s = tasks, max(expected_s, 1e-9)
+        self.done, self.work_s = 0.0, 0.0
+
+    def left_s(self, slower: float) -> float:
+        """Return how much work is left; `slower` is measured over expected of what was done."""
+        each = self.work_s / self.done if self.done else self.expected_s * slower
+        return each * max(self.tasks - self.done, 0)
 
 
 class Painter(Protocol):
@@ -75,10 +96,20 @@ class Progress:
         False keeps quiet.
     what
         What a task is called, in the plural.
+    parts
+        The same tasks in parts, by any key, if they do not all take equally long.
     """
 
-    def __init__(self, tasks: int, *, visible: bool, what: str = "iterations") -> None:
+    def __init__(
+        self,
+        tasks: int,
+        *,
+        visible: bool,
+        what: str = "iterations",
+        parts: Mapping[Hashable, Part] | None = None,
+    ) -> None:
         self._unit = what
+        self._parts: dict[Hashable, Part] = dict(parts or {None: Part(tasks)})
         self._tasks, self._visible = tasks, visible and sys.stderr is not None
         self._terminal = self._visible and is_terminal()
         self._painter = painter() if painter is not None and self._terminal else None
@@ -113,10 +144,32 @@ class Progress:
         elif kind is None:
             self._print(self.shown("done").line())
 
-    def done(self, name: str, tasks: int, amounts: Mapping[str, float]) -> None:
-        """Count finished tasks, and what they did by the words behind its rate; show it in time."""
+    def done(
+        self,
+        name: str,
+        tasks: int,
+        amounts: Mapping[str, float],
+        part: Hashable = None,
+        work_s: float | None = None,
+    ) -> None:
+        """Count finished tasks, and show it in time.
+
+        Parameters
+        ----------
+        name
+            What they belong to, for people.
+        tasks
+            How many.
+        amounts
+            What they did, by the words behind its rate.
+        part, work_s
+            Their part, and the time that they took in their process; None takes what was expected.
+        """
         with self._lock:
             self._done += tasks
+            own = self._parts[part]
+            own.done += tasks
+            own.work_s += tasks * own.expected_s if work_s is None else work_s
             self._what = name
             self._share = self._rate = 0.0
             for unit, amount in amounts.items():
@@ -146,10 +199,21 @@ class Progress:
         rates = [f"{self._rate:,.0f} messages/s"] if self._rate else []
         left = None
         if done:
-            left = (time.monotonic() - self._began) / done * (self._tasks - done)
+            left = self._left_s(time.monotonic() - self._began)
             amounts = self._amounts.items()
             rates += [f"{amount / elapsed:,.0f} {unit}" for unit, amount in amounts if amount]
         return Shown(what, done, self._tasks, self._unit, rates, elapsed, left)
+
+    def _left_s(self, elapsed_s: float) -> float:
+        """Return the time left: the work left, at the pace of the work that was done."""
+        parts = self._parts.values()
+        done = [part for part in parts if part.done]
+        work = sum(part.work_s for part in done)
+        expected = sum(part.done * part.expected_s for part in done)
+        slower = work / expected if work and expected else 1.0
+        left = sum(part.left_s(slower) for part in parts)
+        under_way = self._share * left / max(self._tasks - self._done, 1)
+        return elapsed_s / max(work + under_way, 1e-9) * max(left - under_way, 0.0)
 
     def _idle(self) -> None:
         """Show the line now and then until all is over."""

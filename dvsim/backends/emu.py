@@ -20,7 +20,7 @@ from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Iteration
 from dvsim.system.streams import Streams
 
-OnTask = Callable[[Scenario, Iteration], None]
+OnTask = Callable[[Scenario, Iteration, float], None]
 OnPhase = Callable[[str, float, float], None]
 
 
@@ -53,7 +53,7 @@ def emulate(
     seed, replications
         Replication 1 .. `replications`; the seed is that of the contents of the messages.
     on_task
-        Called after each finished iteration.
+        Called after each finished iteration, with the time that it took in seconds.
     on_phase
         Called now and then while one runs: what is done, the share of it, messages per second.
 
@@ -80,7 +80,7 @@ def emulate(
                 facts = facts or outcome.facts
                 took_s = time.perf_counter() - started
                 gathered.add(replication, number, outcome.iteration, took_s)
-                on_task(scenario, outcome.iteration)
+                on_task(scenario, outcome.iteration, took_s)
             yield Emulated(gathered.tables(), facts)
 
 

@@ -17,7 +17,7 @@ from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Iteration, run_iteration
 
-OnTask = Callable[[Scenario, Iteration], None]
+OnTask = Callable[[Scenario, Iteration, float], None]
 
 
 class Task(NamedTuple):
@@ -65,7 +65,8 @@ def simulate(
     workers
         Processes; 1 runs in this one.
     on_task
-        Called in this process after each finished iteration, for progress.
+        Called in this process after each finished iteration, for progress, with the wall time that
+        it took.
     begun
         For each scenario its first replications, if they were run before: only the rest is run.
         Nothing for none.
@@ -113,5 +114,5 @@ def _gather(
     for task, (iteration, took_s) in zip(tasks, results, strict=True):
         gathered.add(task.replication, task.iteration, iteration, took_s)
         if on_task:
-            on_task(task.scenario, iteration)
+            on_task(task.scenario, iteration, took_s)
     return gathered.tables()

@@ -8,7 +8,7 @@ bytes are the same for any number of workers.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from dvsim.backends.pool import pooled
 from dvsim.errors import RunFailed
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.points import PointsKind
-from dvsim.progress import Progress
+from dvsim.progress import Part, Progress
 from dvsim.results.lines import Table
 from dvsim.results.manifest import study_manifest
 from dvsim.results.points import PointsStudy
@@ -58,14 +58,20 @@ def studies(
     started = datetime.now(UTC)
     groups = [list(_tasks(kind, one, how)) for one in scenarios]
     runs_of = [sum(len(task.replications) for task in group) for group in groups]
-    with Progress(sum(runs_of), visible=progress, what="runs") as shown:
+    parts: dict[Hashable, Part] = {
+        (id(one), point): Part(how.replications, kind.seconds(one.at(point)))
+        for one in scenarios
+        for point in range(len(one.points))
+    }
+    with Progress(sum(runs_of), visible=progress, what="runs", parts=parts) as shown:
         found = pooled(run_task, groups, workers)
         with closing(found):
             for scenario, results in zip(scenarios, found, strict=True):
                 runs: list[Done] = []
                 for some in results:
                     runs += some
-                    shown.done(scenario.name, len(some), _amounts(kind, some))
+                    part, took_s = (id(scenario), some[0].point), sum(one.work_s for one in some)
+                    shown.done(scenario.name, len(some), _amounts(kind, some), part, took_s)
                 yield _study(kind, scenario, how, command, runs, started)
 
 

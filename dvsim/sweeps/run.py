@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +16,12 @@ from dvsim.backends.code import code_version
 from dvsim.backends.pool import default_workers
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template, template
-from dvsim.progress import Progress
+from dvsim.progress import Part, Progress
 from dvsim.results.kept import keep_many
 from dvsim.results.keyed import Keyed
 from dvsim.results.manifest import study_manifest
 from dvsim.results.swept import KIND, Row, Swept, tabulate, write_swept
+from dvsim.scenario.spec import Spec
 from dvsim.session import REPLICATIONS
 from dvsim.sweeps.asked import Asked, Refused, ask, cached, keys_of
 from dvsim.sweeps.executors import done, executor
@@ -182,8 +183,11 @@ def run(
     took_s = 0.0
     if missing:
         processes = min(workers or default_workers(), len(missing))
+        parts: dict[Hashable, Part] = {
+            one.number: Part(1, _expected_s(one.scenario)) for one in missing.values()
+        }
         with (
-            Progress(len(missing), visible=progress, what="points") as shown,
+            Progress(len(missing), visible=progress, what="points", parts=parts) as shown,
             executor(processes, scheduler) as by,
         ):
             for some in done(list(missing.values()), sweep.how, command, by):
@@ -194,7 +198,8 @@ def run(
                 found |= {one.number: list(one.keyed) for one in good}
                 wrong |= {one.number: one.error for one in some if one.error}
                 took_s += sum(one.took_s for one in some)
-                shown.done(sweep.name, len(some), {})
+                for one in some:
+                    shown.done(sweep.name, 1, {}, one.number, one.took_s)
         _share(asked, missing, found, wrong)
     swept = _table(sweep, part, found, wrong, out)
     swept = replace(swept, manifest=_manifest(sweep, shard, swept, started, took_s, command, out))
@@ -202,6 +207,12 @@ def run(
     if sweeps is None:
         return swept
     return write_swept(swept, sweep.folder(sweeps, shard), page(report), more)
+
+
+def _expected_s(scenario: Spec) -> float:
+    """Return about how long a replication takes at all points of a scenario."""
+    kind = kind_of(scenario)
+    return sum(float(kind.seconds(scenario.at(n))) for n in range(len(scenario.points)))
 
 
 def sweep_folder(sweep: Sweep, number: int) -> str:

@@ -7,7 +7,9 @@ import threading
 import pytest
 
 from dvsim import progress
-from dvsim.progress import Progress
+from dvsim.kinds.load import load_campaign
+from dvsim.kinds.rabbitmq.run import _expected_s
+from dvsim.progress import Part, Progress
 
 DONE = ("h3/fdr-8", 1, {"events/s": 10, "simulated s per s": 2})
 
@@ -65,3 +67,84 @@ def test_invisible_progress_is_quiet(capsys):
     with Progress(1, visible=False) as shown:
         shown.done(*DONE)
     assert capsys.readouterr().err == ""
+
+
+class Clock:
+    """A clock that is set, in the place of the module `time`."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+MEASURED = {
+    "h3/dv-8": 0.38, "h3/fdr-8": 0.25, "h3/dv-256": 0.48, "h3/fdr-256": 0.26, "h3/dv-2048": 0.86,
+    "h3/fdr-2048": 0.15, "h3/dv-8192": 3.28, "h3/fdr-8192": 0.12, "h3/dv-131072": 2.22,
+    "h3/fdr-131072": 0.03, "h3/memory": 0.27, "pivotal/record": 0.49,
+}  # fmt: skip
+"""Seconds that an iteration took on one machine."""
+
+
+def left_after_each(monkeypatch, tasks, parts, workers=2):
+    """How far it was and what was left, true and told, after each (part, seconds) of `tasks`."""
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    shown = Progress(len(tasks), visible=False, parts=parts)
+    ends, told = [0.0] * workers, []
+    for part, took_s in tasks:
+        free = ends.index(min(ends))
+        ends[free] += took_s
+        clock.now = max(clock.now, ends[free])  # results are taken in order
+        shown.done("it", 1, {}, part, took_s)
+        told.append((clock.now, shown.shown("it").left_s))
+    whole = max(ends)
+    return [(now / whole, whole - now, left) for now, left in told]
+
+
+def wrong(told):
+    """The largest error of the time left, as a share of it, after a tenth and before the end."""
+    found = [abs(left / true - 1) for share, true, left in told if 0.1 <= share <= 0.9]
+    assert len(found) > 10
+    return max(found)
+
+
+@pytest.mark.parametrize("slower", [1, 7])
+@pytest.mark.parametrize("replications", [3, 10])
+def test_the_time_left_is_right_within_a_third_although_sizes_cost_differently(
+    monkeypatch, replications, slower
+):
+    expected, tasks = {}, []
+    for scenario in load_campaign("h3/validation"):
+        number = scenario.workload.iterations * replications
+        expected[scenario.name] = number, _expected_s(scenario)
+        tasks += [(scenario.name, slower * MEASURED[scenario.name])] * number
+
+    def parts():
+        return {name: Part(*known) for name, known in expected.items()}
+
+    assert wrong(left_after_each(monkeypatch, tasks, parts())) < 1 / 3
+    alike = {name: Part(number) for name, (number, _) in expected.items()}
+    assert wrong(left_after_each(monkeypatch, tasks, alike)) > 1 / 3  # what it is made for
+
+
+def test_a_task_under_way_counts_with_its_share(monkeypatch):
+    monkeypatch.setattr(progress, "time", clock := Clock())
+    shown = Progress(2, visible=False, parts={"short": Part(1, 1), "long": Part(1, 9)})
+    assert shown.shown("it").left_s is None
+    clock.now = 1.0
+    shown.done("it", 1, {}, "short")
+    assert shown.shown("it").left_s == pytest.approx(9)
+    clock.now = 4.0
+    shown.under_way("it", 1 / 3, 0)
+    assert shown.shown("it").left_s == pytest.approx(6)
+
+
+def test_the_first_task_under_way_tells_the_rest(monkeypatch):
+    monkeypatch.setattr(progress, "time", clock := Clock())
+    shown = Progress(4, visible=False)
+    shown.under_way("it", 0, 0)
+    clock.now = 5.0
+    shown.under_way("it", 0.5, 0)
+    assert shown.shown("it").left_s == pytest.approx(35)

@@ -35,7 +35,7 @@ def tables(workers, **arguments):
 def alone():
     """Return the tables of one process, and the names that progress heard."""
     heard = []
-    return tables(1, on_task=lambda scenario, _: heard.append(scenario.name)), heard
+    return tables(1, on_task=lambda scenario, *_: heard.append(scenario.name)), heard
 
 
 def test_any_number_of_workers_gives_the_same_tables(alone):

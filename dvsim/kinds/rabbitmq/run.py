@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
@@ -12,9 +12,9 @@ from dvsim.backends.emu import emulate
 from dvsim.backends.sim import Begun, simulate
 from dvsim.backends.tables import Tables
 from dvsim.emu.asked import size_facts, size_text
-from dvsim.kinds.base import How
+from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.progress import Progress
+from dvsim.progress import Part, Progress
 from dvsim.results.manifest import build_manifest
 from dvsim.results.run import Run
 from dvsim.scenario.render import to_toml
@@ -32,11 +32,13 @@ def simulated(
     """Simulate scenarios and yield the run of each."""
     started = datetime.now(UTC)
     begun = [_begun(how.begun.get(to_toml(scenario))) for scenario in scenarios]
-    tasks = sum(
-        scenario.workload.iterations * (how.replications - (old.replications if old else 0))
-        for scenario, old in zip(scenarios, begun, strict=True)
-    )
-    with Progress(tasks, visible=progress) as shown:
+    times = [how.replications - (old.replications if old else 0) for old in begun]
+    parts: dict[Hashable, Part] = {
+        id(scenario): Part(scenario.tasks * number, _expected_s(scenario))
+        for scenario, number in zip(scenarios, times, strict=True)
+    }
+    tasks = sum(part.tasks for part in parts.values())
+    with Progress(tasks, visible=progress, parts=parts) as shown:
         found = simulate(
             scenarios,
             seed=how.seed,
@@ -60,8 +62,12 @@ def emulated(
     """Emulate scenarios and yield the run of each."""
     emulation = how.emulation
     started = datetime.now(UTC)
-    tasks = sum(scenario.workload.iterations for scenario in scenarios) * how.replications
-    with Progress(tasks, visible=progress) as shown:
+    parts: dict[Hashable, Part] = {
+        id(scenario): Part(scenario.tasks * how.replications, scenario.workload.messages)
+        for scenario in scenarios
+    }
+    tasks = sum(part.tasks for part in parts.values())
+    with Progress(tasks, visible=progress, parts=parts) as shown:
         for scenario in scenarios:
             shown.note(size_text(scenario, whole[to_toml(scenario)], emulation))
         found = emulate(
@@ -77,6 +83,11 @@ def emulated(
                 size = size_facts(scenario, whole[to_toml(scenario)])
                 known = {"question": emulation.question(), **size, **facts}
                 yield _run(scenario, how, tables, started, command, known)
+
+
+def _expected_s(scenario: Scenario) -> float:
+    """Return about how long an iteration takes."""
+    return float(kind_of(scenario).seconds(scenario)) / scenario.workload.iterations
 
 
 def _begun(run: Run | None) -> Begun | None:
@@ -112,8 +123,8 @@ def _run(
     return Run(*asked, None, manifest, tables.samples, tables.counters)
 
 
-def _count(shown: Progress, scenario: Scenario, iteration: Iteration) -> None:
+def _count(shown: Progress, scenario: Scenario, iteration: Iteration, took_s: float) -> None:
     """Count one finished iteration."""
     own = {item.metric: item.value for item in iteration.counters if item.component == "run"}
     amounts = {"events/s": own.get("events", 0), "simulated s per s": own.get("simulated_s", 0)}
-    shown.done(scenario.name, 1, amounts)
+    shown.done(scenario.name, 1, amounts, id(scenario), took_s)
