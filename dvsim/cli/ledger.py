@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dvsim.cli.options import RunOptions
+from dvsim.cli.options import RunOptions, run_telling
 from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def write_ledger(
     from dvsim.evidence.ledger import ENOUGH, gather
     from dvsim.evidence.ledger.page import write_page
     from dvsim.evidence.undecided import STEPS
-    from dvsim.session import run_enough, run_scenarios
+    from dvsim.session import run_scenarios
 
     given = {**others, "--set": options.overrides, "--report": options.report}
     for name, value in given.items():
@@ -58,7 +58,7 @@ def write_ledger(
     in_full = page is not None and options.replications is None
     ledger = gather(
         run_scenarios,
-        enough=run_enough,
+        enough=run_telling,
         replications=STEPS[-1] if in_full else options.replications,
         scale=options.scale,
         **options.asked(),

@@ -199,6 +199,29 @@ class RunOptions:
         return write_page(self.report, runs, validation, shlex.join(["dvsim", *sys.argv[1:]]))
 
 
+def run_telling(
+    scenarios: Sequence[Spec],
+    more: Callable[[Sequence[Run | PointsStudy]], Sequence[bool]],
+    steps: Sequence[int],
+    **asked: Any,  # noqa: ANN401 - as of `run_enough`
+) -> list[Run | PointsStudy]:
+    """Run scenarios as `dvsim.session.run_enough` does, and say what goes on and why."""
+    from dvsim.cli.terminal import complain
+    from dvsim.session import run_enough
+
+    def told(results: Sequence[Run | PointsStudy]) -> Sequence[bool]:
+        found = more(results)
+        if any(found):
+            times = max(result.replications for result in results)
+            complain(
+                f"open verdicts after {times} replications: "
+                f"{sum(found)} of {len(found)} scenarios go on"
+            )
+        return found
+
+    return run_enough(scenarios, told, steps, **asked)
+
+
 def is_seen(backend: str | Emulation) -> bool:
     """Return whether somebody looks on while programs run: then they have to."""
     return not isinstance(backend, str) and bool(backend.traces or backend.on_cards)

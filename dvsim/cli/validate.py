@@ -10,7 +10,7 @@ import click
 
 from dvsim.cli.against import against_options, validate_against
 from dvsim.cli.names import complete_campaigns
-from dvsim.cli.options import Output, RunOptions, one_kind, run_options
+from dvsim.cli.options import Output, RunOptions, one_kind, run_options, run_telling
 from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -131,7 +131,6 @@ def _run(
     from functools import partial
 
     from dvsim.evidence.undecided import STEPS, open_verdicts
-    from dvsim.session import run_enough
 
     if options.replications is not None:
         return options.run(scenarios)
@@ -139,7 +138,7 @@ def _run(
         one_kind(scenarios)
     verdicts = partial(open_verdicts, more=more)
     alone = list({scenario.name: scenario for scenario in scenarios}.values())
-    return run_enough(alone, verdicts, STEPS, **options.asked(), scale=options.scale)
+    return run_telling(alone, verdicts, STEPS, **options.asked(), scale=options.scale)
 
 
 def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:

@@ -148,3 +148,22 @@ def test_only_strict_makes_a_bad_column_an_error(folder, monkeypatch):
     monkeypatch.setattr(module, "_require_half", fail)
     assert invoke(folder, "h3/fdr-8").exit_code == 0
     assert isinstance(invoke(folder, "h3/fdr-8", "--strict").exception, CriterionFailed)
+
+
+def test_replications_go_on_where_verdicts_are_open(folder, tmp_path):
+    def asked(*more):
+        words = ["h3/*-8", "--scale", "0.0005", "--workers", "1", "--out", str(tmp_path), *more]
+        done = CliRunner().invoke(validate, words)
+        assert done.exit_code == 0, done.output
+        return done
+
+    first = asked()
+    said = first.stderr
+    assert re.search(r"open verdicts after 3 replications: [12] of 2 scenarios go on\n", said)
+    times = [run["replications"] for run in json.loads(asked("--json").stdout)["runs"]]
+    assert set(times) <= {3, 4, 6, 10} and max(times) > 3
+    assert "replications, as many as the verdicts need; --replications 10 runs all" in first.stdout
+    again = asked()
+    assert (again.stdout, "iterations" in again.stderr) == (first.stdout, False)  # all is kept
+    whole = asked("--replications", "10").stdout
+    assert "\n10 replications\n" in whole
