@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -14,23 +13,26 @@ if TYPE_CHECKING:
     from dvsim.results.beside_studies import StudyComparison, StudyRow
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.results.sides import Difference, Sides, Value
+    from dvsim.results.sides import Difference, Sides
 
 INDENT = "  "
-NAME, VALUE, SPREAD, CHANGE = 20, 15, 12, 22  # widths
+NAME, VALUE, SPREAD, CHANGE = 20, 13, 16, 22  # widths
 MOST_UNMATCHED = 6  # points that are named
 
 
 def run_lines(found: Comparison) -> Iterator[str | Table]:
     """Yield runs as text: what they are, what differs, and a table for each column."""
+    from dvsim.kinds.rabbitmq.answer import answer_text
     from dvsim.results.summary import SYSTEM
 
-    yield from _head(found.runs, [run.backend for run in found.runs], found.differences)
+    times = ["" if one is None else f"; {one.text()} times 1" for one in found.rows[0].changes]
+    answers = [answer_text(run) + text for run, text in zip(found.runs, times, strict=True)]
+    yield from _head(found.runs, [run.backend for run in found.runs], found.differences, answers)
     for column, group in groupby(found.rows, key=lambda row: row.column):
         rows = list(group)
         printed = rows[0].reading
         name = "all receivers" if column == SYSTEM else f"{column}, {printed}/s"
-        cells = [[f"{INDENT}{_name(row, printed)}", *_run_cells(row, found)] for row in rows]
+        cells = [[f"{INDENT}{_name(row, printed)}", *_run_cells(row)] for row in rows]
         yield ""
         yield _run_table(name, cells, len(found.runs))
 
@@ -46,7 +48,7 @@ def study_lines(found: StudyComparison) -> Iterator[str | Table]:
     keys = list(found.rows[0].point)
     head = [*keys, "metric", *_column_heads(len(studies))]
     rows = [
-        [*map(_plain, row.point.values()), _metric(row), *_study_cells(row, studies)]
+        [*map(_plain, row.point.values()), _metric(row), *_cells(row)]
         for row in found.rows
         if row.metric in studies[0].SHOWN
     ]
@@ -57,12 +59,17 @@ def study_lines(found: StudyComparison) -> Iterator[str | Table]:
 
 
 def _head(
-    results: Sequence[Run | PointsStudy], backends: Sequence[str], differences: Sequence[Difference]
+    results: Sequence[Run | PointsStudy],
+    backends: Sequence[str],
+    differences: Sequence[Difference],
+    answers: Sequence[str] = (),
 ) -> Iterator[str]:
-    from dvsim.results.sides import interval_notes
+    from dvsim.results.sides import interval_notes, names_of
 
+    names = names_of(results)
     for number, (one, backend) in enumerate(zip(results, backends, strict=True), start=1):
-        yield f"{number}  {backend}  {one.scenario.name}: {one.scenario.title}"
+        yield f"{number}  {backend}  {names[number - 1]}: {one.scenario.title}"
+        yield from (f"   {text}" for text in answers[number - 1 : number])
         yield f"   {one.folder}"
     yield ""
     yield from (line.rstrip() for line in _differences(differences, len(results)))
@@ -101,7 +108,7 @@ def _name(row: Row, printed: str) -> str:
 
     if row.column != SYSTEM:
         return row.statistic + f", in {row.reading}" * (row.reading != printed)
-    return "messages/s" if row.reading == "messages" else "MB/s"
+    return "msg/s" if row.reading == "messages" else "MB/s"
 
 
 def _run_table(name: str, rows: list[list[str]], runs: int) -> Table:
@@ -111,38 +118,24 @@ def _run_table(name: str, rows: list[list[str]], runs: int) -> Table:
     return Table(head, rows, range(1, len(head)), groups=groups, widths=widths)
 
 
-def _run_cells(row: Row, found: Comparison) -> list[str]:
-    places = 4 if row.statistic == "empty" else 1
-    unit = 1e6 if row.unit == "B/s" else 1.0
-
-    def cells(value: Value, several: bool) -> list[str]:
-        half = f"{(value.high - value.value) / unit:,.{places}f}" if several else "-"
-        return [f"{value.value / unit:,.{places}f}", half]
-
-    return _cells(row, [run.replications > 1 for run in found.runs], cells, unit)
+def _run_cells(row: Row) -> list[str]:
+    return _cells(row, 1e6 if row.unit == "B/s" else 1.0)
 
 
-def _study_cells(row: StudyRow, studies: Sequence[PointsStudy]) -> list[str]:
-    def cells(value: Value, several: bool) -> list[str]:
-        return [_digits(value.value, 4), _digits(value.high - value.value, 2) if several else "-"]
-
-    return _cells(row, [study.replications > 1 for study in studies], cells, 1.0)
-
-
-def _cells(row: Sides, several: Sequence[bool], cells: Any, unit: float) -> list[str]:  # noqa: ANN401
+def _cells(row: Sides, unit: float = 1.0) -> list[str]:
     """Return the cells of a row: of each result the value, its ±, and what became of the first."""
+    from dvsim.results.amounts import estimate_texts
+
     found: list[str] = []
     for number, (value, change) in enumerate(zip(row.values, row.changes, strict=True)):
-        found += ["", ""] if value is None else cells(value, several[number])
+        if value is None:
+            found += ["", ""]
+        else:
+            text, half = estimate_texts(value.value / unit, (value.high - value.value) / unit)
+            found += [text, half or "-"]
         if number:
             found.append("" if change is None else change.text(unit))
     return found
-
-
-def _digits(value: float, digits: int) -> str:
-    """Write a number with so many digits at least."""
-    places = digits - 1 - math.floor(math.log10(abs(value))) if abs(value) > 1e-12 else 0
-    return f"{value:,.{max(0, places)}f}"
 
 
 def _metric(row: StudyRow) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from dvsim.kinds.rabbitmq.answer import answer_text
 from dvsim.report.beside_studies import render_study_comparison
 from dvsim.report.beside_tables import differences_table, manifest_table, sides_table
 from dvsim.report.drawing import Drawing
@@ -14,18 +15,17 @@ from dvsim.report.forest import Compared, forest_drawing
 from dvsim.report.overlaid import COLOURS, Side, distribution, series
 from dvsim.report.page import render, write
 from dvsim.report.table import Cell, Table
-from dvsim.results.amounts import number_text
 from dvsim.results.beside import Comparison, Row
 from dvsim.results.beside_studies import StudyComparison
-from dvsim.results.sides import interval_notes
+from dvsim.results.sides import interval_notes, names_of
 from dvsim.results.summary import SYSTEM
 
 
 def sides_of(found: Comparison) -> list[Side]:
     """Give each run a number and a colour."""
     return [
-        Side(run, f"{place + 1} {run.scenario.name} {run.backend}", COLOURS[place % len(COLOURS)])
-        for place, run in enumerate(found.runs)
+        Side(run, f"{place + 1} {name}", COLOURS[place % len(COLOURS)])
+        for place, (run, name) in enumerate(zip(found.runs, names_of(found.runs), strict=True))
     ]
 
 
@@ -93,12 +93,12 @@ def write_comparison(
 def sentences(found: Comparison, sides: Sequence[Side]) -> list[str]:
     """Say how fast each run was, and how much of the question they have in common."""
     row = found.rows[0]
-    rates = "; ".join(
-        f"{side.label}: {number_text(None if one is None else one.value)} messages/s"
-        + (f", {change.text()} times the first" if change and change.kind == "ratio" else "")
-        for side, one, change in zip(sides, row.values, row.changes, strict=True)
-    )
-    said = [f"Whole messages of all receivers together: {rates}."]
+    rates = [
+        f"{side.label}: {answer_text(side.run)}"
+        + (f"; {change.text()} times the first" if change and change.kind == "ratio" else "")
+        for side, change in zip(sides, row.changes, strict=True)
+    ]
+    said = [f"{rate}." for rate in rates]
     said.append(f"Ratios: {'; '.join(interval_notes(found.runs))}.")
     names = [difference.what for difference in found.differences]
     said.append(f"{len(names)} things differ: {', '.join(names)}." if names else "Nothing differs.")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dvsim.results.changed import changes_of
 from dvsim.results.interval import half_width, lower_end
 from dvsim.results.paired import Change, Each, Kind, change
 from dvsim.results.points import PointsStudy
@@ -47,6 +48,35 @@ class Difference:
 
     what: str
     values: tuple[str, ...]
+
+
+def names_of(results: Sequence[Result]) -> list[str]:
+    """Return the name of each result with what was changed in it; of several alike what else.
+
+    Examples: ``h3/dv-8192`` and ``h3/dv-8192 with 4 sockets``; ``h3/dv-8`` and ``h3/dv-8, seed 2``.
+    """
+    names = [
+        changes_of(one.scenario).name + ", emulated" * (one.manifest.get("backend") == "emu")
+        for one in results
+    ]
+    told = [
+        {
+            one.scenario.LENGTH: f"{changes_of(one.scenario).length:.3g} of its "
+            f"{one.scenario.LENGTH}",
+            "seed": f"seed {one.seed}",
+            "replications": f"{one.replications} replications",
+            "version": f"version {one.manifest.get('version')}",
+        }
+        for one in results
+    ]
+    for what in told[0]:
+        shared = {name for name in names if names.count(name) > 1}
+        for same in shared:
+            places = [place for place, name in enumerate(names) if name == same]
+            texts = [told[place].get(what, "") for place in places]
+            for place, text in zip(places, texts, strict=True):
+                names[place] += f", {text}" * (len(set(texts)) > 1)
+    return names
 
 
 def value_of(each: Each) -> Value:

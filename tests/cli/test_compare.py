@@ -13,6 +13,7 @@ from harness.in_process import dvsim
 from dvsim.kinds.load import load
 from dvsim.report.beside import sides_of
 from dvsim.report.overlaid import distribution, series
+from dvsim.results.amounts import estimate_texts
 from dvsim.results.beside import compare
 from dvsim.results.folder import run_folder, write_run
 from dvsim.results.manifest import build_manifest
@@ -57,15 +58,20 @@ def test_the_newest_run_of_each_backend_stands_beside_the_other(kept):
     done = dvsim("compare", "h3/fdr-8", "--runs", root)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("1  sim  h3/fdr-8") and lines[2].startswith("2  emu  h3/fdr-8")
-    assert str(first.folder) in lines[1] and str(emulated.folder) in lines[3]
+    assert lines[0].startswith("1  sim  h3/fdr-8: ")
+    assert lines[3].startswith("2  emu  h3/fdr-8, emulated: ")
+    assert lines[1].startswith(f"   {first.rate}, ")
+    assert lines[4].startswith(f"   {emulated.rate}, ") and lines[4].endswith(" times 1")
+    assert str(first.folder) in lines[2] and str(emulated.folder) in lines[5]
     differs = next(line for line in lines if line.split()[:1] == ["backend"])
     assert differs.split() == ["backend", "sim", "emu"]
     means = [line.split() for line in lines if line.split()[:1] == ["mean"]]
     assert len(means) == 2  # r1 and r2
     for column, words in zip(("r1", "r2"), means, strict=True):
-        assert words[1] == f"{mean_of(first, column):,.1f}"
-        assert words[3] == f"{mean_of(emulated, column):,.1f}"
+        table = first.estimates().set_index(["column", "reading", "statistic"])
+        value, high = table.loc[(column, "messages", "mean"), ["value", "high"]]
+        assert words[1:3] == list(estimate_texts(value, high - value))
+        assert words[3] == f"{mean_of(emulated, column):,.0f}"
         assert words[4] == "-"  # one replication has no interval
         ratio = mean_of(emulated, column) / mean_of(first, column)
         assert float(words[5]) == pytest.approx(ratio, rel=5e-3)
@@ -79,11 +85,29 @@ def test_other_message_sizes_are_said_and_compared_by_bytes_too(kept):
     assert done.returncode == 0, done.stderr
     assert ["message", "size", "8", "B", "256", "B"] in map(str.split, done.stdout.splitlines())
     (line,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["MB/s"]]
-    (other,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["messages/s"]]
+    (other,) = [line for line in done.stdout.splitlines() if line.split()[:1] == ["msg/s"]]
     (messages, spread), (payload, same) = (words.split()[-3::2] for words in (other, line))
     assert float(payload) == pytest.approx(32 * float(messages), rel=0.01)
     assert spread == same and spread.endswith("%")
     assert "2/1: paired over replications: seed 1 drew the same numbers for both" in done.stdout
+
+
+def test_runs_are_named_by_what_differs(tmp_path):
+    asked = ["h3/fdr-8", "--scale", "0.0005", "--workers", "1", "--out", tmp_path]
+    for more in (
+        ["--replications", "2"],
+        ["--replications", "2", "--set", "system.publisher.processes=4"],
+        ["--replications", "2", "--seed", "2"],
+    ):
+        assert dvsim("run", *asked, *more).returncode == 0
+    done = dvsim("compare", "h3/fdr-8", "--last", "3", "--runs", tmp_path)
+    assert done.returncode == 0, done.stderr
+    names = [line.split("  ")[2] for line in done.stdout.splitlines() if "  sim  " in line]
+    assert [name.split(": ")[0] for name in names] == [
+        "h3/fdr-8, seed 1",
+        "h3/fdr-8 with 4 processes",
+        "h3/fdr-8, seed 2",
+    ]
 
 
 def test_json_has_every_value_with_its_interval(kept):
@@ -117,7 +141,7 @@ def test_the_page_overlays_distributions_and_series(kept, tmp_path):
     assert "2 runs side by side" in text
     for name in ("distribution-0", "distribution-1", "series-0", "series-1", "forest-0"):
         assert f'id="{name}"' in text
-    assert text.count("1 h3/fdr-8 sim") > 4 and text.count("2 h3/fdr-8 emu") > 4
+    assert text.count("1 h3/fdr-8") > 4 and text.count("2 h3/fdr-8, emulated") > 4
 
 
 def test_a_distribution_is_of_steps_and_a_single_average_is_a_point(kept):
