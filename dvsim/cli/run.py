@@ -94,8 +94,8 @@ def run(
     _print(told(runs), verbose=verbose)
     tell(pair_lines(pairs), indent=2)
     if precision is not None:
-        for known in reached(runs):
-            say(known.text(precision))
+        for text in dict.fromkeys(known.text(precision) for known in reached(runs)):
+            say(text)  # of an open question once
     for path in written:
         say(f"report: {path}")
 

@@ -29,17 +29,20 @@ class Reached(NamedTuple):
     scenario
         Its name.
     what
-        What was asked of it: ``rate``, ``ratio to the baseline``, the name of a metric.
+        What was asked of it: ``rate``, ``widest ratio``, the name of a metric.
     share
         Half of the 95 % interval over the value; 0 where there is no value to be known.
     replications
         How many there were.
+    question
+        The open question that it belongs to, if any.
     """
 
     scenario: str
     what: str
     share: float
     replications: int
+    question: str = ""
 
     def text(self, asked: float) -> str:
         """Say it for people.
@@ -51,7 +54,7 @@ class Reached(NamedTuple):
         >>> Reached("h3/dv-8", "rate", 0.0712, 30).text(0.05)
         'h3/dv-8: rate ± 7.1% with 30 replications, not within 5%'
         """
-        said = f"{self.scenario}: {self.what} ± {100 * self.share:.2g}%"
+        said = f"{self.question or self.scenario}: {self.what} ± {100 * self.share:.2g}%"
         said += f" with {self.replications} replications"
         return said if self.share <= asked else f"{said}, not within {100 * asked:g}%"
 
@@ -61,8 +64,9 @@ def reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
     together = _questions(results)
     found = []
     for one in results:
-        what, share = together.get(one.scenario.name) or _alone(one)
-        found.append(Reached(one.scenario.name, what, share, one.replications))
+        name = one.scenario.name
+        what, share, question = together.get(name) or (*_alone(one), "")
+        found.append(Reached(name, what, share, one.replications, question))
     return found
 
 
@@ -71,14 +75,14 @@ def wider(results: Sequence[Run | PointsStudy], share: float) -> list[bool]:
     return [one.share > share for one in reached(results)]
 
 
-def _questions(results: Sequence[Run | PointsStudy]) -> Mapping[str, tuple[str, float]]:
+def _questions(results: Sequence[Run | PointsStudy]) -> Mapping[str, tuple[str, float, str]]:
     """Return what is known of the runs of open questions, by the name of the run."""
-    found: dict[str, tuple[str, float]] = {}
+    found: dict[str, tuple[str, float, str]] = {}
     for answer in answers(runs_of(results)):
         outcomes = [outcome for part in answer.parts for outcome in part.outcomes]
         worst = max(_share(outcome.ratio) for outcome in outcomes)
         names = (outcome.run.scenario.name for outcome in outcomes)
-        found |= dict.fromkeys(names, ("ratio to the baseline", worst))
+        found |= dict.fromkeys(names, ("widest ratio", worst, answer.whatif.name))
     return found
 
 

@@ -44,14 +44,16 @@ def test_of_a_study_it_is_the_point_that_is_known_least():
     table = study.table()
     share = (table["± throughput"] / table["throughput"]).max()
     assert share > 0
-    assert reached([study])[0][1:] == ("throughput", pytest.approx(share), 3)
+    assert reached([study])[0][1:] == ("throughput", pytest.approx(share), 3, "")
 
 
 def test_of_a_question_it_is_the_worst_ratio_for_all_of_it():
     campaign = load_campaign("h3/whatif/bridges", ["workload.messages=2000"])
     runs = run_scenarios(campaign, replications=3, out=None, workers=1)
     found = reached(runs)
-    assert {known.what for known in found} == {"ratio to the baseline"}
+    assert {known.what for known in found} == {"widest ratio"}
+    (text,) = {known.text(0.5) for known in found}
+    assert text.startswith("h3/whatif/bridges: widest ratio ± ")
     (share,) = {known.share for known in found}
     assert wider(runs, share * 0.99) == [True] * len(runs)
 
