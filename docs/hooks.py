@@ -2,7 +2,9 @@
 
 Pages link to the source as on a forge, ``../models/vortex/carried.h``. On the site such a file is
 there too, under its own path. ``<!-- table of assumed parameters -->`` in a page becomes that table
-of the packaged cards, so that it cannot grow stale.
+of the packaged cards, so that it cannot grow stale. ``<!-- file: models/x.toml -->`` becomes that
+file; in a clone the link beside it leads there. What stands in ``<!-- on the site: … -->`` is for
+the site alone: it makes pages of docstrings and options, and means nothing to a reader of the file.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parent.parent
 PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "scenarios/reference/README.md")
 OUTSIDE = re.compile(r"\]\(((?:\.\./)+)([^)#]+)")
+FILE = re.compile(r"^<!-- file: (\S+) -->$", re.MULTILINE)
+ON_THE_SITE = re.compile(r"^<!-- on the site:\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
+LANGUAGES = {".toml": "toml", ".h": "c", ".py": "python"}
 MARKER = "<!-- table of assumed parameters -->"
 NOTEBOOKS = ROOT / "build" / "analysis"  # written by analysis/run.py
 
@@ -52,7 +57,14 @@ def on_page_markdown(markdown: str, page, config: MkDocsConfig, files: Files) ->
     markdown = OUTSIDE.sub(
         lambda link: f"]({link[1][3:] if len(link[1]) == 3 * depth else link[1]}{link[2]}", markdown
     )
+    markdown = ON_THE_SITE.sub(lambda block: block[1], FILE.sub(whole, markdown))
     return markdown.replace(MARKER, assumed()) if MARKER in markdown else markdown
+
+
+def whole(place: re.Match[str]) -> str:
+    """Return a file of the repository as a block of code."""
+    path = ROOT / place[1]
+    return f"```{LANGUAGES[path.suffix]}\n{path.read_text(encoding='utf-8').rstrip()}\n```"
 
 
 def assumed() -> str:

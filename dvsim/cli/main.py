@@ -29,7 +29,7 @@ VERBS = {
     "merge": "Put the parts of a sweep together.",
     "validate": "Compare the model with published data, claim by claim.",
     "consistency": "Say what data tell by themselves, with evidence.",
-    "calibrate": "Make cards of this machine's software from emulated runs.",
+    "calibrate": "Make cards from emulated runs, or fit them to measurements.",
     "compare": "Put kept runs side by side, simulated or emulated.",
     "limit": "Find how far a switch or network can go until a criterion fails.",
     "report": "Write a page, text, table or figures about run folders.",

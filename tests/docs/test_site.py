@@ -59,3 +59,24 @@ def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
     )  # fmt: skip
     assert done.returncode == 1
     assert "nothing.md" in done.stderr
+
+
+def test_the_site_shows_the_files_that_a_clone_links_to(site):
+    for page, words in (
+        ("reference/scenarios", "5.001 ms"),
+        ("own-kind", "class QueueScenario"),
+        ("reference/python", "dvsim.network.Network"),
+    ):
+        text = re.sub(r"<[^>]*>", "", (site / f"{page}.html").read_text("utf-8"))
+        assert words in text, page
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_a_page_has_no_holes_in_a_clone(page):
+    text = page.read_text("utf-8")
+    bare = re.sub(r"<!-- .*?-->", "", text, flags=re.DOTALL)
+    assert "--8<--" not in text
+    assert not re.search(r"^:::", bare, flags=re.MULTILINE)
+    for path in re.findall(r"^<!-- file: (\S+) -->$", text, flags=re.MULTILINE):
+        links = [page.parent / link for link in re.findall(r"\]\(([^)#]+)\)", bare)]
+        assert (ROOT / path).resolve() in [link.resolve() for link in links], path

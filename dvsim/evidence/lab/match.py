@@ -95,12 +95,10 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
         if isinstance(scenario, Scenario) and is_reference(scenario, data)
     ]
     asked: Sequence[Spec] = own or scenarios
-    reasons = {
-        item.name: [why_not(item, case, data, taken) for case in data.cases] for item in asked
-    }
-    kept = [item for item in asked if not all(reasons[item.name])]
+    reasons = [[why_not(item, case, data, taken) for case in data.cases] for item in asked]
+    kept = [item for item, whys in zip(asked, reasons, strict=True) if not all(whys)]
     if not kept:
-        reason = next(iter(reasons.values()))[0]
+        reason = reasons[0][0]
         message = f"none of its cases was simulated; {data.cases[0].name}: {reason}"
         raise ScenarioError([Fault(str(data.path), None, "", message, _near(scenarios, data))])
     _one_size(kept, data)
