@@ -5,6 +5,7 @@ At length that is in docs/tutorials/calibrate.md.
 
 import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from dvsim.cli.calibrate import calibrate
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.knobs import knobs_of
-from dvsim.evidence.calibration.rows import Row
+from dvsim.evidence.calibration.rows import Row, simulated_rows
 from dvsim.evidence.calibration.target import Data, target_of, with_card
 from dvsim.evidence.calibration.uncertain import uncertain
 from dvsim.kinds.load import load, load_card
@@ -170,6 +171,51 @@ def test_perftest_has_a_file_for_each_size(tmp_path):
     assert sizes == [(300, "300.log"), (3000, "3000.log")]
     assert target.held_out == {1}
     assert all("has rates at the receivers" in reason for _, reason in target.missing)
+
+
+def test_a_card_of_several_systems_asks_which_was_measured(lab):
+    with pytest.raises(ScenarioError) as caught:
+        target_of(load_card("rabbitmq-2018"), Data((lab,)), "64")
+    assert str(caught.value).startswith(
+        "--scenario: 'rabbitmq-2018' is part of several systems; say what was measured: "
+        "--scenario h3/dv-8 or --scenario h3/fdr-8"
+    )
+    target = target_of(load_card("rabbitmq-2018"), Data((lab,), scenarios=("h3/fdr-*",)), "64")
+    assert (target.role, target.cases[0].scenario.name) == ("broker", "h3/fdr-64")
+
+
+OMB = {
+    "workload": "w",
+    "driver": "d",
+    "messageSize": 1000,
+    "publishRate": [50_000.0, 50_010.0],
+    "consumeRate": [49_980.0, 50_020.0],
+}
+FILES = Path(__file__).parent / "lab_files"
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario", "text"),
+    [
+        ("perftest.log", "h3/fdr-256", None),
+        ("result.json", "h3/fdr-1024", json.dumps(OMB)),
+        ("raw.csv", "h3/fdr-256", "message_bytes,rate (msg/s)\n300,9000\n300,9100\n300,9050\n"),
+        ("long.csv", "h3/fdr-256", "message_bytes,statistic,value (msg/s)\n300,mean,9000\n"),
+    ],
+)
+def test_files_of_every_form_are_fitted_to(tmp_path, name, scenario, text):
+    path = FILES / name
+    if text is not None:
+        path = tmp_path / name
+        path.write_text(text)
+    data = Data((path,), taken="mean", scenarios=(scenario,))
+    card = load_card("python-multiprocessing")
+    target = target_of(card, data, "all")
+    assert target.fit == frozenset(range(len(target.cases)))
+    how = {"seed": 1, "replications": 2, "scale": 0.002, "workers": 1}
+    rows = simulated_rows(run_scenarios, target, target.fit, card, card, how)
+    assert {row.statistic for row in rows} == {"mean"}
+    assert all(row.runs.size == 2 and row.measured > 0 for row in rows)
 
 
 @pytest.mark.parametrize(

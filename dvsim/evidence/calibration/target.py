@@ -142,6 +142,8 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
     missing: list[tuple[str, str]] = []
     for one in read:
         own = [s for s in scenarios if isinstance(s, Scenario) and is_reference(s, one)]
+        if not (own or data.scenarios or all("transport" in case.keys for case in one.cases)):
+            _one_system(card, scenarios)
         for case in one.cases:
             found = answer(case, own or scenarios, one, data.taken)
             if isinstance(found, str):
@@ -217,6 +219,24 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
     # of a size that two have, one of a system whose data were published comes first
     users.sort(key=lambda one: getattr(one, "reference", None) is None)
     return [load(one.path, data.overrides) for one in users] if data.overrides else users
+
+
+def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
+    """Refuse to choose between scenarios that differ in more than the size.
+
+    Raises
+    ------
+    ScenarioError
+        If there are such; with the names.
+    """
+    found: dict[str, str] = {}
+    for one in scenarios:
+        system = isinstance(one, Scenario)
+        found.setdefault(one.system.transport if system else one.name, one.name)  # type: ignore[attr-defined]
+    if len(found) > 1:
+        names = " or ".join(f"--scenario {name}" for name in found.values())
+        message = f"'{card.name}' is part of several systems; say what was measured: {names}"
+        raise ScenarioError([Fault("--scenario", None, "", message)])
 
 
 def _kinds(scenario: Spec) -> set[str]:
