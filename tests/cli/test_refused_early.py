@@ -29,7 +29,7 @@ REFUSED = {
     ),
     "a table of another kind": (
         ("calibrate", "h3-bridge", "--against", "h3_amqp_vs_dv.csv", "--fit", "r1:8"),
-        "h3_amqp_vs_dv.csv: is not a table of published statistics: it has no transport, run, ",
+        "h3_amqp_vs_dv.csv:1: there is no column 'value'",
     ),
     "a size in apples": (
         ("emulate", "--trace", "t.json", "--trace-limit", "3 apples", "--", "./x"),

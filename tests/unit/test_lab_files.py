@@ -226,3 +226,11 @@ def test_a_toml_file_beside_the_data_that_is_no_lab_table_is_left_alone(tmp_path
 def test_a_file_that_is_not_there_comes_with_the_nearest_name(tmp_path):
     written(tmp_path, "x", "rates.csv")
     assert fault_of(tmp_path / "rate.csv") == "rate.csv: no such file; did you mean 'rates.csv'?"
+
+
+def test_a_unit_that_is_nowhere_stated_is_told_once(tmp_path):
+    with pytest.raises(ScenarioError) as caught:
+        read_lab(written(tmp_path, "message_bytes,mean\n8,2500\n64,2000\n"))
+    (fault,) = caught.value.faults
+    assert (fault.line, fault.key) == (2, "mean")
+    assert "nowhere stated" in fault.message

@@ -203,7 +203,8 @@ class _Reader:
             message += (
                 f"'{heading} (msg/s)', or unit = \"msg/s\" into [lab] of a TOML file beside it"
             )
-            self._wrong(line, heading, message)
+            if not any(fault.message == message for fault in self.faults):  # once, not in each row
+                self._wrong(line, heading, message)
             return None
         try:
             unit = unit_of(unit_text)
