@@ -4,7 +4,7 @@ import gzip
 import json
 from collections import defaultdict
 
-PHASES = {"M", "X", "b", "e", "C", "i", "B", "E"}
+PHASES = {"M", "X", "b", "e", "C", "i", "B", "E", "s", "f"}
 
 
 def load_trace(path):
@@ -41,11 +41,24 @@ def check_trace(trace, *, ascending=True):
         assert len(set(tids)) == len(tids)
     _slices(shown)
     _spans(shown)
+    _arrows(shown)
     for event in shown:
         if event["ph"] == "C":
             assert event["args"], event
             assert all(type(value) in (int, float) for value in event["args"].values()), event
     return shown
+
+
+def _arrows(events):
+    """Arrows begin once and end once, not before, and bind to the slice around their end."""
+    begins, ends = ([e for e in events if e["ph"] == phase] for phase in "sf")
+    at = {event["id"]: event for event in begins}
+    assert len(at) == len(begins) == len(ends) == len({event["id"] for event in ends})
+    for event in ends:
+        begin = at[event["id"]]
+        assert event["bp"] == "e"
+        assert (event["cat"], event["name"]) == (begin["cat"], begin["name"])
+        assert event["ts"] >= begin["ts"]
 
 
 def _slices(events):

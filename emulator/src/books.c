@@ -1,6 +1,4 @@
 /* Book-keeping of a card: SRAM and counters that are allocated, transfers that have a handle. */
-#include <inttypes.h>
-
 #include "handle.h"
 #include "watch.h"
 
@@ -46,7 +44,7 @@ int vic_counter_free(vic_t *card, unsigned counter)
 {
     NEED(card, 1);
     if (!counter_exists(card, counter)) {
-        return REFUSED(card, fail_range(card, 0, 0, 0, counter));
+        return fail_range(card, 0, 0, 0, counter);
     }
     uint64_t bit = UINT64_C(1) << counter;
     pthread_mutex_lock(&card->lock);
@@ -68,9 +66,10 @@ static int take(vic_t *card, struct transfer **transfer, vic_dma_t **dma)
     return fail_as(status);
 }
 
-FAIL_COLD static int fail_transfer(void)
+FAIL_COLD static int fail_transfer(const struct vic *card)
 {
-    return fail(VIC_EINVAL, "there is no such transfer, or it was waited for");
+    fail(VIC_EINVAL, "there is no such transfer, or it was waited for");
+    return watch_refused(card, VIC_EINVAL);
 }
 
 static struct transfer *find(vic_t *card, const vic_dma_t *dma)
@@ -91,7 +90,7 @@ static int give(vic_t *card, struct transfer *transfer, const vic_dma_t *handle)
         dma_give(&card->dma, transfer);
     }
     pthread_mutex_unlock(&card->lock);
-    return mine ? VIC_OK : fail_transfer();
+    return mine ? VIC_OK : fail_transfer(card);
 }
 
 static int begun(vic_t *card, int status, struct transfer *transfer, vic_dma_t *handle, vic_dma_t **dma)
@@ -153,18 +152,18 @@ int vic_dma_send(vic_t *card, vic_addr_t headers, const uint64_t *payloads, size
 {
     NEED(card, payloads != NULL && dma != NULL);
     if (!range_exists(card, headers, n)) {
-        return REFUSED(card, fail_words(card, "headers", headers, n));
+        return fail_words(card, "headers", headers, n);
     }
-    WATCHED(card, CALL_DMA_SEND, n, start_send(card, headers, payloads, n, dma), "headers=%u, n=%zu", headers, n);
+    WATCHED(card, CALL_DMA_SEND, n, start_send(card, headers, payloads, n, dma), "headers n", headers, (int64_t)n);
 }
 
 int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma)
 {
     NEED(card, host != NULL && dma != NULL);
     if (!range_exists(card, addr, n)) {
-        return REFUSED(card, fail_range(card, 0, addr, n, SCRATCH));
+        return fail_range(card, 0, addr, n, SCRATCH);
     }
-    WATCHED(card, CALL_DMA_READ, n, start_read(card, host, addr, n, dma), "addr=%u, n=%zu", addr, n);
+    WATCHED(card, CALL_DMA_READ, n, start_read(card, host, addr, n, dma), "addr n", addr, (int64_t)n);
 }
 
 int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
@@ -172,9 +171,9 @@ int vic_dma_test(vic_t *card, vic_dma_t *dma, int *done)
     NEED(card, done != NULL);
     struct transfer *transfer = find(card, dma);
     if (transfer == NULL) {
-        return REFUSED(card, fail_transfer());
+        return fail_transfer(card);
     }
-    WATCHED(card, CALL_DMA_TEST, 0, test(card, transfer, done), "dma=%p, done=%d", (const void *)dma, *done);
+    WATCHED(card, CALL_DMA_TEST, 0, test(card, transfer, done), "dma", (int64_t)(intptr_t)dma);
 }
 
 int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns)
@@ -183,8 +182,8 @@ int vic_dma_wait(vic_t *card, vic_dma_t **dma, uint64_t timeout_ns)
     const vic_dma_t *handle = *dma; /* once: another thread may wait for it, too */
     struct transfer *transfer = find(card, handle);
     if (transfer == NULL) {
-        return REFUSED(card, fail_transfer());
+        return fail_transfer(card);
     }
     WATCHED(card, CALL_DMA_WAIT, 0, wait_and_free(card, transfer, handle, dma, timeout_ns),
-            "dma=%p, timeout=%" PRId64, (const void *)handle, (int64_t)timeout_ns);
+            "dma timeout", (int64_t)(intptr_t)handle, (int64_t)timeout_ns);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "packet.h"
+#include "watch.h"
 
 static _Thread_local char detail[200];
 static _Thread_local int last; /* status of the last failing call */
@@ -87,14 +88,16 @@ int fail_range(const struct vic *card, uint32_t dest, uint64_t addr, uint64_t n,
 {
     char text[160];
     say_range(card, text, sizeof text, "", dest, addr, n, counter);
-    return fail(VIC_ERANGE, "%s", text);
+    fail(VIC_ERANGE, "%s", text);
+    return watch_refused(card, VIC_ERANGE);
 }
 
 int fail_words(const struct vic *card, const char *name, uint64_t addr, uint64_t n)
 {
     char text[160];
     say_words(card, text, sizeof text, name, addr, n);
-    return fail(VIC_ERANGE, "%s", text);
+    fail(VIC_ERANGE, "%s", text);
+    return watch_refused(card, VIC_ERANGE);
 }
 
 int fail_packet(const struct vic *card, int status, size_t which, uint64_t header, uint64_t payload)

@@ -27,10 +27,10 @@ static inline struct packet packet_of(uint64_t header)
                            (unsigned)(header >> VIC_HEADER_COUNTER_AT & 63)};
 }
 
-/* The first of n packets for printf; op as in enum vic_op. */
-#define PACKETS "n=%zu, first dest=%u, op=%u, addr=%u, counter=%u"
+/* The first of n packets for WATCHED; op as in enum vic_op. */
+#define PACKETS "n dest op addr counter"
 #define PACKETS_OF(headers, n)                                                                              \
-    n, packet_of(n > 0 ? *headers : 0).dest, packet_of(n > 0 ? *headers : 0).op,                            \
+    (int64_t)n, packet_of(n > 0 ? *headers : 0).dest, packet_of(n > 0 ? *headers : 0).op,                            \
         packet_of(n > 0 ? *headers : 0).addr, packet_of(n > 0 ? *headers : 0).counter
 
 /* VIC_OK, VIC_EINVAL, VIC_ERANGE. */

@@ -42,15 +42,15 @@ int vic_get(vic_t *card, uint32_t dest, vic_addr_t addr, size_t n, vic_addr_t lo
 {
     NEED(card, 1);
     if (dest >= card->cards || !range_exists(card, addr, n) || !counter_exists(card, counter)) {
-        return REFUSED(card, fail_range(card, dest, addr, n, counter));
+        return fail_range(card, dest, addr, n, counter);
     }
     if (!range_exists(card, local, n)) {
-        return REFUSED(card, fail_words(card, "local", local, n));
+        return fail_words(card, "local", local, n);
     }
     struct vector v = {.dest = dest, .op = VIC_QUERY, .addr = addr, .stride = 1, .counter = VIC_NO_COUNTER,
                        .reply = vic_header(card->number, VIC_WRITE, local, counter)};
     WATCHED(card, CALL_GET, n, send_vector(card, &v, n),
-            "dest=%u, addr=%u, n=%zu, local=%u, counter=%u", dest, addr, n, local, counter);
+            "dest addr n local counter", dest, addr, (int64_t)n, local, counter);
 }
 
 /* Are addr, addr + stride, ..., n of them, words of the SRAM? */
@@ -66,7 +66,7 @@ int vic_put_strided(vic_t *card, uint32_t dest, vic_addr_t addr, size_t stride, 
 {
     NEED(card, words != NULL);
     if (dest >= card->cards || addr > card->sram_words || !counter_exists(card, counter)) {
-        return REFUSED(card, fail_range(card, dest, addr, n > 0, counter));
+        return fail_range(card, dest, addr, n > 0, counter);
     }
     if (!strided_exists(card, addr, stride, n)) {
         return fail(VIC_ERANGE, "addr %u and %zu more words, %zu apart, are not in SRAM (%u words)", addr, n - 1, stride,
@@ -75,7 +75,7 @@ int vic_put_strided(vic_t *card, uint32_t dest, vic_addr_t addr, size_t stride, 
     struct vector v = {.dest = dest, .op = VIC_WRITE, .addr = addr, .stride = stride, .counter = counter,
                        .words = words};
     WATCHED(card, CALL_PUT_STRIDED, n, send_vector(card, &v, n),
-            "dest=%u, addr=%u, stride=%zu, n=%zu, counter=%u", dest, addr, stride, n, counter);
+            "dest addr stride n counter", dest, addr, (int64_t)stride, (int64_t)n, counter);
 }
 
 int vic_put_indexed(vic_t *card, uint32_t dest, const vic_addr_t *addrs, const uint64_t *words, size_t n,
@@ -87,10 +87,10 @@ int vic_put_indexed(vic_t *card, uint32_t dest, const vic_addr_t *addrs, const u
         most = addrs[i] > most ? addrs[i] : most;
     }
     if (dest >= card->cards || (n > 0 && most >= card->sram_words) || !counter_exists(card, counter)) {
-        return REFUSED(card, fail_range(card, dest, most, n > 0, counter));
+        return fail_range(card, dest, most, n > 0, counter);
     }
     struct vector v = {.dest = dest, .op = VIC_WRITE, .addrs = addrs, .counter = counter, .words = words};
-    WATCHED(card, CALL_PUT_INDEXED, n, send_vector(card, &v, n), "dest=%u, n=%zu, counter=%u", dest, n, counter);
+    WATCHED(card, CALL_PUT_INDEXED, n, send_vector(card, &v, n), "dest n counter", dest, (int64_t)n, counter);
 }
 
 int vic_try_send(vic_t *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent)
@@ -98,5 +98,5 @@ int vic_try_send(vic_t *card, const uint64_t *headers, const uint64_t *payloads,
     NEED(card, headers != NULL && payloads != NULL && sent != NULL);
     *sent = 0;
     WATCHED(card, CALL_TRY_SEND, *sent, card->ops->try_send(card, headers, payloads, n, sent),
-            "sent=%zu of " PACKETS, *sent, PACKETS_OF(headers, n));
+            PACKETS, PACKETS_OF(headers, n));
 }

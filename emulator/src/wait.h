@@ -20,8 +20,8 @@ struct wait {
     bool (*coming)(struct vic *card);   /* this card itself has sent what may make it ready */
     void (*undo)(void *what);           /* the thread is cancelled in the wait; or NULL */
     uint64_t slice_ns;                  /* looks at least so often though no bell rings; 0: often enough */
-    uint32_t kind, dest;                /* enum wait_kind, and what goes with it */
-    uint64_t counters, words;
+    uint32_t kind, dest;                /* enum wait_kind, and what goes with it: a card, */
+    uint64_t counters, words;           /* counters, words in the FIFO */
 };
 
 /* VIC_OK, VIC_ETIMEDOUT, VIC_EPEER, VIC_ECLOSED as vic.h says. */

@@ -2,8 +2,9 @@
 #define _GNU_SOURCE
 #include "watch.h"
 
-#include <stdarg.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "cancel.h"
@@ -47,8 +48,25 @@ static void stall(struct vic *card)
     }
 }
 
-uint64_t watch_begin(struct vic *card)
+static _Thread_local char given[160]; /* the arguments of the present call */
+
+static void keep_arguments(const char *names, const int64_t *values)
 {
+    size_t used = 0;
+    given[0] = 0;
+    for (size_t length; *names != 0 && used < sizeof given; names += length + (names[length] == ' '), values++) {
+        length = strcspn(names, " ");
+        int more = snprintf(given + used, sizeof given - used, "%s%.*s=%" PRId64, used != 0 ? ", " : "", (int)length, names,
+                            *values);
+        used += (size_t)more;
+    }
+}
+
+uint64_t watch_begin(struct vic *card, const char *names, const int64_t *values)
+{
+    if (card->watch & WATCH_DEBUG) {
+        keep_arguments(names, values);
+    }
     if (card->watch & WATCH_STALL) {
         stall(card);
     }
@@ -74,6 +92,26 @@ static void record(struct vic *card, const struct trace_record *what)
     pthread_mutex_unlock(&card->trace_lock);
 }
 
+/* VIC_DEBUG: a line for the call. */
+static void tell(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status)
+{
+    static const char *const names[] = {
+#define NAME(upper, lower) #lower,
+        CALLS(NAME)
+#undef NAME
+    };
+    char got[32] = "";
+    uint64_t took_ns = card->ops->time_ns(card) - began_ns;
+    if (call == CALL_FIFO_POLL || call == CALL_FIFO_WAIT || call == CALL_TRY_SEND) {
+        snprintf(got, sizeof got, " with n=%zu", words);
+    }
+    int before = cancel_off();
+    fprintf(stderr, "vic: card %u: %.3f us: vic_%s(%s) = %s%s%s, %.3f us\n", card->number, (double)began_ns / 1e3,
+            names[call], given, status == VIC_OK ? "VIC_OK" : "failed: ", status == VIC_OK ? "" : vic_error_detail(), got,
+            (double)took_ns / 1e3);
+    cancel_back(before);
+}
+
 void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status)
 {
     if (card->watch & WATCH_STATS) {
@@ -90,32 +128,16 @@ void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t 
                                     .value = status, .count = words};
         record(card, &what);
     }
+    if (card->watch & WATCH_DEBUG) {
+        tell(card, call, began_ns, words, status);
+    }
 }
 
-void watch_log(struct vic *card, enum call_kind call, uint64_t began_ns, int status, const char *arguments, ...)
-{
-    static const char *const names[] = {
-#define NAME(upper, lower) #lower,
-        CALLS(NAME)
-#undef NAME
-    };
-    char text[160];
-    va_list given;
-    va_start(given, arguments);
-    vsnprintf(text, sizeof text, arguments, given);
-    va_end(given);
-    int before = cancel_off();
-    fprintf(stderr, "vic: card %u: %.3f us: vic_%s(%s) = %s%s, %.3f us\n", card->number, (double)began_ns / 1e3, names[call],
-            text, status == VIC_OK ? "VIC_OK" : "failed: ", status == VIC_OK ? "" : vic_error_detail(),
-            (double)(card->ops->time_ns(card) - began_ns) / 1e3);
-    cancel_back(before);
-}
-
-int watch_refused(const struct vic *card, const char *call, int status)
+int watch_refused(const struct vic *card, int status)
 {
     if (card->watch & WATCH_DEBUG) {
         int before = cancel_off();
-        fprintf(stderr, "vic: card %u: %.3f us: %s failed: %s\n", card->number, (double)card->ops->time_ns(card) / 1e3, call,
+        fprintf(stderr, "vic: card %u: %.3f us: refused: %s\n", card->number, (double)card->ops->time_ns(card) / 1e3,
                 vic_error_detail());
         cancel_back(before);
     }

@@ -24,36 +24,39 @@ enum call_kind {
 /* What is watched in a job, as WATCH_ bits. */
 uint32_t watch_of(const struct job_config *config, uint32_t card);
 
-/* Before a call: waits while the card is stalled; returns the time. After it. */
-uint64_t watch_begin(struct vic *card);
+/* Before a call: waits while the card is stalled; returns the time. VIC_DEBUG: keeps the arguments as text until watch_end,
+ * their names with blanks between them: an array, as a call with many arguments makes the unwatched one save registers. */
+uint64_t watch_begin(struct vic *card, const char *names, const int64_t *values);
 void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status);
 
 /* `count` packets reached a card, whose counter then read `value`; the FIFO of a card held `words`. */
 void watch_packets(struct vic *card, uint32_t dest, unsigned counter, uint64_t count, int64_t value);
 void watch_fifo(struct vic *card, uint32_t dest, uint64_t words);
 
-/* VIC_DEBUG: a line for the call, with its arguments. */
-void watch_log(struct vic *card, enum call_kind call, uint64_t began_ns, int status, const char *arguments, ...)
-    FAIL_PRINTF(5, 6);
+/* VIC_DEBUG: a line for a call that was refused for its arguments, why vic_error_detail says; its status. */
+int watch_refused(const struct vic *card, int status) FAIL_COLD;
 
-/* The status of a call that was refused for its arguments. */
-#define REFUSED(card, status) watch_refused(card, __func__, status)
-int watch_refused(const struct vic *card, const char *call, int status) FAIL_COLD;
-
-/* Return `operation`, a call of the provider, from the present function. Behind it the arguments of the call as for
- * printf. */
-#define WATCHED(card, call, words, operation, ...)                                                               \
+/* Return `operation`, a call of the provider, from the present function. Behind it the arguments of the call, their names
+ * first. */
+#define WATCHED(card, call, words, operation, names, ...)                                                          \
     do {                                                                                                    \
         if (__builtin_expect((card)->watch == 0, 1)) {                                                      \
             return (operation);                                                                             \
         }                                                                                                   \
-        uint64_t began_ns_ = watch_begin(card);                                                             \
+        uint64_t began_ns_ = watch_begin(card, names, (const int64_t[]){__VA_ARGS__});                      \
         int status_ = (operation);                                                                          \
         watch_end(card, call, began_ns_, words, status_);                                                   \
-        if ((card)->watch & WATCH_DEBUG) {                                                                  \
-            watch_log(card, call, began_ns_, status_, __VA_ARGS__);                                         \
-        }                                                                                                   \
         return status_;                                                                                     \
     } while (0)
+
+/* The same as a function of its own, watched_NAME, for calls that shall save no registers for it. */
+#define WATCHED_AS(name, params, call, words, operation, names, ...)                                        \
+    FAIL_COLD static int watched_##name params                                                              \
+    {                                                                                                       \
+        uint64_t began_ns_ = watch_begin(card, names, (const int64_t[]){__VA_ARGS__});                      \
+        int status_ = (operation);                                                                          \
+        watch_end(card, call, began_ns_, words, status_);                                                   \
+        return status_;                                                                                     \
+    }
 
 #endif

@@ -69,8 +69,9 @@ def test_confirms_reach_a_relay_whose_inbox_is_full(emulator, options):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_relay_under_sanitizers(sanitized):
+def test_a_relay_under_sanitizers(sanitized, threaded):
     good(sanitized.run(3, "client_relay"))
+    good(threaded("client_relay", "-n", "3", *SMALL))
 
 
 def test_limits_under_sanitizers(sanitized):

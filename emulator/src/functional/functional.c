@@ -104,10 +104,7 @@ static int counter_set(struct vic *card, unsigned counter, int64_t n)
     held_progress(card);
     atomic_exchange(&card->me->counter[counter].value, n);
     bell_ring(&card->me->arrival);
-    if (__builtin_expect(card->check, 0)) {
-        tally_check(card, card->number, counter);
-    }
-    return VIC_OK;
+    return __builtin_expect(card->check, 0) ? tally_check(card, card->number, counter) : VIC_OK;
 }
 
 static int counter_get(struct vic *card, unsigned counter, int64_t *n)

@@ -46,8 +46,8 @@ struct tally {
 void tally_flush(struct vic *card, struct tally *tally);
 void tally_count(struct vic *card, uint32_t key, uint32_t count); /* at once */
 
-/* --check: a counter is set, which may be one of the barrier's. */
-void tally_check(const struct vic *card, uint32_t dest, unsigned counter);
+/* --check: a counter is set, which may be one of the barrier's. VIC_OK. */
+int tally_check(const struct vic *card, uint32_t dest, unsigned counter);
 
 static inline uint32_t tally_key(uint32_t dest, unsigned counter)
 {

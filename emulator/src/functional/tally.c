@@ -21,11 +21,12 @@ FAIL_COLD static void report(const struct vic *card, uint32_t dest, unsigned cou
     }
 }
 
-void tally_check(const struct vic *card, uint32_t dest, unsigned counter)
+int tally_check(const struct vic *card, uint32_t dest, unsigned counter)
 {
     if (counter >= FIRST_RESERVED) {
         report(card, dest, counter, 0);
     }
+    return VIC_OK;
 }
 
 void tally_count(struct vic *card, uint32_t key, uint32_t count)
