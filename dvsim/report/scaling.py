@@ -12,15 +12,20 @@ from dvsim.report.drawing import Drawing, draw
 from dvsim.report.prepare import Entry, Group, size_text, transport_text
 from dvsim.report.quantiles import Published
 from dvsim.report.sweep import SYMBOLS
-from dvsim.results.amounts import number_text
-from dvsim.results.beside import whole_messages
-from dvsim.results.sides import Value
+from dvsim.results.amounts import Amount, number_text
+from dvsim.results.run import Run
 
 MEGA = 1e6
 MOST_TICKS = 8  # of sizes on an axis half a screen wide
 
-Course = list[tuple[int, Value]]
+Course = list[tuple[int, Amount]]
 """Message sizes with the value there, in order."""
+
+
+def megabytes(run: Run) -> Amount:
+    """Give the payload rate of a run in MB/s."""
+    rate = run.payload_rate
+    return Amount(rate.value / MEGA, rate.low / MEGA, rate.high / MEGA, "MB/s")
 
 
 def scaling_drawings(groups: Sequence[Group], published: Published) -> list[Drawing]:
@@ -32,12 +37,12 @@ def scaling_drawings(groups: Sequence[Group], published: Published) -> list[Draw
         return []
     colours = {label: entries[0][1].colour for label, entries in lines.items()}
     whole = {
-        label: [(size, found) for size, entry in entries if (found := whole_messages(entry.run))]
+        label: [(size, entry.run.rate) for size, entry in entries if entry.run.rates]
         for label, entries in lines.items()
     }
     carried = {
-        label: [(size, Value(*(part * size / MEGA for part in found))) for size, found in course]
-        for label, course in whole.items()
+        label: [(size, megabytes(entry.run)) for size, entry in entries if entry.run.rates]
+        for label, entries in lines.items()
     }
     return [
         printed_drawing(groups, lines, published),
@@ -101,7 +106,7 @@ def printed_drawing(
                     known.append((size, published[key], f"{label} {column}"))
                 if found is not None:
                     colours.setdefault(f"{label} {column}", entries[0][1].colour)
-                    value = Value(found.value, found.low, found.high)
+                    value = Amount(found.value, found.low, found.high, f"{entry.reading}/s")
                     courses.setdefault(f"{label} {column}", []).append((size, value))
     traces = [
         hollow_trace(courses_of, label)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dvsim.report.compare import PRINTED
+from dvsim.results.changed import changes_of
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 
@@ -30,7 +31,7 @@ def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) ->
         replications) and unit; where columns were published also `JUDGED`. A run is judged if it
         is the last of its scenario, as on the page.
     """
-    judged = {one.scenario.name: one for one in results}
+    judged = {one.scenario.name: one for one in results if not changes_of(one.scenario).said}
     parts = []
     for one in results:
         table = run_table(one) if isinstance(one, Run) else one.estimates()
@@ -40,7 +41,7 @@ def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) ->
         for place, (name, value) in enumerate(zip(KEYS, values, strict=True)):
             table.insert(place, name, [value] * len(table))
         if isinstance(one, Run) and validation is not None and validation.rows:
-            judge = judged[one.scenario.name] is one and one.backend != "emu"
+            judge = judged.get(one.scenario.name) is one and one.backend != "emu"
             table = with_verdicts(table, validation if judge else None)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)

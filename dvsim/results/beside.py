@@ -13,7 +13,7 @@ from typing import Any
 from dvsim.results.emulated import known_of
 from dvsim.results.paired import Each
 from dvsim.results.run import Run
-from dvsim.results.sides import Difference, Sides, Value, in_common, sides, unlike, value_of
+from dvsim.results.sides import Difference, Sides, in_common, sides, unlike
 from dvsim.results.summary import STATISTICS, SYSTEM
 
 Key = tuple[str, str, str]
@@ -64,11 +64,6 @@ def compare(runs: Sequence[Run]) -> Comparison:
         message = f"a comparison needs two runs, not {len(runs)}"
         raise ValueError(message)
     return Comparison(tuple(runs), tuple(_differences(runs)), tuple(_rows(runs)))
-
-
-def whole_messages(run: Run) -> Value | None:
-    """Return the mean rate of whole messages over all receivers, None if there is no sample."""
-    return value_of(run.rates) if run.rates else None
 
 
 def _rows(runs: Sequence[Run]) -> Iterator[Row]:

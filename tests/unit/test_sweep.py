@@ -13,7 +13,6 @@ import pytest
 import dvsim
 from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.kinds.base import kind_of
-from dvsim.results.beside import whole_messages
 from dvsim.results.keyed import in_order
 from dvsim.results.swept import Swept, load_swept
 from dvsim.session import run_scenarios
@@ -89,7 +88,7 @@ def test_the_numbers_of_the_table_are_those_of_the_runs(sweep, tmp_path):
     for number in (0, 5):
         scenario = asked.asked[number].scenario
         (alone,) = run_scenarios([scenario], replications=2, out=None, workers=1)
-        whole = whole_messages(alone)
+        whole = alone.rate
         row = table.loc[number]
         found = [row[f"delivered_rate{end}"] for end in ("", "_low", "_high")]
         assert found == pytest.approx([whole.value, whole.low, whole.high])
