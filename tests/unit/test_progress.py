@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from dvsim import progress
+from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load_campaign
 from dvsim.kinds.rabbitmq.run import _expected_s
 from dvsim.progress import Part, Progress
@@ -148,3 +149,22 @@ def test_the_first_task_under_way_tells_the_rest(monkeypatch):
     clock.now = 5.0
     shown.under_way("it", 0.5, 0)
     assert shown.shown("it").left_s == pytest.approx(35)
+
+
+EVENTS = {
+    "amps/acknowledgements": 62936, "amps/queues": 28287, "osu-qpid/exchanges": 11176,
+    "osu-qpid/latency": 6236, "zeromq/latency": 1175, "zeromq/buffers": 12503,
+    "zeromq/throughput": 6633,
+}  # fmt: skip
+"""Events of a run, on the average over the points."""
+
+
+def test_studies_of_messaging_cost_about_what_their_events_do():
+    """Messages that travel alone have a hundred times the events of those in batches."""
+    ratios = {}
+    for name, events in EVENTS.items():
+        study = load_campaign(name)[0]
+        points = [study.at(point) for point in range(len(study.points))]
+        seconds = sum(map(kind_of(study).seconds, points)) / len(points)
+        ratios[name] = seconds / events
+    assert max(ratios.values()) / min(ratios.values()) < 20

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 _CLIENTS = Order("whole", 1, MOST_CLIENTS, (1, MOST_CLIENTS))
 _HELD = Order("whole", 1, MOST_MESSAGES)
-MESSAGES = 1e6  # in a second, at most
+EVENT_S = 2e-5  # what an event takes to simulate, about
+ALONE, PACKET_BYTES = 30, 250
+"""Events of a message that travels alone, and the bytes that make one more; in batches there are
+one or two for a message."""
 
 
 class MessagingKind(PointsKind):
@@ -137,8 +140,11 @@ class MessagingKind(PointsKind):
         return {"clock": "simulated time"}
 
     def seconds(self, scenario: MessagingScenario) -> float:
-        """Return how long the messages take."""
-        return scenario.workload.messages / MESSAGES
+        """Return how long the messages take: many times longer where each travels alone."""
+        work = scenario.workload
+        alone = work.mode == "ping" or work.rate is not None
+        events = ALONE + work.message_bytes / PACKET_BYTES if alone else 1.5
+        return work.messages * events * EVENT_S
 
 
 def _broker(scenario: MessagingScenario) -> Iterator[tuple[KeyPath, str]]:
