@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dvsim.cli.terminal import wrapped
+
 if TYPE_CHECKING:
     from dvsim.results.swept import Swept
     from dvsim.sweeps.run import Sweep
 
 INDENT = "  "
 MOST = 40  # points that are printed
-MOST_SHOWN = 3  # results, where none of the usual ones is there
-SHOWN = ("delivered_rate", "payload_rate", "throughput", "mean_latency", "rate_out", "latency")
 FAILED = 5  # whose errors are told
 
 
@@ -25,6 +25,7 @@ def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
         If there is none of that name; with all that there are.
     """
     from dvsim.errors import Fault, ScenarioError
+    from dvsim.report.swept_points import SweptPoints
     from dvsim.scenario.find import nearest
 
     for name in wanted:
@@ -33,14 +34,15 @@ def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
             fault = Fault("--result", None, name, f"no such result; there are {known}",
                           nearest(name, swept.results))  # fmt: skip
             raise ScenarioError([fault])
-    usual = [name for name in SHOWN if name in swept.results]
-    return list(wanted) or usual or list(swept.results[:MOST_SHOWN])
+    return list(wanted) or SweptPoints(swept).shown
 
 
 def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
     """Yield the table of a sweep, then what failed and where everything is."""
     from dvsim.evidence.text import aligned
+    from dvsim.report.swept import answer_sentences
     from dvsim.results.amounts import estimate_texts, scale_of
+    from dvsim.results.swept import short
 
     asked = swept.manifest["asked"]
     shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
@@ -50,13 +52,15 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
         f"{swept.name}: {asked['points']:,} points{shard}, seed {asked['seed']}, "
         f"{times} replication{meaning}"
     )
+    for said in answer_sentences(swept)[:1]:
+        yield from wrapped(said)
     scales = {name: scale_of(swept.table[name].max(), _unit(swept, name)) for name in results}
     head = [*map(short, swept.keys)]
     for name, (_, unit) in scales.items():
         head += [f"{name} {unit}".strip(), "±"]
     rows = [[*head, "limit" if swept.table["bottleneck"].any() else ""]]
     for record in swept.table.head(MOST).to_dict(orient="records"):
-        row = [value_text(record[key], swept.units.get(key, "")) for key in swept.keys]
+        row = [swept.text(key, record[key]) for key in swept.keys]
         for name, (factor, _) in scales.items():
             value, high = (record[end] / factor for end in (name, f"{name}_high"))
             row += (
@@ -65,11 +69,13 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
                 else [text or "-" for text in estimate_texts(value, high - value)]
             )
         row += ["failed", *[""] * (2 * len(results) - 1)] if record["error"] else []
-        rows.append([*row, record["bottleneck"]])
+        rows.append([*row, record["bottleneck"] or "*" * bool(record["note"])])
     for line in aligned(rows, right=range(len(swept.keys), len(rows[0]) - 1)):
         yield f"{INDENT}{line.rstrip()}"
     if len(swept.table) > MOST:
         yield f"{INDENT}… {len(swept.table) - MOST:,} more"
+    if swept.good["note"].any():
+        yield f"{INDENT}* not settled: figures there depend on the length of the run"
     yield from failed_lines(swept)
     if swept.folder is not None:
         yield f"{INDENT}kept in {swept.folder}"
@@ -85,10 +91,7 @@ def failed_lines(swept: Swept) -> Iterator[str]:
     """Yield the first errors, each with its point."""
     failed = swept.failed
     for record in failed.head(FAILED).to_dict(orient="records"):
-        named = ", ".join(
-            f"{short(key)} {value_text(record[key], swept.units.get(key, ''))}"
-            for key in swept.keys
-        )
+        named = swept.named(record)
         yield f"{INDENT}failed: point {record['point']} ({named}): {record['error']}"
     if len(failed) > FAILED:
         yield f"{INDENT}… {len(failed) - FAILED:,} more failed, see the table"
@@ -97,6 +100,7 @@ def failed_lines(swept: Swept) -> Iterator[str]:
 def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
     """Yield the points of a sweep and what would become of each."""
     from dvsim.evidence.text import aligned
+    from dvsim.results.swept import short
     from dvsim.sweeps.asked import Refused
 
     keys = [key for key, _ in sweep.points[0].values]
@@ -132,25 +136,3 @@ def swept_json(swept: Swept) -> dict[str, Any]:
         "manifest": swept.manifest,
         "points": rows,
     }
-
-
-def short(key: str) -> str:
-    """Return the part of a key that tells it: ``system.card.sram`` is ``sram`` to people."""
-    return key.rpartition(".")[2]
-
-
-def value_text(value: object, unit: str) -> str:
-    """Write a value of a key as people type it."""
-    from dvsim.scenario.units import format_value
-
-    if not isinstance(value, float):
-        return str(value)
-    if value != value:  # noqa: PLR0124 - a point that failed
-        return ""
-    if unit == "B":
-        return format_value(round(value), "size")
-    if unit == "s":
-        return format_value(round(value * 1e12), "time")
-    if unit == "B/s":
-        return format_value(value, "rate")
-    return f"{int(value):,}" if value.is_integer() else f"{value:g}"

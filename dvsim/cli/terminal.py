@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dvsim.progress import Painter
     from dvsim.results.lines import Table
 
+_INDENT, _WIDTH = "  ", 100  # of sentences
+
 # control characters but the line feed, and those that turn the direction of the text around them
 _CONTROL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -111,3 +113,10 @@ def discard(number: int) -> None:
     else:
         os.dup2(nowhere, number)
         os.close(nowhere)
+
+
+def wrapped(text: str) -> list[str]:
+    """Break a sentence below a heading into lines, but not between a figure and its unit."""
+    glued = re.sub(r"(?<=\d) (?=[%±]|[KkMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
+    lines = textwrap.wrap(glued, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    return [line.replace("\xa0", " ") for line in lines]

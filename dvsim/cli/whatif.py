@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.cli.terminal import say
+from dvsim.cli.terminal import say, wrapped
 
 if TYPE_CHECKING:
     from dvsim.results.measures import Interval
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from dvsim.results.whatif import Answer
 
 INDENT = "  "
-WIDTH = 100
 
 
 def told(runs: Sequence[Run | PointsStudy]) -> list[Run | PointsStudy]:
@@ -44,9 +41,9 @@ def answer_lines(answer: Answer) -> Iterator[str]:
 
     whatif = answer.whatif
     yield f"{whatif.name}: {whatif.title}"
-    yield from _wrapped(whatif.question)
+    yield from wrapped(whatif.question)
     yield ""
-    yield from _wrapped(answer.sentence())
+    yield from wrapped(answer.sentence())
     yield ""
     figures = range(2, 4 + len(whatif.also))
     for line in aligned([*_rows(answer)], right=figures):
@@ -57,9 +54,9 @@ def answer_lines(answer: Answer) -> Iterator[str]:
     yield f"{INDENT}seed {one.seed}, {answer.replications} replication{'s' * many}" + (
         f"; {meaning}" if many else ", which says nothing about the spread between runs"
     )
-    yield from _wrapped("; ".join(f"{name}: {MEASURES[name].heading}" for name in whatif.also))
+    yield from wrapped("; ".join(f"{name}: {MEASURES[name].heading}" for name in whatif.also))
     for number, text in enumerate(whatif.assumed):
-        yield from _wrapped(("" if number else "Assumed: ") + text)
+        yield from wrapped(("" if number else "Assumed: ") + text)
     if one.folder is not None:
         yield f"{INDENT}kept in {one.folder.parents[2]}"
     yield ""
@@ -70,13 +67,6 @@ def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
     from dvsim.results.whatif import answers
 
     return answers(runs_of(runs))
-
-
-def _wrapped(text: str) -> list[str]:
-    """Break a text into lines, but not between a figure and its sign or unit."""
-    glued = re.sub(r"(?<=\d) (?=[%±]|[KkMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
-    lines = textwrap.wrap(glued, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
-    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _rows(answer: Answer) -> Iterator[list[str]]:

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.switch.result import flow_text
-from dvsim.report.metrics import NAMES, metric_text, shown
+from dvsim.report.metrics import metric_text, name_of, shown
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.report.sweep import Group, Mark, Sweep
 from dvsim.report.verdict import join
 from dvsim.results.amounts import number_text
+from dvsim.results.points import PointsStudy
+from dvsim.results.saturation import sentence
 
 if TYPE_CHECKING:
-    from dvsim.results.points import PointsStudy
+    from dvsim.report.swept_points import SweptPoints
 
 MOST_LINES = 4  # whose figures are said; the table has all
 MOST_VALUES = 6  # of a key without numbers
@@ -24,7 +26,17 @@ def answer(sweep: Sweep) -> list[str]:
     """Say what a study found, most important first; every number is in its tables too."""
     if isinstance(sweep.study, MessagingStudy):
         return [*found_sentences(sweep), bottlenecks_text(sweep.study)]
-    return [*found_sentences(sweep), settled_sentence(sweep), *flow_sentences(sweep)]
+    return [
+        *filter(None, [saturation_sentence(sweep)]),
+        *found_sentences(sweep),
+        settled_sentence(sweep),
+        *flow_sentences(sweep),
+    ]
+
+
+def saturation_sentence(sweep: Sweep) -> str:
+    """Say which line saturates last; nothing where no load was varied, or none saturates."""
+    return sentence([*sweep.offered.values()])
 
 
 def found_sentences(sweep: Sweep) -> list[str]:
@@ -47,11 +59,11 @@ def line_text(sweep: Sweep, group: Group) -> str:
             continue
         if len(marks) == 1:
             text = said(sweep.study, metric, marks[0]) + theory_text(sweep, metric, marks[0])
-            parts.append(f"{NAMES[metric]} {text}")
+            parts.append(f"{name_of(metric)} {text}")
         elif sweep.numeric:
-            parts.append(f"{NAMES[metric]} {ends_text(sweep, metric, marks)}")
+            parts.append(f"{name_of(metric)} {ends_text(sweep, metric, marks)}")
         elif not parts:
-            parts.append(f"{NAMES[metric]} {values_text(sweep, metric, marks)}")
+            parts.append(f"{name_of(metric)} {values_text(sweep, metric, marks)}")
     text = "; ".join(parts)
     return f"{group.name}: {text}" if group.name and text else text
 
@@ -82,7 +94,7 @@ def theory_text(sweep: Sweep, metric: str, mark: Mark) -> str:
     """Say what theory gives at a point."""
     rows = sweep.study.beside
     rows = rows[(rows["point"] == mark.point) & (rows["metric"] == metric) & rows["value"].notna()]
-    if len(sweep.study.scenario.points) > 1:
+    if sweep.count > 1:
         rows = rows[rows["name"] != "zero-load"]  # a floor, not what is to be expected under load
     texts = [
         f"{name.replace('-', ' ')} {number_text(value)}"
@@ -91,23 +103,24 @@ def theory_text(sweep: Sweep, metric: str, mark: Mark) -> str:
     return f" ({', '.join(texts)})" if texts else ""
 
 
-def said(study: PointsStudy, metric: str, mark: Mark) -> str:
+def said(study: PointsStudy | SweptPoints, metric: str, mark: Mark) -> str:
     """Write a value with its interval."""
     return metric_text(study, metric, mark.value, mark.half)
 
 
 def flow_sentences(sweep: Sweep) -> list[str]:
     """Say what the points at flow fidelity are worth; nothing if there are none."""
+    assert isinstance(sweep.study, PointsStudy)  # a sweep says it point by point
     errors = sweep.study.flow_errors()
     if not errors:
         return []
-    text = flow_text(errors, len(sweep.study.scenario.points))
+    text = flow_text(errors, sweep.count)
     return [f"{text[0].upper()}{text[1:]}. Replications are equal there and give no interval."]
 
 
 def settled_sentence(sweep: Sweep) -> str:
     """Say how many points have settled, and what is wrong with the others."""
-    total, notes = len(sweep.study.scenario.points), sweep.notes
+    total, notes = sweep.count, sweep.notes
     count = sweep.study.replications
     over = f"{count} replication{'s' * (count > 1)}"
     if not notes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dvsim.report.axes import layout, tall
 from dvsim.report.beside_tables import differences_table, manifest_table, sides_table
-from dvsim.report.curves import band, simulated, x_axis, y_axis
+from dvsim.report.curves import band, line_trace, x_axis, y_axis
 from dvsim.report.drawing import Drawing, draw
 from dvsim.report.evidence import commands_of
 from dvsim.report.forest import Compared, forest_drawing
@@ -133,7 +133,7 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
     for _, _, group, line in lines:
         traces += band(group, line)
     for place, sweep, group, line in lines:
-        trace = simulated(sweep, group, line, metric)
+        trace = line_trace(sweep, group, line, metric)
         trace["line"] |= {"dash": DASHES[place % len(DASHES)]}
         symbol = SYMBOLS[place % len(SYMBOLS)]
         trace["marker"] |= {"symbol": [symbol + "-open" * (not mark.settled) for mark in line]}
@@ -141,11 +141,12 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
     values = [mark.value for *_, line in lines for mark in line]
     widest = max(sweeps, key=lambda sweep: len(sweep.values))
     name, title = f"curve-{metric}", f"{NAMES[metric].capitalize()} against {widest.key}"
+    looks = layout(tall(len(lines)), x_axis(widest), y_axis(widest, metric, values))
     said = "; ".join(f"{group.name}: {len(line)} points" for _, _, group, line in lines)
     return Drawing(
         name=name,
         title=title,
-        html=draw(name, traces, layout(tall(len(lines)), x_axis(widest), y_axis(metric, values))),
+        html=draw(name, traces, looks),
         label=f"{title}, in {UNITS[metric]}. {said}.",
         reading=(
             "Each study has its own stroke and mark, lines of the same keys have the same colour, "

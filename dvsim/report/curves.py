@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from math import log
 from typing import Any
 
 from dvsim.report.axes import GREY, layout, log_axis, tall
 from dvsim.report.drawing import Drawing, draw
 from dvsim.report.flow_metrics import FLOW_UNITS, READING
-from dvsim.report.metrics import LINES, NAMES, UNITS, metric_text, shown
+from dvsim.report.metrics import LINES, metric_text, name_of, shown, unit_of
 from dvsim.report.prepare import size_text
-from dvsim.report.sweep import Group, Mark, Sweep, Theory, value_text
+from dvsim.report.sweep import Group, Mark, Sweep, Theory
 from dvsim.results.amounts import number_text
 
 KEYS = {"load": "offered load (packets per slot and input)"}  # others are called by their name
 SPREAD = 8  # largest by smallest latency from which on their axis is logarithmic
 FLOOR = 0.5  # a rate that never falls below this share of its largest needs no zero on its axis
 MOST_LETTERS = 40  # of names that stand in one line
-MOST_DOUBLINGS = 6  # that have a name on an axis half a screen wide
+MOST_TICKS = 6  # gaps between names on an axis half a screen wide
 BESIDE = 0.6  # of the room of a value, for marks that stand side by side
 
 
@@ -47,23 +48,23 @@ def curve_drawing(sweep: Sweep, metric: str, name: str) -> Drawing:
     if metric == "mean_latency":
         tails = [(group, sweep.marks(group, "p99")) for group, _ in lines]
     for group, marks in lines:
-        if sweep.numeric:
-            traces += band(group, marks)
+        if sweep.joined:
+            traces += band(group, sides(sweep, marks)[0])
     for group, marks in tails:
-        traces.append(simulated(sweep, group, marks, "p99"))
+        traces += simulated(sweep, group, marks, "p99")
     traces += [theory_trace(sweep, theory) for theory in theories]
     for group, marks in lines:
-        traces.append(simulated(sweep, group, marks, metric))
+        traces += simulated(sweep, group, marks, metric)
     published = [line for line in LINES if line.belongs(sweep, metric)]
     traces += [level(sweep, line.value, line.text) for line in published]
     drawn = [mark.value for _, marks in [*lines, *tails] for mark in marks]
     drawn += [value for theory in theories for _, value in theory.course]
     drawn += [line.value for line in published]
     entries = len(lines) + len(published) + sum(theory.owner is None for theory in theories)
-    looks = layout(tall(entries), x_axis(sweep), y_axis(metric, drawn))
+    looks = layout(tall(entries), x_axis(sweep), y_axis(sweep, metric, drawn))
     return Drawing(
         name=name,
-        title=f"{NAMES[metric].capitalize()} against {sweep.key}",
+        title=f"{heading(metric)} against {sweep.key}",
         html=draw(name, traces, looks),
         label=label_text(sweep, metric, lines),
         reading=reading_text(
@@ -93,15 +94,42 @@ def band(group: Group, marks: Sequence[Mark]) -> list[dict[str, Any]]:
     ]
 
 
-def simulated(sweep: Sweep, group: Group, marks: Sequence[Mark], metric: str) -> dict[str, Any]:
+def heading(metric: str) -> str:
+    """Name a metric at the beginning of a sentence."""
+    name = name_of(metric)
+    return name[0].upper() + name[1:]
+
+
+def sides(sweep: Sweep, marks: Sequence[Mark]) -> tuple[list[Mark], list[Mark]]:
+    """Return the marks that make the line, and those that are saturated."""
+    apart = [mark for mark in marks if mark.point in sweep.saturated]
+    return [mark for mark in marks if mark.point not in sweep.saturated], apart
+
+
+def simulated(
+    sweep: Sweep, group: Group, marks: Sequence[Mark], metric: str
+) -> list[dict[str, Any]]:
+    """Give a line with a mark at every point, and apart from it the points that are saturated."""
+    line, apart = sides(sweep, marks)
+    traces = [line_trace(sweep, group, line, metric)] if line or not apart else []
+    if apart:
+        beyond = line_trace(sweep, group, apart, metric)
+        beyond["line"] = beyond["line"] | {"width": 1, "dash": "dot"}
+        beyond["error_y"] = error_bars(apart)
+        shown = not traces and beyond["showlegend"]
+        traces.append(beyond | {"name": f"{beyond['name']}, saturated", "showlegend": shown})
+    return traces
+
+
+def line_trace(sweep: Sweep, group: Group, marks: Sequence[Mark], metric: str) -> dict[str, Any]:
     """Give a line with a mark at every point, open where the run has not settled."""
     study = sweep.study
     tail = metric == "p99"
     # Plotly reads a small HTML in its texts: names must not be able to use it
-    label = escape(", ".join(filter(None, [group.name, "99 %" if tail else ""])) or NAMES[metric])
+    label = escape(", ".join(filter(None, [group.name, "99 %" if tail else ""])) or name_of(metric))
     trace: dict[str, Any] = {
         "type": "scatter",
-        "mode": "lines+markers" if sweep.numeric else "markers",
+        "mode": "lines+markers" if sweep.joined else "markers",
         "name": label,
         "legendgroup": f"g{group.number}",
         "x": [mark.x + shift(sweep, group) for mark in marks],
@@ -114,23 +142,28 @@ def simulated(sweep: Sweep, group: Group, marks: Sequence[Mark], metric: str) ->
         "marker": {
             "color": group.colour,
             "size": 5 if tail else 8,
-            "symbol": [group.symbol + "-open" * (not mark.settled) for mark in marks],
+            "symbol": [group.symbol + "-open" * sweep.weak(mark) for mark in marks],
             "line": {"width": 1.5, "color": group.colour},
         },
         "text": [
             escape(
                 f"{sweep.value_text(mark.point)}: "
                 + metric_text(study, metric, mark.value, mark.half)
-                + (" (not settled)" if not mark.settled else "")
+                + sweep.standing(mark)
             )
             for mark in marks
         ],
         "hovertemplate": f"%{{text}}<extra>{label}</extra>",
         "showlegend": not tail,
     }
-    if not sweep.numeric:
-        trace["error_y"] = {"type": "data", "array": [mark.half for mark in marks], "width": 4}
+    if not sweep.joined:
+        trace["error_y"] = error_bars(marks)
     return trace
+
+
+def error_bars(marks: Sequence[Mark]) -> dict[str, Any]:
+    """Give the intervals of marks as bars."""
+    return {"type": "data", "array": [mark.half for mark in marks], "width": 4}
 
 
 def theory_trace(sweep: Sweep, theory: Theory) -> dict[str, Any]:
@@ -181,7 +214,7 @@ def x_axis(sweep: Sweep) -> dict[str, Any]:
     key = str(sweep.key)
     title = KEYS.get(key, ", ".join([key, *(f"with {name}" for name in sweep.companions)]))
     axis: dict[str, Any] = {"title": title}
-    texts = [escape(value_text(value)) for value in sweep.values]
+    texts = [escape(sweep.text(key, value)) for value in sweep.values]
     if not sweep.numeric:
         edge = len(texts) - 0.5
         return axis | {
@@ -191,24 +224,33 @@ def x_axis(sweep: Sweep) -> dict[str, Any]:
             # a slanted name ends at its place, so that the last one does not leave the figure
             "tickangle": -40 if sum(map(len, texts)) > MOST_LETTERS else 0,
         }
-    if sweep.doubling:
-        return axis | {"type": "log", **doubling_ticks(sweep)}
-    if key != "load" and len(texts) <= 12:
-        return axis | {"tickvals": list(sweep.values), "ticktext": texts}
-    return axis | {"rangemode": "tozero"}
+    if key == "load":
+        return axis | {"rangemode": "tozero"}
+    return axis | ({"type": "log"} if sweep.logarithmic else {}) | spaced_ticks(sweep)
 
 
-def doubling_ticks(sweep: Sweep) -> dict[str, Any]:
-    """Give names to doublings, to every so many of them where there is no room for all."""
-    values = [int(value) for value in sweep.values]
-    shown = values[:: -(-len(values) // MOST_DOUBLINGS)]
-    text = size_text if sweep.key == "message_bytes" else value_text
-    return {"tickvals": shown, "ticktext": [text(value) for value in shown], "tickangle": 0}
+def spaced_ticks(sweep: Sweep) -> dict[str, Any]:
+    """Give names to the values on the axis, to as many as stand there without touching."""
+    values = [float(value) for value in sweep.values]
+    sizes = sweep.key == "message_bytes"
+    texts = [size_text(int(one)) if sizes else sweep.text(sweep.key, one) for one in values]
+    places = [log(value) for value in values] if sweep.logarithmic else values
+    letters = max(map(len, texts)) + 2
+    room = (places[-1] - places[0]) * min(1.0, max(letters / MOST_LETTERS, 1 / MOST_TICKS))
+    shown = [0]
+    for number, place in enumerate(places):
+        if place - places[shown[-1]] >= room:
+            shown.append(number)
+    return {
+        "tickvals": [sweep.values[number] for number in shown],
+        "ticktext": [escape(texts[number]) for number in shown],
+        "tickangle": 0,
+    }
 
 
-def y_axis(metric: str, values: Sequence[float]) -> dict[str, Any]:
+def y_axis(sweep: Sweep, metric: str, values: Sequence[float]) -> dict[str, Any]:
     """Give the axis of a metric: from zero, but for what would be squeezed there."""
-    unit = UNITS[metric]
+    unit = unit_of(sweep.study, metric)
     low, high = min(values, default=0.0), max(values, default=1.0)
     if metric in FLOW_UNITS and low > 0 and high > SPREAD * low:
         return log_axis(low / 1.15, high * 1.15) | {"title": unit}
@@ -228,13 +270,13 @@ def label_text(sweep: Sweep, metric: str, lines: Sequence[tuple[Group, Sequence[
             f"{number_text(mark.value)} at {sweep.value_text(mark.point)}" for mark in ends
         )
         said.append(f"{group.name}: {text}" if group.name else text)
-    return f"{NAMES[metric].capitalize()} against {sweep.key}. {'; '.join(said)}."
+    return f"{heading(metric)} against {sweep.key}. {'; '.join(said)}."
 
 
 def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: bool) -> str:
     """Say in two sentences how to read the figure, and in more which points are weak."""
     count = sweep.study.replications
-    shape = "bands" if sweep.numeric else "bars"
+    shape = "bands" if sweep.joined else "bars"
     interval = (
         "one replication gives no interval"
         if count == 1
@@ -249,12 +291,16 @@ def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: 
         "lost": "Packets that a fault lost on the way; ",
     }
     weak = " Open marks have not settled: there the value depends on how long the run was."
+    beyond = " Marks beyond the end of a line are saturated: they deliver less than is offered."
     dashed = " and ".join(dict.fromkeys(name.partition(",")[0] for name in theories))
     beside = [f"dashed is {dashed}, computed without simulating the switch"] * bool(theories)
     beside += ["dash-dotted grey is what was published"] * published
     second = "; ".join(beside or ["nothing stands beside it: marks are simulated, lines join them"])
-    first = f"{what[metric].removesuffix('; ')}; {interval}."
-    return f"{first} {second[0].upper()}{second[1:]}.{weak * (not sweep.settled)}"
+    first = f"{what.get(metric, heading(metric)).removesuffix('; ')}; {interval}."
+    return (
+        f"{first} {second[0].upper()}{second[1:]}."
+        f"{weak * (not sweep.settled)}{beyond * bool(sweep.saturated)}"
+    )
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

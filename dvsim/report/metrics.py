@@ -9,7 +9,8 @@ from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.switch.result import Study
 from dvsim.report.flow_metrics import FLOW_NAMES, FLOW_UNITS, shown_of_flows
 from dvsim.report.sweep import Sweep
-from dvsim.results.amounts import estimate_text, number_text
+from dvsim.report.swept_points import SweptPoints
+from dvsim.results.amounts import amount_text, estimate_text, number_text
 
 if TYPE_CHECKING:
     from dvsim.results.points import PointsStudy
@@ -71,12 +72,25 @@ LINES = (
 )
 
 
-def shown(study: PointsStudy) -> list[str]:
+def name_of(metric: str) -> str:
+    """Name a metric, or the result of a sweep, as people do."""
+    return NAMES.get(metric, metric.replace("_", " "))
+
+
+def unit_of(study: PointsStudy | SweptPoints, metric: str) -> str:
+    """Return the unit of a metric; empty of a plain number."""
+    unit = UNITS.get(metric) or study.METRICS.get(metric, "")
+    return {"1": "", "1/s": "msg/s" if metric == "delivered_rate" else unit}.get(unit, unit)
+
+
+def shown(study: PointsStudy | SweptPoints) -> list[str]:
     """Choose the metrics that say something about a study.
 
     A packet that waits is never refused, one that always waits has no latency to speak of, and
     where nothing waits the latency is the hops.
     """
+    if isinstance(study, SweptPoints):
+        return study.shown
     if isinstance(study, MessagingStudy):
         return shown_of_flows(study)
     assert isinstance(study, Study)  # there are two kinds
@@ -93,8 +107,12 @@ def shown(study: PointsStudy) -> list[str]:
     return [metric for metric in chosen if study.points[metric].notna().any()]
 
 
-def metric_text(study: PointsStudy, metric: str, value: float, half: float = 0.0) -> str:
+def metric_text(
+    study: PointsStudy | SweptPoints, metric: str, value: float, half: float = 0.0
+) -> str:
     """Write a metric with its interval and unit; slots in time too, where a slot has one."""
+    if metric not in UNITS:
+        return amount_text(value, half, unit_of(study, metric))
     text = estimate_text(value, half)
     if metric in FLOW_UNITS:
         return f"{text} {UNITS[metric]}".removesuffix(" 1")

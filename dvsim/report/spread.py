@@ -180,7 +180,7 @@ def histogram_reading(sweep: Sweep, kind: str, points: dict[int, bool]) -> str:
         if kind == "hops"
         else "Time in the queue is part of it; wide ranges are drawn in bins, per slot."
     )
-    total = len(sweep.study.scenario.points)
+    total = sweep.count
     return (
         f"Each line holds the packets of all replications of one point. {what}{law}"
         + choice_text(points, total)
@@ -241,8 +241,7 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
             ),
         ),
         label=f"{title} by cylinder. {'; '.join(said)}.",
-        reading=cylinder_reading(metric, theory, levels)
-        + choice_text(points, len(sweep.study.scenario.points)),
+        reading=cylinder_reading(metric, theory, levels) + choice_text(points, sweep.count),
     )
 
 

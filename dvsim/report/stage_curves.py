@@ -7,7 +7,7 @@ from typing import Any
 
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report.axes import layout, tall
-from dvsim.report.curves import band, curve_drawing, simulated, x_axis
+from dvsim.report.curves import band, curve_drawing, line_trace, x_axis
 from dvsim.report.drawing import Drawing, draw
 from dvsim.report.flow_metrics import FLOW_UNITS
 from dvsim.report.sweep import COLOURS, SYMBOLS, Group, Sweep
@@ -28,7 +28,7 @@ def linear_drawing(sweep: Sweep, name: str) -> list[Drawing]:
     for group in sweep.groups:
         marks = sweep.marks(group, "latency")
         traces += band(group, marks) + (
-            [simulated(sweep, group, marks, "latency")] if marks else []
+            [line_trace(sweep, group, marks, "latency")] if marks else []
         )
     name = f"{name}-latency-linear"
     x: dict[str, Any] = {"title": "message_bytes", "rangemode": "tozero"}

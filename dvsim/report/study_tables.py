@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report.evidence import ORIGIN, origin_cells
 from dvsim.report.metrics import NAMES, UNITS, shown
-from dvsim.report.sweep import Mark, Sweep, is_number, value_text
+from dvsim.report.sweep import Mark, Sweep
 from dvsim.report.table import Cell, Table, number
 from dvsim.results.amounts import estimate_texts, number_text
+from dvsim.results.points import PointsStudy
 from dvsim.scenario import spec
 from dvsim.scenario.spec import Spec, plain
-
-if TYPE_CHECKING:
-    from dvsim.results.points import PointsStudy
+from dvsim.scenario.units import is_number, value_text
 
 MOST_ITEMS = 12  # of a list; the folder of the study has all
 
@@ -24,6 +22,7 @@ MOST_ITEMS = 12  # of a list; the folder of the study has all
 def points_table(sweep: Sweep, name: str) -> Table:
     """Tabulate the metrics of every point; the CSV has all of them with all digits."""
     study = sweep.study
+    assert isinstance(study, PointsStudy)  # a sweep has a table of its own
     flows = study if isinstance(study, MessagingStudy) else None
     more = ("p99",) if flows is None else ()
     metrics = [metric for metric in NAMES if metric in (*shown(study), *more)]

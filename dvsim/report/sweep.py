@@ -1,21 +1,25 @@
-"""What a study varied, put in order: one key along the axis, a line for every other combination."""
+"""What was varied, put in order: one key along the axis, a line for every other combination."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
+from itertools import pairwise
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from dvsim.kinds.switch.result import Study
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.report.telling import one_of_each
+from dvsim.results.points import PointsStudy
+from dvsim.results.saturation import Offered
+from dvsim.scenario.units import is_number, value_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from dvsim.results.points import PointsStudy
+    from dvsim.report.swept_points import SweptPoints
 
 LENGTHS = ("slots", "warmup", "messages")  # how long a run is: it names no point beside another key
 COLOURS = (BLUE, VERMILION, *OTHER_COLOURS[:-1])  # yellow is too pale for a line on white
@@ -74,12 +78,14 @@ class Theory:
 
 
 class Sweep:
-    """A study's points as lines over one of its keys.
+    """Points as lines over one of their keys.
 
     Parameters
     ----------
-    study : PointsStudy
-        The study.
+    study : PointsStudy or SweptPoints
+        The study, or the points of a sweep.
+    axis : str, optional
+        The key along the axis; then every point stands alone, and no lines join them.
 
     Attributes
     ----------
@@ -94,13 +100,18 @@ class Sweep:
         One line each.
     """
 
-    def __init__(self, study: PointsStudy) -> None:
+    def __init__(self, study: PointsStudy | SweptPoints, axis: str | None = None) -> None:
         self.study = study
+        self.joins = axis is None
         keys = study.keys()
         lengths = [key for key in LENGTHS if key in keys]
         keys = keys.drop(columns=lengths[: keys.shape[1] - 1])
-        self._keys = by_ports(keys) if isinstance(study, Study) else one_of_each(study, keys)
-        self.key = axis_key(self._keys)
+        if isinstance(study, Study):
+            keys = by_ports(keys)
+        elif isinstance(study, PointsStudy):
+            keys = one_of_each(study, keys)
+        self._keys = keys
+        self.key = axis_key(keys) if axis is None else axis
         found = [] if self.key is None else self._keys[self.key].tolist()
         self.numeric = all(is_number(value) for value in found)
         distinct = list(dict.fromkeys(found))
@@ -112,6 +123,39 @@ class Sweep:
         """The study, of a switch or network."""
         assert isinstance(self.study, Study)  # it has a figure that others have not
         return self.study
+
+    @property
+    def joined(self) -> bool:
+        """Whether points of one line are joined: their values are numbers."""
+        return self.numeric and self.joins
+
+    @property
+    def scattered(self) -> bool:
+        """Whether points are on no lines, as those of a sample.
+
+        Lines of a grid have most values of the axis, and numbers that go with it rise or fall.
+        """
+        if 2 * self.count < len(self.groups) * len(self.values):
+            return True
+        beside = self._keys.sort_values(str(self.key))[self.companions] if self.key else self._keys
+        numbers = (beside[name] for name in beside if all(map(is_number, beside[name])))
+        return any(
+            not (one.is_monotonic_increasing or one.is_monotonic_decreasing) for one in numbers
+        )
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return len(self._keys)
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether the values of the key, but for a load, are more even on a logarithmic axis."""
+        values = sorted(self._numbers)
+        if self.key == "load" or len(values) < 2 or values[0] <= 0 or values[-1] < 8 * values[0]:
+            return False
+        steps, factors = ([b - a for a, b in pairwise(one)] for one in (values, map(log, values)))
+        return self.doubling or max(steps) / min(steps) > max(factors) / min(factors)
 
     @property
     def doubling(self) -> bool:
@@ -134,6 +178,42 @@ class Sweep:
         return not self.notes
 
     @cached_property
+    def offered(self) -> dict[int, Offered]:
+        """By point what it was offered and what it delivered, where its queues can grow."""
+        if self.key != "load" or not {"throughput", "refused"} <= self._metrics.keys():
+            return {}
+        refused = self._metrics["refused"]
+        return {
+            mark.point: Offered(
+                self.called(group), mark.x, mark.value, mark.half, refused[mark.point][0]
+            )
+            for group in self.groups
+            for mark in self.marks(group, "throughput")
+        }
+
+    def called(self, group: Group) -> str:
+        """Name a line in a sentence: by its value alone where one key has texts that tell."""
+        splitting = [name for name in self._others if name not in self.companions]
+        if len(splitting) != 1 or any(map(is_number, self._keys[splitting[0]])):
+            return group.name
+        return group.name.removeprefix(f"{splitting[0]} ")
+
+    @cached_property
+    def saturated(self) -> frozenset[int]:
+        """The points that deliver less than they are offered, and whose queues grow."""
+        return frozenset(point for point, one in self.offered.items() if one.saturated)
+
+    def weak(self, mark: Mark) -> bool:
+        """Whether a mark is open: it has not settled, or is saturated."""
+        return not mark.settled or mark.point in self.saturated
+
+    def standing(self, mark: Mark) -> str:
+        """Say in brackets what is wrong with a mark; nothing where nothing is."""
+        if mark.point in self.saturated:
+            return " (saturated)"
+        return "" if mark.settled else " (not settled)"
+
+    @cached_property
     def notes(self) -> dict[int, str]:
         """By point, why it has not settled."""
         return self.study.notes()
@@ -145,15 +225,20 @@ class Sweep:
         value = self._keys[self.key].iloc[point]
         return float(value) if self.numeric else float(self.values.index(value))
 
+    def text(self, key: object, value: object) -> str:
+        """Write a value of a key, with its unit if it has one."""
+        units = {} if isinstance(self.study, PointsStudy) else self.study.key_units
+        return value_text(value, units.get(str(key), ""))
+
     def name_of(self, point: int) -> str:
         """Name a point by all its varied keys."""
-        return named(self._keys.iloc[point].to_dict()) or "the run"
+        return self._named(self._keys.iloc[point].to_dict()) or "the run"
 
     def value_text(self, point: int) -> str:
         """Name a point by the key along the axis, and what goes with it."""
         if self.key is None:
             return "the run"
-        return named(self._keys.iloc[point][[self.key, *self.companions]].to_dict())
+        return self._named(self._keys.iloc[point][[self.key, *self.companions]].to_dict())
 
     def marks(self, group: Group, metric: str) -> list[Mark]:
         """Return a metric along a line; points at which it is not a number are left out."""
@@ -204,11 +289,16 @@ class Sweep:
             found.setdefault(str(metric), {})[int(point)] = (float(value), float(low), float(high))
         return found
 
+    def _named(self, values: Mapping[Any, object]) -> str:
+        return ", ".join(f"{key} {self.text(key, value)}" for key, value in values.items())
+
     def _grouped(self) -> list[Group]:
+        if not self.joins:
+            return [Group(0, "", tuple(sorted(range(self.count), key=self.place)))]
         splitting = [name for name in self._others if name not in self.companions]
         lines: dict[str, list[int]] = {}
-        for point in range(len(self._keys)):
-            name = named(self._keys.iloc[point][splitting].to_dict())
+        for point in range(self.count):
+            name = self._named(self._keys.iloc[point][splitting].to_dict())
             lines.setdefault(name, []).append(point)
         return [
             Group(number, name, tuple(sorted(points, key=self.place)))
@@ -267,24 +357,3 @@ def named(values: Mapping[Any, object]) -> str:
     'height 16, load 0.3, crossing brc'
     """
     return ", ".join(f"{key} {value_text(value)}" for key, value in values.items())
-
-
-def value_text(value: object) -> str:
-    """Write a value as people do.
-
-    Examples
-    --------
-    >>> value_text(0.30), value_text(1048576.0), value_text("brc"), value_text(None)
-    ('0.3', '1,048,576', 'brc', 'none')
-    """
-    if value in (None, "") or value != value:  # noqa: PLR0124 - not a number
-        return "none"
-    if not is_number(value):
-        return str(value)
-    number = float(value)  # type: ignore[arg-type]
-    return f"{int(number):,}" if number.is_integer() else f"{number:g}"
-
-
-def is_number(value: object) -> bool:
-    """Whether a value is a number; a truth is none, and nor is what is not a number."""
-    return isinstance(value, Real) and not isinstance(value, bool) and value == value  # noqa: PLR0124

@@ -34,11 +34,14 @@ class Keyed:
         By name.
     bottleneck
         What limits it, `dvsim.results.stages.Limit` in words; empty of a study.
+    note
+        Why the figures depend on how long it ran; empty if they do not.
     """
 
     inner: Mapping[str, float | str]
     results: Mapping[str, Estimate]
     bottleneck: str = ""
+    note: str = ""
 
 
 def in_order(names: Sequence[str]) -> list[str]:
@@ -58,18 +61,19 @@ def of_points(
     scenario
         What was asked, resolved.
     table
-        Its points: the columns by name.
+        Its points: the columns by name; ``notes`` says of a replication why it has not settled.
     metrics
         Which of them are the numbers.
     """
     values = {name: np.asarray(table[name]) for name in metrics}
     points = np.asarray(table["point"])
+    notes = np.asarray(table.get("notes", [""] * len(points)), dtype=object)
     found = []
     for number, keys in enumerate(scenario.points):
         rows = points == number
         results = {name: estimate(column[rows].tolist()) for name, column in values.items()}
         inner = {key: _plain(value) for key, value in keys.items()}
-        found.append(Keyed(inner, results))
+        found.append(Keyed(inner, results, note=note_of(notes[rows].tolist())))
     return found
 
 
@@ -83,6 +87,16 @@ def estimate(values: Sequence[float]) -> Estimate:
         return Estimate(mean, mean, mean)
     half = float(half_width(len(known), np.std(known, ddof=1)))
     return Estimate(mean, float(lower_end(mean, half)), mean + half)
+
+
+def note_of(notes: Sequence[str]) -> str:
+    """Return why some replications of a point have not settled; empty if all have.
+
+    Their texts differ in their figures: the first is given, and how many there are.
+    """
+    told = [note for note in notes if note]
+    count = f" (in {len(told)} of {len(notes)} replications)" if len(notes) > 1 else ""
+    return f"{told[0]}{count}" if told else ""
 
 
 def _plain(value: object) -> float | str:

@@ -10,8 +10,8 @@
 
 The part of a shard is such a folder too, ``dv-2048-3f9c21ab04de.parts/2-of-8``. A row has the
 number of the point, the varied keys, what the scenario itself varies, each result with the ends of
-its interval, the busiest stage if it limits, the folder of the run below the root of runs, and
-what went wrong.
+its interval, the busiest stage if it limits, why its figures depend on how long it ran, the folder
+of the run below the root of runs, and what went wrong.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from dvsim.results.kept import MANIFEST, broken, keep, read_checked, read_manife
 from dvsim.results.keyed import Estimate, in_order
 from dvsim.results.table import OtherColumns, from_parquet, to_parquet
 from dvsim.results.versions import other
+from dvsim.scenario.units import value_text
 
 POINTS, CSV = "points.parquet", "points.csv"
 KIND = "sweep"  # in the place of a backend
-_LAST = ("bottleneck", "run", "error")
+LAST = ("bottleneck", "note", "run", "error")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Row:
     keys: Mapping[str, float | str]
     results: Mapping[str, Estimate]
     bottleneck: str
+    note: str
     run: str
     error: str
 
@@ -80,6 +82,16 @@ class Swept:
     manifest: dict[str, Any]
     folder: Path | None = None
 
+    def text(self, key: str, value: object) -> str:
+        """Return the value of a key as people type it; empty of a point that failed without it."""
+        if isinstance(value, float) and math.isnan(value):
+            return ""
+        return value_text(value, self.units.get(key, ""))
+
+    def named(self, row: Mapping[Any, Any]) -> str:
+        """Name a row by its keys."""
+        return ", ".join(f"{short(key)} {self.text(key, row[key])}" for key in self.keys)
+
     @property
     def failed(self) -> pd.DataFrame:
         """The points that failed, with their errors."""
@@ -99,6 +111,11 @@ class Swept:
         shown = [*self.keys, *self.results[:2], "run", "error"]
         html: str = self.table[shown].to_html(index=False, max_rows=40)
         return html
+
+
+def short(key: str) -> str:
+    """Return the part of a key that tells it: ``system.card.sram`` is ``sram`` to people."""
+    return key.rpartition(".")[2]
 
 
 def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -127,7 +144,7 @@ def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, li
         columns[name] = [one.value for one in found]
         columns[f"{name}_low"] = [one.low for one in found]
         columns[f"{name}_high"] = [one.high for one in found]
-    for name in _LAST:
+    for name in LAST:
         columns[name] = [getattr(row, name) for row in chosen]
     return pd.DataFrame(columns).astype({"point": "int32"}), names
 
@@ -181,7 +198,7 @@ def load_swept(folder: Path) -> Swept:
         columns = {"point": "int32", **{key: manifest["types"][key] for key in keys}}
         for name in results:
             columns |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), "float64")
-        columns |= dict.fromkeys(_LAST, "str")
+        columns |= dict.fromkeys(LAST, "str")
         table = from_parquet(data, columns)
         units = dict(manifest["units"])
         return Swept(str(manifest["scenario"]), keys, results, units, table, manifest, folder)
@@ -206,7 +223,7 @@ def rows_of(swept: Swept) -> list[Row]:
                 point=int(record["point"]),
                 keys={key: record[key] for key in swept.keys if record[key] == record[key]},
                 results=results if not record["error"] else {},
-                **{name: str(record[name]) for name in _LAST},
+                **{name: str(record[name]) for name in LAST},
             )
         )
     return rows

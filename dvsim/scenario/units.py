@@ -19,15 +19,26 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Real
 from typing import Literal, get_args, overload
 
 from dvsim.scenario.quantity import NUMBER, UNITS, UnitError, nearest_float, read, show, whole
 
-__all__ = ["DIMENSIONS", "Dimension", "Law", "UnitError", "format_value", "parse"]
+__all__ = [
+    "DIMENSIONS",
+    "Dimension",
+    "Law",
+    "UnitError",
+    "format_value",
+    "is_number",
+    "parse",
+    "value_text",
+]
 
 Dimension = Literal["size", "time", "rate", "count", "ratio", "law"]
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
@@ -206,3 +217,36 @@ def _decimal(value: float | Fraction) -> str | None:
 
 def _digits(text: str) -> int:
     return len(text.replace(".", ""))
+
+
+_OF_UNIT: Mapping[str, tuple[Dimension, float]] = {
+    "B": ("size", 1),
+    "s": ("time", 1e12),
+    "B/s": ("rate", 1),
+}
+
+
+def value_text(value: object, unit: str = "") -> str:
+    """Write the value of a key as people do, in its unit if it has one.
+
+    Examples
+    --------
+    >>> value_text(0.30), value_text(1048576.0), value_text("brc"), value_text(None)
+    ('0.3', '1,048,576', 'brc', 'none')
+    >>> value_text(2048.0, "B"), value_text(5e-3, "s")
+    ('2 KiB', '5 ms')
+    """
+    if value in (None, "") or value != value:  # noqa: PLR0124 - not a number
+        return "none"
+    if not is_number(value):
+        return str(value)
+    number = float(value)  # type: ignore[arg-type]
+    if unit in _OF_UNIT:
+        dimension, size = _OF_UNIT[unit]
+        return format_value(number if unit == "B/s" else round(number * size), dimension)
+    return f"{int(number):,}" if number.is_integer() else f"{number:g}"
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number; a truth is none, and nor is what is not a number."""
+    return isinstance(value, Real) and not isinstance(value, bool) and value == value  # noqa: PLR0124

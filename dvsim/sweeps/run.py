@@ -20,7 +20,7 @@ from dvsim.progress import Part, Progress
 from dvsim.results.kept import keep_many
 from dvsim.results.keyed import Keyed
 from dvsim.results.manifest import study_manifest
-from dvsim.results.swept import KIND, Row, Swept, tabulate, write_swept
+from dvsim.results.swept import KIND, LAST, Row, Swept, tabulate, write_swept
 from dvsim.scenario.spec import Spec
 from dvsim.session import REPLICATIONS
 from dvsim.sweeps.asked import Asked, Refused, ask, cached, keys_of
@@ -250,7 +250,7 @@ def _table(
     for one in part:
         own = keys[one.number]
         if one.number in wrong:
-            rows.append(Row(one.number, own, {}, "", "", wrong[one.number]))
+            rows.append(Row(one.number, own, {}, "", "", "", wrong[one.number]))
             continue
         assert isinstance(one, Asked)
         folder = "" if out is None else one.folder
@@ -259,9 +259,12 @@ def _table(
             units |= {key: "" for key in item.inner if key not in units}
             known = kind_of(one.scenario).metrics(one.scenario)
             units |= {name: known[name] for name in item.results}
-            rows.append(Row(one.number, all_keys, item.results, item.bottleneck, folder, ""))
+            said = (item.bottleneck, item.note, folder)
+            rows.append(Row(one.number, all_keys, item.results, *said, ""))
     table, names = tabulate(rows, list(keys[0]))
-    every = tuple(str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - 3])
+    every = tuple(
+        str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - len(LAST)]
+    )
     return Swept(sweep.name, every, tuple(names), units, table, {})
 
 

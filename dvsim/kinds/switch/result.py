@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dvsim.kinds.switch.spec import SwitchScenario
+from dvsim.results.keyed import note_of
 from dvsim.results.points import PointsStudy
 
 
@@ -53,19 +54,9 @@ class Study(PointsStudy):
         return self.theory
 
     def notes(self) -> dict[int, str]:
-        """Return by point why some of its replications have not settled; settled ones are absent.
-
-        The texts of the replications differ in their figures: it is the first that is given, with
-        the number of replications that have any.
-        """
-        noted = self.points[self.points["notes"] != ""]
-        found = {}
-        for point, rows in noted.groupby("point"):
-            count = f" (in {len(rows)} of {self.replications} replications)"
-            found[int(str(point))] = rows["notes"].iloc[0] + (
-                count if self.replications > 1 else ""
-            )
-        return found
+        """Return by point why it has not settled; points that have settled are absent."""
+        texts = self.points.groupby("point")["notes"].agg(lambda notes: note_of(notes.tolist()))
+        return {int(str(point)): text for point, text in texts.items() if text}
 
     def flow_errors(self) -> dict[int, tuple[float, float]]:
         """Return by point the relative errors of mean latency and throughput at flow fidelity.

@@ -1,0 +1,91 @@
+"""The points of a sweep in the form in which figures take those of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from dvsim.results.swept import short
+
+if TYPE_CHECKING:
+    from dvsim.results.swept import Swept
+
+DRAWN = ("delivered_rate", "payload_rate", "throughput", "mean_latency", "rate_out", "latency")
+MOST = 2  # results that are drawn of a kind that has none of these
+
+
+class SweptPoints:
+    """The points of a sweep that have results; what they are called is as short as it can be.
+
+    Attributes
+    ----------
+    swept : Swept
+        The sweep.
+    replications : int
+        Of each point.
+    key_units : dict
+        By key, ``1`` for a plain number, empty for a text.
+    METRICS : dict
+        The results with their units.
+    beside : DataFrame
+        What theory says: nothing of a sweep.
+    slot_ps : None
+        How long a slot takes is not known of a sweep.
+    """
+
+    slot_ps = None
+
+    def __init__(self, swept: Swept) -> None:
+        self.swept = swept
+        self.replications = int(swept.manifest["asked"]["replications"])
+        self.METRICS: Mapping[str, str] = {
+            name: swept.units.get(name, "") for name in swept.results
+        }
+        self.beside = pd.DataFrame({"point": [], "name": [], "metric": [], "value": []})
+        lasts = [short(key) for key in swept.keys]
+        self.names = {
+            key: last if lasts.count(last) == 1 else key
+            for key, last in zip(swept.keys, lasts, strict=True)
+        }
+        self.key_units = {name: swept.units.get(key, "") for key, name in self.names.items()}
+        self._good = swept.good.reset_index(drop=True)
+
+    @property
+    def shown(self) -> list[str]:
+        """The results that are drawn: rates and latencies; hops that wait nowhere once."""
+        chosen = [name for name in DRAWN if name in self.METRICS] or list(self.METRICS)[:MOST]
+        if "mean_hops" in self.METRICS and "mean_latency" in chosen:
+            hops, latency = (
+                self._good[name].rename(None) for name in ("mean_hops", "mean_latency")
+            )
+            chosen = [name for name in chosen if name != "mean_latency" or not hops.equals(latency)]
+        return [name for name in chosen if self._good[name].notna().any()]
+
+    def keys(self) -> pd.DataFrame:
+        """Return the keys that took several values, of each point."""
+        keys = self._good[list(self.swept.keys)].rename(columns=self.names)
+        return keys[[name for name in keys.columns if keys[name].nunique() > 1]]
+
+    def estimates(self) -> pd.DataFrame:
+        """Return each result of each point with its interval."""
+        table = self._good
+        parts = [
+            pd.DataFrame(
+                {
+                    "point": table.index,
+                    "metric": name,
+                    "value": table[name],
+                    "low": table[f"{name}_low"],
+                    "high": table[f"{name}_high"],
+                    "unit": unit,
+                }
+            )
+            for name, unit in self.METRICS.items()
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+    def notes(self) -> dict[int, str]:
+        """Return by point why it has not settled; those that have are absent."""
+        return {point: note for point, note in enumerate(self._good["note"].tolist()) if note}

@@ -1,0 +1,132 @@
+"""Does the page of a sweep have the figures of a study, and say what was looked for?"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from dvsim.report.drawing import spec_of
+from dvsim.report.swept import answer_sentences, curves, render_swept
+from dvsim.report.swept_points import SweptPoints
+from dvsim.results.saturation import Offered, sentence
+from dvsim.sweeps.plan import plan
+from dvsim.sweeps.run import prepare, run
+
+
+@cache
+def swept(scenario, *vary, settings=(), sample=None):
+    points = plan(list(vary), sample=sample)
+    asked = prepare(scenario, points, overrides=settings, replications=2)
+    return run(asked, workers=1, out=None, sweeps=None)
+
+
+@pytest.fixture
+def loads():
+    """A switch whose crossings carry different loads; half of the points are saturated."""
+    return swept(
+        "switch/load-latency",
+        "switch.crossing=brc,xor",
+        "traffic.load=0.05,0.1,0.15,0.2,0.22,0.5,0.51",
+        settings=(
+            "switch.height=16",
+            "switch.angles=2",
+            "traffic.slots=1500",
+            "traffic.warmup=300",
+        ),
+    )
+
+
+@pytest.fixture
+def sizes():
+    return swept(
+        "h3/fdr-8",
+        "system.publisher.processes=1,2",
+        "workload.message_bytes=8..131072*2",
+        settings=("workload.messages=200", "probe.batch=10"),
+    )
+
+
+def figure(found, metric):
+    """The data and the layout of one figure of a sweep; its traces by name."""
+    (drawing,) = [one for one in curves(found) if one.name == f"swept-{metric}"]
+    spec = spec_of(drawing)
+    return drawing, {trace.get("name", "band"): trace for trace in spec["data"]}, spec["layout"]
+
+
+def test_a_sweep_of_a_switch_has_a_line_for_each_series_over_a_linear_load(loads):
+    _, traces, looks = figure(loads, "mean_latency")
+    assert looks["xaxis"]["title"]["text"].startswith("offered load")
+    assert "type" not in looks["xaxis"]
+    assert "tickvals" not in looks["xaxis"]  # 0.5 and 0.51 would overlap: plotly places its own
+    for crossing in ("brc", "xor"):
+        assert traces[f"crossing {crossing}"]["mode"] == "lines+markers"
+        line, beyond = (traces[f"crossing {crossing}{more}"]["x"] for more in ("", ", saturated"))
+        assert line == sorted(line)
+        assert max(line) < min(beyond)
+        assert beyond[-2:] == [0.5, 0.51]
+
+
+def test_points_of_a_sweep_that_have_not_settled_are_open_and_told(loads):
+    table = loads.table
+    assert table["note"][table["traffic.load"] == 0.51].str.startswith("queues grew by").all()
+    assert (table["note"][table["traffic.load"] == 0.05] == "").all()
+    drawing, traces, _ = figure(loads, "throughput")
+    assert set(traces["crossing xor, saturated"]["marker"]["symbol"]) == {"square-open"}
+    assert traces["crossing xor"]["marker"]["symbol"][0] == "square"
+    assert "Open marks have not settled" in drawing.reading
+
+
+def test_a_sweep_of_a_switch_says_what_saturates_last(loads):
+    most = loads.table.groupby("switch.crossing")["throughput"].max()
+    first, last = most.sort_values().index
+    said = answer_sentences(loads)[0]
+    assert said.startswith(f"Saturates last: {last}, {most[last]:.3f}"[:-1])
+    assert f"then {first}, " in said
+    page = render_swept(loads)
+    assert page.index(said.partition(";")[0]) < page.index("Throughput against load")
+
+
+def test_a_sweep_of_a_system_says_where_it_is_fastest_and_names_no_size_twice(sizes):
+    said = answer_sentences(sizes)[0]
+    best = sizes.table.loc[sizes.table["delivered_rate"].idxmax()]
+    assert said.startswith("Largest delivered rate: ")
+    assert f"processes {best['system.publisher.processes']:g}" in said.partition("smallest")[0]
+    _, traces, looks = figure(sizes, "delivered_rate")
+    assert {"processes 1", "processes 2"} <= set(traces)
+    assert looks["xaxis"]["type"] == "log"
+    shown, places = looks["xaxis"]["ticktext"], np.log2(looks["xaxis"]["tickvals"])
+    assert shown[0] == "8 B"
+    assert len(shown) < 15  # of 15 sizes
+    # half a screen has room for 40 letters between the ends
+    assert all(np.diff(places) >= 14 * max(map(len, shown)) / 40)
+
+
+def test_points_of_a_sample_stand_alone_over_each_key():
+    found = swept(
+        "h3/fdr-8",
+        "workload.message_bytes=8..2048",
+        "system.publisher.processes=1..8",
+        settings=("workload.messages=200", "probe.batch=10"),
+        sample="sobol:16",
+    )
+    drawings = curves(found)
+    keys = [str(key) for key in SweptPoints(found).keys().columns]
+    assert {one.name.split("-")[1] for one in drawings} == set(keys)
+    marks = spec_of(drawings[0])["data"]
+    assert [trace["mode"] for trace in marks] == ["markers"]
+    assert len(marks[0]["x"]) == 16
+
+
+def test_what_keeps_up_is_named_before_what_saturates():
+    points = [Offered("a", 0.2, 0.2, 0.01, 0), Offered("b", 0.2, 0.1, 0.01, 0)]
+    assert sentence(points) == (
+        "Not saturated up to load 0.2: a. The others: b, 0.100 ± 0.010 packets per slot and input."
+    )
+    assert sentence(points[:1]) == ""
+    assert sentence(points[1:]).startswith("Saturates at 0.100 ± 0.010")
+
+
+def test_what_is_refused_or_within_chance_is_not_saturated():
+    assert not Offered("a", 0.2, 0.1, 0.01, 5).saturated
+    assert not Offered("a", 0.2, 0.19, 0.02, 0).saturated
+    assert Offered("a", 0.2, 0.19, 0.001, 0).saturated
