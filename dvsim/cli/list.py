@@ -3,28 +3,55 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import click
 
 from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say, tell
+from dvsim.errors import Fault, ScenarioError
 from dvsim.results.lines import Table
-from dvsim.scenario.find import Entry, list_cards, list_scenarios
+from dvsim.scenario.find import Entry, list_cards, list_scenarios, nearest
+
+WHAT = ("scenarios", "cards", "kinds")
 
 
 @click.command("list")
-@click.argument("what", required=False, type=click.Choice(["scenarios", "cards", "kinds"]))
+@click.argument("what", required=False, metavar="[scenarios|cards|kinds]")
+@click.argument("text", nargs=-1)
+@click.option("--source", metavar="NAME", help="Scenarios of one source only, such as h3.")
 @json_option
-def list_entries(what: str | None, as_json: bool) -> None:
-    """List scenarios and campaigns, and cards; or one of these, or the kinds of scenarios."""
+def list_entries(
+    what: str | None, text: tuple[str, ...], source: str | None, as_json: bool
+) -> None:
+    """List scenarios and campaigns, and cards; or one of these, or the kinds of scenarios.
+
+    With TEXT only what has it in its name or title, upper and lower case alike.
+    """
+    texts = text
+    if what is not None and what not in WHAT:
+        texts, what = (what, *text), None
     if what == "kinds":
         _list_kinds(as_json=as_json)
         return
+    if source is not None:
+        what = "scenarios"
+        _check_source(source)
     found: dict[str, list[Entry]] = {}
     if what != "cards":
         found["scenarios"] = list_scenarios()
     if what != "scenarios":
         found["cards"] = list_cards()
+    found = {
+        group: [entry for entry in entries if _meant(entry, texts, source)]
+        for group, entries in found.items()
+    }
+    if texts and not any(found.values()):
+        said = " ".join(texts)
+        message = "is in no name and no title; dvsim list has all"
+        raise ScenarioError([Fault("dvsim list", None, said, message, nearest(said, WHAT))])
+    if texts:
+        found = {group: entries for group, entries in found.items() if entries}
     if as_json:
         tables = {group: [_plain(entry) for entry in entries] for group, entries in found.items()}
         click.echo(json.dumps(tables, indent=2, ensure_ascii=False))
@@ -35,6 +62,24 @@ def list_entries(what: str | None, as_json: bool) -> None:
         say(group)
         rows = [(entry.name, entry.kind, entry.title) for entry in entries]
         tell([Table((), rows) if rows else "  (none)"], indent=2)
+
+
+def _check_source(source: str) -> None:
+    """Refuse a source that there is not."""
+    known = sorted({_source(entry) for entry in list_scenarios()})
+    if source not in known:
+        message = f"no such source; there are {', '.join(known)}"
+        raise ScenarioError([Fault("--source", None, source, message, nearest(source, known))])
+
+
+def _source(entry: Entry) -> str:
+    return entry.name.partition("/")[0]
+
+
+def _meant(entry: Entry, texts: Sequence[str], source: str | None) -> bool:
+    """Say whether an entry is of the source, if one is named, and has all texts in it."""
+    said = f"{entry.name} {entry.title}".lower()
+    return source in (None, _source(entry)) and all(text.lower() in said for text in texts)
 
 
 def _list_kinds(*, as_json: bool) -> None:

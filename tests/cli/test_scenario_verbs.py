@@ -185,6 +185,29 @@ def test_list_of_cards_has_no_scenarios():
     assert "scenarios\n" not in text
 
 
+def test_list_finds_a_text_in_names_and_titles():
+    lines = call("list", "WHAT IF", "broker").stdout.splitlines()
+    assert lines[0] == "scenarios"
+    assert all("What if" in line and "broker" in line for line in lines[1:])
+    assert any("h3/whatif/native-amqp" in line for line in lines)
+    assert "cards" not in lines  # none has it
+    assert call("list", "cards", "infiniband").stdout.startswith("cards\n")
+    refused = call("list", "scenarioz")
+    assert refused.exit_code == 2
+    assert "did you mean 'scenarios'?" in refused.stderr
+
+
+def test_list_shows_one_source():
+    names = [line.split()[0] for line in call("list", "--source", "zeromq").stdout.splitlines()]
+    assert names[0] == "scenarios"
+    assert len(names) > 3
+    assert all(name.startswith("zeromq/") for name in names[1:])
+    refused = call("list", "--source", "zeromk")
+    assert refused.exit_code == 2
+    assert "there are amps, h3, " in refused.stderr
+    assert "did you mean 'zeromq'?" in refused.stderr
+
+
 def test_list_as_json():
     table = json.loads(call("list", "--json").stdout)
     assert [entry["name"] for entry in table["scenarios"]] == [e.name for e in list_scenarios()]
