@@ -73,11 +73,15 @@ def _base_of(result: Run | PointsStudy) -> Spec | None:
 def _kept(
     options: RunOptions, one: Run | PointsStudy, base: Spec, backend: str | Emulation
 ) -> Run | PointsStudy | None:
-    """Return the kept result of the unchanged scenario, None if there is none."""
+    """Return the kept result of the unchanged scenario, None if there is none that is whole."""
     from dvsim.asked import backend_of
+    from dvsim.errors import RunFailed
     from dvsim.kinds.base import How, kind_of
 
     version = str(one.manifest.get("version"))
     how = How(version, one.seed, one.replications, backend_of(backend))
-    found: Run | PointsStudy | None = kind_of(base).find(options.out, base, how)
+    try:
+        found: Run | PointsStudy | None = kind_of(base).find(options.out, base, how)
+    except RunFailed:  # nobody asked for it
+        return None
     return found

@@ -5,6 +5,9 @@ import json
 import pytest
 from harness.in_process import dvsim
 
+from dvsim.results.changed import changes_of
+from dvsim.results.folder import load_run
+
 SMALL = ["h3/fdr-8", "--scale", "0.002", "--replications", "2", "--workers", "1"]
 SET = ["--set", "system.publisher.processes=4"]
 NAME = "h3/fdr-8 with 4 processes"
@@ -51,6 +54,12 @@ def test_the_unchanged_run_is_made_if_that_is_asked_and_used_if_it_is_kept(tmp_p
     again = dvsim("run", *SMALL, *SET, "--out", tmp_path)
     assert again.stdout.splitlines()[-1] == said
     assert again.stderr == ""  # both were kept
+    folders = [path.parent for path in tmp_path.rglob("scenario.toml")]
+    (base,) = [folder for folder in folders if not changes_of(load_run(folder).scenario).said]
+    (base / "scenario.toml").write_text("damaged")
+    alone = dvsim("run", *SMALL, *SET, "--out", tmp_path)
+    assert alone.returncode == 0, alone.stderr
+    assert " times h3/fdr-8" not in alone.stdout
 
 
 def test_json_says_what_was_changed_and_has_the_unchanged_run(tmp_path):
