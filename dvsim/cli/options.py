@@ -27,7 +27,7 @@ set_option = click.option(
     "overrides",
     multiple=True,
     metavar="KEY=VALUE",
-    help='Override a value: --set system.card.sram="64 MiB". Repeatable.',
+    help='Override a value: --set system.card.sram="64 MiB", or --set sram="64 MiB". Repeatable.',
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 

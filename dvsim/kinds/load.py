@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 
 from dvsim.errors import Fault, ScenarioError
@@ -17,6 +18,7 @@ from dvsim.scenario.card import load_card
 from dvsim.scenario.document import Document, KeyPath, read
 from dvsim.scenario.extend import read_card_layers, read_chain
 from dvsim.scenario.faults import in_order, validate
+from dvsim.scenario.fields import value_hints
 from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.schema import CampaignFile
 from dvsim.scenario.spec import Spec
@@ -87,11 +89,34 @@ class Template:
             With every fault that was found.
         """
         document = self.document.copy()
-        refused = override.apply(document, overrides)
+        whole = self.lengthened(overrides)
+        refused = [one for one in whole if isinstance(one, Fault)]
+        refused += override.apply(document, [one for one in whole if isinstance(one, str)])
         scenario, faults = _built(document, self.path)
         if scenario is None or refused:
             raise ScenarioError([*refused, *faults])
         return Resolved(scenario, document)
+
+    def lengthened(self, overrides: Sequence[str]) -> Sequence[str | Fault]:
+        """Return overrides with the full names of keys that were shortened: `override.whole`."""
+        if all(override.begins(option, self._tops) for option in overrides):
+            return overrides
+        return override.whole(overrides, self._tops, self._keys)
+
+    @cached_property
+    def _tops(self) -> frozenset[str]:
+        """The keys at the top of the file's kind."""
+        try:
+            kind = kind_for(self.document)
+        except ScenarioError:
+            return frozenset(self.document.data)
+        return frozenset({*value_hints(kind.Spec), *self.document.data})
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """Every key of the scenario as it is in its files, in full."""
+        scenario, _ = _built(self.document.copy(), self.path)
+        return [] if scenario is None else scenario.every_key()
 
 
 def template(name_or_path: str | os.PathLike[str]) -> Template:
@@ -220,6 +245,12 @@ def _all(paths: Iterable[Path], overrides: Sequence[str] = ()) -> list[Spec]:
             templates += _templates(path)
         except ScenarioError as error:
             faults += error.faults
+    if templates and overrides:  # a short key means the same for all that have it
+        found = zip(*(one.lengthened(overrides) for one in templates), strict=True)
+        overrides = [
+            next((long for long in some if isinstance(long, str) and long != option), option)
+            for option, some in zip(overrides, found, strict=True)
+        ]
     roles = [_roles(one, overrides) for one in templates] if overrides else []
     useful = {option for option in overrides if any(override.concerns(option, r) for r in roles)}
     scenarios: list[Spec] = []

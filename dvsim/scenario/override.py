@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from dvsim.errors import Fault
@@ -57,6 +58,58 @@ def concerns(option: str, roles: Mapping[str, str | None]) -> bool:
         return False
     kind = roles[str(path[1])]
     return kind is None or len(path) == 2 or path[2] in (*KINDS[kind], *CARD_HEAD)
+
+
+def begins(option: str, tops: Container[str]) -> bool:
+    """Return whether an option names a key from the top of a file on, or none at all."""
+    path, equals, _ = _split(option)
+    return not equals or path[0] in tops or path[0] in _FIXED
+
+
+def whole(options: Iterable[str], tops: Container[str], keys: Sequence[str]) -> list[str | Fault]:
+    """Return options with full keys in the place of ends of keys that only one key has.
+
+    Parameters
+    ----------
+    options
+        As for `apply`.
+    tops
+        Keys at the top of the file; what begins with one of them is a full key already.
+    keys
+        The full keys that there are.
+
+    Returns
+    -------
+    list of str or Fault
+        One for each option: as it is if it fits no key, a fault if several keys end so, or if one
+        nearly does.
+
+    Examples
+    --------
+    >>> keys = ["system.card.threads", "system.bridge.threads", "system.bridge.sockets"]
+    >>> whole(["bridge.threads=2", "sockets=2"], ["system"], keys)
+    ['system.bridge.threads=2', 'system.bridge.sockets=2']
+    >>> for fault in whole(["threads=2", "bridge.socket=2"], ["system"], keys):
+    ...     print(fault)
+    --set: threads: is the end of 'system.card.threads', 'system.bridge.threads'
+    --set: bridge.socket: unknown key; did you mean 'system.bridge.sockets'?
+    """
+    return [one if begins(one, tops) else _lengthened(one, keys) for one in options]
+
+
+def _lengthened(option: str, keys: Sequence[str]) -> str | Fault:
+    path, _, text = _split(option)
+    short = dotted(path)
+    fitting = [key for key in keys if key.endswith(f".{short}")]
+    if len(fitting) == 1:
+        return f"{fitting[0]}={text}"
+    if fitting:
+        listed = ", ".join(f"'{key}'" for key in fitting)
+        return COMMAND_LINE.fault(path, f"is the end of {listed}")
+    depth = len(path)
+    ends = {".".join(key.split(".")[-depth:]): key for key in keys}
+    near = get_close_matches(short, ends, 1)
+    return COMMAND_LINE.fault(path, "unknown key", ends[near[0]]) if near else option
 
 
 def _split(option: str) -> tuple[KeyPath, str, str]:

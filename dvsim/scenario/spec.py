@@ -18,7 +18,7 @@ from itertools import product
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
 
-from dvsim.scenario.fields import Name, Text, remembered
+from dvsim.scenario.fields import Name, Text, remembered, spelled
 from dvsim.scenario.types import Card
 
 LONGEST = 40  # characters of a value in a message
@@ -128,6 +128,19 @@ class Spec(Table):
     def tables(self) -> Iterator[tuple[tuple[str, ...], Any]]:
         """Yield the tables that there are, those inside others after them, each with its path."""
         yield from _tables(self, ())
+
+    def every_key(self) -> list[str]:
+        """Return the full names of all keys, in the order of the file: tables, then parameters."""
+        keys = []
+        for path, table in self.tables():
+            for one in fields(table):
+                name, value = spelled(type(table), one.name), getattr(table, one.name)
+                inside = value.parameters if isinstance(value, Card) else ()
+                if not isinstance(value, Table):
+                    keys += [
+                        ".".join((*path, *more)) for more in ((name,), *((name, i) for i in inside))
+                    ]
+        return keys
 
     def has(self, key: str) -> bool:
         """Return whether there is a table with a key of this name."""
