@@ -49,6 +49,7 @@ def open() -> Card:
 class Card(Closing):
     """An open card, made by `open`. Threads may share it.
 
+    `number` is its own number in the job, from 0; `cards` says how many the job has.
     Every method raises a `VicError` if the call of vic.h fails; the header says when it does.
     """
 
@@ -56,7 +57,8 @@ class Card(Closing):
         self._ffi, self._lib = libvic()
         self._card = handle
         self._transfers: set[Transfer] = set()
-        self._timed = self.query_attr().mode == 1
+        attr = self.query_attr()
+        self.number, self.cards, self._timed = attr.card, attr.cards, attr.mode == 1
         self._events = Events(self.event_fd)
 
     def __exit__(

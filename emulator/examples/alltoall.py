@@ -18,7 +18,7 @@ class Mesh:
 
     def __init__(self, card: vic.Card, most: int) -> None:
         self.card = card
-        self.me, self.cards = card.query_attr().card, card.query_attr().cards
+        self.me, self.cards = card.number, card.cards
         self.buffer, self.counter = [], []
         for _ in range(2):
             self.buffer.append(card.alloc(most * self.cards))

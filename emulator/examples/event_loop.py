@@ -33,7 +33,7 @@ async def main(card: vic.Card) -> None:
 with vic.open() as card:
     card.counter_set(0, 1)
     card.barrier()  # everybody has preset
-    if card.query_attr().card == 0:
+    if card.number == 0:
         asyncio.run(main(card))
     else:
         for number in range(3):

@@ -38,7 +38,7 @@ class Sum:
 
     def __init__(self, card: vic.Card) -> None:
         self.card, self.turn = card, 0
-        self.cards, self.number = card.query_attr().cards, card.query_attr().card
+        self.cards, self.number = card.cards, card.number
         self.slots = card.alloc(2 * self.cards)
         self.counter = [card.counter_alloc(), card.counter_alloc()]
         for counter in self.counter:

@@ -17,7 +17,7 @@ class Table:
     """What two cards play with."""
 
     def __init__(self, card: vic.Card, most: int) -> None:
-        self.card, self.me = card, card.query_attr().card
+        self.card, self.me = card, card.number
         self.buffer, self.counter = card.alloc(most), card.counter_alloc()
 
     def catch(self, words: np.ndarray, *, read: bool) -> None:
@@ -57,7 +57,7 @@ def main() -> None:
     """Play all sizes."""
     rounds, most = argument(1, 1000), argument(2, 4096)
     with vic.open() as card:
-        if card.query_attr().cards < 2:
+        if card.cards < 2:
             raise SystemExit("pingpong: needs two cards")
         table = Table(card, most)
         sums = Sum(card)

@@ -95,7 +95,8 @@ def test_no_headers_are_no_headers(installed):
 
 
 def test_words_go_out_and_come_back(card):
-    assert card.query_attr().cards == 1
+    assert card.query_attr().cards == card.cards == 1
+    assert card.query_attr().card == card.number == 0
     first = card.alloc(100)
     second = card.alloc(1)
     assert (first, second) == (0, 104)
