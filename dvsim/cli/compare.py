@@ -40,7 +40,14 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Of each name the last so many runs, in the order in which they were made.",
 )
-@click.option("--out", type=HtmlPage(), help="An HTML page with ratios, distributions and curves.")
+@click.option(
+    "--report",
+    "--out",
+    "out",
+    metavar="FILE",
+    type=HtmlPage(),
+    help="An HTML page with ratios, distributions and curves.",
+)
 @json_option
 def compare(
     names: tuple[str, ...], root: Path, last: int | None, out: Path | None, as_json: bool

@@ -135,7 +135,7 @@ def test_json_has_every_value_with_its_interval(kept):
 def test_the_page_overlays_distributions_and_series(kept, tmp_path):
     root, _, _, _ = kept
     page = tmp_path / "compared.html"
-    done = dvsim("compare", "h3/fdr-8", "--runs", root, "--out", page)
+    done = dvsim("compare", "h3/fdr-8", "--runs", root, "--report", page)
     assert done.stdout.splitlines()[-1] == f"report: {page}"
     text = page.read_text(encoding="utf-8")
     assert "2 runs side by side" in text

@@ -78,7 +78,7 @@ def said(*words):
 @pytest.mark.parametrize("verb", ["report", "compare"])
 def test_an_old_folder_is_refused_by_name_with_both_versions_and_what_to_do(name, verb, tmp_path):
     folder, page = HERE / "old" / name, tmp_path / "page.html"
-    names = {"report": [folder, "--output"], "compare": [folder, folder, "--out"]}[verb]
+    names = {"report": [folder, "--output"], "compare": [folder, folder, "--report"]}[verb]
     code, text = said(verb, *names, page)
     assert code == 1
     assert text.startswith(f"{folder} {REASONS[name]}")
