@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -29,6 +30,9 @@ UNGUARDED = (
     "worker processes import the script that starts them: put its calls of dvsim below "
     "`if __name__ == '__main__':`, or say workers=1"
 )
+ENDED_S = 5.0
+"""Within which all workers have ended once one has died."""
+
 EXIT_UNGUARDED = 86
 """How a worker ends that would start workers because it imports the script."""
 
@@ -192,8 +196,18 @@ class Workers:
         try:
             yield
         except BrokenProcessPool as error:
-            ends = [child.exitcode for child in self._context.started if child.pid is not None]
-            raise RunFailed(UNGUARDED if EXIT_UNGUARDED in ends else DIED) from error
+            raise RunFailed(UNGUARDED if self._unguarded() else DIED) from error
+
+    def _unguarded(self) -> bool:
+        """Return whether a worker ended because it imports the script that starts workers."""
+        children = [child for child in self._context.started if child.pid is not None]
+        end = time.monotonic() + ENDED_S
+        while time.monotonic() < end:
+            ends = [child.exitcode for child in children]
+            if None not in ends:
+                break
+            time.sleep(0.01)  # the pool's own thread is about to end them
+        return EXIT_UNGUARDED in [child.exitcode for child in children]
 
 
 def pooled(

@@ -393,7 +393,7 @@ class Card(Closing):
             return error_of(Status.ECLOSED, f"{name}: {strerror(Status.ECLOSED)}")
         shown = ", ".join(f"{key}={value}" for key, value in arguments.items() if key[0] != "_")
         text = f"{name}({shown}): {strerror(status)}"
-        if status in (Status.EINVAL, Status.ENOSPC):
+        if status in (Status.EINVAL, Status.ENOSPC, Status.EPEER):
             text += f"; {error_detail()}"
         if status == Status.ERANGE:
             text += f"; {self.query_attr().bounds}"

@@ -88,7 +88,7 @@ def test_the_card_says_what_it_was_fitted_to(fitted, lab):
     digest = hashlib.sha256(lab.read_bytes()).hexdigest()[:16]
     assert push.fitted == f"lab.csv (sha256 {digest}): a:64,2048; b:64,2048 B"
     assert push.confidence == "calibrated"
-    for part in ("bench 3", "95 %: push.fixed ", " us to ", "local search from 1 starts", "dvsim "):
+    for part in ("bench 3", "95 %: push.fixed ", " us to ", "local search from 1 starts; dvsim"):
         assert part in push.source
 
 
