@@ -20,7 +20,7 @@ from dvsim.session import run_scenarios
 FITTED, OTHER = (8, 8_192), (2_048, 131_072)
 MESSAGES = {8: 6_000, 2_048: 6_000, 8_192: 4_000, 131_072: 600}
 PATHS = {"dv": True, "fdr": False}  # with confirms or without
-CLEAR = 1.3
+CLEAR, ALIKE = 1.3, 2.0
 
 
 def scenario(path, size, overrides=()):
@@ -77,7 +77,7 @@ def test_larger_messages_take_longer_in_both(closed, path):
     measured, simulated, _ = closed[path]
     assert measured[2_048] < measured[131_072]
     if measured[8_192] > CLEAR * measured[8]:  # else the machine has hidden what bytes cost
-        assert simulated[8] < CLEAR * simulated[2_048]  # both are near the cost of any message
+        assert simulated[8] < ALIKE * simulated[2_048]  # both are near the cost of any message
         assert simulated[131_072] > CLEAR * simulated[2_048]
 
 
