@@ -1,7 +1,8 @@
 """What saturates first and last: lines of points over the load offered to a switch or network.
 
-A point is *saturated* if packets wait, none is refused, and fewer are delivered than offered: the
-queues grow for as long as the run lasts. What is delivered there is what the line carries at most.
+A point is *saturated* if its switch queues packets, refuses none, and delivers fewer than it is
+offered. Its queues then grow for as long as the run lasts, and its throughput is the most that the
+line can carry.
 """
 
 from __future__ import annotations

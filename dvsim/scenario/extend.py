@@ -65,7 +65,7 @@ def read_card_layers(path: Path) -> list[Document]:
 
 
 def _card(document: Document, path: Path, name: str) -> Path:
-    """Return the file of the card that another extends: beside it, or a packaged one.
+    """Return the file of the card that this card extends: in the same folder, or packaged.
 
     Raises
     ------

@@ -20,7 +20,8 @@ from dvsim.session import run_scenarios
 FITTED, OTHER = (8, 8_192), (2_048, 131_072)
 MESSAGES = {8: 6_000, 2_048: 6_000, 8_192: 4_000, 131_072: 600}
 PATHS = {"dv": True, "fdr": False}  # with confirms or without
-CLEAR, ALIKE = 1.3, 2.0
+CLEAR = 1.3
+TRIES = 3
 
 
 def scenario(path, size, overrides=()):
@@ -40,13 +41,12 @@ def scenario(path, size, overrides=()):
 def closed(broker, tmp_path_factory):
     """For each path, once asked for: seconds per message by size, measured and simulated, and text.
 
-    The text is what the verb has said.
+    The text is what the verb has said. What is taken out is measured anew when it is asked for.
     """
-    folder = tmp_path_factory.mktemp("loop")
 
     class Closed(dict):
         def __missing__(self, path):
-            self[path] = close_loop(path, broker, folder)
+            self[path] = close_loop(path, broker, tmp_path_factory.mktemp("loop"))
             return self[path]
 
     return Closed()
@@ -74,10 +74,21 @@ def close_loop(path, broker, folder):
 
 @pytest.mark.parametrize("path", PATHS)
 def test_larger_messages_take_longer_in_both(closed, path):
-    measured, simulated, _ = closed[path]
+    for left in reversed(range(TRIES)):  # other work on the machine can spoil a measurement
+        measured, simulated, _ = closed[path]
+        try:
+            larger_take_longer(measured, simulated)
+            break
+        except AssertionError:
+            if not left:
+                raise
+            del closed[path]
+
+
+def larger_take_longer(measured, simulated):
     assert measured[2_048] < measured[131_072]
     if measured[8_192] > CLEAR * measured[8]:  # else the machine has hidden what bytes cost
-        assert simulated[8] < ALIKE * simulated[2_048]  # both are near the cost of any message
+        assert simulated[8] < CLEAR * simulated[2_048]  # both are near the cost of any message
         assert simulated[131_072] > CLEAR * simulated[2_048]
 
 

@@ -1,4 +1,4 @@
-"""Is a scenario made for a size that only the laboratory has, and no other run beside it?"""
+"""Does a size that only the laboratory has get a scenario, and is nothing else run?"""
 
 import pytest
 

@@ -115,7 +115,7 @@ def of(rows: Iterable[Row], places: frozenset[int]) -> list[Row]:
 
 
 def headlines(rows: Iterable[Row]) -> dict[int, Row]:
-    """Return the statistic by which a case is told, by place: its mean, or the first one."""
+    """Return one row of each case, by place: its mean, or its first statistic."""
     found: dict[int, Row] = {}
     for row in rows:
         if row.place not in found or row.statistic == "mean":

@@ -153,7 +153,10 @@ def _draws(
 
 
 def _misfit(fitted: Sequence[Row], parameters: int, trials: int) -> float | None:
-    """Return what the fitted cases are off by beyond what runs differ by; None if none is left."""
+    """Return the error of the fit that the spread of runs does not explain.
+
+    None if there are as many parameters as cases, which leaves nothing to estimate it from.
+    """
     told = list(headlines(fitted).values())
     left = len(told) - parameters
     if left < 1:
