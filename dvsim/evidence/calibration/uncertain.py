@@ -110,10 +110,10 @@ def uncertain(
         for k in range(len(best))
     ]
     moved[:, free] = rng.uniform(low[free], high[free], (DRAWS, int(free.sum())))
-    told = list(headlines(used).values())
-    again = _draws(told, rng, extra)
+    means = list(headlines(used).values())
+    again = _draws(means, rng, extra)
     predicted = {}
-    for column, row in enumerate(told):
+    for column, row in enumerate(means):
         change = moved @ slopes[row.place, row.statistic] + again[:, column]
         below, above = np.exp(np.quantile(change, ENDS))
         value = row.simulated
@@ -157,13 +157,13 @@ def _misfit(fitted: Sequence[Row], parameters: int, trials: int) -> float | None
 
     None if there are as many parameters as cases, which leaves nothing to estimate it from.
     """
-    told = list(headlines(fitted).values())
-    left = len(told) - parameters
+    means = list(headlines(fitted).values())
+    left = len(means) - parameters
     if left < 1:
         return None
-    squares = sum(math.log(row.measured / row.simulated) ** 2 for row in told)
-    one = sum(float(_residuals(row).var(ddof=1)) for row in told) / len(told)
-    chance = one * (1 + len(told) / left / trials)  # the error of the search is one of all cases
+    squares = sum(math.log(row.measured / row.simulated) ** 2 for row in means)
+    one = sum(float(_residuals(row).var(ddof=1)) for row in means) / len(means)
+    chance = one * (1 + len(means) / left / trials)  # the error of the search is one of all cases
     return math.sqrt(max(0.0, squares / left - chance))
 
 
