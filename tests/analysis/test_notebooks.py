@@ -78,10 +78,9 @@ def test_a_notebook_holds(notebooks, name, tmp_path):
         assert figures
 
 
-def test_a_page_has_text_tables_figures_and_what_was_printed(tmp_path):
+def test_a_page_has_text_tables_figures_and_what_was_printed(notebooks, tmp_path):
     (tmp_path / "small.py").write_text(SMALL, "utf-8")
-    done = run(tmp_path / "small.py", "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert notebooks([str(tmp_path / "small.py"), "--out", str(tmp_path)]) == 0
     page = (tmp_path / "small.md").read_text("utf-8")
     assert page.startswith("# Small\n\nText & more.\n")
     assert "| size | rate | what |" in page
@@ -95,22 +94,23 @@ def test_a_page_has_text_tables_figures_and_what_was_printed(tmp_path):
     assert {"text/markdown", "image/svg+xml"} <= set(shown)
 
 
-def test_equal_numbers_give_equal_bytes(tmp_path):
+def test_equal_numbers_give_equal_bytes(notebooks, tmp_path):
+    """In one process and in another, whose hashes are others."""
     (tmp_path / "small.py").write_text(SMALL, "utf-8")
-    for out in ("a", "b"):
-        assert run(tmp_path / "small.py", "--out", tmp_path / out).returncode == 0
+    assert notebooks([str(tmp_path / "small.py"), "--out", str(tmp_path / "a")]) == 0
+    assert run(tmp_path / "small.py", "--out", tmp_path / "b").returncode == 0
     pages = [
         {path.name: path.read_bytes() for path in (tmp_path / out).iterdir()} for out in ("a", "b")
     ]
     assert pages[0] == pages[1] and len(pages[0]) == 3
 
 
-def test_a_finding_that_does_not_hold_is_exit_code_3_with_its_line(tmp_path):
+def test_a_finding_that_does_not_hold_is_exit_code_3_with_its_line(notebooks, tmp_path, capsys):
     (tmp_path / "small.py").write_text(SMALL.replace("== 264", "== 265"), "utf-8")
-    done = run(tmp_path / "small.py", "--out", tmp_path)
-    assert done.returncode == 3
-    assert 'small.py", line 17' in done.stderr
-    assert "the sum" in done.stderr
+    assert notebooks([str(tmp_path / "small.py"), "--out", str(tmp_path)]) == 3
+    told = capsys.readouterr().err
+    assert 'small.py", line 17' in told
+    assert "the sum" in told
     assert not (tmp_path / "small.md").exists()
 
 

@@ -15,11 +15,12 @@ from dvsim.cli.main import cli
 
 
 class Done(NamedTuple):
-    """How a command ended, and what it wrote: as `subprocess.CompletedProcess` has it."""
+    """How a command ended, what it wrote on each stream, and on both in order."""
 
     returncode: int
     stdout: str
     stderr: str
+    output: str
 
 
 def dvsim(*arguments: object) -> Done:
@@ -31,7 +32,7 @@ def dvsim(*arguments: object) -> Done:
         result = CliRunner().invoke(cli, [str(word) for word in arguments], prog_name="dvsim")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return Done(result.exit_code, result.stdout, result.stderr)
+    return Done(result.exit_code, result.stdout, result.stderr, result.output)
 
 
 def _beside(command: Sequence[str]) -> NoReturn:
