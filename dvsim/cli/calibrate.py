@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dvsim.evidence.calibration import Calibration
     from dvsim.evidence.calibration.fit import Fitting
 
-TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers", "optuna")
+TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers")
 OPTIONS = {
     "fit": "--fit",
     "hold_out": "--hold-out",
@@ -88,11 +88,6 @@ OPTIONS = {
 @click.option("--scale", type=float, default=0.1, show_default=True, help="Of each trial.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same for all trials.")
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option(
-    "--optuna",
-    is_flag=True,
-    help="Search by Optuna's sampler, for many parameters. Needs vortexsim[optuna].",
-)
 @click.option(
     "--name", default="mine", show_default=True, help="What the names of the cards begin with."
 )

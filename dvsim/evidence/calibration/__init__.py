@@ -12,7 +12,7 @@ and cards that are fitted to measurements:
 target.py     which cases are fitted and which are held out, and the scenario that answers each
 rows.py       measured beside simulated statistics, the distance between them, and the rival
 knobs.py      the numbers of a card that a search may turn, as logarithms
-search.py     a search from several starts, by Nelder-Mead or Optuna, and how well it knows its end
+search.py     a search from several starts, by Nelder-Mead, and how well it knows its end
 uncertain.py  intervals of the parameters, and of what is predicted
 fit.py        from a card to a fitted one
 

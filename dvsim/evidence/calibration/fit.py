@@ -14,15 +14,7 @@ import numpy as np
 from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
 from dvsim.evidence.calibration.rows import Row, mean_error, naive_error, of, simulated_rows
-from dvsim.evidence.calibration.search import (
-    STEP,
-    Known,
-    Outcome,
-    known,
-    require_optuna,
-    search,
-    search_tpe,
-)
+from dvsim.evidence.calibration.search import STEP, Known, Outcome, known, search
 from dvsim.evidence.calibration.target import Data, Target, target_of
 from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
 from dvsim.evidence.numbers import Floats
@@ -46,8 +38,6 @@ class How:
         Of the local search: the card, and others around it.
     replications, scale, seed, workers
         Of each run. The seed is the same in all: equal draws for all that is compared.
-    optuna
-        Search by Optuna's sampler instead of the local search; a start is a study of it.
     """
 
     budget: int = 200
@@ -56,7 +46,6 @@ class How:
     scale: float = 0.1
     seed: int = 1
     workers: int = 1
-    optuna: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,8 +134,6 @@ def fit_card(
     """
     if not 0 <= how.seed < SEED:  # the runs that judge the fit have the next one
         raise ScenarioError([Fault("--seed", None, "", f"is {how.seed}; from 0 to {SEED - 1}")])
-    if how.optuna:
-        require_optuna()
     card = load_card(base)
     target = target_of(card, data, fit, hold_out)
     knobs = knobs_of(card, parameters)
@@ -173,8 +160,7 @@ def fit_card(
         return seen[key]
 
     start, low, high = logs(knobs)
-    look = search_tpe if how.optuna else search
-    result = look(loss, start, low, high, starts=how.starts, budget=how.budget, seed=how.seed)
+    result = search(loss, start, low, high, starts=how.starts, budget=how.budget, seed=how.seed)
     stepped: dict[bytes, list[Row]] = {}
 
     def step(at: Floats) -> float:
@@ -194,8 +180,9 @@ def fit_card(
         for split, places in (("fitted", target.fit), ("held out", target.held_out))
         if places
     }
-    named = "Optuna's TPE" if how.optuna else "local search"
-    source = f"least mean log error of mean, std and quantiles, {named} from {how.starts} starts"
+    source = (
+        f"least mean log error of mean, std and quantiles, local search from {how.starts} starts"
+    )
     fitted = _with_sources(fitted, knobs, doubt, target, f"{source}; {command}")
     title = f"{card.title}; fitted again"
     fitted = replace(fitted, name=f"{name}-{card.kind}", title=title)
