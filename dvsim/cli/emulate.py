@@ -62,7 +62,6 @@ PARAMETERS = (
 @click.option(
     "--trace-limit", metavar="SIZE", help="Of it at most, such as '50 MB': then it is sampled."
 )
-@click.option("--watch", is_flag=True, help="Show the cards on stderr while they work.")
 @click.option("--spread", is_flag=True, help="Timed mode: run on all cores, not on one.")
 @click.option("--prefix", is_flag=True, help="Each line of output begins with its card.")
 @click.option("--cflags", is_flag=True, help="Print the compiler's flags for vic.h.")
@@ -89,7 +88,6 @@ def emulate(
     stats: bool,
     trace: str | None,
     trace_limit: str | None,
-    watch: bool,
     spread: bool,
     prefix: bool,
     cflags: bool,
@@ -136,12 +134,6 @@ def emulate(
     parameters = [] if join is not None else _parameters(card)  # the job has its own
     if trace is not None and trace.endswith(".gz"):
         raise click.UsageError("--trace: vicrun does not compress; name it FILE.json, then gzip it")
-    if watch and join is not None:
-        raise click.UsageError("--watch is of the job, not of a program that joins it")
-    if watch:
-        from dvsim.cli.watched import watch as run_watched
-
-        click.get_current_context().exit(run_watched([*command, *parameters], program))
     become([*command, *parameters, "--", *program])
 
 

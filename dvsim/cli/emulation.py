@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dvsim.cli.watching import CardView
-
 if TYPE_CHECKING:
     from dvsim.emu.asked import Emulation
 
-OPTIONS = ("backend", "urls", "credentials", "clusters", "nodes", "at_least_once", "watch")
+OPTIONS = ("backend", "urls", "credentials", "clusters", "nodes", "at_least_once")
 
 
 def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -56,9 +54,6 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
                 is_flag=True,
                 help="emu: publisher confirms; the paper's test has none.",
             ),
-            click.option(
-                "--watch", is_flag=True, help="emu: show the cards while they work; runs anew."
-            ),
         )
     ):
         decorated = option(decorated)
@@ -84,7 +79,6 @@ def _chosen(
     clusters: int | None,
     nodes: int | None,
     at_least_once: bool,
-    watch: bool,
 ) -> str | Emulation:
     """Return what the options mean.
 
@@ -101,7 +95,6 @@ def _chosen(
         "--url": urls or None,
         "--credentials": credentials,
         "--at-least-once": at_least_once or None,
-        "--watch": watch or None,
         **private,
     }
     wrong: dict[str, object] = {}
@@ -116,12 +109,10 @@ def _chosen(
         raise ScenarioError(faults)
     if backend != "emu":
         return backend
-    view = CardView() if watch else None
     return Emulation(
         clusters=CLUSTERS if clusters is None else clusters,
         nodes=nodes,
         urls=urls,
         credentials=credentials,
         at_least_once=at_least_once,
-        on_cards=view.take if view else None,
     )

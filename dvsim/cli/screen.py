@@ -1,4 +1,4 @@
-"""What only a terminal shows: tables with a heading, a bar that moves, cards at work.
+"""What only a terminal shows: tables with a heading, a bar that moves.
 
 The only module that knows rich, and imported only when a terminal is written to. Everything here
 has a plain counterpart for files and pipes. ``NO_COLOR`` and the width of the terminal are heeded.
@@ -87,7 +87,7 @@ def _grid(table: Table, columns: Sequence[int], indent: int, *, fits: bool) -> G
 
 
 class Screen:
-    """The lower end of a terminal: a bar, and below it a table, drawn over and over in place.
+    """The lower end of a terminal: a bar, drawn over and over in place.
 
     It is there from the first thing that is drawn until it is closed.
     """
@@ -95,55 +95,33 @@ class Screen:
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
         self._live: Live | None = None
-        self._bar: RenderableType | None = None
-        self._table: RenderableType | None = None
         self._lock = threading.RLock()  # progress has a thread of its own
 
     def paint(self, shown: Shown) -> None:
         """Draw the bar of `dvsim.progress`."""
         with self._lock:
-            self._bar = _bar(shown, self._console.width)
-            self._draw()
-
-    def show(self, table: Table, title: str) -> None:
-        """Draw a table, as far as the terminal has room for it."""
-        most = max(1, self._console.height - 6)
-        rows = list(table.rows[:most])
-        left = len(table.rows) - len(rows)
-        shown = Table(table.head, rows, table.right, table.keys)
-        columns = next(shown.parts(self._console.width))
-        more = [Text(f"and {left:,} more", style="dim")] if left else []
-        head = Text(plain(title), style="bold", no_wrap=True, overflow="ellipsis")
-        with self._lock:
-            self._table = Group(head, _grid(shown, columns, 0, fits=True), *more)
-            self._draw()
+            if self._live is None:
+                self._live = Live(
+                    console=self._console,
+                    auto_refresh=False,
+                    transient=True,
+                    redirect_stdout=False,
+                    redirect_stderr=False,
+                )
+                self._live.start()
+            self._live.update(_bar(shown, self._console.width), refresh=True)
 
     def note(self, text: str) -> None:
         """Print something that stays, above."""
         self._console.print(Text(plain(text)), soft_wrap=True)
 
     def close(self) -> None:
-        """Take the bar away; the last table stays, and the cursor is below it."""
+        """Take the bar away."""
         with self._lock:
-            table, self._bar, self._table = self._table, None, None
             if self._live is not None:
                 live, self._live = self._live, None
-                live.transient = table is None
-                live.update(table or Text())
+                live.update(Text())
                 live.stop()
-
-    def _draw(self) -> None:
-        shown = [one for one in (self._bar, self._table) if one is not None]
-        if self._live is None:
-            self._live = Live(
-                console=self._console,
-                auto_refresh=False,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._live.start()
-        self._live.update(Group(*shown), refresh=True)
 
 
 def _bar(shown: Shown, width: int) -> RenderableType:

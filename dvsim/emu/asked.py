@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,10 +46,8 @@ class Emulation:
     at_least_once
         Publisher confirms; without them, as in the paper's test, nobody tells the senders.
     traces
-        Where to leave traces, if they are wanted.
-    on_cards
-        Called with each line of ``vicrun --stats-fd`` while cards work. Both cost the programs a
-        little time, and make it another question.
+        Where to leave traces, if they are wanted. They cost the programs a little time, and make
+        it another question.
     """
 
     clusters: int = CLUSTERS
@@ -58,7 +56,6 @@ class Emulation:
     credentials: Path | None = None
     at_least_once: bool = False
     traces: Traces | None = field(default=None, compare=False)
-    on_cards: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def promise(self) -> str:
@@ -80,9 +77,8 @@ class Emulation:
             if self.urls
             else {"clusters": self.clusters, "nodes": self.nodes}
         )
-        seen = {"traced": self.traces, "watched": self.on_cards}
-        extra = {name: True for name, given in seen.items() if given is not None}
-        return {**where, "promise": self.promise, **extra}
+        traced = {} if self.traces is None else {"traced": True}
+        return {**where, "promise": self.promise, **traced}
 
     def faults(self) -> Iterator[Fault]:
         """Yield what is wrong with it, by option."""
@@ -175,13 +171,6 @@ def unsuited(scenario: Own) -> Iterator[Fault]:
         yield Fault(scenario.name, None, "workload.messages", message)
 
 
-def _unseen(scenarios: list[Own], emulation: Emulation) -> Iterator[Fault]:
-    """Yield a fault for each scenario over TCP whose cards shall be watched."""
-    for scenario in scenarios if emulation.on_cards is not None else ():
-        if kind_of(scenario).emulated and scenario.system.transport != "data-vortex":
-            yield Fault("--watch", None, scenario.name, "has no cards to watch")
-
-
 def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
     receivers = [one.system.receivers for one in scenarios if kind_of(one).emulated]
@@ -214,7 +203,6 @@ def check_emulation(
     faults = [fault for scenario in scenarios for fault in unsuited(scenario)]
     faults += emulation.faults()
     faults += _idle(scenarios, emulation)
-    faults += _unseen(scenarios, emulation)
     for option, value in others.items():
         if value is not None:
             message = "is for backend sim; an emulated run has its own processes"

@@ -31,8 +31,6 @@ class Child:
         Set in addition to that of this process.
     talks
         Whether stdin and stdout are pipes of text; else they lead nowhere.
-    keeps
-        Further descriptors that it gets, under their own numbers.
     """
 
     def __init__(
@@ -42,7 +40,6 @@ class Child:
         *,
         environment: Mapping[str, str] | None = None,
         talks: bool = False,
-        keeps: Sequence[int] = (),
     ) -> None:
         self.name, self.command = name, list(command)
         self.usage_s = 0.0  # CPU seconds of it and what it has waited for, once it has ended
@@ -58,7 +55,6 @@ class Child:
                 bufsize=1,
                 env={**os.environ, **(environment or {})},
                 start_new_session=True,
-                pass_fds=keeps,
             )
         except OSError as error:
             self._errors.close()

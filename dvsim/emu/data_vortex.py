@@ -21,7 +21,6 @@ from dvsim.emu.asked import Emulation
 from dvsim.emu.child import Child
 from dvsim.emu.drain import Sent
 from dvsim.emu.left import leave_bridges, trace_options
-from dvsim.emu.lines import CardLines
 from dvsim.emu.sending import Sending
 from dvsim.emu.site import Watch
 from dvsim.emu.stats import Stats
@@ -47,24 +46,21 @@ def send(
         If a program or a broker fails.
     """
     traces, confirms = emulation.traces, emulation.at_least_once
-    with closing(PrivateFolder(prefix=PREFIX)) as private, CardLines(emulation.on_cards) as lines:
+    with closing(PrivateFolder(prefix=PREFIX)) as private:
         folder = private.path
-        seen = [*_words(trace_options(traces)), *_words(lines.options)]
-        command = _job(scenario, queues, seed, confirms, folder, seen)
+        command = _job(
+            scenario, queues, seed, confirms, folder, list(_words(trace_options(traces)))
+        )
         target = queues[0].target
         job = Child(
             "the job of emulated cards",
             command,
             environment={"VICBRIDGE_USER": target.user, "VICBRIDGE_PASSWORD": target.password},
-            keeps=lines.keeps,
         )
-        lines.started()
         try:
             while job.ended() is None:
                 watch.look()
-                lines.read()
                 time.sleep(STEP_S)
-            lines.read()
             if job.ended() != 0:
                 raise job.failed()
             stats = [Stats(_stats(folder, queue)) for queue in queues]

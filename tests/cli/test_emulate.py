@@ -32,6 +32,12 @@ def test_returns_the_exit_code_of_the_program():
     assert emulate("-n", "2", "no-such-program").returncode == 127
 
 
+def test_a_compressed_trace_is_refused():
+    done = emulate("-n", "1", "--trace", "t.json.gz", "--", "true")
+    assert done.returncode == 2
+    assert "vicrun does not compress" in done.stderr
+
+
 def test_options_behind_the_program_are_its_own():
     done = emulate("-n", "1", "echo", "--stats", "-n")
     assert done.stdout == "--stats -n\n"
