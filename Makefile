@@ -8,7 +8,7 @@ SOURCE := setup.cfg setup.py pyproject.toml $(NATIVE) $(shell find dvsim models/
 DEMO   := build/demo
 TOOLS  := build/tools
 
-.PHONY: help demo test check test-hostile lint claims bench fuzz soak coverage mutants docs man dist lock install clean
+.PHONY: help demo test check test-hostile lint claims bench fuzz soak coverage mutants docs dist lock install clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -64,10 +64,6 @@ mutants: $(VENV)/editable ## 330 small changes of models/ and the claims logic: 
 docs: $(VENV)/editable ## these pages as a site, and the notebooks: build/site, build/analysis
 	$(BIN)/python analysis/run.py
 	$(BIN)/python -m mkdocs build --strict
-
-man: $(VENV)/editable ## manual pages: build/man
-	$(BIN)/python -m dvsim.cli.manual build/man
-	cp emulator/bridge/vicbridge.1 build/man
 
 dist: $(TOOLS)/installed ## wheel and source distribution, checked and tried on Python 3.11 and the newest: dist
 	$(TOOLS)/bin/python tests/dist/make.py
