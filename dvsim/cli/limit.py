@@ -212,8 +212,8 @@ def _plain_probe(probe: Probe) -> dict[str, Any]:
             if math.isnan(found.value)
             else {
                 "value": found.value,
-                "low": _bound(found.value - found.half),
-                "high": _bound(found.value + found.half),
+                "low": _bound(found.low),
+                "high": _bound(found.high),
             }
             for name, found in probe.estimates.items()
         },

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dvsim.cli.terminal import say, wrapped
 
 if TYPE_CHECKING:
-    from dvsim.results.measures import Interval
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
+    from dvsim.results.statistics import Estimate
     from dvsim.results.whatif import Answer
 
 INDENT = "  "
@@ -123,5 +123,5 @@ def _finite(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _interval(given: Interval | None) -> dict[str, float] | None:
-    return None if given is None else given._asdict()
+def _interval(given: Estimate | None) -> dict[str, float] | None:
+    return None if given is None else {"value": given.value, "half": given.half}

@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from dvsim.errors import Fault, ScenarioError
-from dvsim.results.interval import CONFIDENCE, half_width
+from dvsim.results.statistics import CONFIDENCE, Estimate, estimate
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError
 from dvsim.scenario.units import parse
@@ -32,14 +30,6 @@ EXAMPLE = "write for example 'acceptance > 0.99'"
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A mean over replications, and half of its interval; infinite where one run alone has it."""
-
-    value: float
-    half: float
-
-
-@dataclass(frozen=True)
 class Term:
     """One comparison of a metric with a number in its unit; `unit` is empty where it has none."""
 
@@ -56,7 +46,7 @@ class Term:
         """
         if math.isnan(found.value):
             return "holds"
-        low, high = found.value - found.half, found.value + found.half
+        low, high = found.low, found.high
         if self.sign in ("<", "<="):  # as if turned around at zero
             low, high, bound = -high, -low, -self.bound
         else:
@@ -141,15 +131,11 @@ def parse_criterion(text: str, metrics: Mapping[str, str]) -> Criterion:
     return Criterion(tuple(terms))
 
 
-def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    """Return the mean of a metric over replications; not a number if no replication has one."""
-    known = np.array([value for value in values if not math.isnan(value)])
-    if not known.size:
-        return Estimate(math.nan, 0.0)
-    if known.size == 1:
-        return Estimate(float(known[0]), math.inf)
-    half = half_width(known.size, known.std(ddof=1), confidence)
-    return Estimate(float(known.mean()), float(half))
+def deciding(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the estimate of a metric; the interval is infinite where one run alone has a value."""
+    found = estimate(values, confidence)
+    alone = sum(not math.isnan(value) for value in values) == 1
+    return Estimate.around(found.value, math.inf) if alone else found
 
 
 def _number(text: str, unit: str) -> float | None:

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dvsim.backends.pool import Workers, default_workers
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import Kind, Reading, kind_of
 from dvsim.limit.axis import Axis, Whole
-from dvsim.limit.criterion import Criterion, Estimate, Verdict, estimate
-from dvsim.results.interval import CONFIDENCE
+from dvsim.limit.criterion import Criterion, Verdict, deciding
+from dvsim.results.statistics import CONFIDENCE, Estimate
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec
 
@@ -218,11 +218,11 @@ class _Search:
 
     def _estimate(self, metric: str, runs: Sequence[Reading]) -> Estimate:
         """Estimate a metric, with the error of the flow level where it is known."""
-        found = estimate([run.metrics[metric] for run in runs], confidence_of(self.replications))
+        found = deciding([run.metrics[metric] for run in runs], confidence_of(self.replications))
         if runs[0].fidelity == "cycle" or metric not in FLOW_ERRORS:
             return found
-        error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs)
-        return replace(found, half=found.half + error * abs(found.value))
+        error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs) * abs(found.value)
+        return Estimate(found.value, found.low - error, found.high + error)
 
     def _measure(self, setting: Any, numbers: range) -> list[Reading]:  # noqa: ANN401
         tasks = [(setting, self.seed, number) for number in numbers]

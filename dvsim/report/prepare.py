@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dvsim.results.changed import changes_of
+from dvsim.results.statistics import Estimate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, ORANGE, YELLOW = "#56B4E9", "#E69F00", "#F0E442"
 OTHER_COLOURS = (GREEN, PURPLE, SKY, ORANGE, YELLOW)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """Mean over replications of a statistic, and its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

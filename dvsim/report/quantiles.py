@@ -9,8 +9,9 @@ from typing import Any
 
 from dvsim.report.axes import GREY, layout, log_axis_with_zero
 from dvsim.report.drawing import Drawing, draw
-from dvsim.report.prepare import Entry, Estimate, size_text
+from dvsim.report.prepare import Entry, size_text
 from dvsim.results.amounts import number_text
+from dvsim.results.statistics import Estimate
 
 STATISTICS = ("mean", "25%", "50%", "75%", "90%", "95%", "99%", "max")
 SYMBOLS = ("circle", "square", "triangle-up", "diamond")

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dvsim.kinds.base import OWN, kind_named
-from dvsim.results.interval import half_width, lower_end
+from dvsim.results.statistics import Estimate, estimate
 from dvsim.scenario.find import natural
 from dvsim.scenario.spec import Spec, plain
-
-
-class Estimate(NamedTuple):
-    """Mean over replications and its 95 % interval, which is the value itself of one."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -75,18 +67,6 @@ def of_points(
         inner = {key: _plain(value) for key, value in keys.items()}
         found.append(Keyed(inner, results, note=note_of(notes[rows].tolist())))
     return found
-
-
-def estimate(values: Sequence[float]) -> Estimate:
-    """Return the mean of the replications that have a value, with its interval."""
-    known = [value for value in values if value == value]  # noqa: PLR0124 - not a number
-    if not known:
-        return Estimate(float("nan"), float("nan"), float("nan"))
-    mean = float(np.mean(known))
-    if len(known) == 1:
-        return Estimate(mean, mean, mean)
-    half = float(half_width(len(known), np.std(known, ddof=1)))
-    return Estimate(mean, float(lower_end(mean, half)), mean + half)
 
 
 def note_of(notes: Sequence[str]) -> str:

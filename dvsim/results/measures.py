@@ -8,22 +8,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dvsim.results.amounts import amount_text, share_text
-from dvsim.results.interval import half_width
 from dvsim.results.paired import change
 from dvsim.results.run import Run
-
-Floats = npt.NDArray[np.float64]
-
-
-class Interval(NamedTuple):
-    """A mean over replications, and half of its 95 % interval; 0 of one replication."""
-
-    value: float
-    half: float
+from dvsim.results.statistics import Estimate, Floats
 
 
 class Measure(NamedTuple):
@@ -44,13 +34,7 @@ class Measure(NamedTuple):
     text: Callable[[float], str]
 
 
-def interval(values: Floats) -> Interval:
-    """Return mean and half of the 95 % interval over replications."""
-    spread = float(values.std(ddof=1)) if values.size > 1 else 0.0
-    return Interval(float(values.mean()), float(half_width(values.size, spread)))
-
-
-def ratio(values: Floats, base: Floats, *, common: bool = True) -> Interval | None:
+def ratio(values: Floats, base: Floats, *, common: bool = True) -> Estimate | None:
     """Return how many times the base they are, replication by replication.
 
     The geometric mean, as `dvsim.results.paired.change` has it, with its least width; half of the
@@ -64,7 +48,7 @@ def ratio(values: Floats, base: Floats, *, common: bool = True) -> Interval | No
     if found is None:
         return None
     half = 0.0 if found.high is None else found.value * math.log(found.high / found.value)
-    return Interval(found.value, half)
+    return Estimate.around(found.value, half)
 
 
 def _counter(run: Run, kind: str, metric: str) -> pd.Series[float]:

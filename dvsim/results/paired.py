@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.results.interval import CONFIDENCE, half_width
+from dvsim.results.statistics import half_width, student
 
 Each = Mapping[int, float]
 """A value by replication."""
@@ -155,12 +155,10 @@ def _paired(pairs: Floats) -> float:
 
 def _welch(values: Floats) -> float:
     """Return half of Welch's interval of the difference of two means, shape (n, 2)."""
-    from scipy.special import stdtrit
-
     count = len(values)
     shares = np.var(values, axis=0, ddof=1) / count
     together = float(shares.sum())
     if together == 0:
         return 0.0
     freedom = together**2 * (count - 1) / float((shares**2).sum())
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(together)
+    return float(student(freedom)) * math.sqrt(together)

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from dvsim.kinds.base import kind_of
-from dvsim.results.interval import half_width
 from dvsim.results.notebook import block, table
+from dvsim.results.statistics import ends
 from dvsim.scenario.spec import Spec, plain
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
@@ -91,13 +91,13 @@ class PointsStudy:
     def _estimates(self) -> pd.DataFrame:
         groups = self.points.groupby("point")[list(self.METRICS)]
         count, mean = groups.count(), groups.mean()
-        half = half_width(np.maximum(count.to_numpy(), 1), groups.std().to_numpy())
+        times = np.maximum(count.to_numpy(), 1)
+        low, high = ends(mean.to_numpy(), times, groups.std().to_numpy())
         shape = mean.shape
         table = self.keys().loc[np.repeat(mean.index.to_numpy(), shape[1])].reset_index()
         table["metric"] = np.tile(list(self.METRICS), shape[0])
         table["value"] = mean.to_numpy().ravel()
-        table["low"] = table["value"] - half.ravel()
-        table["high"] = table["value"] + half.ravel()
+        table["low"], table["high"] = low.ravel(), high.ravel()
         table["unit"] = np.tile(list(self.METRICS.values()), shape[0])
         return table
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
-from dvsim.results.measures import Interval, interval
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run, runs_of
+from dvsim.results.statistics import Estimate, estimate
 from dvsim.results.whatif import answers
 
 STEPS = (3, 5, 8, 12, 18, 30)
@@ -88,14 +86,14 @@ def _questions(results: Sequence[Run | PointsStudy]) -> Mapping[str, tuple[str, 
 
 def _alone(one: Run | PointsStudy) -> tuple[str, float]:
     if isinstance(one, Run):
-        return "rate", _share(interval(np.array(list(one.rates.values()))) if one.rates else None)
+        return "rate", _share(estimate(one.rates.values()))
     metric = one.SHOWN[0]
     table = one.table()
     pairs = zip(table[metric].tolist(), table[f"± {metric}"].tolist(), strict=True)
-    return metric, max(_share(Interval(value, half)) for value, half in pairs)
+    return metric, max(_share(Estimate.around(value, half)) for value, half in pairs)
 
 
-def _share(known: Interval | None) -> float:
+def _share(known: Estimate | None) -> float:
     """Return half of an interval over its value; 0 of nothing, and of what is not a number."""
     if known is None or not known.value > 0:
         return 0.0

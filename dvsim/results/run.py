@@ -15,9 +15,9 @@ from dvsim.kinds.base import kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.amounts import Amount
 from dvsim.results.changed import changes_of
-from dvsim.results.keyed import estimate
 from dvsim.results.notebook import block, number, table
 from dvsim.results.stages import Limit, busiest, limit_of
+from dvsim.results.statistics import estimate
 from dvsim.results.summary import SYSTEM, as_table, estimates, rate_of, summary_columns
 
 if TYPE_CHECKING:
@@ -117,13 +117,13 @@ class Run:
     @cached_property
     def rate(self) -> Amount:
         """The mean of `rates` with its interval; not a number without samples."""
-        return Amount(*estimate(list(self.rates.values())), "msg/s")
+        return Amount(*estimate(self.rates.values()), "msg/s")
 
     @property
     def payload_rate(self) -> Amount:
         """The rate in bytes of messages per second."""
         size = self.scenario.workload.message_bytes
-        return Amount(*estimate([rate * size for rate in self.rates.values()]), "B/s")
+        return Amount(*estimate(rate * size for rate in self.rates.values()), "B/s")
 
     @cached_property
     def limit(self) -> Limit | None:

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
 
 from dvsim.results.changed import changes_of
-from dvsim.results.interval import half_width, lower_end
 from dvsim.results.paired import Change, Each, Kind, change
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
+from dvsim.results.statistics import Estimate, estimate
 
 Result = Run | PointsStudy
-
-
-class Value(NamedTuple):
-    """Mean over replications of a statistic, and its 95 % interval (the value itself of one)."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -38,7 +27,7 @@ class Sides:
         compare.
     """
 
-    values: tuple[Value | None, ...]
+    values: tuple[Estimate | None, ...]
     changes: tuple[Change | None, ...]
 
 
@@ -79,14 +68,6 @@ def names_of(results: Sequence[Result]) -> list[str]:
     return names
 
 
-def value_of(each: Each) -> Value:
-    """Return the mean over replications, at least one, with its interval."""
-    known = np.array(list(each.values()))
-    half = float(half_width(known.size, known.std(ddof=1) if known.size > 1 else 0.0))
-    mean = float(known.mean())
-    return Value(mean, float(lower_end(mean, half)), mean + half)
-
-
 def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Sides:
     """Put the values of results side by side.
 
@@ -99,7 +80,7 @@ def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) 
     share
         Shares are subtracted, not divided; so is everything if one of the results has 0.
     """
-    values = tuple(value_of(one) if one else None for one in each)
+    values = tuple(estimate(one.values()) if one else None for one in each)
     nothing = any(one is not None and one.value == 0 for one in values)
     kind: Kind = "difference" if share or nothing else "ratio"
     changes = [

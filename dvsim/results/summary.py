@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.kinds.rabbitmq.spec import Column, Scenario
-from dvsim.results.interval import half_width, lower_end
+from dvsim.results.statistics import ends
 
 QUANTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
 STATISTICS = ("count", "mean", "std", "min", *QUANTILES, "max", "empty")
@@ -177,17 +177,14 @@ def estimates(summary: pd.DataFrame) -> pd.DataFrame:
 
     Notes
     -----
-    The interval is that of `dvsim.results.interval`, over n replications. No rate and no share is
-    negative, so its lower end is 0 at least, where few replications differ much; the upper end
-    says how wide it is.
+    The interval is that of `dvsim.results.statistics.ends`, over n replications.
     """
     keys = ["column", "reading", "statistic", "unit"]
     per_run = summary.groupby([*keys, "replication"], sort=False)["value"].mean()
     groups = per_run.groupby(level=keys, sort=False)
-    half = half_width(groups.size().to_numpy(), groups.std().to_numpy())
+    count, spread = groups.size().to_numpy(), groups.std().to_numpy()
     table = groups.mean().reset_index()
-    table["low"] = lower_end(table["value"], half)
-    table["high"] = table["value"] + half
+    table["low"], table["high"] = ends(table["value"], count, spread)
     return table[["column", "reading", "statistic", "value", "low", "high", "unit"]]
 
 

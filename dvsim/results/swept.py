@@ -28,7 +28,8 @@ import pandas as pd
 
 from dvsim.errors import RunFailed
 from dvsim.results.kept import MANIFEST, broken, keep, read_checked, read_manifest
-from dvsim.results.keyed import Estimate, in_order
+from dvsim.results.keyed import in_order
+from dvsim.results.statistics import Estimate
 from dvsim.results.table import OtherColumns, from_parquet, to_parquet
 from dvsim.results.versions import other
 from dvsim.scenario.units import value_text

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dvsim.results.amounts import estimate_text
-from dvsim.results.measures import MEASURES, Floats, Interval, interval, ratio
+from dvsim.results.measures import MEASURES, ratio
 from dvsim.results.sides import in_common
 from dvsim.results.stages import Limit
+from dvsim.results.statistics import Estimate, Floats, estimate
 from dvsim.results.whatif_sentence import Gain, sentence
 from dvsim.scenario.units import format_value
 
@@ -45,8 +46,8 @@ class Outcome:
 
     run: Run
     says: str
-    rate: Interval
-    ratio: Interval | None
+    rate: Estimate
+    ratio: Estimate | None
     limit: Limit | None
 
     def also(self, name: str) -> float:
@@ -143,12 +144,12 @@ def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:
         receivers = run.scenario.system.receivers if _whatif(run).rate == "each" else 1
         values = np.array(list(run.rates.values())) / receivers
         times = None if base is None else ratio(values, base, common=in_common([runs[0], run])[1])
-        found.append(Outcome(run, _whatif(run).says, interval(values), times, run.limit))
+        found.append(Outcome(run, _whatif(run).says, estimate(values.tolist()), times, run.limit))
         base = values if base is None else base
     return tuple(found)
 
 
-def rate_text(rate: Interval) -> str:
+def rate_text(rate: Estimate) -> str:
     """Write a rate with its interval, where there is one."""
     return estimate_text(rate.value, rate.half)
 

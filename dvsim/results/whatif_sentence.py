@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from dvsim.results.measures import Interval
+from dvsim.results.statistics import Estimate
 
 UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
 CHANCE = 0.1  # a ratio of one replication that is nearer to 1 may be chance
@@ -24,7 +24,7 @@ class Gain(NamedTuple):
 
     label: str
     says: str
-    ratio: Interval
+    ratio: Estimate
 
 
 def sentence(gains: Sequence[Gain], replications: int) -> str:
@@ -33,7 +33,7 @@ def sentence(gains: Sequence[Gain], replications: int) -> str:
     Examples
     --------
     >>> found = ("8 B", "two", 2), ("8 B", "four", 3.3), ("1 KiB", "two", 2), ("1 KiB", "four", 2)
-    >>> gains = [Gain(label, f"{says} processes", Interval(x, 0)) for label, says, x in found]
+    >>> gains = [Gain(label, f"{n} processes", Estimate.around(x, 0)) for label, n, x in found]
     >>> sentence(gains, 10)
     'Four processes would give all of the gain (x 3.30 at 8 B), at 1 KiB two processes (x 2.00).'
     """
@@ -59,16 +59,16 @@ def sentence(gains: Sequence[Gain], replications: int) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def standing(ratio: Interval, replications: int) -> str:
+def standing(ratio: Estimate, replications: int) -> str:
     """Say whether a ratio to the baseline "rises", "falls", "stays" or is "open".
 
     Examples
     --------
     >>> pairs = (3, 0.1), (0.9, 0.01), (1.004, 0.001), (1.2, 0.4)
-    >>> [standing(Interval(*pair), 10) for pair in pairs]
+    >>> [standing(Estimate.around(*pair), 10) for pair in pairs]
     ['rises', 'falls', 'stays', 'open']
     """
-    value, half = ratio
+    value, half = ratio.value, ratio.half
     least = UNCHANGED if replications > 1 else CHANCE
     if abs(value - 1) > max(least, half):
         return "rises" if value > 1 else "falls"
@@ -97,7 +97,7 @@ def _ends(
     return ", ".join(said)
 
 
-def _as_good(ratio: Interval, most: float) -> bool:
+def _as_good(ratio: Estimate, most: float) -> bool:
     """Say whether a ratio is as far from 1 as the one that is farthest, as far as one can tell."""
     return abs(ratio.value - most) <= max(ALIKE * most, ratio.half)
 
@@ -110,12 +110,12 @@ def _times(one: Gain) -> str:
     return times_text(one.ratio).partition(" ±")[0]
 
 
-def times_text(times: Interval) -> str:
+def times_text(times: Estimate) -> str:
     """Write a ratio with half of its interval, in as many digits as that has.
 
     Examples
     --------
-    >>> times_text(Interval(3.968, 0.021)), times_text(Interval(1.0, 0.0))
+    >>> times_text(Estimate.around(3.968, 0.021)), times_text(Estimate.around(1.0, 0.0))
     ('x 3.97 ± 0.02', 'x 1.00')
     """
     places = 2 if times.half >= 0.005 or not times.half else 3

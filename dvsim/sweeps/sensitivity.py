@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dvsim.asked import check_asked
 from dvsim.errors import Fault, RunFailed, ScenarioError
-from dvsim.results.interval import CONFIDENCE
+from dvsim.results.statistics import middle_share
 from dvsim.results.swept import Swept
 from dvsim.sweeps.plan import Point, power_of_two
 from dvsim.sweeps.ranges import Range
@@ -126,8 +126,7 @@ def _of_result(name: str, values: Floats, ranges: Sequence[Range], seed: int) ->
     first, total = _sobol(values)
     draws = np.random.default_rng(seed).integers(samples, size=(RESAMPLES, samples))
     again = np.array([_sobol(values[:, chosen]) for chosen in draws])  # resample, order, key
-    edge = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(again, [edge, 1 - edge], axis=0)
+    low, high = middle_share(again)
     return [
         Index(
             name, one.key, one.text,

@@ -4,14 +4,15 @@ import pytest
 
 from dvsim.cli.limit import _lines, answer, flow_text
 from dvsim.kinds.base import kind_named
-from dvsim.limit.criterion import Estimate, parse_criterion
+from dvsim.limit.criterion import parse_criterion
 from dvsim.limit.search import Limit, Probe
+from dvsim.results.statistics import Estimate
 
 BOTH = parse_criterion("throughput > 0.2 and p99 < 9", kind_named("switch").metrics(None))
 
 
 def probe(value, verdict, notes="", fidelity="cycle"):
-    found = {"throughput": Estimate(0.25, 0.01), "p99": Estimate(float("nan"), 0.0)}
+    found = {"throughput": Estimate.around(0.25, 0.01), "p99": Estimate.around(float("nan"), 0.0)}
     return Probe(value, 40, found, verdict, notes, fidelity)
 
 

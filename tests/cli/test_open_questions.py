@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from dvsim.cli.main import cli
 from dvsim.cli.whatif import answers_json
 from dvsim.kinds.load import load_campaign
-from dvsim.results.measures import Interval
+from dvsim.results.statistics import Estimate
 from dvsim.results.whatif import answers
 from dvsim.results.whatif_sentence import Gain, sentence, times_text
 from dvsim.session import run_scenarios
@@ -71,7 +71,8 @@ def test_every_figure_of_the_sentence_is_one_of_the_runs(answered, name):
     answer = answered(name)
     told = answer["answer"].lower()
     ratios = {
-        times_text(Interval(**one["ratio"])).partition(" ±")[0] + f" at {one['member']}".lower()
+        times_text(Estimate.around(**one["ratio"])).partition(" ±")[0]
+        + f" at {one['member']}".lower()
         for one in answer["outcomes"]
         if one["ratio"] is not None
     }
@@ -209,7 +210,9 @@ def test_the_sentence_on_the_page_is_that_of_the_table_below_it(name):
             label, *cells = cells
         times = re.search(r"  x ([\d.]+)(?: ± ([\d.]+))?", row)
         if times:
-            found.append(Gain(label, cells[0], Interval(float(times[1]), float(times[2] or 0))))
+            found.append(
+                Gain(label, cells[0], Estimate.around(float(times[1]), float(times[2] or 0)))
+            )
         else:
             assert cells[0] == places[0].says
     assert [one.says for one in found] == [place.says for place in places if place.place]

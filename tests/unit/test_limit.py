@@ -12,8 +12,9 @@ from dvsim.kinds.load import load
 from dvsim.kinds.switch.model import measure
 from dvsim.limit import search
 from dvsim.limit.axis import Continuous, Whole, axis_of
-from dvsim.limit.criterion import Estimate, Term, estimate, parse_criterion
+from dvsim.limit.criterion import Term, deciding, parse_criterion
 from dvsim.limit.search import MOST, confidence_of, find_limits
+from dvsim.results.statistics import Estimate
 
 SWITCH = kind_named("switch")
 METRICS = SWITCH.metrics(None)
@@ -149,7 +150,7 @@ def test_a_verdict_is_certain_over_all_looks_at_it():
     wrong = 0
     for _ in range(300):  # the mean is the number itself: every verdict is wrong
         runs = random.normal(size=MOST)
-        looks = (estimate(runs[:count], confidence_of(10)) for count in (10, 20, 40, 80))
+        looks = (deciding(runs[:count], confidence_of(10)) for count in (10, 20, 40, 80))
         wrong += any(Term("throughput", ">", 0.0).verdict(look) != "undecided" for look in looks)
     assert 0 < wrong <= 300 * 0.05  # with 95 % at each look it is 11 %
 
@@ -194,26 +195,26 @@ def test_a_value_that_the_switch_refuses_is_told(tmp_path):
     ],
 )
 def test_an_interval_must_lie_on_one_side(sign, value, half, verdict):
-    assert Term("throughput", sign, 1.0).verdict(Estimate(value, half)) == verdict
+    assert Term("throughput", sign, 1.0).verdict(Estimate.around(value, half)) == verdict
 
 
 def test_all_comparisons_must_hold():
     criterion = parse_criterion("throughput > 1 and p99 < 9", METRICS)
-    certain, open_ = Estimate(2, 0.1), Estimate(9, 1)
-    assert criterion.verdict({"throughput": certain, "p99": Estimate(5, 1)}) == "holds"
+    certain, open_ = Estimate.around(2, 0.1), Estimate.around(9, 1)
+    assert criterion.verdict({"throughput": certain, "p99": Estimate.around(5, 1)}) == "holds"
     assert criterion.verdict({"throughput": certain, "p99": open_}) == "undecided"
-    assert criterion.verdict({"throughput": Estimate(0, 0.1), "p99": open_}) == "fails"
+    assert criterion.verdict({"throughput": Estimate.around(0, 0.1), "p99": open_}) == "fails"
 
 
 def test_an_estimate_leaves_out_what_is_no_number():
-    found = estimate([1.0, math.nan, 3.0])
+    found = deciding([1.0, math.nan, 3.0])
     assert found.value == 2
     assert found.half == pytest.approx(12.706205 * 2**0.5 / 2**0.5)
-    assert math.isnan(estimate([math.nan]).value)
+    assert math.isnan(deciding([math.nan]).value)
 
 
 def test_one_run_that_has_a_value_decides_nothing():
-    found = estimate([2.0, math.nan])
+    found = deciding([2.0, math.nan])
     assert (found.value, found.half) == (2, math.inf)
     assert Term("p99", "<", 1.0).verdict(found) == "undecided"
 

@@ -10,7 +10,8 @@ from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import check_file, load, load_campaign
 from dvsim.kinds.rabbitmq.spec import Measure
-from dvsim.results.measures import MEASURES, Interval, interval, ratio
+from dvsim.results.measures import MEASURES, ratio
+from dvsim.results.statistics import Estimate, estimate
 from dvsim.results.whatif import answers
 from dvsim.results.whatif_sentence import Gain, sentence
 from dvsim.scenario import find
@@ -216,7 +217,7 @@ def test_a_change_that_nobody_would_notice_is_none(asked):
 def gains(**ratios):
     """Return gains of one variant after the other: label and ratio, or label, ratio and half."""
     return [
-        Gain(label, says.replace("_", " "), Interval(*ratio))
+        Gain(label, says.replace("_", " "), Estimate.around(*ratio))
         for says, parts in ratios.items()
         for label, *ratio in parts
     ]
@@ -278,7 +279,7 @@ def test_a_ratio_needs_something_to_divide_by(asked):
     assert ratio(some, zero) is None
     assert ratio(zero, some) is None
     assert ratio(some, some[:1]) is None
-    assert interval(some) == (2.0, 0.0)
+    assert (estimate(some).value, estimate(some).half) == (2.0, 0.0)
 
 
 def test_a_ratio_that_hardly_varies_is_not_taken_for_certain():
@@ -287,7 +288,7 @@ def test_a_ratio_that_hardly_varies_is_not_taken_for_certain():
     values = base * [2.0, 2.0, 2.002]
     of_pairs, apart = ratio(values, base), ratio(values, base, common=False)
     assert of_pairs.value == apart.value == pytest.approx(2, rel=1e-3)
-    assert of_pairs.half > 4 * 2 * interval(np.log(values / base)).half
+    assert of_pairs.half > 4 * 2 * estimate(np.log(values / base)).half
     assert apart.half == pytest.approx(5 * of_pairs.half)
     assert ratio(base * 2, base).half == 0  # each of them twice
-    assert ratio(base[:1] * 2, base[:1]) == (2.0, 0.0)
+    assert ratio(base[:1] * 2, base[:1]) == (2.0, 2.0, 2.0)

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from dvsim.evidence.calibration.rows import Row, headlines
 from dvsim.evidence.numbers import Floats
+from dvsim.results.statistics import middle_share
 
 DRAWS = 1000
-ENDS = (0.025, 0.975)
 ROUNDS = 25  # of the reweighted least squares that give least absolute errors
 FLAT = 1e-6  # of a slope: the parameter moves nothing
 
@@ -102,7 +102,7 @@ def uncertain(
     low, high = (np.asarray(ends, dtype=np.float64) - best for ends in bounds)
     moved = np.clip(_least_absolute(jacobian, noise), low, high)
     free = _free(jacobian, len(best))
-    ends = np.quantile(moved, ENDS, axis=0)
+    ends = middle_share(moved)
     ranges = [
         Range(float(best[k] + low[k]), float(best[k] + high[k]), True)
         if free[k]
@@ -115,7 +115,7 @@ def uncertain(
     predicted = {}
     for column, row in enumerate(means):
         change = moved @ slopes[row.place, row.statistic] + again[:, column]
-        below, above = np.exp(np.quantile(change, ENDS))
+        below, above = np.exp(middle_share(change))
         value = row.simulated
         predicted[row.place] = Prediction(row, value, value * float(below), value * float(above))
     return Uncertain(tuple(ranges), predicted, misfit)

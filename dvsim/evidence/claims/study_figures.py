@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ import pandas as pd
 from dvsim.evidence.numbers import number_text
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.results import statistics
 from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
 
@@ -22,17 +22,13 @@ class Missing(Exception):  # noqa: N818 - caught and turned into a verdict, neve
     """A figure that a run does not have; the text names it."""
 
 
-class Estimate(NamedTuple):
-    """A metric of a point of a study, with its 95 % interval over replications."""
-
-    value: float
-    low: float
-    high: float
+class Estimate(statistics.Estimate):
+    """A metric of a point of a study, as claims write it."""
 
     @property
     def text(self) -> str:
         """The value and half of the interval, for people."""
-        return f"{number_text(self.value)} ± {number_text(self.high - self.value)}"
+        return f"{number_text(self.value)} ± {number_text(self.half)}"
 
 
 class StudyFigures:

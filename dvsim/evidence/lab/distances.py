@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dvsim.evidence.numbers import Floats
+from dvsim.results.statistics import CONFIDENCE
 
 LIMIT = 1.358  # times 1 / sqrt(n): 5 % point of the Kolmogorov distribution
 FEW = 5.0  # expected samples that a bin of the G-test needs
@@ -163,9 +164,6 @@ def merged(bins: list[tuple[float, float]]) -> list[tuple[float, float]]:
         last = joined.pop()
         joined.append((last[0] + seen, last[1] + expected))
     return joined
-
-
-CONFIDENCE = 0.95
 
 
 def ranks(share: float, count: int) -> tuple[float, float]:

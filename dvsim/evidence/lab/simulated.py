@@ -12,8 +12,8 @@ from dvsim.evidence.lab.data import Case, Metric, Sample
 from dvsim.evidence.numbers import Floats, statistic
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.rabbitmq.spec import Column, Scenario
-from dvsim.results.interval import half_width
 from dvsim.results.run import Run
+from dvsim.results.statistics import Estimate, estimate
 from dvsim.results.summary import column_rates, column_samples
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Simulated:
     replications
         Independent runs.
     statistics
-        Value, low and high of the 95 % interval over replications, by name; 1/s or s.
+        By name; 1/s or s.
     model
         All samples of all replications, ascending; None where none are kept.
     per_message
@@ -70,7 +70,7 @@ class Simulated:
     message_bytes: int
     sample: Sample
     replications: int
-    statistics: Mapping[str, tuple[float, float, float]]
+    statistics: Mapping[str, Estimate]
     model: Floats | None
     per_message: float
     loop: str
@@ -171,7 +171,7 @@ def of_run(
         message_bytes=run.scenario.workload.message_bytes,
         sample=sample,
         replications=len(kept),
-        statistics={name: _estimate(values) for name, values in runs.items()} if kept else {},
+        statistics={name: estimate(each.tolist()) for name, each in runs.items() if kept},
         model=np.sort(np.concatenate(kept)) if kept else None,
         per_message=per_message,
         loop=run.scenario.loop,
@@ -190,7 +190,7 @@ def of_study(study: MessagingStudy, point: int, case: Case) -> Simulated:
         row = table.loc[[metric], ["value", "low", "high"]].to_numpy(np.float64)[0] * factor
         value, low, high = row.tolist()
         if name in case.statistics and np.isfinite(value):
-            results[name] = (value, low, high)
+            results[name] = Estimate(value, low, high)
             runs[name] = own[metric].dropna().to_numpy(np.float64) * factor
     setting = study.scenario.at(point)
     names = ", ".join(SHOWN[case.metric][name][0] for name in results)
@@ -217,11 +217,3 @@ def _columns(run: Run, labels: Sequence[str]) -> str:
 def _column_text(label: str, column: Column) -> str:
     receiver = f"receiver {column.receiver}" if column.receiver else "the whole system"
     return f"{label} ({receiver}, iteration {', '.join(map(str, column.iterations))})"
-
-
-def _estimate(values: Floats) -> tuple[float, float, float]:
-    """Return mean and 95 % interval over replications."""
-    middle = float(values.mean())
-    deviation = values.std(ddof=1) if values.size > 1 else 0.0
-    half = float(half_width(values.size, deviation))
-    return middle, middle - half, middle + half

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.keyed import Estimate, Keyed, estimate, in_order
+from dvsim.results.keyed import Keyed, in_order
 from dvsim.results.stages import STAGES, Stage, limit_of
+from dvsim.results.statistics import Estimate, estimate
 from dvsim.results.summary import rate_of
 
 _STATISTICS = {"mean": "mean", "50%": "p50", "99%": "p99", "empty": "empty"}
