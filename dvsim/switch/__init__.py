@@ -3,20 +3,40 @@
 switch.py      `Switch`: the argument checks and one call per run
 simulation.py  a switch while it runs, for stepping, own packets and checkpoints
 result.py      what a run has counted; settled.py whether it may be quoted; paths.py single packets
+choices.py     the words of arguments and scenario files
 traffic.py     what enters; trace.py from a file
 faults.py      what can be broken
 wiring.py      where a packet goes that stays on its cylinder
 graph.py       the switch as a NetworkX graph
 checkpoint.py  a simulation in a file
+
+The names below are imported when they are first used: `choices` and `check` are read by everything
+that checks a file, which needs neither NumPy nor the core.
 """
 
-from dvsim.switch.faults import Fault
-from dvsim.switch.paths import Path, Step
-from dvsim.switch.result import SwitchRun
-from dvsim.switch.simulation import Deliveries, Simulation
-from dvsim.switch.switch import Switch
-from dvsim.switch.traffic import replication_seed
+from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dvsim.switch.faults import Fault
+    from dvsim.switch.paths import Path, Step
+    from dvsim.switch.result import SwitchRun
+    from dvsim.switch.simulation import Deliveries, Simulation
+    from dvsim.switch.switch import Switch
+    from dvsim.switch.traffic import replication_seed
+
+_LAZY = {
+    "Deliveries": "simulation",
+    "Fault": "faults",
+    "Path": "paths",
+    "Simulation": "simulation",
+    "Step": "paths",
+    "Switch": "switch",
+    "SwitchRun": "result",
+    "replication_seed": "traffic",
+}
 __all__ = [
     "Deliveries",
     "Fault",
@@ -27,3 +47,9 @@ __all__ = [
     "SwitchRun",
     "replication_seed",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
+    if name not in _LAZY:
+        raise AttributeError(f"module 'dvsim.switch' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"dvsim.switch.{_LAZY[name]}"), name)

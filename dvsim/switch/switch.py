@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.core.vortex_params import EXITS
 from dvsim.switch.check import choice, power_of_two, whole
+from dvsim.switch.choices import CROSSINGS, EXITS
 from dvsim.switch.faults import Fault, check_fault
 from dvsim.switch.traffic import check_offer
-from dvsim.switch.wiring import CROSSINGS
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]

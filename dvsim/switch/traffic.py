@@ -15,23 +15,13 @@ import numpy.typing as npt
 
 from dvsim.core.vortex_params import Ints, VortexParams
 from dvsim.switch.check import choice, share, whole
+from dvsim.switch.choices import INJECTIONS, PATTERNS
 from dvsim.switch.trace import Trace, read_trace
 from dvsim.switch.wiring import GOLDEN, random_order
 
 if TYPE_CHECKING:
     from dvsim.switch.switch import Switch
 
-TRAFFICS = (
-    "uniform",
-    "bit-complement",
-    "transpose",
-    "shuffle",
-    "permutation",
-    "hot-spot",
-    "bursty",
-    "trace",
-)
-INJECTIONS = ("drop", "queue", "saturate", "given")
 MOST_LANES = 65536  # angles times replications, see vortex.h
 _ONE = 1 << 32
 _OWN = {"hot": "hot-spot", "burst": "bursty", "duty": "bursty", "trace": "trace"}
@@ -132,7 +122,7 @@ def check_traffic(
     permutation: Sequence[int] | None,
 ) -> Offer:
     """Check what is offered to ports; `most` replications. ValueError as for `check_offer`."""
-    choice("traffic", traffic, TRAFFICS)
+    choice("traffic", traffic, PATTERNS)
     choice("injection", injection, INJECTIONS)
     given = {"hot": hot, "burst": burst, "duty": duty, "trace": trace, "permutation": permutation}
     for name, value in given.items():

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from dvsim.core.vortex_params import Ints, reversed_heights
 
-CROSSINGS = ("brc", "xor", "random")
 GOLDEN = 0x9E3779B97F4A7C15
 _WORD = (1 << 64) - 1
 _CROSS = 0x63726F7373  # "cross"

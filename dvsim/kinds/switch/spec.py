@@ -28,6 +28,8 @@ from dvsim.scenario.fields import (
 from dvsim.scenario.kinds import Limits
 from dvsim.scenario.quantity import show
 from dvsim.scenario.spec import Spec, Table
+from dvsim.switch.check import power_of_two
+from dvsim.switch.choices import Crossing, Exit, Injection, Pattern
 
 MOST_RECORDED = 200  # packets, and slots, that a report can show moving
 
@@ -37,8 +39,6 @@ Packets = tuple[tuple[int, int, int], ...]
 
 def _height_checked(value: int) -> int:
     """Check a number of heights; the switch says what is wrong and what is nearest."""
-    from dvsim.switch.check import power_of_two
-
     try:
         power_of_two("height", value)
     except ValueError as error:
@@ -123,8 +123,8 @@ class SwitchTable(Table):
         WithJsonSchema({"anyOf": [{"type": "integer"}, ARRAY]}),
         Field(description="a number of angles or the angles"),
     ] = None
-    crossing: Literal["brc", "xor", "random"] = "brc"
-    exit: Literal["angle", "any"] = "angle"
+    crossing: Crossing = "brc"
+    exit: Exit = "angle"
     faults: Annotated[
         tuple[Fault, ...],
         BeforeValidator(_faults_read),
@@ -184,17 +184,8 @@ class TrafficTable(Table):
     slots: Annotated[Whole, Field(ge=1, le=bounds.SLOTS, description="that are counted")]
     warmup: Annotated[Whole, Field(ge=0, le=bounds.SLOTS, description="slots before them")] = 0
     load: Annotated[Share | None, Field(description="packets per slot and input")] = None
-    pattern: Literal[
-        "uniform",
-        "bit-complement",
-        "transpose",
-        "shuffle",
-        "permutation",
-        "hot-spot",
-        "bursty",
-        "trace",
-    ] = "uniform"
-    injection: Literal["drop", "queue", "saturate"] = "drop"
+    pattern: Pattern = "uniform"
+    injection: Injection = "drop"
     hot: Annotated[Hot | None, Field(description="of pattern hot-spot")] = None
     burst: Annotated[Count | None, Field(description="slots; of pattern bursty")] = None
     duty: Annotated[Share | None, Field(description="of pattern bursty")] = None
