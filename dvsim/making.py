@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 
 from dvsim.backends.pool import default_workers
-from dvsim.kinds.base import How, kind_named, kind_of
-from dvsim.results.kept import run_folder
+from dvsim.kinds.base import How, kind_named
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 from dvsim.scenario.spec import Spec
 
 Result = Run | PointsStudy
-
-
-def folder_of(how: How, out: Path, scenario: Spec) -> Path:
-    """Return the folder of an answer."""
-    backend = kind_of(scenario).backend(how)
-    question = how.emulation.question() if backend == "emu" else None
-    asked = (how.version_of(scenario), how.seed, how.replications, backend)
-    return run_folder(out, scenario, *asked, question)
 
 
 def made(

@@ -12,8 +12,9 @@ from dvsim.asked import backend_of, check_asked, check_extent, check_precision
 from dvsim.backends.code import code_version, emulated_version
 from dvsim.emu.asked import Emulation, check_emulation
 from dvsim.kinds.base import How, kind_of
-from dvsim.making import Result, folder_of, made
-from dvsim.results.folder import clear_room, make_room
+from dvsim.making import Result, made
+from dvsim.results.folder import find_kept, folder_of, write_result
+from dvsim.results.kept import clear_room, make_room
 from dvsim.results.precision import STEPS, wider
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
@@ -92,7 +93,7 @@ def run_scenarios(
     missing: dict[str, Spec] = {}
     room: list[Path] = []  # folders that were not there before, the innermost first
     for question, scenario in dict(zip(questions, asked, strict=True)).items():
-        kept = None if out is None or force else kind_of(scenario).find(out, scenario, how)
+        kept = None if out is None or force else find_kept(how, out, scenario)
         if kept is None:
             missing[question] = scenario
         else:
@@ -178,10 +179,8 @@ def run_precisely(
 def _kept(result: Result, out: Path | None, how: How, *, report: bool) -> Result:
     if out is None:
         return result
-    folder, kind = folder_of(how, out, result.scenario), kind_of(result.scenario)
-    page = _page if report and kind.pages else None
-    kept: Result = kind.write(result, folder, page)
-    return kept
+    page = _page if report and kind_of(result.scenario).pages else None
+    return write_result(result, folder_of(how, out, result.scenario), page)
 
 
 def _page(result: Result, path: Path) -> None:

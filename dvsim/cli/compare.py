@@ -86,7 +86,7 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison 
     from dvsim.kinds.base import kind_of
     from dvsim.results.beside import compare as compare_runs
     from dvsim.results.beside_studies import compare_studies
-    from dvsim.results.load import load_result
+    from dvsim.results.folder import load_result
     from dvsim.results.named import folders_of, too_few
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))

@@ -52,7 +52,7 @@ def report(
     """
     from dvsim.evidence.validation import validate
     from dvsim.results.changed import changes_of
-    from dvsim.results.load import load_result
+    from dvsim.results.folder import load_result
 
     runs = [load_result(folder) for folder in folders]
     said = ["dvsim", "report", *map(str, folders)]

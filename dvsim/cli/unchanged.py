@@ -76,12 +76,12 @@ def _kept(
     """Return the kept result of the unchanged scenario, None if there is none that is whole."""
     from dvsim.asked import backend_of
     from dvsim.errors import RunFailed
-    from dvsim.kinds.base import How, kind_of
+    from dvsim.kinds.base import How
+    from dvsim.results.folder import find_kept
 
     version = str(one.manifest.get("version"))
     how = How(version, one.seed, one.replications, backend_of(backend))
     try:
-        found: Run | PointsStudy | None = kind_of(base).find(options.out, base, how)
+        return find_kept(how, options.out, base)
     except RunFailed:  # nobody asked for it
         return None
-    return found

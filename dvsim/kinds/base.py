@@ -36,9 +36,6 @@ DEFAULT = "rabbitmq"
 Own = Any
 """A scenario or a result of a kind itself, of which only that kind knows the class."""
 
-Page = Callable[[Own, Path], object]
-"""Writes the page of a result into a file."""
-
 Questions = Mapping[str, Spec]
 """Scenarios by what they ask, as TOML."""
 
@@ -141,6 +138,8 @@ class Kind:
         Whether backend emu, real programs on this machine, can run them, too.
     always
         Whether every run has every metric; where one is missing nothing was asked of it then.
+    brief_table
+        The one of `tables` from which `keyed` takes the numbers of a result.
     """
 
     name: ClassVar[str]
@@ -151,6 +150,7 @@ class Kind:
     pages: ClassVar[bool] = False
     emulated: ClassVar[bool] = False
     always: ClassVar[bool] = True
+    brief_table: ClassVar[str] = "points"
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
         """Return whether a file that names no kind is of this one."""
@@ -251,20 +251,33 @@ class Kind:
         """Return what makes its results, as their manifests name it."""
         return self.name
 
-    def find(self, out: Path, scenario: Own, how: How) -> Own:
-        """Return the result that is kept as the answer to a question, None if there is none."""
-        raise NotImplementedError
+    @property
+    def backends(self) -> Sequence[str]:
+        """All that `backend` may return."""
+        return (self.name,)
 
     def sized(self, scenario: Own, scale: float | None, emulation: Own) -> Own:
         """Return the scenario with as many messages, or slots, as shall be."""
         return scenario.scaled(1.0 if scale is None else scale)
 
-    def write(self, result: Own, folder: Path, page: Page | None) -> Own:
-        """Keep a result in a folder, with a page unless that is None; return it as it is kept."""
+    @property
+    def tables(self) -> Mapping[str, Mapping[str, str]]:
+        """The tables that are kept of a result, by name, with the types of their columns."""
         raise NotImplementedError
 
-    def contents(self, result: Own) -> Mapping[str, bytes]:
-        """Return the files of a result that count, by name."""
+    def kept(self, result: Own) -> Mapping[str, Any]:
+        """Return the tables of a result, by name, or their columns by name.
+
+        Raises
+        ------
+        RunFailed
+            If they are not what a run must give.
+        """
+        return {name: getattr(result, name) for name in self.tables}
+
+    @property
+    def result(self) -> Callable[..., Own]:
+        """What makes a result of scenario, seed, replications, folder, manifest and `tables`."""
         raise NotImplementedError
 
     def lines(self, result: Own) -> Iterator[Any]:
@@ -278,12 +291,7 @@ class Kind:
             yield ""
 
     def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
-        """Return the columns of the table from which `keyed` takes the numbers of a result."""
-        raise NotImplementedError
-
-    @property
-    def brief_file(self) -> tuple[str, Mapping[str, str]]:
-        """The file of that table, and the types of its columns."""
+        """Return the columns of `brief_table` of a result."""
         raise NotImplementedError
 
     def keyed(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:

@@ -7,10 +7,9 @@ heavy is imported here: a scenario is read and shown without any library that ru
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.kinds.base import How, Kind, Own, Page, Plain, Questions, Reading
+from dvsim.kinds.base import How, Kind, Own, Plain, Questions, Reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,24 +90,6 @@ class PointsKind(Kind):
 
         return studies(self, scenarios, how, workers, progress, command)
 
-    def find(self, out: Path, scenario: Own, how: How) -> PointsStudy | None:
-        """Return the study that is kept as the answer to a question, None if there is none."""
-        from dvsim.results.study_folder import find_study
-
-        return find_study(out, scenario, how.version_of(scenario), how.seed, how.replications)
-
-    def write(self, result: Own, folder: Path, page: Page | None) -> PointsStudy:
-        """Keep a study in a folder."""
-        from dvsim.results.study_folder import write_study
-
-        return write_study(result, folder, page)
-
-    def contents(self, result: Own) -> Mapping[str, bytes]:
-        """Return the files of a study that count, by name."""
-        from dvsim.results.study_folder import study_contents
-
-        return study_contents(result)
-
     def lines(self, result: Own) -> Iterator[Any]:
         """Yield the table of points: their metrics with half of the 95 % interval."""
         from dvsim.kinds.study import lines_of
@@ -118,11 +99,6 @@ class PointsKind(Kind):
     def brief(self, result: Own) -> Mapping[str, Sequence[Any]]:
         """Return the columns of the points."""
         return {str(name): result.points[name].tolist() for name in result.points.columns}
-
-    @property
-    def brief_file(self) -> tuple[str, Mapping[str, str]]:
-        """The file of the points, and the types of its columns."""
-        return "points.parquet", self.tables["points"]
 
     def keyed(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
         """Return the metrics of each point."""

@@ -5,10 +5,10 @@ summary.py   the statistics of each published column, and their intervals over r
 run.py       one run in memory
 points.py    what studies of any kind have in common
 study.py     one study of a switch or network in memory; messaging.py one over hosts
-interval.py  the interval over replications
+statistics.py  means over replications and their intervals
 manifest.py  where a run came from: versions, host, cards, hashes
 table.py     tables to Parquet bytes and back, the same bytes for the same rows
 atomic.py    folders and files that are written whole or not at all
 kept.py      a folder of results, checked when it is read
-folder.py    the folder of a run; study_folder.py that of a study; load.py either
+folder.py    a run or study in its folder
 """

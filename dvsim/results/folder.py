@@ -1,12 +1,13 @@
-"""The run folder: written whole or not at all, and checked when it is read.
+"""The folder of a result: written whole or not at all, and checked when it is read.
 
 ::
 
     runs/h3/dv-8/3f9c21ab04de/      name = what was asked (scenario, version, seed, …)
         scenario.toml               resolved; reloads to an equal scenario
         manifest.json               where it came from, and the hashes of the other files
-        samples.parquet             the same bytes for the same run
-        summary.parquet             statistics and counters; the same bytes too
+        samples.parquet, …          one for each of the `tables` of its kind: of a run samples and
+                                    summary, of a study its points and more; the same bytes for
+                                    the same result
         report.html                 if asked for
 
 A run that is killed, or a disk that is full, leaves nothing that could be taken for a result: see
@@ -14,55 +15,66 @@ A run that is killed, or a disk that is full, leaves nothing that could be taken
 it is named by, was changed by hand: it is neither believed nor replaced until the user says so.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from dvsim.kinds.rabbitmq.spec import Scenario
+import pandas as pd
+
+from dvsim.errors import ScenarioError
+from dvsim.kinds.base import DEFAULT, How, Kind, kind_named, kind_of
 from dvsim.results.kept import (
     SCENARIO,
     another,
     broken,
     check_name,
-    clear_room,
     is_there,
     keep,
-    make_room,
     read_checked,
     read_manifest,
     run_folder,
 )
+from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
-from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS, check_counters, check_samples
-from dvsim.results.summary import SUMMARY_COLUMNS, counters_of
+from dvsim.results.swept import KIND as SWEEP
 from dvsim.results.table import OtherColumns, from_parquet, to_parquet
 from dvsim.results.versions import load_kept, other
 from dvsim.scenario.render import to_toml
+from dvsim.scenario.spec import Spec
 
-__all__ = [
-    "clear_room",
-    "find_run",
-    "load_run",
-    "make_room",
-    "run_contents",
-    "run_folder",
-    "write_run",
-]
-
-SAMPLES, SUMMARY = "samples.parquet", "summary.parquet"
+Result = TypeVar("Result", bound=Run | PointsStudy)
 
 
-def find_run(
+def folder_of(how: How, out: Path, scenario: Spec) -> Path:
+    """Return the folder of the answer to a question."""
+    return run_folder(out, scenario, *_asked(how, scenario))
+
+
+def find_kept(how: How, out: Path, scenario: Spec) -> Run | PointsStudy | None:
+    """Return the result that is kept there, see `find_result`."""
+    return find_result(out, scenario, *_asked(how, scenario))
+
+
+def _asked(how: How, scenario: Spec) -> tuple[str, int, int, str, Mapping[str, Any] | None]:
+    """Return what an answer depends on besides its scenario."""
+    backend = kind_of(scenario).backend(how)
+    emulated = how.emulation.question() if backend == "emu" else None
+    return how.version_of(scenario), how.seed, how.replications, backend, emulated
+
+
+def find_result(
     root: Path,
-    scenario: Scenario,
+    scenario: Spec,
     version: str,
     seed: int,
     replications: int,
     backend: str,
     emulated: Mapping[str, Any] | None = None,
-) -> Run | None:
-    """Return the run that is kept as the answer to a question, or None if there is none.
+) -> Run | PointsStudy | None:
+    """Return the result that is kept as the answer to a question, or None if there is none.
 
     `emulated` is the part of the question that only an emulated run has, see `run_folder`.
 
@@ -74,27 +86,30 @@ def find_run(
     folder = run_folder(root, scenario, version, seed, replications, backend, emulated)
     if not is_there(folder):
         return None
-    run = load_run(folder)
-    found = (run.scenario, run.manifest.get("version"), run.seed, run.replications, run.backend)
-    asked = run.manifest.get("emulated", {}).get("question")
-    if (*found, asked) != (scenario, version, seed, replications, backend, emulated):
+    result = load_result(folder)
+    facts = result.manifest
+    asked = (scenario, version, seed, replications, backend, emulated)
+    found = (result.scenario, facts.get("version"), result.seed, result.replications)
+    if (*found, facts["backend"], facts.get("emulated", {}).get("question")) != asked:
         raise another(folder)
-    return run
+    return result
 
 
-def write_run(run: Run, folder: Path, report: Callable[[Run, Path], object] | None = None) -> Run:
-    """Keep a run in `folder`, and return it as it is kept (with folder and hashes).
+def write_result(
+    result: Result, folder: Path, report: Callable[[Result, Path], object] | None = None
+) -> Result:
+    """Keep a result in `folder`, and return it as it is kept (with folder and hashes).
 
-    A result that is already there is replaced; it stays until the new one is complete.
+    One that is already there is replaced; it stays until the new one is complete.
 
     Parameters
     ----------
-    run
-        A finished run.
+    result
+        A finished run or study.
     folder
         Where to keep it, see `run_folder`. Its parents are made.
     report
-        Called with the run and the path of the ``report.html`` that it shall write; without it
+        Called with the result and the path of the ``report.html`` that it shall write; without it
         there is none.
 
     Raises
@@ -102,69 +117,93 @@ def write_run(run: Run, folder: Path, report: Callable[[Run, Path], object] | No
     OutputError
         If anything could not be written. Nothing of the new result remains then.
     RunFailed
-        If the tables of the run are not what a backend must return.
+        If the tables of the result are not what its kind must return.
     """
-    contents = run_contents(run)
+    contents = contents_of(result)
 
-    def kept(manifest: dict[str, Any]) -> Run:
-        return replace(run, folder=folder, manifest=manifest)
+    def kept(manifest: dict[str, Any]) -> Result:
+        return replace(result, folder=folder, manifest=manifest)
 
     def page(manifest: dict[str, Any], path: Path) -> None:
         if report is not None:
             report(kept(manifest), path)
 
-    return kept(keep(folder, contents, run.manifest, page if report else None))
+    return kept(keep(folder, contents, result.manifest, page if report else None))
 
 
-def run_contents(run: Run) -> dict[str, bytes]:
-    """Return the files of a run that count, by name; the same bytes for the same run.
+def contents_of(result: Run | PointsStudy) -> dict[str, bytes]:
+    """Return the files of a result that count, by name; the same bytes for the same result.
 
     Raises
     ------
     RunFailed
-        If the tables of the run are not what a backend must return.
+        If the tables of the result are not what its kind must return.
     """
-    check_samples(run.samples)
-    check_counters(run.counters)
-    return {
-        SAMPLES: to_parquet(run.samples, SAMPLE_COLUMNS),
-        SUMMARY: to_parquet(run.summary_columns, SUMMARY_COLUMNS),
-        SCENARIO: to_toml(run.scenario).encode(),
+    kind = kind_of(result.scenario)
+    found = kind.kept(result)
+    contents = {
+        _file(name): to_parquet(found[name], columns) for name, columns in kind.tables.items()
     }
+    return {**contents, SCENARIO: to_toml(result.scenario).encode()}
 
 
-def load_run(folder: Path) -> Run:
-    """Return the run that is kept in `folder`.
+def load_result(folder: Path) -> Run | PointsStudy:
+    """Return the run or the study that is kept in `folder`.
 
     Raises
     ------
     RunFailed
-        If the folder is not a run, a file of it is missing, truncated or changed, or it is of a
+        If the folder is no result, a file of it is missing, truncated or changed, or it is of a
         version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
-    samples_data = read_checked(folder, SAMPLES, manifest)
-    summary_data = read_checked(folder, SUMMARY, manifest)
+    kind = _kind(folder, manifest)
+    data = {name: read_checked(folder, _file(name), manifest) for name in kind.tables}
     check_name(folder, read_checked(folder, SCENARIO, manifest), manifest)
-    scenario: Any = load_kept(folder, SCENARIO, manifest)
+    scenario = load_kept(folder, SCENARIO, manifest)
+    if kind.name != scenario.KIND:
+        raise broken(folder, f"its scenario is not of the kind {kind.name}")
     try:
-        if scenario.KIND != Scenario.KIND:
-            raise broken(folder, "its scenario is not that of a system")
-        samples = check_samples(from_parquet(samples_data, SAMPLE_COLUMNS))
-        counters = counters_of(from_parquet(summary_data, SUMMARY_COLUMNS))
-        return Run(
+        tables = {name: from_parquet(data[name], columns) for name, columns in kind.tables.items()}
+        for name, table in tables.items():
+            _check_points(_file(name), table, len(scenario.points))
+        found: Run | PointsStudy = kind.result(
             scenario=scenario,
             seed=int(manifest["seed"]),
             replications=int(manifest["replications"]),
-            backend=str(manifest["backend"]),
             folder=folder,
             manifest=manifest,
-            samples=samples,
-            counters=counters[list(COUNTER_COLUMNS)],
+            **tables,
         )
+        return found
     except OtherColumns as error:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:
         raise broken(folder, str(error)) from error
     except (KeyError, TypeError) as error:
         raise broken(folder, f"manifest.json lacks a valid {error}") from error
+
+
+def _kind(folder: Path, manifest: Mapping[str, Any]) -> Kind:
+    """Return the kind whose results name such a backend."""
+    backend, default = manifest.get("backend"), kind_named(DEFAULT)
+    if backend in (*default.backends, SWEEP, None):
+        return default
+    try:
+        return kind_named(str(backend))
+    except ScenarioError as error:
+        reason = f"no study is made by backend {backend!r}: {error}"
+        raise broken(folder, reason) from error
+
+
+def _file(table: str) -> str:
+    return f"{table}.parquet"
+
+
+def _check_points(name: str, table: pd.DataFrame, points: int) -> None:
+    """Raise ValueError if a table is about points that its scenario does not have."""
+    if "point" not in table:
+        return
+    strange = table["point"][~table["point"].between(0, points - 1)]
+    if not strange.empty:
+        raise ValueError(f"{name} has a point {strange.iloc[0]} among {points}")

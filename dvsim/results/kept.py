@@ -1,7 +1,7 @@
 """Folders of results: named by what was asked, written whole or not at all, checked when read.
 
 What a run and a study have in common: files whose hashes are in ``manifest.json``, a resolved
-``scenario.toml`` and a page. See `dvsim.results.folder` and `dvsim.results.study_folder`.
+``scenario.toml`` and a page. See `dvsim.results.folder`.
 """
 
 from __future__ import annotations

@@ -16,9 +16,17 @@ from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.amounts import Amount
 from dvsim.results.changed import changes_of
 from dvsim.results.notebook import block, number, table
+from dvsim.results.samples import COUNTER_COLUMNS, check_samples
 from dvsim.results.stages import Limit, busiest, limit_of
 from dvsim.results.statistics import estimate
-from dvsim.results.summary import SYSTEM, as_table, estimates, rate_of, summary_columns
+from dvsim.results.summary import (
+    SYSTEM,
+    as_table,
+    counters_of,
+    estimates,
+    rate_of,
+    summary_columns,
+)
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -184,6 +192,29 @@ class Run:
             f"Run({self.scenario.name!r}, seed={self.seed}, replications={self.replications}, "
             f"backend={self.backend!r}, samples={len(self.samples)})"
         )
+
+
+def of_tables(
+    scenario: Scenario,
+    seed: int,
+    replications: int,
+    folder: Path | None,
+    manifest: dict[str, Any],
+    samples: pd.DataFrame,
+    summary: pd.DataFrame,
+) -> Run:
+    """Return the run of which these tables were kept.
+
+    Raises
+    ------
+    RunFailed
+        If the samples are none.
+    """
+    counters = counters_of(summary)[list(COUNTER_COLUMNS)]
+    backend = str(manifest["backend"])
+    return Run(
+        scenario, seed, replications, backend, folder, manifest, check_samples(samples), counters
+    )
 
 
 def _plain(amount: Amount) -> dict[str, float | str | None]:

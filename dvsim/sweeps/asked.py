@@ -11,7 +11,7 @@ from dvsim.asked import check_extent
 from dvsim.errors import Fault, RunFailed, ScenarioError
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template
-from dvsim.making import folder_of
+from dvsim.results.folder import folder_of
 from dvsim.results.kept import SCENARIO, another, broken, is_there, read_checked, read_manifest
 from dvsim.results.keyed import Keyed
 from dvsim.results.table import from_parquet
@@ -152,7 +152,7 @@ def known(root: Path, asked: Asked, how: How) -> list[Keyed] | None:
         if not (folder / name).is_file():
             raise broken(folder, f"{name} is missing")
     kind = kind_of(scenario)
-    name, columns = kind.brief_file
+    name, columns = f"{kind.brief_table}.parquet", kind.tables[kind.brief_table]
     table = read_checked(folder, name, manifest)
     try:
         data = from_parquet(table, columns)

@@ -14,6 +14,7 @@ from dvsim.backends.code import code_version
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.kinds.base import How, kind_of
 from dvsim.making import made
+from dvsim.results.folder import contents_of
 from dvsim.results.keyed import Keyed
 from dvsim.sweeps.asked import Asked, one_line
 
@@ -61,7 +62,7 @@ def _point(asked: Asked, chunk: Chunk) -> Done:
     try:
         (result,) = made([asked.scenario], chunk.how, 1, False, chunk.command, {})
         kind = kind_of(asked.scenario)
-        contents, manifest, error = kind.contents(result), result.manifest, ""
+        contents, manifest, error = contents_of(result), result.manifest, ""
         found = kind.keyed(asked.scenario, kind.brief(result))
     except DvsimError as failed:
         found, contents, manifest, error = [], {}, {}, one_line(failed)

@@ -16,7 +16,7 @@ from dvsim.emu.bodies import Bodies, Digest
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.results.emulated import costs_of
-from dvsim.results.folder import load_run
+from dvsim.results.folder import load_result
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_a_run_is_kept_with_what_it_was_made_with_and_answers_the_question_again
     assert "simulated" not in page.partition("</style>")[2].partition("<script>")[0]
     stamp = (run.folder / "manifest.json").stat().st_mtime_ns
     again = ask(small(), at, out=runs)
-    assert again.samples.equals(load_run(run.folder).samples)
+    assert again.samples.equals(load_result(run.folder).samples)
     assert (run.folder / "manifest.json").stat().st_mtime_ns == stamp
 
 

@@ -6,7 +6,7 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim.results.changed import changes_of
-from dvsim.results.folder import load_run
+from dvsim.results.folder import load_result
 
 SMALL = ["h3/fdr-8", "--scale", "0.002", "--replications", "2", "--workers", "1"]
 SET = ["--set", "system.publisher.processes=4"]
@@ -55,7 +55,7 @@ def test_the_unchanged_run_is_made_if_that_is_asked_and_used_if_it_is_kept(tmp_p
     assert again.stdout.splitlines()[-1] == said
     assert again.stderr == ""  # both were kept
     folders = [path.parent for path in tmp_path.rglob("scenario.toml")]
-    (base,) = [folder for folder in folders if not changes_of(load_run(folder).scenario).said]
+    (base,) = [folder for folder in folders if not changes_of(load_result(folder).scenario).said]
     (base / "scenario.toml").write_text("damaged")
     alone = dvsim("run", *SMALL, *SET, "--out", tmp_path)
     assert alone.returncode == 0, alone.stderr

@@ -15,7 +15,8 @@ from dvsim.report.beside import sides_of
 from dvsim.report.overlaid import distribution, series
 from dvsim.results.amounts import estimate_texts
 from dvsim.results.beside import compare
-from dvsim.results.folder import run_folder, write_run
+from dvsim.results.folder import write_result
+from dvsim.results.kept import run_folder
 from dvsim.results.manifest import build_manifest
 from dvsim.results.named import folders_of
 from dvsim.session import run_scenarios
@@ -45,7 +46,7 @@ def kept(tmp_path_factory):
         },
     )
     folder = run_folder(root, SCENARIO, first.manifest["version"], 1, 1, "emu", question)
-    return root, first, second, write_run(emulated, folder)
+    return root, first, second, write_result(emulated, folder)
 
 
 def mean_of(run, column):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from harness.in_process import dvsim
 
-from dvsim.results.folder import load_run
+from dvsim.results.folder import load_result
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 SMALL = ["h3/fdr-8", "--scale", "0.01", "--replications", "2", "--workers", "1"]
@@ -59,7 +59,7 @@ def verbose(kept):
 def test_the_answer_comes_first_and_is_all(kept):
     done, _, folder = kept
     title, answer, asked, where = done.stdout.splitlines()
-    run = load_run(folder)
+    run = load_result(folder)
     assert title == "h3/fdr-8: H3, FDR InfiniBand, 8 B messages"
     payload = f"{run.payload_rate.value / 1e6:.2f} MB/s"
     assert answer == f"  {run.rate}, {payload} (all receivers). Limit: {run.limit}"

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import dvsim
 from dvsim.cli.main import cli
 from dvsim.errors import RunFailed
-from dvsim.results.load import load_result
+from dvsim.results.folder import load_result
 from dvsim.results.manifest import FORMAT
 from dvsim.kinds.hosts.metrics import TABLES as MESSAGING
 from dvsim.results.samples import SAMPLE_COLUMNS

@@ -7,7 +7,8 @@ from run_builder import counters, samples
 
 from dvsim._version import __version__
 from dvsim.kinds.load import load
-from dvsim.results.folder import run_folder, write_run
+from dvsim.results.folder import write_result
+from dvsim.results.kept import run_folder
 from dvsim.results.manifest import build_manifest
 from dvsim.results.run import Run
 
@@ -36,4 +37,4 @@ def make_run(rate=10):
 
 def keep(root: Path) -> Run:
     """Write it where the answer to its question belongs."""
-    return write_run(make_run(), run_folder(root, SCENARIO, *ASKED))
+    return write_result(make_run(), run_folder(root, SCENARIO, *ASKED))

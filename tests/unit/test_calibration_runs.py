@@ -11,7 +11,7 @@ from dvsim.cli.calibrate import calibrate
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.evidence.calibration.runs import load_runs
 from dvsim.kinds.load import load_card
-from dvsim.results.folder import write_run
+from dvsim.results.folder import write_result
 from dvsim.scenario.find import cards_root
 from dvsim.session import run_scenarios
 
@@ -29,7 +29,7 @@ def large():
 
 
 def kept(tmp_path, name, run):
-    write_run(run, tmp_path / name)
+    write_result(run, tmp_path / name)
     return tmp_path / name
 
 

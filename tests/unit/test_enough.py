@@ -2,8 +2,8 @@
 
 import pytest
 
-from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load
+from dvsim.results.folder import contents_of
 from dvsim.session import run_enough, run_scenarios
 
 SMALL = ["workload.messages=20000"]
@@ -12,10 +12,6 @@ QUICK = {"out": None, "workers": 1}
 
 def scenarios():
     return [load("h3/fdr-8", SMALL), load("h3/dv-2048", SMALL)]
-
-
-def contents(result):
-    return kind_of(result.scenario).contents(result)
 
 
 @pytest.mark.parametrize("asked", [QUICK, {"workers": 1}])
@@ -32,7 +28,7 @@ def test_what_is_added_gives_the_bytes_of_all_at_once(asked, tmp_path):
     for one, times in zip(found, (2, 5), strict=True):
         (whole,) = run_scenarios([one.scenario], replications=times, **QUICK)
         assert (one.replications, one.manifest["replications"]) == (times, times)
-        assert contents(one) == contents(whole)
+        assert contents_of(one) == contents_of(whole)
 
 
 def test_after_the_last_step_nothing_is_asked():
@@ -44,4 +40,4 @@ def test_a_study_is_run_with_as_many_replications():
     study = load("switch/zero-load", ["traffic.slots=50"])
     found = run_enough([study], lambda runs: [runs[0].replications < 3], (2, 3), **QUICK)
     (whole,) = run_scenarios([study], replications=3, **QUICK)
-    assert contents(found[0]) == contents(whole)
+    assert contents_of(found[0]) == contents_of(whole)

@@ -12,7 +12,8 @@ from kept_run import ASKED, SCENARIO, keep, make_run
 from dvsim._version import __version__
 from dvsim.errors import OutputError, RunFailed
 from dvsim.kinds.load import load
-from dvsim.results.folder import find_run, load_run, make_room, run_folder, write_run
+from dvsim.results.folder import find_result, load_result, write_result
+from dvsim.results.kept import make_room, run_folder
 from dvsim.results.samples import SAMPLE_COLUMNS
 from dvsim.results.table import from_parquet, to_parquet
 
@@ -65,7 +66,7 @@ def test_a_name_cannot_lead_out_of_the_root(tmp_path):
 
 
 def test_a_run_comes_back_as_it_was(kept):
-    back = load_run(kept.folder)
+    back = load_result(kept.folder)
     original = make_run()
     pd.testing.assert_frame_equal(back.samples, original.samples)
     pd.testing.assert_frame_equal(back.counters, original.counters)
@@ -93,7 +94,7 @@ def test_the_report_is_written_before_the_folder_has_its_name(tmp_path):
         seen.append(folder.exists())
         path.write_text(f"<p>{run.manifest['files']['samples.parquet']['bytes']}</p>")
 
-    write_run(make_run(), folder, report)
+    write_result(make_run(), folder, report)
     assert seen == [False]
     assert (folder / "report.html").read_text().startswith("<p>")
 
@@ -103,18 +104,18 @@ def test_a_report_that_fails_leaves_nothing(tmp_path):
         raise RunFailed("no figure")
 
     with pytest.raises(RunFailed, match="no figure"):
-        write_run(make_run(), tmp_path / "run", report)
+        write_result(make_run(), tmp_path / "run", report)
     assert everything(tmp_path) == []
 
 
 def test_equal_runs_give_equal_bytes(tmp_path):
-    one, two = (write_run(make_run(), tmp_path / name) for name in "ab")
+    one, two = (write_result(make_run(), tmp_path / name) for name in "ab")
     for name in ("samples.parquet", "summary.parquet", "scenario.toml"):
         assert (one.folder / name).read_bytes() == (two.folder / name).read_bytes()
 
 
 def test_other_samples_give_other_bytes(tmp_path):
-    one, two = (write_run(make_run(rate), tmp_path / str(rate)) for rate in (10, 11))
+    one, two = (write_result(make_run(rate), tmp_path / str(rate)) for rate in (10, 11))
     names = [one.manifest["files"], two.manifest["files"]]
     assert names[0]["samples.parquet"] != names[1]["samples.parquet"]
     assert names[0]["summary.parquet"] != names[1]["summary.parquet"]
@@ -136,13 +137,13 @@ def test_samples_that_are_none_are_not_kept(tmp_path):
     run = make_run()
     run.samples.loc[0, "duration_ps"] = 0
     with pytest.raises(RunFailed, match="duration_ps is 0"):
-        write_run(run, tmp_path / "run")
+        write_result(run, tmp_path / "run")
     assert everything(tmp_path) == []
 
 
 def test_find_run_finds_the_answer_to_the_same_question(tmp_path, kept):
-    assert find_run(tmp_path, SCENARIO, *ASKED).manifest == kept.manifest
-    assert find_run(tmp_path, SCENARIO, __version__, 2, 1, "sim") is None
+    assert find_result(tmp_path, SCENARIO, *ASKED).manifest == kept.manifest
+    assert find_result(tmp_path, SCENARIO, __version__, 2, 1, "sim") is None
 
 
 FILES = ["manifest.json", "samples.parquet", "scenario.toml", "summary.parquet"]
@@ -153,7 +154,7 @@ def test_a_kept_run_that_lacks_a_file_is_refused_with_advice(tmp_path, kept, nam
     (kept.folder / name).unlink()
     message = f"{kept.folder} is not a complete run: {name} is missing; run it again with --force"
     with pytest.raises(RunFailed, match=re.escape(f"{message} or delete it")):
-        find_run(tmp_path, SCENARIO, *ASKED)
+        find_result(tmp_path, SCENARIO, *ASKED)
 
 
 def forge(kept, edit):
@@ -182,7 +183,7 @@ def test_a_kept_run_that_answers_another_question_is_refused(tmp_path, kept, edi
     forge(kept, edit)
     message = f"{kept.folder} is not what was asked; run it again with --force or delete it"
     with pytest.raises(RunFailed, match=re.escape(message)):
-        find_run(tmp_path, SCENARIO, *ASKED)
+        find_result(tmp_path, SCENARIO, *ASKED)
 
 
 def test_a_file_in_the_place_of_a_kept_run_is_refused(tmp_path):
@@ -190,7 +191,7 @@ def test_a_file_in_the_place_of_a_kept_run_is_refused(tmp_path):
     folder.parent.mkdir(parents=True)
     folder.write_text("")
     with pytest.raises(RunFailed, match=r"is not a complete run: manifest\.json is missing"):
-        find_run(tmp_path, SCENARIO, *ASKED)
+        find_result(tmp_path, SCENARIO, *ASKED)
 
 
 def test_a_place_that_cannot_be_written_is_known_before_the_run(tmp_path):

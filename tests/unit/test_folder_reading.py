@@ -9,7 +9,7 @@ import pytest
 from kept_run import keep
 
 from dvsim.errors import RunFailed
-from dvsim.results.folder import load_run
+from dvsim.results.folder import load_result
 from dvsim.results.kept import read_manifest
 
 
@@ -20,25 +20,25 @@ def kept(tmp_path):
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(RunFailed, match="none is not a run: there is no such folder"):
-        load_run(tmp_path / "none")
+        load_result(tmp_path / "none")
 
 
 def test_a_folder_that_is_not_a_run_is_named(tmp_path):
     with pytest.raises(RunFailed, match=r"is not a run: it has no manifest\.json"):
-        load_run(tmp_path)
+        load_result(tmp_path)
 
 
 def test_a_folder_of_runs_says_where_they_are(kept):
     above = kept.folder.parent
     with pytest.raises(RunFailed, match=re.escape(f"manifest.json; there are in it: {above}/*")):
-        load_run(above)
+        load_result(above)
 
 
 @pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
 def test_a_missing_file_is_named(kept, name):
     (kept.folder / name).unlink()
     with pytest.raises(RunFailed, match=f"{name} is missing; run it again with --force"):
-        load_run(kept.folder)
+        load_result(kept.folder)
 
 
 @pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
@@ -46,7 +46,7 @@ def test_a_truncated_file_is_named(kept, name):
     data = (kept.folder / name).read_bytes()
     (kept.folder / name).write_bytes(data[: len(data) // 2])
     with pytest.raises(RunFailed, match=f"{name} is truncated or changed"):
-        load_run(kept.folder)
+        load_result(kept.folder)
 
 
 def test_a_changed_table_is_named(kept):
@@ -55,7 +55,7 @@ def test_a_changed_table_is_named(kept):
     data[100] ^= 1
     path.write_bytes(bytes(data))
     with pytest.raises(RunFailed, match=r"samples\.parquet was changed after the run"):
-        load_run(kept.folder)
+        load_result(kept.folder)
 
 
 def test_a_table_that_is_none_is_named_even_with_its_hash(kept):
@@ -66,14 +66,14 @@ def test_a_table_that_is_none_is_named_even_with_its_hash(kept):
     manifest["files"]["samples.parquet"] = {"bytes": len(data), "sha256": digest}
     (kept.folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(RunFailed, match=r"is not a complete run: .*[Pp]arquet"):
-        load_run(kept.folder)
+        load_result(kept.folder)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": {}, "format": 99}'])
 def test_a_broken_manifest_is_named(kept, text):
     (kept.folder / "manifest.json").write_text(text)
     with pytest.raises(RunFailed, match=r"manifest\.json"):
-        load_run(kept.folder)
+        load_result(kept.folder)
 
 
 def test_folders_that_go_away_while_a_run_is_looked_for_are_no_defect(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from dvsim.report import render_study_report
 from dvsim.report.drawing import spec_of
 from dvsim.report.stage_curves import stage_drawings
 from dvsim.report.sweep import COLOURS, Sweep
-from dvsim.results.load import load_result
+from dvsim.results.folder import load_result
 from dvsim.session import run_scenarios
 
 FEW = [

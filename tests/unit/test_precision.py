@@ -10,8 +10,8 @@ from scipy.stats import t as student
 
 from dvsim import run as simulate
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load, load_campaign
+from dvsim.results.folder import contents_of
 from dvsim.results.precision import STEPS, reached, wider
 from dvsim.session import run_precisely, run_scenarios
 
@@ -66,7 +66,7 @@ def test_the_answer_is_that_of_as_many_replications_for_any_number_of_workers(wo
     for result, how in zip(found, reached(found), strict=True):
         assert how.share <= 0.1
         whole = one(result.scenario.name, result.replications)
-        assert kind_of(whole.scenario).contents(result) == kind_of(whole.scenario).contents(whole)
+        assert contents_of(result) == contents_of(whole)
 
 
 def test_python_asks_for_it_in_the_same_words():

@@ -315,11 +315,11 @@ def test_a_failed_write_keeps_the_old_page(tmp_path):
 
 def test_the_command_writes_the_page_of_its_folders(tmp_path, monkeypatch):
     from dvsim.cli.report import report
-    from dvsim.results import load
+    from dvsim.results import folder
 
     asked = []
     monkeypatch.setattr(
-        load, "load_result", lambda path: asked.append(path) or steady_run([5], name=path.name)
+        folder, "load_result", lambda path: asked.append(path) or steady_run([5], name=path.name)
     )
     page = tmp_path / "page.html"
     done = CliRunner().invoke(report, ["a", "b", "-o", str(page)], catch_exceptions=False)

@@ -21,7 +21,7 @@ from dvsim.report.answers import answer
 from dvsim.report.study_tables import points_table
 from dvsim.report.sweep import Sweep
 from dvsim.results import kept
-from dvsim.results.load import load_result
+from dvsim.results.folder import load_result
 from dvsim.session import run_scenarios
 from dvsim.switch import Switch, replication_seed
 from dvsim.switch.butterfly import analytic_acceptance
@@ -328,10 +328,10 @@ def test_the_folder_of_a_run_is_told_from_that_of_a_study(sweep, tmp_path):
     manifest = json.loads((study.folder / "manifest.json").read_text())
     assert manifest["backend"] == "switch"
     assert manifest["node_updates"] == 450 * 2 * 2 * 3 * (4 * 3 + 8 * 4)
+    manifest["backend"] = "sim"
+    (study.folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(RunFailed, match=r"samples\.parquet is missing"):
-        from dvsim.results.folder import load_run
-
-        load_run(study.folder)
+        load_result(study.folder)
 
 
 def test_a_study_has_a_page_of_its_own(sweep, tmp_path):

@@ -8,9 +8,9 @@ from study_runs import MANIFEST, scenario_of, study_of
 from dvsim._version import __version__
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
+from dvsim.results.folder import contents_of, find_result, load_result
 from dvsim.results.kept import run_folder, with_hashes
 from dvsim.results.manifest import FORMAT
-from dvsim.results.study_folder import find_study, load_study, study_contents
 from dvsim.scenario.render import to_toml
 
 SCENARIO = scenario_of("small")
@@ -29,7 +29,7 @@ def kept(study, tmp_path):
 
     def keep(files=None, **facts):
         study.manifest.update(MORE)
-        contents = study_contents(study) | (files or {})
+        contents = contents_of(study) | (files or {})
         folder = run_folder(tmp_path, SCENARIO, __version__, 1, 1, "switch")
         folder.mkdir(parents=True)
         for name, data in contents.items():
@@ -43,14 +43,14 @@ def kept(study, tmp_path):
 
 def refused(folder):
     with pytest.raises(RunFailed) as caught:
-        load_study(folder)
+        load_result(folder)
     return str(caught.value).removeprefix(f"{folder} ")
 
 
 def test_it_is_found_by_its_question(kept, tmp_path):
-    assert find_study(tmp_path, SCENARIO, __version__, 1, 1) is None
+    assert find_result(tmp_path, SCENARIO, __version__, 1, 1, "switch") is None
     folder = kept()
-    found = find_study(tmp_path, SCENARIO, __version__, 1, 1)
+    found = find_result(tmp_path, SCENARIO, __version__, 1, 1, "switch")
     assert (found.folder, found.replications) == (folder, 1)
 
 
@@ -70,7 +70,7 @@ def test_a_table_that_is_none_is_named_even_with_its_hash(kept):
 
 
 def test_a_table_of_other_columns_is_of_another_version(study, kept):
-    data = study_contents(study)["events.parquet"]
+    data = contents_of(study)["events.parquet"]
     said = refused(kept({"points.parquet": data}))
     assert f"was made by dvsim {__version__}" in said and "run it again (dvsim run)" in said
 

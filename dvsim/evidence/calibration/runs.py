@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.results.load import load_result
+from dvsim.results.folder import load_result
 from dvsim.results.run import Run
 
 ADVICE = "measure both again, or calibrate them apart"

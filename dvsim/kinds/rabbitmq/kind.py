@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import How, Keys, Kind, Order, Page, Plain, Questions
+from dvsim.kinds.base import How, Keys, Kind, Order, Plain, Questions
 from dvsim.kinds.rabbitmq import checks
 from dvsim.kinds.rabbitmq.spec import ROLES, Scenario
 from dvsim.scenario import bounds
@@ -35,6 +34,8 @@ class RabbitmqKind(Kind):
     Spec: ClassVar[type[Spec]] = Scenario
     pages = True
     emulated = True
+    backends = ("sim", "emu")
+    brief_table = "summary"
     orders: ClassVar[Keys] = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
@@ -142,14 +143,6 @@ class RabbitmqKind(Kind):
         """Return ``sim``, or ``emu`` of real programs."""
         return "sim" if how.emulation is None else "emu"
 
-    def find(self, out: Path, scenario: Scenario, how: How) -> Run | None:
-        """Return the run that is kept as the answer to a question, None if there is none."""
-        from dvsim.results.folder import find_run
-
-        asked = (how.version, how.seed, how.replications, self.backend(how))
-        question = None if how.emulation is None else how.emulation.question()
-        return find_run(out, scenario, *asked, question)
-
     def sized(self, scenario: Scenario, scale: float | None, emulation: Any) -> Scenario:  # noqa: ANN401
         """Return the scenario with as many messages as shall be; an emulated run is short."""
         from dvsim.emu.asked import fitted, own_scale
@@ -159,29 +152,31 @@ class RabbitmqKind(Kind):
         sized = scenario.scaled(own_scale(scenario) if scale is None else scale)
         return fitted(sized) if sized.workload.messages < scenario.workload.messages else sized
 
-    def write(self, result: Run, folder: Path, page: Page | None) -> Run:
-        """Keep a run in a folder."""
-        from dvsim.results.folder import write_run
+    @property
+    def tables(self) -> Mapping[str, Mapping[str, str]]:
+        """Samples, and the summary with the counters."""
+        from dvsim.results.samples import SAMPLE_COLUMNS
+        from dvsim.results.summary import SUMMARY_COLUMNS
 
-        return write_run(result, folder, page)
+        return {"samples": SAMPLE_COLUMNS, "summary": SUMMARY_COLUMNS}
 
-    def contents(self, result: Run) -> Mapping[str, bytes]:
-        """Return samples, summary and scenario."""
-        from dvsim.results.folder import run_contents
+    def kept(self, result: Run) -> Mapping[str, Any]:
+        """Return samples and summary, both checked."""
+        from dvsim.results.samples import check_counters, check_samples
 
-        return run_contents(result)
+        check_counters(result.counters)
+        return {"samples": check_samples(result.samples), "summary": result.summary_columns}
+
+    @property
+    def result(self) -> Callable[..., Run]:
+        """What makes a run of its tables."""
+        from dvsim.results.run import of_tables
+
+        return of_tables
 
     def brief(self, result: Run) -> Mapping[str, Sequence[Any]]:
         """Return the summary."""
         return result.summary_columns
-
-    @property
-    def brief_file(self) -> tuple[str, Mapping[str, str]]:
-        """The file of the summary, and the types of its columns."""
-        from dvsim.results.folder import SUMMARY
-        from dvsim.results.summary import SUMMARY_COLUMNS
-
-        return SUMMARY, SUMMARY_COLUMNS
 
     def keyed(self, scenario: Scenario, table: Mapping[str, Sequence[Any]]) -> list[Keyed]:
         """Return the numbers of its only point."""

@@ -21,7 +21,7 @@ from dvsim.evidence.validation import validate
 from dvsim.kinds.base import kind_named
 from dvsim.kinds.load import load
 from dvsim.report import write_results
-from dvsim.results.load import load_result
+from dvsim.results.folder import load_result
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 from dvsim.session import run_scenarios
