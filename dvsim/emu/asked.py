@@ -162,7 +162,7 @@ def unsuited(scenario: Own) -> Iterator[Fault]:
         message = f"is {kind.about}, which only backend sim can run"
         yield Fault(scenario.name, None, "", message)
         return
-    wanted = {"data-vortex": "interval", "tcp": "batch"}[scenario.system.transport]
+    wanted = "interval" if scenario.system.over_vortex else "batch"
     if scenario.probe.kind != wanted:
         message = f"backend emu needs a probe of kind '{wanted}' over {scenario.system.transport}"
         yield Fault(scenario.name, None, "probe.kind", f"'{scenario.probe.kind}': {message}")

@@ -63,7 +63,7 @@ def run_iteration(
         ]
         before, spent = machine(), where.cpu_s()
         watch = Watch(where, queues, messages, shown)
-        path = data_vortex if scenario.system.transport == "data-vortex" else tcp
+        path = data_vortex if scenario.system.over_vortex else tcp
         sending = path.send(scenario, queues, seed, emulation, watch)
         after = machine()
         counters = [*sending.counters, *_broker_counters(where, spent, messages)]

@@ -143,7 +143,7 @@ def statistics_table(group: Group, validation: Validation | None, rows: Rows) ->
     units = ", ".join(
         f"{transport} in {reading}/s"
         for transport, reading in dict.fromkeys(
-            ("Data Vortex" if entry.is_vortex else "TCP", entry.reading) for entry in group.entries
+            (entry.run.scenario.system.path, entry.reading) for entry in group.entries
         )
     )
     csv_head, csv_rows = download(group, validation)

@@ -49,7 +49,7 @@ class Entry:
     @property
     def is_vortex(self) -> bool:
         """Whether the transport is the Data Vortex."""
-        return self.run.scenario.system.transport == "data-vortex"
+        return self.run.scenario.system.over_vortex
 
     @property
     def made(self) -> str:
@@ -59,7 +59,7 @@ class Entry:
     @property
     def reading(self) -> str:
         """The reading in which the paper prints this transport: pieces on the Data Vortex."""
-        return "pieces" if self.is_vortex else "messages"
+        return self.run.scenario.readings[0]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -98,8 +98,8 @@ def transport_text(run: Run) -> str:
     """Name the transport of a run, with its link where that is not part of the name."""
     system = run.scenario.system
     if run.backend == "emu":
-        return f"{'Data Vortex' if system.transport == 'data-vortex' else 'TCP'}, emulated"
-    return "Data Vortex" if system.transport == "data-vortex" else f"TCP ({system.card.name})"
+        return f"{system.path}, emulated"
+    return system.path if system.over_vortex else f"{system.path} ({system.card.name})"
 
 
 def set_text(run: Run) -> str:
@@ -142,11 +142,11 @@ def unique_labels(runs: Sequence[Run]) -> list[str]:
 
 def colours(runs: Sequence[Run]) -> list[str]:
     """Blue for the first Data Vortex run, vermilion for the first TCP run, then the others."""
-    first = {"data-vortex": BLUE, "tcp": VERMILION}
+    first = {True: BLUE, False: VERMILION}
     chosen = []
     others = 0
     for run in runs:
-        colour = first.pop(run.scenario.system.transport, None)
+        colour = first.pop(run.scenario.system.over_vortex, None)
         if colour is None:
             colour = OTHER_COLOURS[others % len(OTHER_COLOURS)]
             others += 1
@@ -174,7 +174,7 @@ def prepare(runs: Sequence[Run]) -> list[Group]:
         sizes.setdefault(run.scenario.workload.message_bytes, []).append(run)
     groups = []
     for size, members in sorted(sizes.items()):
-        members.sort(key=lambda run: run.scenario.system.transport != "data-vortex")
+        members.sort(key=lambda run: not run.scenario.system.over_vortex)
         entries = tuple(
             Entry(run, label, colour, lookup(run.estimates()), last.get(run.scenario.name) is run)
             for run, label, colour in zip(

@@ -42,7 +42,7 @@ def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) ->
             table.insert(place, name, [value] * len(table))
         if isinstance(one, Run) and validation is not None and validation.rows:
             judge = judged.get(one.scenario.name) is one and one.backend != "emu"
-            table = with_verdicts(table, validation if judge else None)
+            table = with_verdicts(table, one.scenario.readings[0], validation if judge else None)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
 
@@ -55,13 +55,12 @@ def run_table(run: Run) -> pd.DataFrame:
     return table
 
 
-def with_verdicts(table: pd.DataFrame, validation: Validation | None) -> pd.DataFrame:
-    """Set published values and verdicts beside the estimates that they are about."""
+def with_verdicts(table: pd.DataFrame, own: str, validation: Validation | None) -> pd.DataFrame:
+    """Set published values and verdicts beside the estimates; `own` is what the source counts."""
     rows = () if validation is None else validation.rows
     said: dict[tuple[str, ...], Row] = {
         (row.scenario, row.column, row.reading, row.statistic): row for row in rows
     }
-    own = "pieces" if table["transport"].iloc[0] == "data-vortex" else "messages"
     readings = [PRINTED if reading == own else "as messages" for reading in table["reading"]]
     keys = zip(table["scenario"], table["column"], readings, table["statistic"], strict=True)
     found = [said.get(key) for key in keys]

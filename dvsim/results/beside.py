@@ -95,7 +95,7 @@ def _common(runs: Sequence[Run]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
     Where all count pieces, that is how they are printed, and of messages the mean is enough.
     """
-    pieces = all(run.scenario.system.transport == "data-vortex" for run in runs)
+    pieces = all(run.scenario.system.over_vortex for run in runs)
     for label in runs[0].scenario.probe.columns:
         if not all(label in run.scenario.probe.columns for run in runs):
             continue

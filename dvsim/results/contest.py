@@ -40,17 +40,17 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
 
     A model and a measurement are no contest: `dvsim compare` is for those.
     """
-    sides: dict[tuple[int, str], dict[str, Run]] = {}
+    sides: dict[tuple[int, str], dict[bool, Run]] = {}
     for run in runs:
-        size, transport = run.scenario.workload.message_bytes, run.scenario.system.transport
-        sides.setdefault((size, run.backend), {}).setdefault(transport, run)
+        size, vortex = run.scenario.workload.message_bytes, run.scenario.system.over_vortex
+        sides.setdefault((size, run.backend), {}).setdefault(vortex, run)
     found = []
     for _, both in sorted(sides.items()):
         if len(both) == 2:
-            vortex, tcp = both["data-vortex"], both["tcp"]
-            common = in_common([tcp, vortex])[1]
-            times = change(tcp.rates, vortex.rates, "ratio", common=common)
-            found.append(Contest(vortex, tcp, times))
+            vortex_run, tcp_run = both[True], both[False]
+            common = in_common([tcp_run, vortex_run])[1]
+            times = change(tcp_run.rates, vortex_run.rates, "ratio", common=common)
+            found.append(Contest(vortex_run, tcp_run, times))
     return found
 
 

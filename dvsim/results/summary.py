@@ -78,13 +78,12 @@ def summary_columns(
 ) -> dict[str, list[Any]]:
     """Return the columns of `summarise` as plain lists; of small runs, tables take longer."""
     rows: list[Row] = []
-    tcp = scenario.system.transport == "tcp"
-    readings = ("messages",) if tcp else ("pieces", "messages")
-    arrays = {name: samples[name].to_numpy() for name in (*_KEYS, *readings, "duration_ps")}
+    columns_of = (*_KEYS, *scenario.readings, "duration_ps")
+    arrays = {name: samples[name].to_numpy() for name in columns_of}
     for label, column in scenario.probe.columns.items():
         for replication, places in _places(arrays, column):
             duration = arrays["duration_ps"][places].astype(np.float64)
-            for reading in readings:
+            for reading in scenario.readings:
                 values = arrays[reading][places].astype(np.float64) * _PS_PER_S / duration
                 rows += [
                     (replication, 0, label, reading, statistic, value, unit)

@@ -126,15 +126,15 @@ def _whatif(run: Run) -> WhatIf:
 
 def _labels(runs: Sequence[Run]) -> list[str]:
     """Name scenarios by the size of their messages, and by their transport if there are several."""
-    several = len({run.scenario.system.transport for run in runs}) > 1
-    transports = {"data-vortex": " over the Data Vortex", "tcp": " over TCP"}
+    several = len({run.scenario.system.over_vortex for run in runs}) > 1
     sizes = (format_value(run.scenario.workload.message_bytes, "size") for run in runs)
-    labels = [
-        size + (transports[run.scenario.system.transport] if several else "")
-        for size, run in zip(sizes, runs, strict=True)
-    ]
+    labels = [size + (_over(run) if several else "") for size, run in zip(sizes, runs, strict=True)]
     alike = len(set(labels)) < len(labels)
     return [_whatif(run).member for run in runs] if alike else labels
+
+
+def _over(run: Run) -> str:
+    return " over the Data Vortex" if run.scenario.system.over_vortex else " over TCP"
 
 
 def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:

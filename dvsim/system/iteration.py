@@ -53,7 +53,7 @@ def run_iteration(
         If messages are lost or invented on the way.
     """
     streams, clock = Streams(seed, replication, iteration), Clock(observer)
-    if scenario.system.transport == "data-vortex":
+    if scenario.system.over_vortex:
         return _data_vortex(scenario, streams, clock)
     return _tcp(scenario, streams, clock)
 

@@ -29,7 +29,6 @@ from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
 
 CONFIDENCE = "measured-here"
-DATA_VORTEX, TCP = "data-vortex", "tcp"
 POLL = 100_000_000  # ps: short against all that a burst takes; shorter ones are only work
 DIGITS = 3  # of a scatter
 
@@ -74,8 +73,8 @@ def cards_of(points: Sequence[Point], name: str, command: str, machine: str) -> 
         Where, likewise.
     """
     results = []
-    over_cards = [point for point in points if point.transport == DATA_VORTEX]
-    over_tcp = [point for point in points if point.transport == TCP]
+    over_cards = [point for point in points if point.over_cards]
+    over_tcp = [point for point in points if not point.over_cards]
     made = [(over_cards, _bridge), (over_tcp, _publisher), ([*points], _broker)]
     for used, maker in made:
         item = maker(used) if used else None

@@ -54,6 +54,16 @@ class Point:
         return self.scenario.system.transport
 
     @property
+    def over_cards(self) -> bool:
+        """Whether it was measured over cards, not over TCP."""
+        return self.scenario.system.over_vortex
+
+    @property
+    def path(self) -> str:
+        """The path, for people."""
+        return "over cards" if self.over_cards else "over TCP"
+
+    @property
     def size(self) -> int:
         """Bytes of a message."""
         return self.scenario.workload.message_bytes

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from dvsim.evidence.calibration.cards import DATA_VORTEX, Measured
+from dvsim.evidence.calibration.cards import Measured
 from dvsim.evidence.calibration.points import run_paces
 from dvsim.evidence.runner import Runner
 from dvsim.kinds.rabbitmq.spec import Scenario
@@ -53,5 +53,5 @@ def _with(scenario: Scenario, by_kind: dict[str, Card]) -> Scenario:
         publisher=None if system.publisher is None else by_kind.get("publisher", system.publisher),
     )
     # the fabric is no part of what was measured: it need not be run word by word
-    fidelity: Literal["flow"] | None = "flow" if system.transport == DATA_VORTEX else None
+    fidelity: Literal["flow"] | None = "flow" if system.over_vortex else None
     return replace(scenario, system=replace(changed, fidelity=fidelity))

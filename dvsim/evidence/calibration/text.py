@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dvsim.evidence.calibration.cards import DATA_VORTEX, Measured
+from dvsim.evidence.calibration.cards import Measured
 from dvsim.evidence.calibration.points import Point
 from dvsim.evidence.numbers import logs_apart
 from dvsim.scenario.units import format_value
 
 CROWDED = 0.1  # share of the cores that others may have before it is said
 DRIFTING = 1.25
-NAMES = {"data-vortex": "over cards", "tcp": "over TCP"}
 
 
 def lines(
@@ -53,17 +52,17 @@ def notes(points: Sequence[Point]) -> Iterator[str]:
     """Yield what makes a measurement worth less than it looks."""
     for point in points:
         for note in point_notes(point):
-            yield f"{NAMES[point.transport]}, {point.size:,} B: {note}"
-    over_cards = [point for point in points if point.transport == DATA_VORTEX]
+            yield f"{point.path}, {point.size:,} B: {note}"
+    over_cards = [point for point in points if point.over_cards]
     if any(point.promise == "at most once" for point in over_cards):
         yield (
             "over cards, at most once: sockets hold megabytes that the broker has not taken; "
             "--at-least-once measures the broker"
         )
-    for transport in dict.fromkeys(point.transport for point in points):
-        sizes = {point.size for point in points if point.transport == transport}
+    for path in dict.fromkeys(point.path for point in points):
+        sizes = {point.size for point in points if point.path == path}
         if len(sizes) == 1:
-            yield f"{NAMES[transport]}: one size, hence constants, which say nothing of other sizes"
+            yield f"{path}: one size, hence constants, which say nothing of other sizes"
 
 
 def point_notes(point: Point) -> Iterator[str]:
@@ -80,7 +79,7 @@ def point_notes(point: Point) -> Iterator[str]:
 def _point_line(point: Point, back_s: float) -> str:
     spread, _ = logs_apart([[pace.time_s for pace in point.paces]])
     return (
-        f"  {NAMES[point.transport]:<10} {point.size:>9,} {len(point.paces):>10} "
+        f"  {point.path:<10} {point.size:>9,} {len(point.paces):>10} "
         f"{_micro(point.time_s):>11} {_percent(spread):>7} {point.drift:>6.2f} "
         f"{_percent(point.busy):>5} {_percent(point.own):>5} {_micro(back_s):>11} "
         f"{back_s / point.time_s - 1:>+7.1%}"
@@ -103,9 +102,9 @@ def _card_lines(measured: Measured) -> Iterator[str]:
 
 def _residuals(measured: Measured, name: str) -> str:
     law, points = measured.laws[name], measured.points[name]
-    several = len({point.transport for point in points}) > 1
+    several = len({point.path for point in points}) > 1
     parts = [
-        f"{point.size:,} B{f' {NAMES[point.transport]}' if several else ''} {law.error(n):+.1%}"
+        f"{point.size:,} B{f' {point.path}' if several else ''} {law.error(n):+.1%}"
         for n, point in enumerate(points)
     ]
     return f"law against measurement: {', '.join(parts)}"

@@ -175,7 +175,7 @@ def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | 
     named = [label for label in (data.about.column, case.label) if label in columns]
     own_words = "pieces" if is_reference(scenario, data) else "messages"
     declared = data.about.of(data.about.counts, case.keys.get("transport", "")) or own_words
-    counted = "messages" if scenario.system.transport == "tcp" else declared
+    counted = declared if declared in scenario.readings else "messages"
     again = _again(case.sample, probe_sample(scenario)) if taken is None else None
     simulated = of_run(run, case, named[:1] or columns, counted, again)
     if simulated.model is None:

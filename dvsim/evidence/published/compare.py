@@ -68,9 +68,8 @@ def compare(run: Run) -> Comparison:
 
 def readings(scenario: Scenario) -> dict[Reading, str]:
     """Return what the simulation counts in each reading of the published numbers."""
-    if scenario.system.transport == "data-vortex":
-        return {"as printed": "pieces", "as messages": "messages"}
-    return {"as printed": "messages"}
+    names: tuple[Reading, ...] = ("as printed", "as messages")
+    return dict(zip(names, scenario.readings, strict=False))
 
 
 def by_key(table: pd.DataFrame) -> Estimates:
@@ -108,7 +107,7 @@ def judge_column(
         if name in verdicts and verdicts[name].published != 0
     )
     empty_ok, bounds = None, None
-    if scenario.system.transport == "data-vortex":
+    if scenario.system.over_vortex:
         bounds = zero_share_bounds(published(scenario, column))
         slack = scenario.tolerance.empty_share
         empty_ok = empty is not None and bounds[0] - slack <= empty <= bounds[1] + slack

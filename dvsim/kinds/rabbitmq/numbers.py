@@ -39,7 +39,7 @@ def keyed(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> Keyed:
     Its rows are gone through once: of a small run, pandas would take longer than the run.
     """
     columns = scenario.probe.columns
-    counted = "messages" if scenario.system.transport == "tcp" else "pieces"
+    counted = scenario.readings[0]
     rates: dict[str, dict[int, float]] = {name: {} for name in _names(columns)}
     busy: dict[str, dict[int, list[float]]] = {}  # by component and replication
     names = ("replication", "column", "reading", "statistic", "value")

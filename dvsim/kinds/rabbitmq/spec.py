@@ -89,6 +89,16 @@ class System(Table):
     broker: CardField
 
     @property
+    def over_vortex(self) -> bool:
+        """Whether messages go over the Data Vortex; else they go over TCP."""
+        return self.transport == "data-vortex"
+
+    @property
+    def path(self) -> str:
+        """The transport, for people."""
+        return "Data Vortex" if self.over_vortex else "TCP"
+
+    @property
     def cards(self) -> dict[str, Card]:
         """The cards in use, by role."""
         roles = {role: getattr(self, role) for role in ("card", "bridge", "publisher", "broker")}
@@ -212,18 +222,22 @@ class Scenario(Spec):
         """How many iterations a replication consists of."""
         return self.workload.iterations
 
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """What its samples count, that which its source prints first."""
+        return ("pieces", "messages") if self.system.over_vortex else ("messages",)
+
     def settled(self) -> Scenario:
         """Return the scenario with what follows where a file leaves it open."""
         system, probe = self.system, self.probe
-        over_tcp = system.transport == "tcp"
         every = tuple(range(1, self.workload.iterations + 1))
-        if over_tcp:
-            columns = {"all": Column(0, every)}
-        else:
+        columns = {"all": Column(0, every)}
+        if system.over_vortex:
             columns = {f"r{n}": Column(n, every) for n in range(1, system.receivers + 1)}
+        fidelity = system.fidelity or "auto" if system.over_vortex else None
         return replace(
             self,
-            system=replace(system, fidelity=None if over_tcp else system.fidelity or "auto"),
+            system=replace(system, fidelity=fidelity),
             probe=Probe(
                 probe.kind,
                 probe.interval_ps if probe.kind == "interval" else None,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def run_lines(run: Run) -> Iterator[str | Table]:
     """Yield a run: its answer, its columns, how busy each stage was, and what the fabric was."""
     yield from answer_lines(run)
-    if run.scenario.system.transport == "data-vortex":
+    if run.scenario.system.over_vortex:
         yield (
             f"{INDENT}columns count pieces of one receiver, as the paper printed them; "
             "'in messages' counts messages"
@@ -37,7 +37,7 @@ def column_table(run: Run) -> Table:
     Each column has the mean over replications, half of its 95 % interval (a dash if it has none),
     and the published value where there is one, of a system that was not changed.
     """
-    reading = "pieces" if run.scenario.system.transport == "data-vortex" else "messages"
+    reading = run.scenario.readings[0]
     table = run.estimates()
     keys = zip(table["column"], table["reading"], table["statistic"], strict=True)
     values = zip(table["value"].tolist(), table["high"].tolist(), strict=True)
