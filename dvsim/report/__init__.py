@@ -1,10 +1,9 @@
 """Reports: one offline HTML page for runs, for runs side by side, or for studies.
 
-`write_report` (to a file) and `render_report` (to text) for runs, `write_comparison` and
-`render_comparison` for runs or studies side by side (beside.py, beside_studies.py, forest.py,
-compare.html.jinja), `write_study_report` and `render_study_report` for studies, and `write_results`
-for runs or studies in any of `FORMATS`, are the whole public surface. Inside, in the order in which
-data flows, for runs::
+`write_results` (runs or studies to a file, in any of `FORMATS`), `render_report` (runs to a page as
+text), `render_study_report` (studies), `write_comparison` and `render_comparison` (runs or studies
+side by side: beside.py, beside_studies.py, forest.py, compare.html.jinja) are the whole public
+surface. Inside, in the order in which data flows, for runs::
 
     prepare              runs sorted by message size, labelled, coloured, estimated
     series, axes         samples as lines on a screen
@@ -34,8 +33,8 @@ results); `formats` chooses.
 
 from dvsim.report.beside import render_comparison, write_comparison
 from dvsim.report.formats import FORMATS, write_results
-from dvsim.report.studies import render_study_report, write_study_report
-from dvsim.report.write import render_report, write_report
+from dvsim.report.studies import render_study_report
+from dvsim.report.write import render_report
 
 __all__ = [
     "FORMATS",
@@ -43,7 +42,5 @@ __all__ = [
     "render_report",
     "render_study_report",
     "write_comparison",
-    "write_report",
     "write_results",
-    "write_study_report",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import DvsimError
@@ -15,7 +14,7 @@ from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
 from dvsim.report.evidence import claims_table, claims_untold, commands_of
 from dvsim.report.lanes import lanes_of_study
-from dvsim.report.page import render, resource, write
+from dvsim.report.page import render, resource
 from dvsim.report.parameters import parameters_table, used_cards
 from dvsim.report.pipeline import pipeline_drawing
 from dvsim.report.recorded import Recording, Shape, recording
@@ -163,28 +162,3 @@ def recorded(study: PointsStudy, name: str) -> Recording | None:
         return None
     shape = Shape(switch.height, switch.angles)
     return recording(name, study.scenario.title, shape, study.events, study.queues)
-
-
-def write_study_report(
-    path: Path,
-    studies: Sequence[PointsStudy],
-    validation: Validation | None = None,
-    command: str | None = None,
-) -> None:
-    """Write the report of one study or many to a file, see `render_study_report`.
-
-    A file that is already there is replaced at once, and only by a whole page.
-
-    Parameters
-    ----------
-    path : Path
-        The file, see `dvsim.results.atomic.write_file`; its folder is made.
-    studies, validation, command
-        As for `render_study_report`.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written. What was there before is still there then.
-    """
-    write(path, render_study_report(studies, validation, command))

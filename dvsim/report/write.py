@@ -1,9 +1,8 @@
-"""The page put together, and written whole or not at all."""
+"""The page about runs, put together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import DvsimError
@@ -19,7 +18,7 @@ from dvsim.report.evidence import (
 )
 from dvsim.report.figures import points_per_trace, rate_drawing
 from dvsim.report.lanes import lanes_of
-from dvsim.report.page import render, write
+from dvsim.report.page import render
 from dvsim.report.parameters import parameters_table
 from dvsim.report.pipeline import pipeline_drawing
 from dvsim.report.prepare import Group, prepare, size_text
@@ -163,28 +162,3 @@ def title_of(groups: Sequence[Group]) -> str:
     made = " and ".join(dict.fromkeys(entry.made for entry in entries))
     runs = "runs" if made == "simulated" else f"{made} runs"
     return f"{len(entries)} {runs}: {join(transports)}, messages of {sizes}"
-
-
-def write_report(
-    path: Path,
-    runs: Sequence[Run],
-    validation: Validation | None = None,
-    command: str | None = None,
-) -> None:
-    """Write the report of one run or many to a file, see `render_report`.
-
-    A file that is already there is replaced at once, and only by a whole page.
-
-    Parameters
-    ----------
-    path : Path
-        The file, see `dvsim.results.atomic.write_file`; its folder is made.
-    runs, validation, command
-        As for `render_report`.
-
-    Raises
-    ------
-    OutputError
-        If the file cannot be written. What was there before is still there then.
-    """
-    write(path, render_report(runs, validation, command))

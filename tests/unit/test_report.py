@@ -19,7 +19,7 @@ from report_runs import (
 
 from dvsim.errors import DvsimError, OutputError
 from dvsim.kinds.rabbitmq.spec import Column
-from dvsim.report import render_report, write_report
+from dvsim.report import render_report, write_results
 from dvsim.report.drawing import spec_of, unpacked
 from dvsim.report.figures import POINTS_PER_TRACE, points_per_trace, rate_drawing
 from dvsim.report.prepare import prepare
@@ -287,14 +287,14 @@ def test_no_run_is_no_report():
 
 def test_the_file_is_the_page_and_nothing_else_is_left(tmp_path):
     run = steady_run([5])
-    write_report(tmp_path / "report.html", [run])
+    write_results(tmp_path / "report.html", [run])
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == render_report([run])
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_a_folder_that_is_not_there_is_made(tmp_path):
     path = tmp_path / "missing" / "report.html"
-    write_report(path, [steady_run([5])])
+    write_results(path, [steady_run([5])])
     assert path.stat().st_size > 0
 
 
@@ -302,14 +302,14 @@ def test_a_folder_that_cannot_be_made_is_an_output_error(tmp_path):
     (tmp_path / "file").write_text("")
     path = tmp_path / "file" / "report.html"
     with pytest.raises(OutputError, match=re.escape(f"cannot write {path}: Not a directory")):
-        write_report(path, [steady_run([5])])
+        write_results(path, [steady_run([5])])
 
 
 def test_a_failed_write_keeps_the_old_page(tmp_path):
     path = tmp_path / "report.html"
     path.mkdir()  # a folder in the way: it cannot be written, even by root
     with pytest.raises(OutputError, match=re.escape(f"cannot write {path}: Is a directory")):
-        write_report(path, [steady_run([5])])
+        write_results(path, [steady_run([5])])
     assert [item.name for item in tmp_path.iterdir()] == ["report.html"]
 
 

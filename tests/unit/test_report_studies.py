@@ -14,7 +14,7 @@ from study_runs import claims_of, load_latency, recorded, saturation, scenario_o
 from test_report import Tags
 
 from dvsim.errors import DvsimError, OutputError
-from dvsim.report import render_study_report, write_study_report
+from dvsim.report import render_study_report, write_results
 from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawing, curve_drawings
 from dvsim.report.drawing import spec_of
@@ -386,8 +386,8 @@ def test_no_study_is_no_report():
 
 def test_the_file_is_the_page_and_a_failed_write_keeps_the_old_one(tmp_path, record):
     path = tmp_path / "new" / "report.html"
-    write_study_report(path, [record])
+    write_results(path, [record])
     assert path.read_text(encoding="utf-8") == render_study_report([record])
     with pytest.raises(OutputError, match="Is a directory"):
-        write_study_report(tmp_path / "new", [record])
+        write_results(tmp_path / "new", [record])
     assert [item.name for item in path.parent.iterdir()] == ["report.html"]
