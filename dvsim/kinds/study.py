@@ -21,7 +21,7 @@ from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.points import PointsKind
 from dvsim.progress import Part, Progress
 from dvsim.results.lines import Table
-from dvsim.results.manifest import study_manifest
+from dvsim.results.manifest import build_manifest
 from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
 
@@ -150,7 +150,7 @@ def _study(
 ) -> PointsStudy:
     counted, _ = kind.work
     known = {counted: sum(getattr(one.reading, counted) for one in runs)} if counted else {}
-    manifest = study_manifest(
+    manifest = build_manifest(
         scenario.name,
         version=how.version_of(scenario),
         seed=how.seed,

@@ -29,55 +29,6 @@ _DIGEST_BYTES = 16
 
 
 def build_manifest(
-    scenario: Scenario,
-    *,
-    version: str,
-    seed: int,
-    replications: int,
-    backend: str,
-    command: str | Sequence[str],
-    started: datetime,
-    wall_s: float,
-    counters: pd.DataFrame,
-    emulated: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Return what is known about a run that has just finished; JSON types only.
-
-    Parameters
-    ----------
-    scenario, version, seed, replications, backend
-        What was asked, and of which code.
-    command
-        The words of the command line, or the Python call, that asked for it.
-    started
-        Time zone aware; stored in UTC.
-    wall_s
-        Seconds of work: the wall time of every iteration of every replication, added up, in
-        whichever process it ran. With several workers the answer is there sooner.
-    counters
-        Component ``run`` gives the simulated seconds and the events, summed over replications
-        and iterations.
-    emulated
-        What is known of an emulated run (JSON types): question, scale, brokers, commands. It has
-        no simulated seconds and events.
-    """
-    common = _common(scenario.name, version, seed, replications, backend, command, started, wall_s)
-    common |= {
-        "cards": [
-            {"role": role, "name": card.name, "kind": card.kind, "blake2b": card_hash(card)}
-            for role, card in scenario.system.cards.items()
-        ],
-        "reference": _reference_files(scenario),
-    }
-    if emulated is not None:
-        return common | {"emulated": dict(emulated)}
-    return common | {
-        "simulated_s": _total(counters, "simulated_s"),
-        "events": round(_total(counters, "events")),
-    }
-
-
-def study_manifest(
     name: str,
     *,
     version: str,
@@ -89,32 +40,24 @@ def study_manifest(
     wall_s: float,
     known: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return what is known about a study that has just finished; otherwise as `build_manifest`.
+    """Return what is known about a run, a study or a sweep that has just finished; JSON types only.
 
     Parameters
     ----------
     name
         Of the scenario.
-    version, seed, replications, backend, command, started, wall_s
-        As in `build_manifest`.
+    version, seed, replications, backend
+        What was asked, and of which code.
+    command
+        The words of the command line, or the Python call, that asked for it.
+    started
+        Time zone aware; stored in UTC.
+    wall_s
+        Seconds of work: the wall time of every task, added up, in whichever process it ran. With
+        several workers the answer is there sooner.
     known
-        What else there is to say of a study of this kind; JSON types.
+        What else there is to say, such as `run_facts`; JSON types.
     """
-    common = _common(name, version, seed, replications, backend, command, started, wall_s)
-    return common | dict(known)
-
-
-def _common(
-    name: str,
-    version: str,
-    seed: int,
-    replications: int,
-    backend: str,
-    command: str | Sequence[str],
-    started: datetime,
-    wall_s: float,
-) -> dict[str, Any]:
-    """Return what the manifests of runs and studies have in common."""
     return {
         "format": FORMAT,
         "version": version,
@@ -128,6 +71,38 @@ def _common(
         "started": started.astimezone(UTC).isoformat(timespec="seconds"),
         "wall_s": round(wall_s, 3),
         "files": {},  # name -> {"bytes", "sha256"}; filled in when the folder is written
+        **known,
+    }
+
+
+def run_facts(
+    scenario: Scenario, counters: pd.DataFrame, emulated: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what the manifest of a run of a system says besides.
+
+    Parameters
+    ----------
+    scenario
+        What was run: its cards and reference are named with their hashes.
+    counters
+        Component ``run`` gives the simulated seconds and the events, summed over replications
+        and iterations.
+    emulated
+        What is known of an emulated run (JSON types): question, scale, brokers, commands. It has
+        no simulated seconds and events.
+    """
+    facts: dict[str, Any] = {
+        "cards": [
+            {"role": role, "name": card.name, "kind": card.kind, "blake2b": card_hash(card)}
+            for role, card in scenario.system.cards.items()
+        ],
+        "reference": _reference_files(scenario),
+    }
+    if emulated is not None:
+        return facts | {"emulated": dict(emulated)}
+    return facts | {
+        "simulated_s": _total(counters, "simulated_s"),
+        "events": round(_total(counters, "events")),
     }
 
 

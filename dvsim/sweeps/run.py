@@ -19,7 +19,7 @@ from dvsim.kinds.load import Template, template
 from dvsim.progress import Part, Progress
 from dvsim.results.kept import keep_many
 from dvsim.results.keyed import Keyed
-from dvsim.results.manifest import study_manifest
+from dvsim.results.manifest import build_manifest
 from dvsim.results.swept import KIND, LAST, Row, Swept, tabulate, write_swept
 from dvsim.scenario.spec import Spec
 from dvsim.session import REPLICATIONS
@@ -282,7 +282,7 @@ def _manifest(
         "runs": None if out is None else str(out),
         "failed": len(swept.failed),
     }
-    return study_manifest(
+    return build_manifest(
         sweep.name,
         version=sweep.how.version,
         seed=sweep.how.seed,

@@ -17,7 +17,7 @@ from dvsim.results.amounts import estimate_texts
 from dvsim.results.beside import compare
 from dvsim.results.folder import write_result
 from dvsim.results.kept import run_folder
-from dvsim.results.manifest import build_manifest
+from dvsim.results.manifest import run_facts
 from dvsim.results.named import folders_of
 from dvsim.session import run_scenarios
 
@@ -241,8 +241,6 @@ def test_a_damaged_run_is_no_side_of_a_comparison(kept, tmp_path):
 
 
 def test_an_emulated_run_has_no_simulated_seconds():
-    from datetime import UTC, datetime
-
     import pandas as pd
 
     from dvsim.results.samples import COUNTER_COLUMNS
@@ -250,7 +248,5 @@ def test_an_emulated_run_has_no_simulated_seconds():
     empty = pd.DataFrame(
         {name: pd.Series([], dtype=kind) for name, kind in COUNTER_COLUMNS.items()}
     )
-    asked = {"version": "0", "seed": 1, "replications": 1, "backend": "emu", "command": "x"}
-    rest = {"started": datetime.now(UTC), "wall_s": 1.0, "counters": empty}
-    manifest = build_manifest(SCENARIO, **asked, **rest, emulated={"scale": 0.5})
-    assert "simulated_s" not in manifest and manifest["emulated"] == {"scale": 0.5}
+    facts = run_facts(SCENARIO, empty, {"scale": 0.5})
+    assert "simulated_s" not in facts and facts["emulated"] == {"scale": 0.5}

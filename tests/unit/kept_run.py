@@ -9,7 +9,7 @@ from dvsim._version import __version__
 from dvsim.kinds.load import load
 from dvsim.results.folder import write_result
 from dvsim.results.kept import run_folder
-from dvsim.results.manifest import build_manifest
+from dvsim.results.manifest import build_manifest, run_facts
 from dvsim.results.run import Run
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=40"])
@@ -22,7 +22,7 @@ def make_run(rate=10):
         {("broker.1", "queued"): 20, ("run", "simulated_s"): 2.5, ("run", "events"): 7}
     )
     manifest = build_manifest(
-        SCENARIO,
+        SCENARIO.name,
         version=__version__,
         seed=1,
         replications=1,
@@ -30,7 +30,7 @@ def make_run(rate=10):
         command=["dvsim", "run", "h3/fdr-8"],
         started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         wall_s=0.5,
-        counters=counted,
+        known=run_facts(SCENARIO, counted),
     )
     return Run(SCENARIO, 1, 1, "sim", None, manifest, table, counted)
 

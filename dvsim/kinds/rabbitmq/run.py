@@ -15,7 +15,7 @@ from dvsim.emu.asked import size_facts, size_text
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.progress import Part, Progress
-from dvsim.results.manifest import build_manifest
+from dvsim.results.manifest import build_manifest, run_facts
 from dvsim.results.run import Run
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
@@ -108,7 +108,7 @@ def _run(
     """Return a run that has just finished."""
     backend = "sim" if emulated is None else "emu"
     manifest = build_manifest(
-        scenario,
+        scenario.name,
         version=how.version,
         seed=how.seed,
         replications=how.replications,
@@ -116,8 +116,7 @@ def _run(
         command=command,
         started=started,
         wall_s=tables.work_s,
-        counters=tables.counters,
-        emulated=emulated,
+        known=run_facts(scenario, tables.counters, emulated),
     )
     asked = (scenario, how.seed, how.replications, backend)
     return Run(*asked, None, manifest, tables.samples, tables.counters)
