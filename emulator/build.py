@@ -25,7 +25,7 @@ HOST = ("engine/law.c", "host/pcie.c")
 """The costs of timed mode, in libvic and vicrun alike."""
 HARDWARE = ("card/vic.c", "card/engines.c", "vortex/*.c", "network/*.c")
 """Cards and network of timed mode, in vicrun."""
-OWN = ("include", "arguments", "src", "src/functional")
+OWN = ("include", "base", "src", "src/functional")
 FOLDERS = (*(HERE / folder for folder in OWN), MODELS)
 INCLUDES = tuple(f"-I{folder}" for folder in FOLDERS)
 COMMON = ("-std=c11", "-g", "-fvisibility=hidden", "-pthread", *WARNINGS, *INCLUDES)
@@ -60,8 +60,8 @@ def launcher_sources() -> list[Path]:
 
 
 def program_sources(folder: str) -> list[Path]:
-    """Return the C files of a program, and of what command lines have in common."""
-    return [path for room in (folder, "arguments") for path in sorted((HERE / room).glob("*.c"))]
+    """Return the C files of a program, and of what all programs have in common."""
+    return [path for room in (folder, "base") for path in sorted((HERE / room).glob("*.c"))]
 
 
 def hardware_sources() -> list[Path]:
@@ -112,7 +112,7 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = 
         (prefix / "include" / header.name).write_bytes(header.read_bytes())
     bridge = prefix / "share" / "bridge"  # compiled where there is a librabbitmq
     bridge.mkdir(parents=True, exist_ok=True)
-    for room in ("bridge", "arguments"):  # one flat folder: `cc share/bridge/*.c`
+    for room in ("bridge", "base"):  # one flat folder: `cc share/bridge/*.c`
         for source in sorted((HERE / room).glob("*.[ch]")):
             (bridge / source.name).write_bytes(source.read_bytes())
     for name, folder in (

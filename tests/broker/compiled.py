@@ -18,7 +18,7 @@ from dvsim.native import emulator_prefix
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
 EXAMPLES = ROOT / "emulator" / "examples" / "messaging"
-ROOMS = [ROOT / "emulator" / room for room in ("bridge", "arguments")]
+ROOMS = [ROOT / "emulator" / room for room in ("bridge", "base")]
 CHECKED = ["-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 LIBRARIES = {"mqtt_bridge": ["-lmosquitto"], "mqtt_taker": ["-lmosquitto"]}

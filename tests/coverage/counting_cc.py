@@ -31,7 +31,7 @@ def counted(word: str) -> Path | None:
         return None
     path = Path(word).resolve()
     if path.parts[-3:-1] == ("share", "bridge"):  # an installation brings copies
-        rooms = (tree / "emulator" / room for room in ("bridge", "arguments"))
+        rooms = (tree / "emulator" / room for room in ("bridge", "base"))
         path = next((room / path.name for room in rooms if (room / path.name).exists()), path)
     if not path.is_relative_to(tree) or not path.is_file():
         return None

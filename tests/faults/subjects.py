@@ -144,7 +144,7 @@ class Bench:
                 sources = [HERE / "served.c", HERE.parent / "fuzz" / "amqp_server.c"]
             else:
                 sources = build.program_sources("bridge")
-                include = [emulator / "arguments", self.prefix / "include"]
+                include = [emulator / "base", self.prefix / "include"]
                 flags += [*self.flags, *(f"-I{path}" for path in include)]
                 flags += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lvic", "-lrabbitmq"]
             build.compile_c(sources, program, flags)

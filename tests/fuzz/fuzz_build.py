@@ -63,7 +63,7 @@ def _sources(room: str) -> list[Path]:
     if room == "launcher":
         return [
             *(here / room / f"{name}.c" for name in LAUNCHER),
-            *(here / "arguments").glob("*.c"),
+            *(here / "base").glob("*.c"),
         ]
     if room in MAIN:
         found = emulator.program_sources(room)
