@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "coordinator.h"
+#include "engine/random.h"
 
 enum { REORDER_SLOTS = 64 }; /* by which --reorder delays a packet at most */
 
@@ -15,7 +16,7 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t draw(struct coordinator *all, uint64_t seed)
 {
-    return mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + all->draws++ * UINT64_C(0x9e3779b97f4a7c15));
+    return mix(mix(seed + DVSIM_DRAW_STEP) + all->draws++ * DVSIM_DRAW_STEP);
 }
 
 bool fabric_chance(struct coordinator *all, double probability)
@@ -274,7 +275,7 @@ void fabric_arrive(struct coordinator *all, const struct event *event)
     uint64_t parts[] = {(uint64_t)event->at_ps, (uint64_t)event->card << 32 | to, event->packet.header,
                         event->packet.payload};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        all->hash = mix(all->hash ^ parts[i]) + UINT64_C(0x9e3779b97f4a7c15);
+        all->hash = mix(all->hash ^ parts[i]) + DVSIM_DRAW_STEP;
     }
     all->deliveries++;
     if (all->check) {

@@ -3,27 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/random.h"
 #include "load.h"
-
-/* splitmix64 */
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
 
 /* The stream of a message begins where that of its seed is after i draws of a word each. */
 static void fill(unsigned char *body, size_t bytes, uint64_t seed, uint64_t i)
 {
-    uint64_t state = seed + i * UINT64_C(0x9e3779b97f4a7c15), word = i;
-    state = draw(&state);
+    uint64_t state = dvsim_draw(seed, i + 1), word = i;
     for (size_t at = 0; at < bytes; at += 8) {
         for (size_t k = at; k < bytes && k < at + 8; k++) {
             body[k] = (unsigned char)(word >> 8 * (k - at));
         }
-        word = draw(&state);
+        word = dvsim_next(&state);
     }
 }
 

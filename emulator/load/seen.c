@@ -1,6 +1,7 @@
 /* Which messages were there before: a hash table of their ids, at most half full. */
 #include <stdlib.h>
 
+#include "engine/random.h"
 #include "load.h"
 
 struct name {
@@ -36,8 +37,7 @@ void seen_free(struct seen *seen)
 /* Where it is, or would be. */
 static struct name *place_of(struct name *names, size_t room, const struct name *name)
 {
-    uint64_t x = (name->session ^ name->id) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(x ^ x >> 32) & (room - 1);
+    size_t at = (size_t)dvsim_mix(name->session ^ name->id) & (room - 1);
     while (names[at].session != 0 && (names[at].session != name->session || names[at].id != name->id)) {
         at = (at + 1) & (room - 1);
     }

@@ -1,4 +1,4 @@
-/* packet.h: a packet as one 64-bit word, and the hash that makes arrivals.
+/* packet.h: a packet as one 64-bit word.
  *
  *   bit 63        present
  *   injected      slot of injection, modulo 2^injected_bits
@@ -13,6 +13,8 @@
 #define DVSIM_VORTEX_PACKET_H
 
 #include <stdint.h>
+
+#include "engine/random.h"
 
 #define DVSIM_PRESENT (UINT64_C(1) << 63)
 
@@ -68,21 +70,6 @@ static inline uint64_t dvsim_packet_hops(dvsim_packet_layout l, uint64_t packet,
 static inline uint64_t dvsim_packet_latency(dvsim_packet_layout l, uint64_t packet, uint64_t now)
 {
     return (now - (packet >> (l.n + l.angle_bits))) & ((UINT64_C(1) << l.arrived_bits) - 1);
-}
-
-/* SplitMix64 (Steele, Lea, Flood 2014) at a chosen index of its sequence. */
-static inline uint64_t dvsim_mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-#define DVSIM_DRAW_STEP UINT64_C(0x9e3779b97f4a7c15)
-
-static inline uint64_t dvsim_draw(uint64_t key, uint64_t index)
-{
-    return dvsim_mix(key + index * DVSIM_DRAW_STEP);
 }
 
 #endif

@@ -28,9 +28,10 @@ class Emulator:
     def program(self, name: str) -> Path:
         """Return a program of programs/, linked with the shared library."""
         sources = [PROGRAMS / f"{name}.c"]
-        if "void run(const struct self" in sources[0].read_text("utf-8"):
+        text = sources[0].read_text("utf-8")
+        if "void run(const struct self" in text:
             sources.append(PROGRAMS / "harness.c")
-        return self.linked(name, sources, ())
+        return self.linked(name, sources, build.INCLUDES if "/emulator/src/" in text else ())
 
     def linked(self, name: str, sources: Sequence[Path], flags: Sequence[str]) -> Path:
         """Return a program of some sources, which may want flags of their own."""

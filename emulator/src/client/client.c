@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "engine/random.h"
 #include "slab.h"
 
 enum {
@@ -75,11 +76,7 @@ static int draw_session(struct vic_client *c, const struct vic_attr *attr)
             return VIC_ESYS;
         }
     } else {
-        x = (atomic_fetch_add(&openings, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15);
-        x += vic_time_ns(c->card) << 16 | attr->card;
-        x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-        x ^= x >> 31;
+        x = dvsim_draw(vic_time_ns(c->card) << 16 | attr->card, atomic_fetch_add(&openings, 1) + 1);
     }
     c->session = c->count.session = x + (x == 0);
     return VIC_OK;

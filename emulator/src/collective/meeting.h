@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "engine/random.h"
 #include "vic.h"
 
 enum {
@@ -83,7 +84,11 @@ static inline vic_addr_t row_of(const struct meeting *meeting, unsigned row)
     return meeting->base + 2 * RECORD * meeting->attr.cards + row * ROW;
 }
 
-uint64_t mix(uint64_t x);
+/* A hash of a word, 0 included. */
+static inline uint64_t mix(uint64_t x)
+{
+    return dvsim_draw(x, 1);
+}
 
 void record_make(const struct record *record, uint32_t from, uint32_t to, uint64_t word[RECORD]);
 

@@ -3,14 +3,6 @@
 
 enum { ADDR_BITS = 22, COUNTER_BITS = 6, LOG_BITS = 5, CARD_BITS = 16, NUMBER_BITS = 32 };
 
-uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static uint64_t check_of(const uint64_t word[RECORD], uint32_t from, uint32_t to)
 {
     return mix(word[0] ^ mix(word[1] ^ mix(word[2] ^ mix((uint64_t)from << 32 | to))));

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/random.h"
+
 enum { FEW = 4096, CHUNK = 1024, PERIOD_NS = 100 * 1000, PERIOD_MOST_NS = 5 * 1000 * 1000 };
 
 struct held_packet {
@@ -30,15 +32,6 @@ struct held {
 static struct held *held_of(const struct vic *card)
 {
     return functional_of(card)->held;
-}
-
-/* splitmix64 */
-static uint64_t next_random(struct held *held)
-{
-    uint64_t x = held->random += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
 }
 
 static bool append(struct held *held, uint64_t header, uint64_t payload, struct transfer *dma)
@@ -89,7 +82,7 @@ static bool pass_shuffled(struct vic *card, struct held *held, struct tally *tal
 {
     bool left = false;
     for (size_t tries = (atomic_load(held->count) + 1) / 2; tries > 0; tries--) {
-        size_t at = next_random(held) % atomic_load(held->count); /* none leaves twice, so there are some */
+        size_t at = dvsim_next(&held->random) % atomic_load(held->count); /* none leaves twice, so there are some */
         struct held_packet packet = held->packet[at]; /* a copy: the array may move */
         if (leave(card, held, &packet, tally)) {
             size_t last = atomic_load(held->count) - 1;

@@ -98,7 +98,7 @@ static void meet(struct vic_message *m, uint32_t dest, const struct state *state
     bool resumes = out->resumes && out->saved.epoch == state->epoch;
     out->resumes = false;
     if (!resumes) {
-        uint32_t name = (uint32_t)wire_mix((uint64_t)m->epoch << 32 | ++out->streams) | 1;
+        uint32_t name = (uint32_t)dvsim_mix((uint64_t)m->epoch << 32 | ++out->streams) | 1;
         out->hello = (struct state){state->place + APART * m->layout.units, name, state->epoch};
     }
     out->stream = stream_key(&m->layout, m->me, dest, state->epoch, out->hello.messages);

@@ -106,7 +106,7 @@ void hash_prepare(void)
     int none = 0;
     if (atomic_compare_exchange_strong(&ready, &none, 1)) {
         for (uint64_t i = 0; i < BLOCK_WORDS; i++) {
-            keys[i] = wire_mix(i + 1);
+            keys[i] = dvsim_mix(i + 1);
         }
         atomic_store(&chosen, best());
         atomic_store(&ready, 2);
@@ -118,7 +118,7 @@ void hash_prepare(void)
 /* For a given word another h gives another result, and the other way round: a single change is never lost. */
 static inline uint64_t stir(uint64_t h, uint64_t word)
 {
-    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ word) * DVSIM_DRAW_STEP;
     return h << 29 | h >> 35;
 }
 
@@ -161,5 +161,5 @@ uint64_t wire_hash(uint64_t seed, const void *data, size_t bytes, void *to)
         memcpy(&last, at, bytes);
         h = stir(h, last);
     }
-    return wire_mix(h);
+    return dvsim_mix(h);
 }

@@ -51,7 +51,7 @@ static void free_parts(struct vic_message *m)
 
 static uint32_t new_epoch(const struct vic_message *m)
 {
-    uint64_t x = wire_mix(vic_time_ns(m->card) + wire_mix(atomic_fetch_add(&openings, 1) * MAX_MOST + m->me));
+    uint64_t x = dvsim_mix(vic_time_ns(m->card) + dvsim_mix(atomic_fetch_add(&openings, 1) * MAX_MOST + m->me));
     return (uint32_t)x | 2 | EPOCH_OPEN;
 }
 

@@ -3,13 +3,6 @@
 
 enum { VERSION = 2 }; /* changes with what stands in SRAM */
 
-uint64_t wire_mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 void layout_set_key(struct layout *layout, size_t max_bytes, unsigned flags, uint32_t counters, unsigned first)
 {
     const uint64_t part[] = {layout->base, layout->cards, layout->units, max_bytes, flags, counters, first};
@@ -19,17 +12,17 @@ void layout_set_key(struct layout *layout, size_t max_bytes, unsigned flags, uin
 
 uint64_t stream_key(const struct layout *layout, uint32_t from, uint32_t to, uint32_t epoch, uint32_t name)
 {
-    return wire_mix(wire_mix(layout->key ^ epoch ^ (uint64_t)name << 32) ^ ((uint64_t)from << 32 | to));
+    return dvsim_mix(dvsim_mix(layout->key ^ epoch ^ (uint64_t)name << 32) ^ ((uint64_t)from << 32 | to));
 }
 
 static uint64_t place_key(uint64_t stream, uint32_t place)
 {
-    return wire_mix(stream + place * UINT64_C(0x9e3779b97f4a7c15));
+    return dvsim_draw(stream, place);
 }
 
 static uint64_t seed_of(uint64_t key, const uint64_t header[HEADER])
 {
-    return wire_mix(key ^ header[0]) ^ header[2];
+    return dvsim_mix(key ^ header[0]) ^ header[2];
 }
 
 void frame_make(uint64_t stream, uint32_t place, const struct frame *frame, const void *data, uint64_t *words)
@@ -74,7 +67,7 @@ static uint32_t check_of(const struct layout *layout, int purpose, uint32_t of, 
                          uint64_t word)
 {
     uint64_t key = stream_key(layout, of, to, epoch, 0) + (uint64_t)purpose;
-    return (uint32_t)wire_mix(wire_mix(key) ^ word);
+    return (uint32_t)dvsim_mix(dvsim_mix(key) ^ word);
 }
 
 void state_make(const struct layout *layout, int purpose, uint32_t of, uint32_t to, const struct state *state,
@@ -86,7 +79,7 @@ void state_make(const struct layout *layout, int purpose, uint32_t of, uint32_t 
 
 static uint32_t greeting_check(uint64_t word, uint32_t epoch)
 {
-    return (uint32_t)wire_mix(wire_mix(word + VERSION) ^ epoch);
+    return (uint32_t)dvsim_mix(dvsim_mix(word + VERSION) ^ epoch);
 }
 
 void greeting_make(const struct greeting *greeting, uint32_t epoch, uint64_t word[2])

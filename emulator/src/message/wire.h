@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/random.h"
+
 enum {
     UNIT = 4,              /* words: places in a ring are counted in these, modulo 2^32 */
     HEADER = 3,            /* words before the bytes of a piece, */
@@ -66,8 +68,6 @@ static inline size_t piece_most(const struct layout *layout)
 }
 
 /* ---- hash.c */
-
-uint64_t wire_mix(uint64_t x); /* in wire.c */
 
 /* Before the first hash of the process. */
 void hash_prepare(void);

@@ -39,7 +39,7 @@ int main(void)
 {
     hash_prepare();
     for (size_t i = 0; i < sizeof data; i++) {
-        data[i] = (unsigned char)wire_mix(i);
+        data[i] = (unsigned char)dvsim_mix(i);
     }
     agrees(sum_plain);
 #if defined __x86_64__ && defined __GNUC__

@@ -32,7 +32,7 @@ static unsigned char data[MOST];
 
 static uint8_t byte_of(uint32_t to, uint32_t number, size_t at)
 {
-    return (uint8_t)wire_mix((uint64_t)to << 40 ^ (uint64_t)number << 16 ^ at / 3);
+    return (uint8_t)dvsim_mix((uint64_t)to << 40 ^ (uint64_t)number << 16 ^ at / 3);
 }
 
 static void send_one(struct input *in)
