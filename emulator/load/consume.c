@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "deadline.h"
 #include "load.h"
 
 static int take(vic_client_t *client, struct load *load, struct seen *seen, struct vic_delivery *d)
@@ -22,15 +23,11 @@ static int take(vic_client_t *client, struct load *load, struct seen *seen, stru
 
 static int consume_each(vic_t *card, vic_client_t *client, struct load *load, struct seen *seen)
 {
-    uint64_t first_ns = vic_time_ns(card), start_ns = first_ns;
+    uint64_t first_ns = vic_time_ns(card), deadline_ns = deadline_after(card, load->timeout_ns);
     int status = vic_client_subscribe(client, load->bridge, load->key, load->credit, NULL);
     while (status == VIC_OK && load->done < load->messages) {
         struct vic_delivery d;
-        uint64_t past = vic_time_ns(card) - start_ns, left = VIC_FOREVER;
-        if (load->timeout_ns != VIC_FOREVER) {
-            left = past < load->timeout_ns ? load->timeout_ns - past : 0;
-        }
-        status = vic_client_recv(client, &d, left);
+        status = vic_client_recv(client, &d, deadline_left(card, deadline_ns));
         if (status != VIC_OK) {
             break;
         }

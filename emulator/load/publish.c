@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "deadline.h"
 #include "engine/random.h"
 #include "load.h"
 
@@ -16,12 +17,6 @@ static void fill(unsigned char *body, size_t bytes, uint64_t seed, uint64_t i)
         }
         word = dvsim_next(&state);
     }
-}
-
-static uint64_t left_of(vic_t *card, uint64_t deadline_ns)
-{
-    uint64_t now = vic_time_ns(card);
-    return deadline_ns == VIC_FOREVER ? VIC_FOREVER : deadline_ns > now ? deadline_ns - now : 0;
 }
 
 /* Messages are due at a rate, whatever the earlier ones needed. */
@@ -44,14 +39,14 @@ static int wait_for_turn(vic_t *card, vic_client_t *client, const struct load *l
 static int publish_each(vic_t *card, vic_client_t *client, struct load *load, unsigned char *body)
 {
     uint64_t start_ns = vic_time_ns(card);
-    uint64_t deadline_ns = load->timeout_ns == VIC_FOREVER ? VIC_FOREVER : start_ns + load->timeout_ns;
+    uint64_t deadline_ns = deadline_after(card, load->timeout_ns);
     size_t bytes = (size_t)load->bytes;
     int status = VIC_OK;
     while (load->done < load->messages && status == VIC_OK) {
         fill(body, bytes, load->seed, load->done);
         status = wait_for_turn(card, client, load, start_ns);
         if (status == VIC_OK) {
-            uint64_t left = left_of(card, deadline_ns);
+            uint64_t left = deadline_left(card, deadline_ns);
             status = vic_client_publish(client, load->bridge, load->key, body, bytes, left);
         }
         if (status == VIC_OK) {
@@ -61,7 +56,7 @@ static int publish_each(vic_t *card, vic_client_t *client, struct load *load, un
         }
     }
     if (status == VIC_OK) {
-        status = vic_client_flush(client, left_of(card, deadline_ns));
+        status = vic_client_flush(client, deadline_left(card, deadline_ns));
     }
     load->wall_ns = vic_time_ns(card) - start_ns;
     return status;

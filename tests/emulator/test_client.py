@@ -108,7 +108,9 @@ def test_it_uses_the_public_headers_only():
                 known = {
                     *public,
                     "message/from.h",
+                    "deadline.h",
                     "engine/random.h",
+                    "lock.h",
                     "slab.h",
                     "fail.h",
                     "sized.h",

@@ -88,6 +88,7 @@ def test_it_uses_vic_h_only():
                 known = {
                     "vic.h",
                     "vic_collective.h",
+                    "deadline.h",
                     "engine/random.h",
                     "slab.h",
                     "fail.h",

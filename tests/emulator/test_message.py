@@ -102,7 +102,9 @@ def test_it_uses_vic_h_only():
                 own = (path.parent / name).exists()
                 known = {
                     "vic_message.h",
+                    "deadline.h",
                     "engine/random.h",
+                    "lock.h",
                     "slab.h",
                     "fail.h",
                     "sized.h",

@@ -188,9 +188,9 @@ int vic_client_counts(vic_client_t *c, struct vic_client_count *counts)
     if (counts == NULL) {
         return client_leave(c, fail_null(0, "counts != NULL"));
     }
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     *counts = c->count;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return client_leave(c, VIC_OK);
 }
 

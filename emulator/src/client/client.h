@@ -1,8 +1,7 @@
 /* client.h: an open vic_client, as its parts see it. Under it are vic.h, vic_message.h and, for its handles, slab.h.
  *
- * Locks are as in vic_message: who waits for one calls the card meanwhile, as timed mode needs it. Order: that
- * of sending to a peer, or that of receiving, before `lock`, which is held for a few instructions, never over a
- * call of the card.
+ * Order of locks: that of sending to a peer, or that of receiving, before `lock`, which is held for a few
+ * instructions, never over a call of the card.
  */
 #ifndef CLIENT_CLIENT_H
 #define CLIENT_CLIENT_H
@@ -12,14 +11,14 @@
 #include <stdbool.h>
 
 #include "cancel.h"
+#include "deadline.h"
 #include "fail.h"
+#include "lock.h"
 #include "message/from.h"
 #include "vic_client.h"
 #include "waits.h"
 
 enum { SCRATCH = 64 << 10, PATTERNS_MOST = 1024 };
-
-typedef _Atomic uint32_t client_lock_t;
 
 /* A message that is not confirmed. */
 struct entry {
@@ -53,7 +52,7 @@ struct subscription {
 
 /* Another card, or this one. */
 struct peer {
-    client_lock_t sending;   /* who tells it has this */
+    lock_t sending;   /* who tells it has this */
     _Atomic uint64_t met;    /* its vic_peer_opens when telling began; set under `sending`, */
     _Atomic uint64_t ends;   /* as is its vic_message_ends */
     _Atomic uint32_t due;    /* there may be something to tell */
@@ -88,12 +87,12 @@ struct vic_client {
     _Atomic uint64_t tend_ns;
     _Atomic uint32_t receivers, stuck; /* threads that receive; of those: in a send, with a full inbox */
 
-    client_lock_t receiving; /* who calls vic_message_recv has this */
+    lock_t receiving; /* who calls vic_message_recv has this */
     unsigned char *scratch, *late; /* late: a message that is not yet dealt with, or NULL; in scratch or not */
     size_t late_bytes;
     uint32_t late_src;
 
-    client_lock_t lock; /* of what follows, and of parts of peers */
+    lock_t lock; /* of what follows, and of parts of peers */
     struct peer *peers;
     struct entry **buckets;
     size_t bucket_mask, unconfirmed_bytes;
@@ -108,25 +107,7 @@ struct vic_client {
     struct vic_client_count count;
 };
 
-/* ---- turn.c: locks, time, waiting */
-
-static inline bool client_lock_try(client_lock_t *lock)
-{
-    return atomic_load_explicit(lock, memory_order_relaxed) == 0 &&
-           atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0;
-}
-
-static inline void client_lock_give(client_lock_t *lock)
-{
-    atomic_store_explicit(lock, 0, memory_order_release);
-}
-
-void client_lock_take(struct vic_client *c, client_lock_t *lock);
-
-uint64_t client_deadline(const struct vic_client *c, uint64_t timeout_ns);
-
-/* What is left until then, but not more than `most_ns`. */
-uint64_t client_slice(const struct vic_client *c, uint64_t most_ns, uint64_t deadline_ns);
+/* ---- turn.c: waiting */
 
 struct turn {
     uint32_t turns;

@@ -93,13 +93,13 @@ int client_dispatch(struct vic_client *c, uint32_t src, const void *data, size_t
     bool sound = vic_envelope_unpack(data, bytes, &e) == VIC_OK;
     int status = VIC_OK;
     vic_peer_opens(c->card, src, &opens);
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     if (sound) {
         status = full && fills(c, &e) ? VIC_ENOSPC : act(c, src, &e, opens);
     } else {
         c->count.strange++;
     }
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     if (status == VIC_ERANGE) { /* of an earlier client's subscription; without room the next one is answered */
         struct vic_envelope no = {.kind = VIC_UNSUBSCRIBE, .session = e.subscriber, .id = e.subscription};
         client_say(c, src, &no, 0);

@@ -56,9 +56,9 @@ void client_entry_end(struct vic_client *c, struct entry *entry)
 
 void client_entry_release(struct vic_client *c, struct entry *entry)
 {
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     bool last = --entry->holders == 0 && entry->done;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     if (last) {
         free(entry);
     }
@@ -66,14 +66,14 @@ void client_entry_release(struct vic_client *c, struct entry *entry)
 
 static bool try_link(struct vic_client *c, struct entry *entry)
 {
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     uint64_t many = c->count.unconfirmed;
     bool fits = many == 0 || (many < c->window_messages && c->unconfirmed_bytes <= c->window_bytes &&
                               entry->bytes <= c->window_bytes - c->unconfirmed_bytes);
     if (fits) {
         link_entry(c, entry);
     }
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return fits;
 }
 
@@ -96,14 +96,14 @@ static int enter_window(struct vic_client *c, struct entry *entry, uint64_t dead
 /* Sent or confirmed, by whomever. `give_up`: end it if it is not, unless somebody is sending it just now. */
 static bool is_away(struct vic_client *c, struct entry *entry, bool give_up, bool *ended)
 {
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     bool away = entry->sent || entry->done;
     *ended = !away && give_up && entry->holders == 1;
     if (*ended) {
         client_entry_end(c, entry);
     }
     c->count.published += away;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return away;
 }
 
@@ -115,13 +115,13 @@ static int send_entry(struct vic_client *c, struct entry *entry, uint64_t deadli
     int reason = VIC_OK;
     for (;;) {
         int status = VIC_ETIMEDOUT;
-        bool ended, mine = client_lock_try(&peer->sending);
+        bool ended, mine = lock_try(&peer->sending);
         client_arm(c, &turn);
         if (mine) {
             int outermost = client_goes_on(&turn);
             status = client_tell(c, entry->peer, entry, true, deadline_ns);
             wait_whole_end(outermost);
-            client_lock_give(&peer->sending);
+            lock_give(&peer->sending);
         }
         if (is_away(c, entry, reason != VIC_OK, &ended)) {
             return VIC_OK;
@@ -131,7 +131,7 @@ static int send_entry(struct vic_client *c, struct entry *entry, uint64_t deadli
         }
         if (status != VIC_OK && status != VIC_ETIMEDOUT && status != VIC_EBUSY) {
             reason = status;
-        } else if (!mine && reason == VIC_OK && client_slice(c, 1, deadline_ns) > 0) {
+        } else if (!mine && reason == VIC_OK && deadline_left(c->card, deadline_ns) > 0) {
             vic_relax(c->card); /* another thread is at it */
         } else if (reason == VIC_OK) {
             reason = client_turn_sending(c, &turn, deadline_ns);
@@ -158,14 +158,14 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
 {
     struct turn turn = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
     int status = VIC_OK;
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     vic_envelope_put_word(entry->envelope + 16, ++c->id);
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     uint64_t patience_ns = SLICE_NS, opens = 0;
     while (status == VIC_OK) {
         status = vic_peer_opens(c->card, entry->peer, &opens);
         if (status == VIC_OK && opens % 2 != 0) {
-            uint64_t slice = client_slice(c, patience_ns, deadline_ns);
+            uint64_t slice = deadline_slice(c->card, patience_ns, deadline_ns);
             int outermost = client_goes_on(&turn);
             status = vic_message_send(c->messages, entry->peer, entry->envelope, entry->bytes, slice);
             wait_whole_end(outermost);
@@ -178,10 +178,10 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
     }
     if (status == VIC_OK) {
         struct peer *peer = &c->peers[entry->peer];
-        client_lock_take(c, &c->lock);
+        lock_take(c->card, &c->lock);
         c->count.published++;
         peer->used = true;
-        client_lock_give(&c->lock);
+        lock_give(&c->lock);
     }
     free(entry);
     return status;
@@ -213,7 +213,7 @@ int vic_client_publish(vic_client_t *c, uint32_t bridge, const char *key, const 
     }
     *entry = (struct entry){.peer = bridge, .holders = 1, .bytes = all};
     vic_envelope_pack(entry->envelope, all, &e, &all);
-    uint64_t deadline_ns = client_deadline(c, timeout_ns);
+    uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
     if (atomic_fetch_add_explicit(&c->calls, 1, memory_order_relaxed) % TEND_CALLS == TEND_CALLS - 1) {
         client_tend(c, deadline_ns);
     }
@@ -224,20 +224,20 @@ int vic_client_publish(vic_client_t *c, uint32_t bridge, const char *key, const 
 static bool is_confirmed(struct vic_client *c, uint64_t id)
 {
     bool all = true;
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     for (uint32_t to = 0; to < c->cards && c->count.unconfirmed > 0 && all; to++) {
         const struct entry *first = c->peers[to].first;
         all = first == NULL || first->id > id;
     }
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return all;
 }
 
 static bool is_used(struct vic_client *c, uint32_t to)
 {
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     bool used = c->peers[to].used;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return used;
 }
 
@@ -249,7 +249,7 @@ static int flush_once(struct vic_client *c, uint64_t deadline_ns)
     for (uint32_t to = 0; to < c->cards && status == VIC_OK;) {
         int taken = VIC_OK;
         if (is_used(c, to)) {
-            taken = vic_message_flush_to(c->messages, to, client_slice(c, SLICE_NS, deadline_ns));
+            taken = vic_message_flush_to(c->messages, to, deadline_slice(c->card, SLICE_NS, deadline_ns));
         }
         if (taken == VIC_ETIMEDOUT) {
             status = client_turn_sending(c, &turn, deadline_ns);
@@ -267,13 +267,13 @@ int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)
     if (status != VIC_OK) {
         return status;
     }
-    uint64_t deadline_ns = client_deadline(c, timeout_ns);
+    uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
     if ((c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0) {
         return client_leave_sending(c, flush_once(c, deadline_ns));
     }
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     uint64_t id = c->id;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     struct turn turn = {.whole = {WAIT_CONFIRM, 0, 0}};
     for (;;) {
         client_arm(c, &turn);

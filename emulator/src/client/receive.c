@@ -5,9 +5,9 @@
 
 bool client_inbox_full(struct vic_client *c)
 {
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     bool full = c->inbox_bytes >= c->window_bytes;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return full;
 }
 
@@ -88,7 +88,7 @@ int client_keep(struct vic_client *c, uint32_t src, const struct vic_envelope *e
 /* The program has it from now on. */
 static bool take(struct vic_client *c, struct vic_delivery *delivery)
 {
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     struct item *item = c->inbox;
     if (item != NULL) {
         c->inbox = item->next;
@@ -97,7 +97,7 @@ static bool take(struct vic_client *c, struct vic_delivery *delivery)
         c->count.delivered++;
         *delivery = item->delivery;
     }
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return item != NULL;
 }
 
@@ -111,7 +111,7 @@ int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t tim
         return client_leave(c, fail_null(0, "delivery != NULL"));
     }
     client_be_receiver(c);
-    uint64_t deadline_ns = client_deadline(c, timeout_ns);
+    uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
     struct turn turn = {.whole.kind = WAIT_RECV};
     for (;;) {
         client_arm(c, &turn);
@@ -151,12 +151,12 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
             return status;
         }
         int outermost = client_goes_on(&turn);
-        status = client_say(c, delivery->src, e, client_slice(c, SLICE_NS, deadline_ns));
+        status = client_say(c, delivery->src, e, deadline_slice(c->card, SLICE_NS, deadline_ns));
         wait_whole_end(outermost);
-        if (status != VIC_ETIMEDOUT || client_slice(c, 1, deadline_ns) == 0) {
+        if (status != VIC_ETIMEDOUT || deadline_left(c->card, deadline_ns) == 0) {
             return status;
         }
-        status = client_turn(c, &turn, client_deadline(c, client_slice(c, SLICE_NS, deadline_ns)));
+        status = client_turn(c, &turn, deadline_after(c->card, deadline_slice(c->card, SLICE_NS, deadline_ns)));
         if (status != VIC_OK && status != VIC_ETIMEDOUT && status != VIC_ENOSPC) {
             return status;
         }
@@ -181,11 +181,11 @@ int vic_client_ack_within(vic_client_t *c, struct vic_delivery *delivery, int re
     if (delivery->kind == VIC_DELIVER) {
         e.kind = VIC_ACK;
         e.flags = reject != 0 ? VIC_REJECTED : 0;
-        status = answer(c, delivery, &e, client_deadline(c, timeout_ns));
+        status = answer(c, delivery, &e, deadline_after(c->card, timeout_ns));
     } else if (delivery->kind == VIC_PUBLISH && (delivery->flags & VIC_CONFIRM_WANTED) != 0) {
         e.kind = VIC_CONFIRM;
         e.flags = reject != 0 ? VIC_REFUSED : 0;
-        status = answer(c, delivery, &e, client_deadline(c, timeout_ns));
+        status = answer(c, delivery, &e, deadline_after(c->card, timeout_ns));
     }
     if (status == VIC_OK) {
         vic_client_release(c, delivery);

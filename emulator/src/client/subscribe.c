@@ -20,9 +20,9 @@ static void tell_now(struct vic_client *c, uint32_t bridge)
 {
     struct peer *peer = &c->peers[bridge];
     atomic_store(&peer->due, 1);
-    if (client_lock_try(&peer->sending)) {
+    if (lock_try(&peer->sending)) {
         client_tell(c, bridge, NULL, false, 0);
-        client_lock_give(&peer->sending);
+        lock_give(&peer->sending);
     }
 }
 
@@ -47,11 +47,11 @@ int vic_client_subscribe(vic_client_t *c, uint32_t bridge, const char *queue, ui
     }
     *s = (struct subscription){.bridge = bridge, .credit = credit, .bytes = bytes};
     memcpy(s->queue, queue, bytes);
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     uint32_t number = s->number = ++c->subscription;
     s->next = c->subscriptions;
     c->subscriptions = s;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     if (subscription != NULL) {
         *subscription = number;
     }
@@ -67,7 +67,7 @@ int vic_client_unsubscribe(vic_client_t *c, uint32_t subscription)
     }
     uint32_t bridge = 0;
     status = VIC_EINVAL;
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     for (struct subscription *s = c->subscriptions; s != NULL; s = s->next) {
         if (s->number == subscription && !s->ends) {
             s->ends = true;
@@ -76,7 +76,7 @@ int vic_client_unsubscribe(vic_client_t *c, uint32_t subscription)
             status = VIC_OK;
         }
     }
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     if (status == VIC_OK) {
         tell_now(c, bridge);
     }

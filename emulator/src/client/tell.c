@@ -63,7 +63,7 @@ static bool find_errand(struct vic_client *c, uint32_t to, struct errand *errand
     struct peer *peer = &c->peers[to];
     errand->entry = NULL;
     errand->stamp = 0;
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     bool found = find_subscription(c, to, errand);
     if (!found && !peer->asked) {
         errand->e = (struct vic_envelope){.kind = VIC_BIND, .flags = VIC_ASK};
@@ -75,7 +75,7 @@ static bool find_errand(struct vic_client *c, uint32_t to, struct errand *errand
         errand->entry->holders++;
         found = true;
     }
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     errand->e.session = c->session;
     return found;
 }
@@ -96,7 +96,7 @@ static void subscription_is_told(struct vic_client *c, const struct vic_envelope
 static void errand_is_done(struct vic_client *c, uint32_t to, const struct errand *errand)
 {
     struct peer *peer = &c->peers[to];
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     if (errand->entry != NULL) {
         c->count.repeated += errand->entry->sent;
         errand->entry->sent = true;
@@ -111,7 +111,7 @@ static void errand_is_done(struct vic_client *c, uint32_t to, const struct erran
     } else {
         subscription_is_told(c, &errand->e);
     }
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
 }
 
 /* Has the card been opened anew, or its messages, or have they ended? Its SRAM may say for a while that they are
@@ -132,7 +132,7 @@ static int look_up(struct vic_client *c, uint32_t to, uint64_t *opens, uint64_t 
 static void begin_anew(struct vic_client *c, uint32_t to, uint64_t opens, uint64_t ends)
 {
     struct peer *peer = &c->peers[to];
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     for (struct subscription **at = &c->subscriptions; *at != NULL;) {
         struct subscription *s = *at;
         if (s->bridge == to && s->ends) {
@@ -146,7 +146,7 @@ static void begin_anew(struct vic_client *c, uint32_t to, uint64_t opens, uint64
     peer->asked = false;
     peer->told = 0;
     peer->unsent = peer->first;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     peer->patience_ns = PATIENCE_NS;
     atomic_store(&peer->met, opens);
     atomic_store(&peer->ends, ends);
@@ -154,9 +154,9 @@ static void begin_anew(struct vic_client *c, uint32_t to, uint64_t opens, uint64
 
 static bool is_sent(struct vic_client *c, const struct entry *entry)
 {
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     bool sent = entry->sent || entry->done;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return sent;
 }
 
@@ -166,7 +166,7 @@ static int run_errand(struct vic_client *c, uint32_t to, const struct errand *er
     struct peer *peer = &c->peers[to];
     bool is_long = errand->entry != NULL && errand->entry->bytes > SHORT;
     bool waits = is_long || (patient && to != c->me); /* for itself nobody would make room meanwhile */
-    uint64_t timeout_ns = waits ? client_slice(c, peer->patience_ns, deadline_ns) : 0;
+    uint64_t timeout_ns = waits ? deadline_slice(c->card, peer->patience_ns, deadline_ns) : 0;
     int status;
     if (errand->entry != NULL) {
         status = vic_message_send(c->messages, to, errand->entry->envelope, errand->entry->bytes, timeout_ns);
@@ -228,14 +228,14 @@ void client_tell_all(struct vic_client *c, uint64_t deadline_ns)
         struct peer *peer = &c->peers[to];
         uint64_t opens, ends;
         bool anew, known = look_up(c, to, &opens, &ends, &anew) == VIC_OK;
-        if (!known || !(anew || atomic_load(&peer->due) != 0) || !client_lock_try(&peer->sending)) {
+        if (!known || !(anew || atomic_load(&peer->due) != 0) || !lock_try(&peer->sending)) {
             continue;
         }
         atomic_store(&peer->due, 0);
         if (client_tell(c, to, NULL, false, deadline_ns) != VIC_OK) {
             atomic_store(&peer->due, 1);
         }
-        client_lock_give(&peer->sending);
+        lock_give(&peer->sending);
     }
 }
 

@@ -133,9 +133,9 @@ static int change_and_tell(struct vic_client *c, const char *text, bool binds)
     if (text == NULL || bytes > VIC_KEY_MOST) {
         return client_leave(c, client_no_name(c, text, NULL, 0));
     }
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     status = change(c, text, bytes, binds);
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     if (status == VIC_OK) {
         client_tell_all(c, 0);
     }
@@ -157,10 +157,10 @@ int vic_client_unbind(vic_client_t *c, const char *pattern)
 /* Who has bound what may stand in messages that have come. */
 static void take_what_is_there(struct vic_client *c)
 {
-    if (client_lock_try(&c->receiving)) {
+    if (lock_try(&c->receiving)) {
         for (int i = 0; i < DRAIN && !client_inbox_full(c) && client_receive(c, 0) == VIC_OK; i++) {
         }
-        client_lock_give(&c->receiving);
+        lock_give(&c->receiving);
         client_ring(c);
     }
 }
@@ -171,10 +171,10 @@ static bool is_wanted(struct vic_client *c, uint32_t to, const struct vic_envelo
     if (vic_peer_opens(c->card, to, &opens) != VIC_OK || opens % 2 == 0) {
         return false;
     }
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     const struct peer *peer = &c->peers[to];
     bool wanted = peer->wants_opens == opens && client_has_bound(peer->wants, e);
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return wanted;
 }
 
@@ -187,7 +187,7 @@ static int send_to(struct vic_client *c, uint32_t to, const struct vic_envelope 
     uint64_t slice = SLICE_NS;
     while (status == VIC_OK && is_wanted(c, to, e)) {
         int outermost = client_goes_on(&turn);
-        status = vic_message_send(c->messages, to, data, bytes, client_slice(c, slice, deadline_ns));
+        status = vic_message_send(c->messages, to, data, bytes, deadline_slice(c->card, slice, deadline_ns));
         wait_whole_end(outermost);
         slice = slice < SLICE_MOST_NS ? 2 * slice : slice;
         if (status == VIC_OK) {
@@ -220,21 +220,21 @@ int vic_client_topic(vic_client_t *c, const char *topic, const void *body, size_
     if (data == NULL) {
         return client_leave(c, VIC_ESYS);
     }
-    uint64_t deadline_ns = client_deadline(c, timeout_ns);
+    uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
     client_tend(c, 0);
     take_what_is_there(c);
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     e.id = ++c->id;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     vic_envelope_pack(data, all, &e, &all);
     uint32_t sent = 0;
     for (uint32_t to = 0; to < c->cards && status == VIC_OK; to++) {
         status = send_to(c, to, &e, data, all, &sent, deadline_ns);
     }
     free(data);
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     c->count.topics += sent;
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     if (cards != NULL) {
         *cards = sent;
     }

@@ -8,29 +8,6 @@ enum {
     MANY = 32                    /* messages that are taken at a time if they are there */
 };
 
-void client_lock_take(struct vic_client *c, client_lock_t *lock)
-{
-    while (!client_lock_try(lock)) {
-        vic_relax(c->card);
-    }
-}
-
-uint64_t client_deadline(const struct vic_client *c, uint64_t timeout_ns)
-{
-    if (timeout_ns == VIC_FOREVER) {
-        return VIC_FOREVER;
-    }
-    uint64_t now = vic_time_ns(c->card);
-    return timeout_ns < VIC_FOREVER - 1 - now ? now + timeout_ns : VIC_FOREVER - 1;
-}
-
-uint64_t client_slice(const struct vic_client *c, uint64_t most_ns, uint64_t deadline_ns)
-{
-    uint64_t now = vic_time_ns(c->card);
-    uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
-    return left < most_ns ? left : most_ns;
-}
-
 void client_ring(struct vic_client *c)
 {
     if (atomic_load(&c->waiters) != 0) {
@@ -47,7 +24,7 @@ void client_arm(struct vic_client *c, const struct turn *turn)
 
 static int wait_for_receiver(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
 {
-    uint64_t slice = client_slice(c, NUDGE_NS, deadline_ns);
+    uint64_t slice = deadline_slice(c->card, NUDGE_NS, deadline_ns);
     if (turn->turns++ < QUICK && slice > 0) {
         vic_relax(c->card);
         return VIC_OK;
@@ -68,12 +45,12 @@ FAIL_COLD static int fail_full(const struct vic_client *c)
 static uint32_t who_confirms(struct vic_client *c, uint32_t from)
 {
     uint32_t found = UINT32_MAX;
-    client_lock_take(c, &c->lock);
+    lock_take(c->card, &c->lock);
     for (uint32_t i = 0; i < c->cards && found == UINT32_MAX && c->count.unconfirmed > 0; i++) {
         uint32_t card = (from + i) % c->cards;
         found = c->peers[card].first != NULL ? card : UINT32_MAX;
     }
-    client_lock_give(&c->lock);
+    lock_give(&c->lock);
     return found;
 }
 
@@ -82,7 +59,7 @@ static int receive_confirms(struct vic_client *c, struct turn *turn, uint64_t de
 {
     bool waits = turn->whole.kind == WAIT_PUBLISH || turn->whole.kind == WAIT_CONFIRM;
     uint32_t from = waits ? who_confirms(c, turn->turns++ % c->cards) : UINT32_MAX;
-    uint64_t slice = client_slice(c, NUDGE_NS, deadline_ns);
+    uint64_t slice = deadline_slice(c->card, NUDGE_NS, deadline_ns);
     int status = from != UINT32_MAX ? client_receive_confirms(c, from, slice) : VIC_ENOSPC;
     return status == VIC_ENOSPC ? fail_full(c) : status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
 }
@@ -92,7 +69,7 @@ static int receive_for_all(struct vic_client *c, struct turn *turn, uint64_t dea
     if (client_inbox_full(c)) {
         return receive_confirms(c, turn, deadline_ns);
     }
-    uint64_t slice = client_slice(c, SLICE_NS, deadline_ns);
+    uint64_t slice = deadline_slice(c->card, SLICE_NS, deadline_ns);
     int status = client_receive(c, slice);
     int more = status;
     for (int i = 1; more == VIC_OK && i < MANY && !client_inbox_full(c); i++) {
@@ -108,13 +85,13 @@ int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
     }
     int status, outermost = wait_whole_begin(&turn->whole, vic_time_ns(c->card));
     client_tend(c, deadline_ns);
-    if (client_lock_try(&c->receiving)) {
+    if (lock_try(&c->receiving)) {
         status = receive_for_all(c, turn, deadline_ns);
-        client_lock_give(&c->receiving);
+        lock_give(&c->receiving);
         client_ring(c);
     } else {
         status = wait_for_receiver(c, turn, deadline_ns);
-        if (status == VIC_OK && client_slice(c, 1, deadline_ns) == 0) {
+        if (status == VIC_OK && deadline_left(c->card, deadline_ns) == 0) {
             status = VIC_ETIMEDOUT;
         }
     }
@@ -130,5 +107,5 @@ int client_turn_sending(struct vic_client *c, struct turn *turn, uint64_t deadli
         return status;
     }
     vic_relax(c->card);
-    return client_slice(c, 1, deadline_ns) == 0 ? VIC_ETIMEDOUT : VIC_OK;
+    return deadline_left(c->card, deadline_ns) == 0 ? VIC_ETIMEDOUT : VIC_OK;
 }

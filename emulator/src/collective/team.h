@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "deadline.h"
 #include "fail.h"
 #include "meeting.h"
 #include "waits.h"
@@ -123,11 +124,5 @@ void team_free(struct vic_team *team, bool clean);
 
 /* Before the first team of the process. */
 void team_prepare(void);
-
-static inline uint64_t deadline_after(vic_t *card, uint64_t timeout_ns)
-{
-    uint64_t now = vic_time_ns(card);
-    return timeout_ns < VIC_FOREVER - now ? now + timeout_ns : VIC_FOREVER;
-}
 
 #endif

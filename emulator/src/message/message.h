@@ -1,23 +1,19 @@
-/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, slab.h for its handles and cancel.h.
- *
- * A lock is never waited for by a thread that does not call the card meanwhile: in timed mode the one who has
- * it could not go on.
- */
+/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, slab.h for its handles and cancel.h. */
 #ifndef MESSAGE_MESSAGE_H
 #define MESSAGE_MESSAGE_H
 
 #include <stdatomic.h>
 
 #include "cancel.h"
+#include "deadline.h"
 #include "fail.h"
 #include "from.h"
+#include "lock.h"
 #include "vic_message.h"
 #include "waits.h"
 #include "wire.h"
 
 enum { MOST_ACTIVITY = 7 };
-
-typedef _Atomic uint32_t lock_t;
 
 /* A message in host memory, whole or in parts. */
 struct stored {
@@ -114,23 +110,9 @@ struct vic_message {
     struct outward *out;
 };
 
-/* ---- pace.c: locks, time, waiting */
+/* ---- pace.c: waiting */
 
-static inline bool lock_try(lock_t *lock)
-{
-    return atomic_load_explicit(lock, memory_order_relaxed) == 0 &&
-           atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0;
-}
-
-static inline void lock_give(lock_t *lock)
-{
-    atomic_store_explicit(lock, 0, memory_order_release);
-}
-
-void lock_take(struct vic_message *m, lock_t *lock);
 int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns); /* a status */
-
-uint64_t deadline_of(const struct vic_message *m, uint64_t timeout_ns);
 
 struct pace {
     uint32_t turns;

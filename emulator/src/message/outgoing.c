@@ -155,7 +155,7 @@ int vic_message_send(vic_message_t *m, uint32_t dest, const void *data, size_t b
     if (bytes > m->max_bytes) {
         return message_leave(m, fail(VIC_EINVAL, "%zu bytes are more than max_bytes, %zu", bytes, m->max_bytes));
     }
-    uint64_t deadline_ns = deadline_of(m, timeout_ns);
+    uint64_t deadline_ns = deadline_after(m->card, timeout_ns);
     status = lock_try(&m->out[dest].lock) ? VIC_OK : lock_take_until(m, &m->out[dest].lock, deadline_ns);
     if (status == VIC_OK) {
         status = send_locked(m, dest, bytes > 0 ? data : "", bytes, deadline_ns);

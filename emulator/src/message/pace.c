@@ -1,4 +1,4 @@
-/* Locks and waits of vic_message, in slices that see a deadline and a peer's death. */
+/* Waits of vic_message, in slices that see a deadline and a peer's death. */
 #include "message.h"
 
 enum {
@@ -10,13 +10,6 @@ enum {
 
 static const int64_t never = INT64_C(1) << 62;
 
-void lock_take(struct vic_message *m, lock_t *lock)
-{
-    while (!lock_try(lock)) {
-        vic_relax(m->card);
-    }
-}
-
 int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns)
 {
     while (!lock_try(lock)) {
@@ -24,20 +17,11 @@ int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns)
         if (atomic_load(&m->open) == 0) {
             return VIC_ECLOSED;
         }
-        if (deadline_ns != VIC_FOREVER && vic_time_ns(m->card) >= deadline_ns) {
+        if (deadline_left(m->card, deadline_ns) == 0) {
             return VIC_ETIMEDOUT;
         }
     }
     return VIC_OK;
-}
-
-uint64_t deadline_of(const struct vic_message *m, uint64_t timeout_ns)
-{
-    if (timeout_ns == VIC_FOREVER) {
-        return VIC_FOREVER;
-    }
-    uint64_t now = vic_time_ns(m->card);
-    return timeout_ns < VIC_FOREVER - 1 - now ? now + timeout_ns : VIC_FOREVER - 1;
 }
 
 /* Wait under a counter of the card; VIC_OK unless there is no reason to go on. */

@@ -50,7 +50,7 @@ static int take(struct vic_message *m, struct taker *taker)
 /* Look once. `last`: the taker will not come again. */
 static int take_once(struct vic_message *m, struct taker *taker, bool everywhere, bool last)
 {
-    lock_take(m, &m->in_lock);
+    lock_take(m->card, &m->in_lock);
     if (everywhere) {
         incoming_suspect(m);
     }
@@ -95,7 +95,7 @@ static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_
         }
         lock_give(&m->in_lock);
     }
-    return wait_for_one(m, taker, deadline_of(m, timeout_ns));
+    return wait_for_one(m, taker, deadline_after(m->card, timeout_ns));
 }
 
 int vic_message_recv(vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes,
@@ -181,7 +181,7 @@ int vic_message_flush_to(vic_message_t *m, uint32_t dest, uint64_t timeout_ns)
         return status;
     }
     bool lost = false;
-    status = dest < m->cards ? flush_one(m, dest, &lost, deadline_of(m, timeout_ns)) : message_no_card(m, dest);
+    status = dest < m->cards ? flush_one(m, dest, &lost, deadline_after(m->card, timeout_ns)) : message_no_card(m, dest);
     return message_leave(m, lost ? VIC_EPEER : status);
 }
 
@@ -194,7 +194,7 @@ int vic_message_flush(vic_message_t *m, uint64_t timeout_ns)
     if (status != VIC_OK) {
         return status;
     }
-    uint64_t deadline_ns = deadline_of(m, timeout_ns);
+    uint64_t deadline_ns = deadline_after(m->card, timeout_ns);
     bool lost = false;
     for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
         status = flush_one(m, dest, &lost, deadline_ns);
