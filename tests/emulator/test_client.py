@@ -111,7 +111,7 @@ def test_it_uses_the_public_headers_only():
                     "deadline.h",
                     "engine/random.h",
                     "lock.h",
-                    "slab.h",
+                    "layer.h",
                     "fail.h",
                     "sized.h",
                     "cancel.h",

@@ -90,7 +90,7 @@ def test_it_uses_vic_h_only():
                     "vic_collective.h",
                     "deadline.h",
                     "engine/random.h",
-                    "slab.h",
+                    "layer.h",
                     "fail.h",
                     "waits.h",
                 }

@@ -105,7 +105,7 @@ def test_it_uses_vic_h_only():
                     "deadline.h",
                     "engine/random.h",
                     "lock.h",
-                    "slab.h",
+                    "layer.h",
                     "fail.h",
                     "sized.h",
                     "cancel.h",

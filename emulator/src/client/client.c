@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 #include "engine/random.h"
-#include "slab.h"
+#include "layer.h"
 
 enum {
     WINDOW_MESSAGES = 1024,
@@ -16,30 +16,8 @@ enum {
     MAX_USUAL = 16 << 20 /* that of vic_message */
 };
 
-static struct slab slab = SLAB_OF(struct vic_client);
+static struct layer layer = LAYER_OF(struct vic_client, NULL);
 static _Atomic uint64_t openings;
-
-static void before_fork(void)
-{
-    slab_hold(&slab);
-}
-
-static void after_fork(void)
-{
-    slab_release(&slab);
-}
-
-/* A child has none of its parent's cards. */
-static void in_child(void)
-{
-    slab_forget(&slab);
-    slab_release(&slab);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork, in_child);
-}
 
 static void free_parts(struct vic_client *c)
 {
@@ -119,8 +97,7 @@ int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *car
     if (client == NULL) {
         return fail_null(0, "client != NULL");
     }
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    layer_begin(&layer);
     *client = NULL;
     int status = vic_query_attr(card, &attr);
     status = status == VIC_OK ? sized_take(messages, sizeof *messages, rings, messages_bytes) : status;
@@ -128,7 +105,7 @@ int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *car
     if (status != VIC_OK || (config->flags & ~known) != 0) {
         return status != VIC_OK ? status : fail(VIC_EINVAL, "flags 0x%x are not all known (0x%x)", config->flags, known);
     }
-    struct vic_client *c = slab_take(&slab);
+    struct vic_client *c = slab_take(&layer.handles);
     if (c == NULL) {
         return VIC_ESYS;
     }
@@ -145,7 +122,7 @@ int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *car
     }
     if (status != VIC_OK) {
         free_parts(c);
-        slab_give(&slab, c);
+        slab_give(&layer.handles, c);
         return fail_keep(status);
     }
     atomic_store(&c->open, 1);
@@ -234,6 +211,6 @@ int vic_client_close(vic_client_t *c)
     lost = lost || (status == VIC_EPEER && (c->flags & VIC_CLIENT_AT_MOST_ONCE) != 0);
     vic_counter_free(c->card, c->wake);
     free_parts(c);
-    slab_give(&slab, c);
+    slab_give(&layer.handles, c);
     return lost ? fail(VIC_EPEER, "not all that was published is confirmed") : VIC_OK;
 }

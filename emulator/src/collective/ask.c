@@ -51,7 +51,7 @@ static int send_all(struct meeting *meeting, const struct question *question, si
         header[count] = vic_header(asked->card, VIC_QUERY, asked->addr + (vic_addr_t)(i % each), VIC_NO_COUNTER);
         wish[count++] = vic_header(meeting->attr.card, VIC_WRITE, reply + (vic_addr_t)i, meeting->counter);
         if (count == BATCH || i + 1 == n * each) {
-            status = vic_send(meeting->card, header, wish, count);
+            status = vic_send(meeting->kept.card, header, wish, count);
             count = 0;
         }
     }
@@ -65,21 +65,21 @@ int meeting_ask(struct meeting *meeting, const struct question *question, size_t
     }
     /* who waits for the other thread lets time pass: in timed mode it could not go on otherwise */
     while (atomic_exchange(&meeting->asking, 1) != 0) {
-        vic_relax(meeting->card);
+        vic_relax(meeting->kept.card);
     }
     int status = meeting->failed;
     if (status == VIC_OK) {
-        status = vic_counter_set(meeting->card, meeting->counter, (int64_t)(n * each));
+        status = vic_counter_set(meeting->kept.card, meeting->counter, (int64_t)(n * each));
     }
     if (status == VIC_OK) {
         status = send_all(meeting, question, n, each);
     }
     if (status == VIC_OK) {
-        status = vic_counter_wait(meeting->card, meeting->counter, VIC_FOREVER);
+        status = vic_counter_wait(meeting->kept.card, meeting->counter, VIC_FOREVER);
     }
     if (status == VIC_OK) {
         vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
-        status = fetch_words(meeting->card, reply, answer, n * each);
+        status = fetch_words(meeting->kept.card, reply, answer, n * each);
     }
     meeting->failed = status;
     atomic_store(&meeting->asking, 0);

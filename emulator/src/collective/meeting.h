@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "engine/random.h"
+#include "layer.h"
 #include "vic.h"
 
 enum {
@@ -20,8 +21,7 @@ enum {
 struct vic_team;
 
 struct meeting {
-    struct meeting *next;
-    vic_t *card;
+    struct kept kept; /* for its card */
     struct vic_attr attr;
     uint64_t opens; /* vic_peer_opens of this card */
     vic_addr_t base;
@@ -59,10 +59,6 @@ void meeting_enter(struct meeting *meeting);
 /* A row for a team, or ROWS if there is none. */
 unsigned meeting_row(struct meeting *meeting);
 void meeting_free_row(struct meeting *meeting, unsigned row);
-
-/* Over a fork nobody changes the list. */
-void meeting_lock(void);
-void meeting_unlock(void);
 
 /* Read `each` words of each of n other cards; their hosts take no part. Ends when the answers are there, or with
  * why they will not be. */

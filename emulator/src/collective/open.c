@@ -13,8 +13,8 @@ static int learn_own_opens(struct meeting *meeting)
 {
     int status = VIC_OK;
     while (status == VIC_OK && meeting->opens % 2 == 0) {
-        status = vic_peer_opens(meeting->card, meeting->attr.card, &meeting->opens);
-        vic_relax(meeting->card);
+        status = vic_peer_opens(meeting->kept.card, meeting->attr.card, &meeting->opens);
+        vic_relax(meeting->kept.card);
     }
     return status;
 }
@@ -159,7 +159,7 @@ int vic_team_open(vic_t *card, const uint32_t *cards, uint32_t n, vic_team_t **t
     if (status != VIC_OK) {
         return fail(status, card == NULL ? "card is NULL" : "the card is closed");
     }
-    team_prepare();
+    layer_begin(&team_layer);
     if (cards == NULL) {
         n = attr.cards;
         all = calloc(n, sizeof *all);

@@ -1,43 +1,9 @@
 /* Memory, SRAM and counters of a team. */
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "slab.h"
 #include "team.h"
 
 enum { SHARE = 64 /* a buffer is this part of the SRAM, */, LOG_MOST = 16 /* of so many words at most */ };
-
-static struct slab slab = SLAB_OF(struct vic_team);
-
-static void before_fork(void)
-{
-    slab_hold(&slab);
-    meeting_lock();
-}
-
-static void after_fork(void)
-{
-    meeting_unlock();
-    slab_release(&slab);
-}
-
-/* A child has none of its parent's cards. */
-static void in_child(void)
-{
-    slab_forget(&slab);
-    after_fork();
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork, in_child);
-}
-
-void team_prepare(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
-}
 
 /* Two buffers: of the usual size, or if there is no such gap of half of it, and so on. */
 static int take_buffers(struct vic_team *team, struct member *me)
@@ -109,12 +75,12 @@ static void free_memory(struct vic_team *team)
     free(team->bounce);
     free(team->header);
     free(team->payload);
-    slab_give(&slab, team);
+    slab_give(&team_layer.handles, team);
 }
 
 int team_make(vic_t *card, struct meeting *meeting, const uint32_t *cards, uint32_t n, struct vic_team **result)
 {
-    struct vic_team *team = slab_take(&slab);
+    struct vic_team *team = slab_take(&team_layer.handles);
     if (team == NULL) {
         return VIC_ESYS;
     }

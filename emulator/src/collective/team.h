@@ -1,4 +1,4 @@
-/* team.h: an open team, as its parts see it. Only vic.h is under it, and slab.h for its handles.
+/* team.h: an open team, as its parts see it. Only vic.h is under it, and layer.h for its handles.
  *
  * Everything is made of steps. In a step every card sends to every other card of the team what it has for it, words
  * into a buffer there or a packet without any, and waits for the packets of all others. There are two buffers and
@@ -115,14 +115,12 @@ int list_check(const struct vic_attr *attr, const uint32_t *cards, uint32_t n, u
 uint64_t list_hash(const uint32_t *cards, uint32_t n);
 
 /* ---- parts.c: memory, SRAM, counters of a team */
+extern struct layer team_layer;
 
 /* VIC_ENOSPC, VIC_ESYS. */
 int team_make(vic_t *card, struct meeting *meeting, const uint32_t *cards, uint32_t n, struct vic_team **result);
 
 /* Give all back; SRAM and counters only if `clean`: nobody can write there any more. */
 void team_free(struct vic_team *team, bool clean);
-
-/* Before the first team of the process. */
-void team_prepare(void);
 
 #endif

@@ -1,29 +1,22 @@
 /* SRAM and counters that a card keeps for messages, found again after a restart. */
 #include "ground.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-/* Nobody who has this calls what takes time on a card. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ground *grounds;
-
-void ground_lock(void)
+static bool forget(struct kept *kept)
 {
-    pthread_mutex_lock(&lock);
+    free(kept);
+    return true;
 }
 
-void ground_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+struct layer message_layer = LAYER_OF(struct vic_message, forget);
 
 static void ground_release(struct ground *ground)
 {
     for (uint32_t i = 0; i < ground->counters; i++) {
-        vic_counter_free(ground->card, ground->counter[i]);
+        vic_counter_free(ground->kept.card, ground->counter[i]);
     }
-    vic_free(ground->card, ground->base);
+    vic_free(ground->kept.card, ground->base);
     free(ground);
 }
 
@@ -33,7 +26,7 @@ static int ground_take(vic_t *card, size_t words, uint32_t counters, struct grou
     if (ground == NULL) {
         return VIC_ESYS;
     }
-    ground->card = card;
+    ground->kept.card = card;
     ground->words = words;
     ground->used = true;
     int status = vic_alloc(card, words, &ground->base);
@@ -49,46 +42,21 @@ static int ground_take(vic_t *card, size_t words, uint32_t counters, struct grou
         ground_release(ground);
         return status;
     }
-    ground->next = grounds;
-    grounds = ground;
+    layer_keep(&message_layer, &ground->kept, card);
     *result = ground;
     return VIC_OK;
-}
-
-static bool is_closed(vic_t *card)
-{
-    struct vic_attr attr;
-    return vic_query_attr(card, &attr) == VIC_ECLOSED;
-}
-
-/* What cards that were closed since had allocated is free. */
-static void forget_closed(void)
-{
-    for (struct ground **at = &grounds; *at != NULL;) {
-        struct ground *ground = *at;
-        if (is_closed(ground->card)) {
-            *at = ground->next;
-            free(ground);
-        } else {
-            at = &ground->next;
-        }
-    }
 }
 
 /* That of an earlier opening of messages on this card. */
 static struct ground *ground_again(vic_t *card, size_t words, uint32_t counters, bool *busy)
 {
-    struct ground **at = &grounds;
-    while (*at != NULL && (*at)->card != card) {
-        at = &(*at)->next;
-    }
-    struct ground *ground = *at;
+    struct ground *ground = (struct ground *)layer_find(&message_layer, card);
     if (ground == NULL) {
         return NULL;
     }
     *busy = ground->used;
     if (!*busy && (ground->words != words || ground->counters != counters)) {
-        *at = ground->next;
+        layer_drop(&message_layer, &ground->kept);
         ground_release(ground);
         return NULL;
     }
@@ -99,22 +67,22 @@ static struct ground *ground_again(vic_t *card, size_t words, uint32_t counters,
 int ground_find(vic_t *card, size_t words, uint32_t counters, struct ground **result)
 {
     bool busy = false;
-    pthread_mutex_lock(&lock);
-    forget_closed();
+    pthread_mutex_lock(&message_layer.lock);
     *result = ground_again(card, words, counters, &busy);
     int status = busy ? VIC_EBUSY : VIC_OK;
     if (status == VIC_OK && *result == NULL) {
         status = ground_take(card, words, counters, result);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&message_layer.lock);
     return status;
 }
 
 void ground_leave(vic_t *card)
 {
-    pthread_mutex_lock(&lock);
-    for (struct ground *ground = grounds; ground != NULL; ground = ground->next) {
-        ground->used = ground->used && ground->card != card;
+    pthread_mutex_lock(&message_layer.lock);
+    struct ground *ground = (struct ground *)layer_find(&message_layer, card);
+    if (ground != NULL) { /* the card is still open */
+        ground->used = false;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&message_layer.lock);
 }

@@ -3,11 +3,13 @@
 #ifndef MESSAGE_GROUND_H
 #define MESSAGE_GROUND_H
 
+#include "layer.h"
 #include "message.h"
 
+extern struct layer message_layer;
+
 struct ground {
-    struct ground *next;
-    vic_t *card;
+    struct kept kept;
     bool used;
     size_t words;
     vic_addr_t base;
@@ -20,9 +22,5 @@ int ground_find(vic_t *card, size_t words, uint32_t counters, struct ground **re
 
 /* Messages are closed. */
 void ground_leave(vic_t *card);
-
-/* Over a fork nobody changes the list. */
-void ground_lock(void);
-void ground_unlock(void);
 
 #endif

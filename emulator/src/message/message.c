@@ -5,36 +5,10 @@
 #include <stdlib.h>
 
 #include "ground.h"
-#include "slab.h"
 
 enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 512 << 10 };
 
-static struct slab slab = SLAB_OF(struct vic_message);
 static _Atomic uint64_t openings;
-
-static void before_fork(void)
-{
-    slab_hold(&slab);
-    ground_lock();
-}
-
-static void after_fork(void)
-{
-    ground_unlock();
-    slab_release(&slab);
-}
-
-/* A child has none of its parent's cards. */
-static void in_child(void)
-{
-    slab_forget(&slab);
-    after_fork();
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(before_fork, after_fork, in_child);
-}
 
 static void free_parts(struct vic_message *m)
 {
@@ -141,8 +115,7 @@ int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_me
     if (messages == NULL) {
         return fail_null(0, "messages != NULL");
     }
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    layer_begin(&message_layer);
     *messages = NULL;
     int status = vic_query_attr(card, &attr);
     if (status != VIC_OK) {
@@ -167,7 +140,7 @@ int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_me
     if (status != VIC_OK) {
         return status == VIC_EBUSY ? fail(status, "messages are open on this card") : fail_keep(status);
     }
-    struct vic_message *m = slab_take(&slab);
+    struct vic_message *m = slab_take(&message_layer.handles);
     status = m != NULL ? VIC_OK : VIC_ESYS;
     if (status == VIC_OK) {
         m->card = card;
@@ -179,7 +152,7 @@ int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_me
     if (status != VIC_OK) {
         if (m != NULL) {
             free_parts(m);
-            slab_give(&slab, m);
+            slab_give(&message_layer.handles, m);
         }
         ground_leave(card);
         return fail_keep(status);
@@ -244,6 +217,6 @@ int vic_message_close(vic_message_t *m)
     cancel_layers--;
     free_parts(m);
     ground_leave(m->card);
-    slab_give(&slab, m);
+    slab_give(&message_layer.handles, m);
     return lost ? fail(VIC_EPEER, "a peer had closed and not received all that was sent to it") : VIC_OK;
 }

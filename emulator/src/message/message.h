@@ -1,4 +1,4 @@
-/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, slab.h for its handles and cancel.h. */
+/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, layer.h for its handles, and cancel.h. */
 #ifndef MESSAGE_MESSAGE_H
 #define MESSAGE_MESSAGE_H
 

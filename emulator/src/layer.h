@@ -1,0 +1,43 @@
+/* layer.h: what messages, clients and collectives, the layers on vic.h, keep in a process: handles, and for each card
+ * what they have allocated on it. That stays when a handle is closed, as peers may still ask or write there, and is
+ * forgotten when the card was closed.
+ *
+ * A child made by fork() finds the locks free, and all handles of its parent closed.
+ */
+#ifndef VIC_LAYER_H
+#define VIC_LAYER_H
+
+#include <stdbool.h>
+
+#include "slab.h"
+#include "vic.h"
+
+/* What is kept for a card: the first member of a layer's own struct. */
+struct kept {
+    struct kept *next;
+    vic_t *card;
+};
+
+struct layer {
+    struct slab handles;
+    pthread_mutex_t lock; /* of what follows; nobody who has it calls what takes time on a card */
+    struct kept *kept;
+    bool (*forget)(struct kept *kept); /* free it, as its card is closed; false: a thread still uses it */
+    bool begun;
+    struct layer *next; /* of those that have begun */
+};
+
+#define LAYER_OF(type, forget_kept)                                                                         \
+    {.handles = SLAB_OF(type), .lock = PTHREAD_MUTEX_INITIALIZER, .forget = (forget_kept)}
+
+/* To be called before anything else of a layer: from then on it follows forks. */
+void layer_begin(struct layer *layer);
+
+/* What is kept for a card, or NULL. What belonged to closed cards is forgotten first. Needs the lock. */
+struct kept *layer_find(struct layer *layer, vic_t *card);
+
+/* Both need the lock. */
+void layer_keep(struct layer *layer, struct kept *kept, vic_t *card);
+void layer_drop(struct layer *layer, struct kept *kept); /* the caller frees it */
+
+#endif
