@@ -1,15 +1,13 @@
-/* Time, and a draw for back-off. */
+/* Time, and a draw for pauses and sessions. */
 #define _GNU_SOURCE
 #include <sys/random.h>
-#include <time.h>
 
 #include "bridge.h"
+#include "clock.h"
 
 uint64_t now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t chance(void)

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 enum { MOST_INBOX = 4096, FRAMES = 64, MANY = 16 };
 
@@ -25,9 +26,7 @@ void consumer_put(struct consumer *consumer, struct message *envelope)
     pthread_mutex_lock(&consumer->lock);
     while (consumer->inbox.count >= MOST_INBOX && !atomic_load(&consumer->ended)) {
         kick(consumer);
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec++;
+        struct timespec until = timespec_in(1000000000);
         if (pthread_cond_clockwait(&consumer->room, &consumer->lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
             bridge_guard(consumer->bridge);
         }

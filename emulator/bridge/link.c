@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "bridge.h"
+#include "clock.h"
 
 enum { ALLOWANCE = 64 << 10, CONNECTION = 0 }; /* the channel of the connection itself */
 #define SECOND_NS UINT64_C(1000000000)
@@ -189,7 +189,7 @@ enum fault link_wait(struct link *link, int wake, bool send, uint64_t timeout_ns
         return fault;
     }
     uint64_t wait_ns = beat_ns - now < timeout_ns ? beat_ns - now : timeout_ns;
-    struct timespec wait = {(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
+    struct timespec wait = timespec_of(wait_ns);
     struct pollfd look[2] = {{link->fd, (short)(POLLIN | (send ? POLLOUT : 0)), 0}, {wake, POLLIN, 0}};
     ppoll(look, 2, &wait, NULL); /* if a signal ends it: look round */
     expect_back(link, ANSWER_NS);

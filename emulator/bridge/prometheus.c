@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "bridge.h"
+#include "clock.h"
 #include "whole.h"
 
 static const double bound_s[LATENCY_BUCKETS - 1] = {1e-4, 2.5e-4, 5e-4,   1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2,
@@ -85,13 +85,11 @@ static void write_all(FILE *file, const struct bridge *bridge)
         write_one(file, bridge->me, row[i].name, row[i].type, row[i].help, row[i].value);
     }
     write_latency(file, bridge);
-    struct timespec cpu;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
     fprintf(file,
             "# HELP process_cpu_seconds_total Of this process, all threads.\n"
             "# TYPE process_cpu_seconds_total counter\n"
             "process_cpu_seconds_total{card=\"%u\"} %.9f\n",
-            bridge->me, (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
+            bridge->me, (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9);
 }
 
 bool prometheus_write(const struct bridge *bridge, const char *path)

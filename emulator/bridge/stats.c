@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bridge.h"
+#include "clock.h"
 
 enum { COLUMNS = 10 };
 
@@ -95,7 +95,7 @@ static void *run(void *self)
     pthread_mutex_lock(&stats->lock);
     while (!stats->stop) {
         uint64_t next = stats->row_due_ns < stats->file_due_ns ? stats->row_due_ns : stats->file_due_ns;
-        struct timespec until = {(time_t)(next / second), (long)(next % second)};
+        struct timespec until = timespec_of(next);
         if (now_ns() < next) {
             pthread_cond_timedwait(&stats->stops, &stats->lock, &until);
             continue;

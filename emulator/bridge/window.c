@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
+#include "clock.h"
 #include "publish.h"
 
 enum { LOOK_NS = 20000000, MANY = 16 };
@@ -52,11 +52,7 @@ bool publisher_put(struct publisher *publisher, struct message *message)
     bool good = true, wake;
     pthread_mutex_lock(&publisher->lock);
     while (!has_window(publisher, message->bytes) && good && atomic_load(&publisher->bridge->stop) == STOP_NOT) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        struct timespec until = timespec_in(LOOK_NS);
         publisher->room_wanted = true;
         if (publisher->sleeps && publisher->todo.count > 0) {
             publisher_kick(publisher);

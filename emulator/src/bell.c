@@ -5,8 +5,9 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 void bell_wake(struct bell *bell)
 {
@@ -17,6 +18,6 @@ void bell_wake(struct bell *bell)
 
 void bell_sleep(struct bell *bell, uint32_t seen, uint64_t ns)
 {
-    struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    struct timespec time = timespec_of(ns);
     syscall(SYS_futex, &bell->rung, FUTEX_WAIT, seen, &time, NULL, 0);
 }

@@ -6,9 +6,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fork.h"
 #include "info.h"
 #include "slab.h"
@@ -24,9 +24,7 @@ static struct vic *closed, **closed_last = &closed; /* oldest first, with all th
 
 static uint64_t cpu_ns(void)
 {
-    struct timespec used;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void free_handle(struct vic *card)

@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cancel.h"
+#include "clock.h"
 #include "fork.h"
 #include "timed/shared.h"
 #include "vic.h"
@@ -71,9 +71,7 @@ uint64_t job_bytes(const struct job_config *config)
 
 uint64_t job_clock_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 bool job_asked(const char *name)
@@ -212,12 +210,10 @@ bool job_launcher_gone(const struct job *job)
 
 bool job_orphaned(struct job *job)
 {
-    struct timespec now; /* of the last tick: a quarter of the price */
     if (atomic_load_explicit(&job->orphaned, memory_order_relaxed)) {
         return true;
     }
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_COARSE); /* of the last tick: a quarter of the price */
     if (now_ns - atomic_load_explicit(&job->looked_ns, memory_order_relaxed) < LOOK_NS) {
         return false;
     }

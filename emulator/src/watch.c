@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cancel.h"
+#include "clock.h"
 
 uint32_t watch_of(const struct job_config *config, uint32_t card)
 {
@@ -22,7 +23,7 @@ uint32_t watch_of(const struct job_config *config, uint32_t card)
 
 static void sleep_ns(uint64_t ns)
 {
-    struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    struct timespec time = timespec_of(ns);
     int before = cancel_off();
     nanosleep(&time, NULL); /* a signal ends it early: the card is looked at again */
     cancel_back(before);

@@ -9,9 +9,9 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "threads/hooks.h"
 #include "threads/real.h"
 
@@ -63,11 +63,6 @@ static bool is_own(void)
 static bool may_wait(void)
 {
     return vic_thread_hooks.may_wait != NULL && vic_thread_hooks.may_wait();
-}
-
-static uint64_t ns_of(const struct timespec *time)
-{
-    return (uint64_t)time->tv_sec * SECOND + (uint64_t)time->tv_nsec;
 }
 
 static bool is_time(const struct timespec *time)
@@ -215,10 +210,7 @@ static int wait_cond(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t ns)
     }
     /* nobody in model time will signal: no reason to spin */
     REAL(int, pthread_cond_clockwait, pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *)
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    uint64_t at = ns_of(&until) + PATIENCE_NS;
-    until = (struct timespec){(time_t)(at / SECOND), (long)(at % SECOND)};
+    struct timespec until = timespec_in(PATIENCE_NS);
     error = real_pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &until);
     return error == ETIMEDOUT ? 0 : error;
 }

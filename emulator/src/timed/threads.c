@@ -6,9 +6,9 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <time.h>
 
 #include "card/vic.h"
+#include "clock.h"
 #include "timed/record.h"
 #include "timed/timed.h"
 
@@ -104,11 +104,7 @@ void turn_wait(struct member *me)
             unsaid_read(me);
             continue;
         }
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_AROUND_NS;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        struct timespec until = timespec_in(LOOK_AROUND_NS);
         if (pthread_cond_clockwait(&me->turn, &own->lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
             drop_sleeper(own);
         }

@@ -4,38 +4,31 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "timed/timed.h"
 
 enum { LATE_NS = 50 * 1000 };
 static const uint64_t PATIENCE_NS = 2000000000;
 
-static uint64_t read_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void unsaid_read(struct member *me)
 {
-    me->cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
-    me->came_ns = read_ns(CLOCK_MONOTONIC);
+    me->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    me->came_ns = clock_ns(CLOCK_MONOTONIC);
     me->inside_ns = 0;
 }
 
 void unsaid_leaves(struct member *me)
 {
-    me->left_ns = read_ns(CLOCK_MONOTONIC);
+    me->left_ns = clock_ns(CLOCK_MONOTONIC);
     me->inside_ns += me->left_ns - me->came_ns;
     me->switches = UINT64_MAX;
 }
 
 void unsaid_back(struct member *me)
 {
-    uint64_t now = read_ns(CLOCK_MONOTONIC), away = me->left_ns != 0 ? now - me->left_ns : 0;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), away = me->left_ns != 0 ? now - me->left_ns : 0;
     me->came_ns = now;
     if (away < LATE_NS) {
         me->inside_ns += away; /* too short to be looked at: the next ones are not to be blamed for it */
@@ -63,8 +56,8 @@ void unsaid_said(struct member *me)
 static bool computes_for_ever(const struct member *user)
 {
     clockid_t cpu = (clockid_t)(~(unsigned)user->tid << 3 | 6); /* as Linux names the CPU time of a thread */
-    return read_ns(CLOCK_MONOTONIC) - user->left_ns > PATIENCE_NS &&
-           read_ns(cpu) - user->cpu_ns > PATIENCE_NS / 2;
+    return clock_ns(CLOCK_MONOTONIC) - user->left_ns > PATIENCE_NS &&
+           clock_ns(cpu) - user->cpu_ns > PATIENCE_NS / 2;
 }
 
 bool unsaid_sleeps(struct member *user)
