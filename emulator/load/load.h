@@ -10,7 +10,6 @@
 
 struct load {
     bool publishes;
-    bool given[16]; /* options, by their place in the table */
     uint32_t bridge;
     const char *key; /* or queue */
     uint64_t messages, bytes, seed, window, credit, timeout_ns;

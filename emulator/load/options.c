@@ -1,10 +1,10 @@
 /* The command line of vicload. */
-#include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "command.h"
 #include "load.h"
-#include "numbers.h"
 
 static const char usage[] =
     "usage: vicload publish --bridge CARD --key KEY --messages N --bytes B [options]\n"
@@ -27,128 +27,61 @@ static const char usage[] =
     "\n"
     "Exit codes: 0 all done; 1 it failed, or gave up; 2 usage; 3 messages were returned or refused.\n";
 
-enum {
-    BRIDGE,
-    KEY,
-    MESSAGES,
-    BYTES,
-    SEED,
-    WINDOW,
-    RATE,
-    AT_MOST_ONCE,
-    PERSISTENT,
-    QUEUE,
-    CREDIT,
-    TIMEOUT,
-    REPORT,
-    VERSION,
-    HELP,
-    KNOWN
+static option_read read_rate, read_timeout;
+
+/* Which verbs an option is for, and which need it. */
+enum { PUBLISH = 1, CONSUME = 2, BOTH = 3, NEEDED = 4 };
+
+static const struct command_option known[] = {
+    {"--bridge", OPTION_COUNT32, offsetof(struct load, bridge), 0, UINT16_MAX, NULL},
+    {"--key", OPTION_TEXT, offsetof(struct load, key), 0, VIC_KEY_MOST, NULL},
+    {"--messages", OPTION_COUNT, offsetof(struct load, messages), 0, UINT64_C(1) << 48, NULL},
+    {"--bytes", OPTION_COUNT, offsetof(struct load, bytes), 0, 1 << 30, NULL},
+    {"--seed", OPTION_COUNT, offsetof(struct load, seed), 0, UINT64_MAX, NULL},
+    {"--window", OPTION_COUNT, offsetof(struct load, window), 1, 1 << 24, NULL},
+    {"--rate", OPTION_READ, 0, 0, 0, read_rate},
+    {"--at-most-once", OPTION_FLAG, offsetof(struct load, at_most_once), 0, 0, NULL},
+    {"--persistent", OPTION_FLAG, offsetof(struct load, persistent), 0, 0, NULL},
+    {"--queue", OPTION_TEXT, offsetof(struct load, key), 0, VIC_KEY_MOST, NULL},
+    {"--credit", OPTION_COUNT, offsetof(struct load, credit), 1, 1 << 24, NULL},
+    {"--timeout", OPTION_READ, 0, 0, 0, read_timeout},
+    {"--report", OPTION_TEXT, offsetof(struct load, report), 0, 0, NULL},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+static const unsigned char verbs_of[KNOWN] = {
+    BOTH | NEEDED, PUBLISH | NEEDED, BOTH | NEEDED, PUBLISH | NEEDED, /* up to --bytes */
+    PUBLISH, PUBLISH, PUBLISH, PUBLISH, PUBLISH,                      /* up to --persistent */
+    CONSUME | NEEDED, CONSUME, BOTH, BOTH,
 };
 
-static const struct option known[KNOWN + 1] = {
-    [BRIDGE] = {"bridge", required_argument, NULL, BRIDGE},
-    [KEY] = {"key", required_argument, NULL, KEY},
-    [MESSAGES] = {"messages", required_argument, NULL, MESSAGES},
-    [BYTES] = {"bytes", required_argument, NULL, BYTES},
-    [SEED] = {"seed", required_argument, NULL, SEED},
-    [WINDOW] = {"window", required_argument, NULL, WINDOW},
-    [RATE] = {"rate", required_argument, NULL, RATE},
-    [AT_MOST_ONCE] = {"at-most-once", no_argument, NULL, AT_MOST_ONCE},
-    [PERSISTENT] = {"persistent", no_argument, NULL, PERSISTENT},
-    [QUEUE] = {"queue", required_argument, NULL, QUEUE},
-    [CREDIT] = {"credit", required_argument, NULL, CREDIT},
-    [TIMEOUT] = {"timeout", required_argument, NULL, TIMEOUT},
-    [REPORT] = {"report", required_argument, NULL, REPORT},
-    [VERSION] = {"version", no_argument, NULL, VERSION},
-    [HELP] = {"help", no_argument, NULL, HELP},
-};
+static const struct command command = {"vicload", VIC_VERSION, usage, known, KNOWN};
 
-static bool is_of(int option, bool publishes)
+static int read_rate(const char *name, const char *value, void *to)
 {
-    switch (option) {
-    case KEY:
-    case BYTES:
-    case WINDOW:
-    case RATE:
-    case AT_MOST_ONCE:
-    case PERSISTENT:
-    case SEED: return publishes;
-    case QUEUE:
-    case CREDIT: return !publishes;
-    default: return true;
-    }
+    struct load *load = to;
+    bool good = read_real(value, 1e-3, 1e9, &load->rate);
+    return good ? -1 : command_refuse(&command, name, value, "is not a number 0.001 .. 1e9");
 }
 
-static int unknown(const char *text)
+static int read_timeout(const char *name, const char *value, void *to)
 {
-    char dashed[KNOWN][24];
-    const char *names[KNOWN];
-    for (int i = 0; i < KNOWN; i++) {
-        snprintf(dashed[i], sizeof dashed[i], "--%s", known[i].name);
-        names[i] = dashed[i];
-    }
-    fprintf(stderr, "vicload: no such option '%s'%s\n", text, did_you_mean(text, names, KNOWN));
-    return 2;
+    struct load *load = to;
+    bool good = read_time_ns(value, &load->timeout_ns);
+    return good ? -1 : command_refuse(&command, name, value, "is not a time, such as 30s");
 }
 
-static int wrong(int option, const char *text, const char *what)
+static int check(const char *verb, unsigned verbs, uint64_t given)
 {
-    fprintf(stderr, "vicload: --%s: '%s' is not %s\n", known[option].name, text, what);
-    return 2;
-}
-
-static int number(int option, const char *text, uint64_t least, uint64_t most, uint64_t *value)
-{
-    char what[80];
-    if (read_whole(text, least, most, value)) {
-        return -1;
+    for (unsigned i = 0; i < KNOWN; i++) {
+        if ((given >> i & 1) != 0 && (verbs_of[i] & verbs) == 0) {
+            fprintf(stderr, "vicload: %s is not for %s\n", known[i].name, verb);
+            return 2;
+        }
     }
-    snprintf(what, sizeof what, "a whole number %llu .. %llu", (unsigned long long)least,
-             (unsigned long long)most);
-    return wrong(option, text, what);
-}
-
-static int read_one(int option, const char *text, struct load *load)
-{
-    uint64_t value = 0;
-    int code = -1;
-    switch (option) {
-    case BRIDGE:
-        code = number(option, text, 0, UINT16_MAX, &value);
-        load->bridge = (uint32_t)value;
-        return code;
-    case KEY:
-    case QUEUE:
-        load->key = text;
-        return strlen(text) <= VIC_KEY_MOST ? -1 : wrong(option, text, "at most 255 bytes long");
-    case MESSAGES: return number(option, text, 0, UINT64_C(1) << 48, &load->messages);
-    case BYTES: return number(option, text, 0, 1 << 30, &load->bytes);
-    case SEED: return number(option, text, 0, UINT64_MAX, &load->seed);
-    case WINDOW: return number(option, text, 1, 1 << 24, &load->window);
-    case CREDIT: return number(option, text, 1, 1 << 24, &load->credit);
-    case RATE:
-        return read_real(text, 1e-3, 1e9, &load->rate) ? -1 : wrong(option, text, "a number 0.001 .. 1e9");
-    case TIMEOUT:
-        return read_time_ns(text, &load->timeout_ns) ? -1 : wrong(option, text, "a time, such as 30s");
-    case AT_MOST_ONCE: load->at_most_once = true; return -1;
-    case PERSISTENT: load->persistent = true; return -1;
-    case REPORT: load->report = text; return -1;
-    case VERSION: puts("vicload " VIC_VERSION); return 0;
-    default: fputs(usage, stdout); return 0;
-    }
-}
-
-static int check(int argc, char **argv, const struct load *load)
-{
-    static const int needed[] = {BRIDGE, KEY, QUEUE, MESSAGES, BYTES};
-    if (optind < argc) {
-        fprintf(stderr, "vicload: '%s' is one argument too many; see vicload --help\n", argv[optind]);
-        return 2;
-    }
-    for (unsigned i = 0; i < sizeof needed / sizeof *needed; i++) {
-        if (is_of(needed[i], load->publishes) && !load->given[needed[i]]) {
-            fprintf(stderr, "vicload %s: --%s is needed\n", argv[1], known[needed[i]].name);
+    for (unsigned i = 0; i < KNOWN; i++) {
+        if ((given >> i & 1) == 0 && (verbs_of[i] & NEEDED) != 0 && (verbs_of[i] & verbs) != 0) {
+            fprintf(stderr, "vicload %s: %s is needed\n", verb, known[i].name);
             return 2;
         }
     }
@@ -159,40 +92,29 @@ int load_options(int argc, char **argv, struct load *load)
 {
     static const char *const verbs[] = {"publish", "consume", "--help", "--version"};
     const char *verb = argc > 1 ? argv[1] : "";
+    const struct command_option *used = NULL;
+    uint64_t given = 0;
+    int at = 2;
     *load = (struct load){.seed = 1, .credit = 256, .timeout_ns = VIC_FOREVER};
-    load->publishes = strcmp(verb, "publish") == 0;
-    if (!load->publishes && strcmp(verb, "consume") != 0) {
-        for (unsigned i = 2; i < 4; i++) {
-            if (strcmp(verb, verbs[i]) == 0) {
-                return read_one(i == 2 ? HELP : VERSION, NULL, load);
-            }
-        }
+    load->publishes = strcmp(verb, verbs[0]) == 0;
+    if (strcmp(verb, verbs[2]) == 0 || strcmp(verb, verbs[3]) == 0) {
+        at = 1;
+        return command_read(&command, argv, &at, load, NULL);
+    }
+    if (!load->publishes && strcmp(verb, verbs[1]) != 0) {
         fprintf(stderr, "vicload: '%s' is not publish or consume%s\n", verb, did_you_mean(verb, verbs, 4));
         return 2;
     }
-    opterr = 0;
-    optind = 2;
-    for (;;) {
-        int before = optind, option = getopt_long(argc, argv, "+:", known, NULL);
-        if (option == -1) {
-            break;
-        }
-        if (option == '?') {
-            return unknown(argv[before]);
-        }
-        if (option == ':') {
-            fprintf(stderr, "vicload: %s: an argument is needed\n", argv[before]);
-            return 2;
-        }
-        if (!is_of(option, load->publishes)) {
-            fprintf(stderr, "vicload: --%s is not for %s\n", known[option].name, verb);
-            return 2;
-        }
-        load->given[option] = true;
-        int code = read_one(option, optarg, load);
+    while (argv[at] != NULL && argv[at][0] == '-') {
+        int code = command_read(&command, argv, &at, load, &used);
         if (code >= 0) {
             return code;
         }
+        given |= UINT64_C(1) << (used - known);
     }
-    return check(argc, argv, load);
+    if (argv[at] != NULL) {
+        fprintf(stderr, "vicload: '%s' is one argument too many; see vicload --help\n", argv[at]);
+        return 2;
+    }
+    return check(verb, load->publishes ? PUBLISH : CONSUME, given);
 }

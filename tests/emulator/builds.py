@@ -147,7 +147,7 @@ def threaded_objects() -> Path:
         names = ("options", "programs", "usage", "faults", "cardfile")
         rest = [here / "launcher" / f"{name}.c" for name in names]
         rest += sorted((here / "launcher").glob("coordinator*.c"))
-        rest += [here / "base" / "numbers.c", *build.hardware_sources()]
+        rest += [*sorted((here / "base").glob("*.c")), *build.hardware_sources()]
         rest += [PROGRAMS / "harness.c"]
         for room, sources in (("libvic", build.libvic_sources()), ("rest", rest)):
             build.compile_objects(sources, folder / room, Threaded.FLAGS)
