@@ -26,8 +26,9 @@ int dvsim_card_init(dvsim_card *card, const dvsim_card_params *params, int64_t m
         params->group_counters < 2 || params->fifo_words < 1 || params->dma_entries < 1 ||
         params->pcie.setup_ps < 0 || params->piece_words < 1 || params->pcie.engine_fs < 0 ||
         params->vic_to_dram.fixed_ps < 0 || params->vic_to_dram.per_byte_fs < 0 ||
-        !reasonable(params, message_bytes))
+        !reasonable(params, message_bytes)) {
         return DVSIM_EINVAL;
+    }
     *card = (dvsim_card){.params = *params, .message_bytes = message_bytes, .software = params->vic_to_dram};
     return DVSIM_OK;
 }
@@ -51,22 +52,25 @@ int64_t dvsim_card_counted(const dvsim_card *card, int64_t moved)
 {
     int64_t pieces = dvsim_card_pieces(card);
     int64_t round = card->params.group_counters - 1;
-    if (pieces < round)
+    if (pieces < round) {
         return moved;
+    }
     int64_t within = moved % pieces;
     return moved - within + within / round * round;
 }
 
 void dvsim_card_counted_many(const dvsim_card *card, int64_t *moved, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         moved[i] = dvsim_card_counted(card, moved[i]);
+    }
 }
 
 int dvsim_card_pace(dvsim_card *card, int64_t ppm)
 {
-    if (card == NULL || ppm < 0)
+    if (card == NULL || ppm < 0) {
         return DVSIM_EINVAL;
+    }
     const double fixed_ps = (double)card->params.vic_to_dram.fixed_ps * (double)ppm / 1e6 + 0.5;
     card->software.fixed_ps = fixed_ps < (double)long_ps ? (int64_t)fixed_ps : long_ps;
     return DVSIM_OK;
@@ -79,8 +83,9 @@ int64_t dvsim_card_moved_in(const dvsim_card *card, int64_t ps)
     const double pcie = (double)dvsim_pcie_engine_ps(&p->pcie, dvsim_card_words(card), 1);
     const double loading = (double)p->pcie.setup_ps * (double)dvsim_card_pieces(card) / (double)p->dma_entries;
     const double one = (measured > pcie ? measured : pcie) + loading;
-    if (one * (double)most_messages < (double)ps)
+    if (one * (double)most_messages < (double)ps) {
         return most_messages;
+    }
     return (double)ps > one ? (int64_t)((double)ps / one) : 1;
 }
 
@@ -102,12 +107,14 @@ static int64_t moved_meanwhile(int64_t arrived, int64_t port, int64_t move)
 int dvsim_card_receive(dvsim_card *card, dvsim_arrival_flow flow, int64_t messages, dvsim_burst *burst)
 {
     if (card == NULL || burst == NULL || messages < 1 || messages > most_messages || flow.sent_ps < 0 ||
-        flow.first_ps < flow.sent_ps || flow.last_ps < flow.first_ps)
+        flow.first_ps < flow.sent_ps || flow.last_ps < flow.first_ps) {
         return DVSIM_EINVAL;
+    }
     int64_t bytes = dvsim_card_words(card) * DVSIM_WORD_BYTES;
     int64_t room = card->params.sram_bytes / bytes; /* messages that fit in the SRAM */
-    if (room < 1)
+    if (room < 1) {
         return DVSIM_EINVAL;
+    }
 
     int64_t port = flow.last_ps - flow.first_ps;
     int64_t move = dvsim_card_move_ps(card, messages);
@@ -129,8 +136,9 @@ int dvsim_card_receive(dvsim_card *card, dvsim_arrival_flow flow, int64_t messag
         }
         waiting = room;
     }
-    if (waiting * bytes > card->sram_peak_bytes)
+    if (waiting * bytes > card->sram_peak_bytes) {
         card->sram_peak_bytes = waiting * bytes;
+    }
     card->messages += messages;
     card->dma_busy_ps += move;
     card->port_busy_ps += port;
@@ -139,16 +147,18 @@ int dvsim_card_receive(dvsim_card *card, dvsim_arrival_flow flow, int64_t messag
 
 int dvsim_card_fifo_push(dvsim_card *card)
 {
-    if (card->fifo_used >= card->params.fifo_words)
+    if (card->fifo_used >= card->params.fifo_words) {
         return DVSIM_ESTATE;
+    }
     card->fifo_used++;
     return DVSIM_OK;
 }
 
 int dvsim_card_fifo_pop(dvsim_card *card)
 {
-    if (card->fifo_used < 1)
+    if (card->fifo_used < 1) {
         return DVSIM_ESTATE;
+    }
     card->fifo_used--;
     return DVSIM_OK;
 }

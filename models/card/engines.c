@@ -24,8 +24,9 @@ static void begin(const dvsim_vic *vic, dvsim_engine *engine)
 static int64_t due(const dvsim_vic *vic, const dvsim_engine *engine)
 {
     const dvsim_transfer *first = engine->first;
-    if (first == NULL)
+    if (first == NULL) {
         return INT64_MAX;
+    }
     const uint32_t words = first->words > 0 ? first->moved + 1 - engine->counted : 0;
     return engine->base_ps + word_at(vic, words);
 }
@@ -33,23 +34,26 @@ static int64_t due(const dvsim_vic *vic, const dvsim_engine *engine)
 static int start(dvsim_vic *vic, dvsim_engine *engine, const dvsim_transfer *what, const uint64_t *payloads)
 {
     dvsim_transfer *transfer = vic->spare != NULL ? vic->spare : malloc(sizeof *transfer);
-    if (vic->spare != NULL)
+    if (vic->spare != NULL) {
         vic->spare = transfer->next;
+    }
     uint64_t *copy = payloads != NULL && what->words > 0 ? malloc(what->words * sizeof *copy) : NULL;
     if (transfer == NULL || (payloads != NULL && what->words > 0 && copy == NULL)) {
         free(transfer);
         free(copy);
         return DVSIM_ENOMEM;
     }
-    if (copy != NULL)
+    if (copy != NULL) {
         memcpy(copy, payloads, what->words * sizeof *copy);
+    }
     *transfer = *what;
     transfer->payloads = copy;
     const int idle = engine->first == NULL;
     *engine->last = transfer;
     engine->last = &transfer->next;
-    if (idle)
+    if (idle) {
         begin(vic, engine);
+    }
     return DVSIM_OK;
 }
 
@@ -132,8 +136,9 @@ static void finish(dvsim_vic *vic, dvsim_engine *engine, int64_t end_ps, int64_t
 {
     dvsim_transfer *done = engine->first;
     engine->first = done->next;
-    if (engine->first == NULL)
+    if (engine->first == NULL) {
         engine->last = &engine->first;
+    }
     engine->free_ps = end_ps;
     dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_DONE, done->tag, 0);
     free(done->payloads);
@@ -151,12 +156,15 @@ static void move(dvsim_vic *vic, dvsim_engine *engine, int64_t now_ps)
             engine->counted = engine->first->moved;
             return;
         }
-        if (engine == &vic->reader && reader_is_stopped(vic))
+        if (engine == &vic->reader && reader_is_stopped(vic)) {
             return;
-        if (engine->first->words > 0)
+        }
+        if (engine->first->words > 0) {
             move_word(vic, engine, now_ps);
-        if (engine->first->moved == engine->first->words)
+        }
+        if (engine->first->moved == engine->first->words) {
             finish(vic, engine, at, now_ps);
+        }
     }
 }
 

@@ -46,8 +46,9 @@ static inline int dvsim_vic_range(const dvsim_vic *vic, uint32_t addr, uint32_t 
 
 static inline void dvsim_vic_say(const dvsim_vic *vic, int64_t at_ps, dvsim_told what, uint32_t index, uint64_t value)
 {
-    if (vic->params.tell != NULL)
+    if (vic->params.tell != NULL) {
         vic->params.tell(vic->params.context, at_ps, what, index, value);
+    }
 }
 
 #endif

@@ -25,8 +25,9 @@ static inline const dvsim_vic_packet *dvsim_packets_first(const dvsim_packets *q
 /* Not if it is full. */
 static inline int dvsim_packets_put(dvsim_packets *queue, dvsim_vic_packet packet)
 {
-    if (queue->used == queue->room)
+    if (queue->used == queue->room) {
         return 0;
+    }
     queue->packet[(queue->first + queue->used++) % queue->room] = packet;
     return 1;
 }
@@ -41,10 +42,12 @@ static inline void dvsim_packets_drop(dvsim_packets *queue)
 static inline int dvsim_packets_grow(dvsim_packets *queue)
 {
     dvsim_packets longer;
-    if (queue->room > UINT32_MAX / 2 || !dvsim_packets_make(&longer, queue->room * 2))
+    if (queue->room > UINT32_MAX / 2 || !dvsim_packets_make(&longer, queue->room * 2)) {
         return 0;
-    for (const dvsim_vic_packet *p; (p = dvsim_packets_first(queue)) != NULL; dvsim_packets_drop(queue))
+    }
+    for (const dvsim_vic_packet *p; (p = dvsim_packets_first(queue)) != NULL; dvsim_packets_drop(queue)) {
         dvsim_packets_put(&longer, *p);
+    }
     free(queue->packet);
     *queue = longer;
     return 1;

@@ -14,18 +14,21 @@ static int good(const dvsim_vic_params *p)
 
 dvsim_vic *dvsim_vic_create(const dvsim_vic_params *params)
 {
-    if (params == NULL || !good(params))
+    if (params == NULL || !good(params)) {
         return NULL;
+    }
     dvsim_vic *vic = calloc(1, sizeof *vic);
-    if (vic == NULL)
+    if (vic == NULL) {
         return NULL;
+    }
     vic->params = *params;
     vic->sender.last = &vic->sender.first;
     vic->reader.last = &vic->reader.first;
     vic->words_allowed = INT64_MAX;
     int made = dvsim_packets_make(&vic->replies, FIRST_REPLIES);
-    for (int i = 0; i < DVSIM_QUEUES; i++)
+    for (int i = 0; i < DVSIM_QUEUES; i++) {
         made &= dvsim_packets_make(&vic->queue[i], params->send_words);
+    }
     if (!made) {
         dvsim_vic_free(vic);
         return NULL;
@@ -44,21 +47,24 @@ static void free_transfers(dvsim_transfer *first)
 
 void dvsim_vic_free(dvsim_vic *vic)
 {
-    if (vic == NULL)
+    if (vic == NULL) {
         return;
+    }
     free_transfers(vic->sender.first);
     free_transfers(vic->reader.first);
     free_transfers(vic->spare);
-    for (int i = 0; i < DVSIM_QUEUES; i++)
+    for (int i = 0; i < DVSIM_QUEUES; i++) {
         free(vic->queue[i].packet);
+    }
     free(vic->replies.packet);
     free(vic);
 }
 
 int dvsim_vic_store(dvsim_vic *vic, uint32_t addr, uint64_t word)
 {
-    if (!dvsim_vic_range(vic, addr, 1))
+    if (!dvsim_vic_range(vic, addr, 1)) {
         return DVSIM_EINVAL;
+    }
     vic->params.sram[addr] = word;
     return DVSIM_OK;
 }
@@ -70,8 +76,9 @@ static int counter_exists(const dvsim_vic *vic, uint32_t counter)
 
 int dvsim_vic_preset(dvsim_vic *vic, int64_t now_ps, uint32_t counter, int64_t value)
 {
-    if (!counter_exists(vic, counter))
+    if (!counter_exists(vic, counter)) {
         return DVSIM_EINVAL;
+    }
     vic->counter[counter] = value;
     dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_PRESET, counter, (uint64_t)value);
     return DVSIM_OK;
@@ -79,8 +86,9 @@ int dvsim_vic_preset(dvsim_vic *vic, int64_t now_ps, uint32_t counter, int64_t v
 
 int dvsim_vic_load(dvsim_vic *vic, int64_t now_ps, uint32_t addr, uint32_t tag)
 {
-    if (!dvsim_vic_range(vic, addr, 1))
+    if (!dvsim_vic_range(vic, addr, 1)) {
         return DVSIM_EINVAL;
+    }
     const int64_t back = vic->params.pcie.load_ps - vic->params.pcie.crossing_ps;
     dvsim_vic_say(vic, now_ps + back, DVSIM_TOLD_LOADED, tag, vic->params.sram[addr]);
     return DVSIM_OK;
@@ -119,8 +127,9 @@ static int header_is_good(const dvsim_vic *vic, uint64_t header)
 
 int dvsim_vic_can_send(const dvsim_vic *vic, uint64_t header, uint64_t payload)
 {
-    if (!header_is_good(vic, header))
+    if (!header_is_good(vic, header)) {
         return 0;
+    }
     return dvsim_header_op(header) != DVSIM_OP_QUERY ||
            (dvsim_header_op(payload) != DVSIM_OP_QUERY && header_is_good(vic, payload));
 }
@@ -163,8 +172,9 @@ const dvsim_vic_packet *dvsim_vic_offer(dvsim_vic *vic, dvsim_vic_free_at *free_
         for (int i = 0; i < DVSIM_QUEUES && vic->offered == NULL; i++) {
             const int which = (vic->turn + i) % DVSIM_QUEUES;
             drop_bad(vic, &vic->queue[which], which == DVSIM_STORED);
-            if (may_leave(&vic->queue[which], free_at, context))
+            if (may_leave(&vic->queue[which], free_at, context)) {
                 vic->offered = &vic->queue[which];
+            }
         }
     }
     return vic->offered != NULL ? dvsim_packets_first(vic->offered) : NULL;
@@ -173,11 +183,13 @@ const dvsim_vic_packet *dvsim_vic_offer(dvsim_vic *vic, dvsim_vic_free_at *free_
 void dvsim_vic_took(dvsim_vic *vic, int64_t now_ps)
 {
     dvsim_packets_drop(vic->offered);
-    if (vic->offered == &vic->replies)
+    if (vic->offered == &vic->replies) {
         return;
+    }
     vic->turn = vic->offered == &vic->queue[DVSIM_STORED] ? DVSIM_FETCHED : DVSIM_STORED;
-    if (vic->offered == &vic->queue[DVSIM_STORED])
+    if (vic->offered == &vic->queue[DVSIM_STORED]) {
         dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_TAKEN, 0, ++vic->taken);
+    }
 }
 
 int dvsim_vic_waits(const dvsim_vic *vic)
@@ -203,16 +215,18 @@ static void enter_fifo(dvsim_vic *vic, int64_t now_ps, uint64_t word, int lose)
         return;
     }
     vic->fifo_held++;
-    if (vic->fifo_held > vic->counts.fifo_peak)
+    if (vic->fifo_held > vic->counts.fifo_peak) {
         vic->counts.fifo_peak = vic->fifo_held;
+    }
     dvsim_vic_say(vic, now_ps + vic->params.pcie.crossing_ps, DVSIM_TOLD_FIFO, 0, word);
 }
 
 static int reply(dvsim_vic *vic, const dvsim_vic_packet *query)
 {
     const dvsim_vic_packet answer = {query->payload, vic->params.sram[dvsim_header_addr(query->header)], -1};
-    if (vic->replies.used == vic->replies.room && !dvsim_packets_grow(&vic->replies))
+    if (vic->replies.used == vic->replies.room && !dvsim_packets_grow(&vic->replies)) {
         return DVSIM_ENOMEM;
+    }
     dvsim_packets_put(&vic->replies, answer);
     return DVSIM_OK;
 }
@@ -222,12 +236,13 @@ int dvsim_vic_arrive(dvsim_vic *vic, int64_t now_ps, const dvsim_vic_packet *pac
     const uint32_t counter = dvsim_header_counter(packet->header), op = dvsim_header_op(packet->header);
     int status = DVSIM_OK;
     vic->counts.arrived++;
-    if (op == DVSIM_OP_WRITE)
+    if (op == DVSIM_OP_WRITE) {
         vic->params.sram[dvsim_header_addr(packet->header)] = packet->payload;
-    else if (op == DVSIM_OP_FIFO)
+    } else if (op == DVSIM_OP_FIFO) {
         enter_fifo(vic, now_ps, packet->payload, lose);
-    else if (op == DVSIM_OP_QUERY)
+    } else if (op == DVSIM_OP_QUERY) {
         status = reply(vic, packet);
+    }
     if (op == DVSIM_OP_SET) {
         vic->counter[counter] = (int64_t)packet->payload;
     } else if (op == DVSIM_OP_ADD) {

@@ -9,8 +9,9 @@ int64_t dvsim_law_total_ps(dvsim_law law, int64_t bytes, int64_t count)
     int64_t fixed, slope, one, all;
     if (!__builtin_mul_overflow(law.fixed_ps, 1000, &fixed) && !__builtin_mul_overflow(law.per_byte_fs, bytes, &slope) &&
         !__builtin_add_overflow(fixed, slope, &one) && !__builtin_mul_overflow(one, count, &all) &&
-        !__builtin_add_overflow(all, 500, &all))
+        !__builtin_add_overflow(all, 500, &all)) {
         return all / 1000; /* the usual case, several times faster */
+    }
     wide fs = ((wide)law.fixed_ps * 1000 + (wide)law.per_byte_fs * bytes) * count;
     wide ps = (fs + 500) / 1000;
     return ps < INT64_MAX ? (int64_t)ps : INT64_MAX;

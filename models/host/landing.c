@@ -59,14 +59,18 @@ static int sort(dvsim_receiver *r, const int64_t *slots)
 {
     const int64_t first = r->first_slot, last = r->last_slot;
     uint32_t *from = calloc((size_t)(last - first) + 2, sizeof *from);
-    if (from == NULL)
+    if (from == NULL) {
         return 0;
-    for (int64_t i = 0; i < r->words; i++)
+    }
+    for (int64_t i = 0; i < r->words; i++) {
         from[slots[i] - first + 1]++;
-    for (int64_t s = 0; s < last - first; s++)
+    }
+    for (int64_t s = 0; s < last - first; s++) {
         from[s + 1] += from[s];
-    for (int64_t i = 0; i < r->words; i++)
+    }
+    for (int64_t i = 0; i < r->words; i++) {
         r->order[from[slots[i] - first]++] = (uint32_t)i;
+    }
     free(from);
     return 1;
 }
@@ -88,8 +92,9 @@ static void begin(dvsim_receiver *r, int64_t sent_ps)
     r->done_ps = r->moved_ps = r->host_free_ps = sent_ps;
     r->moving_end = words_of(r, 0);
     r->stopped_ps = -1;
-    for (int64_t piece = 0; piece < r->counters && piece < r->pieces; piece++)
+    for (int64_t piece = 0; piece < r->counters && piece < r->pieces; piece++) {
         preset(r, sent_ps, piece);
+    }
     dvsim_vic_allow(r->vic, sent_ps, r->counts.words + r->allowed);
 }
 
@@ -99,8 +104,9 @@ enum leave { GO, FULL, UNSET };
 
 static enum leave may_leave(dvsim_receiver *r, int64_t word)
 {
-    if (word >= r->moved + r->zone_words)
+    if (word >= r->moved + r->zone_words) {
         return FULL;
+    }
     const int64_t piece = piece_of(r, word);
     return r->watched[r->near_counter] == piece ? GO : UNSET;
 }
@@ -109,18 +115,23 @@ static enum leave may_leave(dvsim_receiver *r, int64_t word)
  * -1: none can. */
 static int64_t next_word(dvsim_receiver *r)
 {
-    while (r->place < r->words && r->landed[r->order[r->place]])
+    while (r->place < r->words && r->landed[r->order[r->place]]) {
         r->place++;
-    if (r->place == r->words)
+    }
+    if (r->place == r->words) {
         return -1;
+    }
     int64_t word = r->order[r->place];
     enum leave leave = may_leave(r, word);
-    if (leave == GO)
+    if (leave == GO) {
         return word;
-    while (r->landed[r->lowest])
+    }
+    while (r->landed[r->lowest]) {
         r->lowest++;
-    if (r->lowest != word && (leave = may_leave(r, r->lowest)) == GO)
+    }
+    if (r->lowest != word && (leave = may_leave(r, r->lowest)) == GO) {
         return r->lowest;
+    }
     r->is_full = leave == FULL;
     return -1;
 }
@@ -143,8 +154,9 @@ static int land(dvsim_receiver *r, const dvsim_arrival_words *a, int64_t word, i
     *(r->is_full ? &r->held_sram_ps : &r->counts.held_counters_ps) += held;
     r->landed[word] = 1;
     r->landed_words++;
-    if (r->landed_words - r->moved > r->counts.sram_peak_words)
+    if (r->landed_words - r->moved > r->counts.sram_peak_words) {
         r->counts.sram_peak_words = r->landed_words - r->moved;
+    }
     return dvsim_vic_arrive(r->vic, now_ps, &packet, 0);
 }
 
@@ -157,21 +169,25 @@ static void see(dvsim_receiver *r, int64_t now_ps)
     for (int counter; (counter = dvsim_mirror_look(&r->mirror, now_ps)) >= 0;) {
         const int64_t piece = r->watched[counter], next = piece + r->counters;
         r->pieces_ps[piece] = now_ps;
-        if (next < r->pieces)
+        if (next < r->pieces) {
             r->presets[r->preset_put++ % DVSIM_COUNTERS] = (dvsim_preset){now_ps + back_ps, next};
+        }
     }
 }
 
 static int64_t host_ps(const dvsim_receiver *r)
 {
-    if (r->handed == r->pieces || r->pieces_ps[r->handed] < 0)
+    if (r->handed == r->pieces || r->pieces_ps[r->handed] < 0) {
         return INT64_MAX;
+    }
     const int64_t seen = r->pieces_ps[r->handed], idle = r->host_free_ps;
     const int64_t at = seen <= idle ? idle : dvsim_pcie_look_from(&r->params.pcie, idle, seen);
-    if (r->handed % r->params.dma_entries != 0)
+    if (r->handed % r->params.dma_entries != 0) {
         return at;
-    if (r->done < r->handed) /* the engine still works on the table */
+    }
+    if (r->done < r->handed) { /* the engine still works on the table */
         return INT64_MAX;
+    }
     return r->done_ps > at ? r->done_ps : at;
 }
 
@@ -195,8 +211,9 @@ static int hand_out(dvsim_receiver *r, int64_t now_ps)
     r->handed_words += words;
     dvsim_ring_left(r->ring, now_ps);
     r->host_free_ps = now_ps + share_ps(r, piece);
-    if (piece % r->params.dma_entries != 0)
+    if (piece % r->params.dma_entries != 0) {
         return dvsim_vic_engine_entry(r->vic, now_ps, 0, place, (uint32_t)words);
+    }
     r->host_free_ps += r->params.pcie.setup_ps;
     r->counts.loadings++;
     return dvsim_vic_engine_read(r->vic, now_ps, 0, place, (uint32_t)words);
@@ -205,8 +222,9 @@ static int hand_out(dvsim_receiver *r, int64_t now_ps)
 /* The engine goes on as far as the ring has room, or stops. */
 static void make_room(dvsim_receiver *r, int64_t now_ps)
 {
-    if (r->moved < r->allowed || r->moved == r->handed_words)
+    if (r->moved < r->allowed || r->moved == r->handed_words) {
         return;
+    }
     const int64_t allowed = dvsim_ring_left(r->ring, now_ps) + r->room;
     if (allowed > r->allowed) {
         r->allowed = allowed;
@@ -225,8 +243,9 @@ static int land_all(dvsim_receiver *r, const dvsim_arrival_words *a, int64_t wor
 {
     do {
         const int code = land(r, a, word, now_ps);
-        if (code != DVSIM_OK)
+        if (code != DVSIM_OK) {
             return code;
+        }
         word = next_word(r);
     } while (word >= 0 && landing_ps(r, a, word) <= now_ps);
     return DVSIM_OK;
@@ -238,14 +257,16 @@ static int64_t move_all(dvsim_receiver *r, const int64_t at[KINDS])
     int64_t now_ps = at[ENGINE], before = INT64_MAX;
     const int word_waits = at[LANDING] == INT64_MAX && r->place < r->words;
     const int host_waits = at[HOST] == INT64_MAX && r->handed % r->params.dma_entries == 0;
-    for (enum kind kind = PRESET; kind < KINDS; kind++)
+    for (enum kind kind = PRESET; kind < KINDS; kind++) {
         before = kind != ENGINE && at[kind] < before ? at[kind] : before;
+    }
     for (;;) {
         dvsim_vic_move(r->vic, now_ps);
         make_room(r, now_ps);
         const int64_t next = dvsim_vic_due_ps(r->vic);
-        if (word_waits || host_waits || next >= before) /* a move may end their wait */
+        if (word_waits || host_waits || next >= before) { /* a move may end their wait */
             return now_ps;
+        }
         now_ps = next;
     }
 }
@@ -265,10 +286,12 @@ static int run(dvsim_receiver *r, const dvsim_arrival_words *a, int64_t *first_p
             [HOST] = host_ps(r),
         };
         enum kind next = PRESET;
-        for (enum kind kind = SEEN; kind < KINDS; kind++)
+        for (enum kind kind = SEEN; kind < KINDS; kind++) {
             next = at[kind] < at[next] ? kind : next;
-        if (at[next] == INT64_MAX) /* the threads never come to a full ring */
+        }
+        if (at[next] == INT64_MAX) { /* the threads never come to a full ring */
             return DVSIM_ESTATE;
+        }
         now_ps = at[next];
         int code = DVSIM_OK;
         if (next == PRESET) {
@@ -286,8 +309,9 @@ static int run(dvsim_receiver *r, const dvsim_arrival_words *a, int64_t *first_p
             code = hand_out(r, now_ps);
             make_room(r, now_ps);
         }
-        if (code != DVSIM_OK || r->mirror.failed)
+        if (code != DVSIM_OK || r->mirror.failed) {
             return code != DVSIM_OK ? code : DVSIM_ENOMEM;
+        }
     }
     return DVSIM_OK;
 }
@@ -295,12 +319,14 @@ static int run(dvsim_receiver *r, const dvsim_arrival_words *a, int64_t *first_p
 int dvsim_receiver_land(dvsim_receiver *r, const dvsim_arrival_words *a, dvsim_burst *burst)
 {
     int64_t first_ps = 0;
-    if (!sort(r, a->slots))
+    if (!sort(r, a->slots)) {
         return DVSIM_ENOMEM;
+    }
     begin(r, a->sent_ps);
     const int code = run(r, a, &first_ps);
-    if (code != DVSIM_OK)
+    if (code != DVSIM_OK) {
         return code;
+    }
     const int64_t port_ps = (r->last_slot - r->first_slot) * a->slot_ps;
     *burst = (dvsim_burst){
         .first_ps = first_ps,

@@ -6,9 +6,11 @@ enum { ENTRY_WORDS = 2 }; /* of the DMA table */
 int dvsim_pcie_is_good(const dvsim_pcie *p)
 {
     const int64_t parts[] = {p->crossing_ps, p->load_ps, p->store_fs, p->look_ps, p->pop_ps, p->setup_ps, p->engine_fs};
-    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i] < 0 || parts[i] > INT64_C(1000000000000))
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i] < 0 || parts[i] > INT64_C(1000000000000)) {
             return 0;
+        }
+    }
     return p->crossing_ps > 0 && p->look_ps > 0 && p->engine_fs > 0 && p->load_ps >= 2 * p->crossing_ps;
 }
 

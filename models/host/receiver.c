@@ -34,13 +34,15 @@ static int make(dvsim_receiver *r, int64_t buffers)
     r->message_words = dvsim_card_words(&r->flow);
     r->message_pieces = dvsim_card_pieces(&r->flow);
     r->counters = r->params.group_counters - 1;
-    if (all > HEADER_WORDS || r->params.group_counters > DVSIM_COUNTERS || r->message_words > all)
+    if (all > HEADER_WORDS || r->params.group_counters > DVSIM_COUNTERS || r->message_words > all) {
         return 0;
+    }
     r->zone_words = all / r->message_words * r->message_words;
     r->sram = calloc((size_t)r->zone_words, sizeof *r->sram);
     r->ring = dvsim_ring_create(buffers);
-    if (r->sram == NULL || r->ring == NULL)
+    if (r->sram == NULL || r->ring == NULL) {
         return 0;
+    }
     r->vic = make_vic(r, r->sram, r->zone_words);
     r->sender = make_vic(r, &r->nothing, 1);
     return r->vic != NULL && r->sender != NULL;
@@ -49,12 +51,14 @@ static int make(dvsim_receiver *r, int64_t buffers)
 dvsim_receiver *dvsim_receiver_create(const dvsim_card_params *params, int64_t message_bytes, int64_t buffers)
 {
     dvsim_receiver *r = calloc(1, sizeof *r);
-    if (r == NULL)
+    if (r == NULL) {
         return NULL;
+    }
     if (dvsim_card_init(&r->flow, params, message_bytes) == DVSIM_OK) {
         r->params = *params;
-        if (make(r, buffers))
+        if (make(r, buffers)) {
             return r;
+        }
     }
     dvsim_receiver_free(r);
     return NULL;
@@ -62,8 +66,9 @@ dvsim_receiver *dvsim_receiver_create(const dvsim_card_params *params, int64_t m
 
 void dvsim_receiver_free(dvsim_receiver *r)
 {
-    if (r == NULL)
+    if (r == NULL) {
         return;
+    }
     dvsim_vic_free(r->vic);
     dvsim_vic_free(r->sender);
     dvsim_mirror_free(&r->mirror);
@@ -76,16 +81,20 @@ void dvsim_receiver_free(dvsim_receiver *r)
 
 static int more_scratch(dvsim_receiver *r, int64_t words)
 {
-    if (words <= r->scratch_words)
+    if (words <= r->scratch_words) {
         return 1;
+    }
     uint32_t *order = realloc(r->order, (size_t)words * sizeof *order);
-    if (order != NULL)
+    if (order != NULL) {
         r->order = order;
+    }
     uint8_t *landed = realloc(r->landed, (size_t)words);
-    if (landed != NULL)
+    if (landed != NULL) {
         r->landed = landed;
-    if (order == NULL || landed == NULL)
+    }
+    if (order == NULL || landed == NULL) {
         return 0;
+    }
     r->scratch_words = words;
     return 1;
 }
@@ -95,8 +104,9 @@ static int is_good(dvsim_receiver *r, const dvsim_arrival_words *a, int64_t mess
 {
     if (messages < 1 || messages > MOST_MESSAGES || messages > MOST_WORDS / r->message_words ||
         a->slots == NULL || a->slot_ps < 1 || a->sent_ps < 0 || a->sent_ps > LATE ||
-        dvsim_card_move_ps(&r->flow, messages) > LATE)
+        dvsim_card_move_ps(&r->flow, messages) > LATE) {
         return 0;
+    }
     const int64_t most = LATE / a->slot_ps;
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (int64_t i = 0; i < messages * r->message_words; i++) {
@@ -113,19 +123,23 @@ int dvsim_receiver_take(dvsim_receiver *r, const dvsim_arrival_words *arrival, i
                         const dvsim_window *window, int64_t *pieces_ps, dvsim_burst *burst)
 {
     if (r == NULL || arrival == NULL || window == NULL || pieces_ps == NULL || burst == NULL ||
-        !is_good(r, arrival, messages))
+        !is_good(r, arrival, messages)) {
         return DVSIM_EINVAL;
+    }
     r->words = messages * r->message_words;
     r->pieces = messages * r->message_pieces;
     r->pieces_ps = pieces_ps;
-    if (!more_scratch(r, r->words))
+    if (!more_scratch(r, r->words)) {
         return DVSIM_ENOMEM;
+    }
     int code = dvsim_ring_open(r->ring, window, r->words);
     r->room = r->allowed = window->room;
-    if (code == DVSIM_OK)
+    if (code == DVSIM_OK) {
         code = dvsim_receiver_land(r, arrival, burst);
-    if (code == DVSIM_OK)
+    }
+    if (code == DVSIM_OK) {
         r->counts.messages += messages;
+    }
     return code;
 }
 
@@ -145,8 +159,9 @@ static const dvsim_vic_packet CREDIT = {(uint64_t)DVSIM_OP_FIFO << 28, 1, -1};
 
 int dvsim_receiver_push(dvsim_receiver *r, int64_t now_ps)
 {
-    if (!dvsim_vic_has_place(r->sender))
+    if (!dvsim_vic_has_place(r->sender)) {
         return DVSIM_ESTATE;
+    }
     const dvsim_vic_packet credit = {CREDIT.header | (uint64_t)r->counters << 22, CREDIT.payload, -1};
     dvsim_vic_reserve(r->sender);
     return dvsim_vic_arrive(r->sender, now_ps, &credit, 0);
@@ -154,8 +169,9 @@ int dvsim_receiver_push(dvsim_receiver *r, int64_t now_ps)
 
 int dvsim_receiver_pop(dvsim_receiver *r)
 {
-    if (dvsim_vic_fifo_words(r->sender) < 1)
+    if (dvsim_vic_fifo_words(r->sender) < 1) {
         return DVSIM_ESTATE;
+    }
     dvsim_vic_popped(r->sender, 1);
     r->counts.credits++;
     return DVSIM_OK;

@@ -26,20 +26,24 @@ struct dvsim_ring {
 
 dvsim_ring *dvsim_ring_create(int64_t buffers)
 {
-    if (buffers < 1 || buffers > MOST_BUFFERS)
+    if (buffers < 1 || buffers > MOST_BUFFERS) {
         return NULL;
+    }
     dvsim_ring *ring = calloc(1, sizeof *ring + (size_t)buffers * sizeof *ring->buffer);
-    if (ring != NULL)
+    if (ring != NULL) {
         ring->buffers = buffers;
+    }
     return ring;
 }
 
 void dvsim_ring_free(dvsim_ring *ring)
 {
-    if (ring == NULL)
+    if (ring == NULL) {
         return;
-    for (int64_t i = 0; i < ring->buffers; i++)
+    }
+    for (int64_t i = 0; i < ring->buffers; i++) {
         free(ring->buffer[i].slot);
+    }
     free(ring);
 }
 
@@ -51,16 +55,19 @@ static buffer *open_one(dvsim_ring *ring)
 int dvsim_ring_open(dvsim_ring *ring, const dvsim_window *w, int64_t words)
 {
     if (ring == NULL || w == NULL || words < 1 || words > MOST_ROOM || w->room < 1 || w->room > MOST_ROOM ||
-        w->drain_ps < 0 || w->unit_words < 1)
+        w->drain_ps < 0 || w->unit_words < 1) {
         return DVSIM_EINVAL;
-    if (ring->counts.in_use == ring->buffers)
+    }
+    if (ring->counts.in_use == ring->buffers) {
         return DVSIM_ESTATE;
+    }
     buffer *b = &ring->buffer[(ring->oldest + ring->counts.in_use) % ring->buffers];
     const int64_t slots = words < w->room ? words : w->room;
     if (slots > b->slots) {
         uint64_t *longer = realloc(b->slot, (size_t)slots * sizeof *longer);
-        if (longer == NULL)
+        if (longer == NULL) {
             return DVSIM_ENOMEM;
+        }
         b->slot = longer;
         b->slots = slots;
     }
@@ -86,31 +93,35 @@ int dvsim_ring_put(dvsim_ring *ring, uint64_t word)
 {
     buffer *b = open_one(ring);
     const int64_t holds = b->filled - b->left + 1;
-    if (ring->counts.in_use == 0 || holds > b->window.room || holds > b->slots)
+    if (ring->counts.in_use == 0 || holds > b->window.room || holds > b->slots) {
         return DVSIM_ESTATE;
+    }
     b->slot[b->in++] = word;
     b->in = b->in < b->slots ? b->in : 0;
     b->filled++;
     ring->sum_in += word;
     ring->counts.filled++;
     ring->counts.held++;
-    if (holds > ring->counts.peak)
+    if (holds > ring->counts.peak) {
         ring->counts.peak = holds;
+    }
     return DVSIM_OK;
 }
 
 int64_t dvsim_ring_left(dvsim_ring *ring, int64_t at_ps)
 {
     buffer *b = open_one(ring);
-    if (at_ps < b->window.begin_ps)
+    if (at_ps < b->window.begin_ps) {
         return b->left;
+    }
     int64_t left = b->filled;
     if (b->window.drain_ps > 0) {
         const wide paced = ((wide)at_ps - b->window.begin_ps) * b->window.unit_words / b->window.drain_ps;
         left = paced < left ? (int64_t)paced : left;
     }
-    if (left > b->left)
+    if (left > b->left) {
         take(ring, b, left - b->left);
+    }
     return b->left;
 }
 
@@ -124,8 +135,9 @@ int64_t dvsim_ring_next_ps(const dvsim_ring *ring)
 
 int64_t dvsim_ring_release(dvsim_ring *ring)
 {
-    if (ring->counts.in_use == 0)
+    if (ring->counts.in_use == 0) {
         return DVSIM_ESTATE;
+    }
     buffer *b = &ring->buffer[ring->oldest];
     take(ring, b, b->filled - b->left);
     ring->oldest = (ring->oldest + 1) % ring->buffers;
@@ -144,8 +156,9 @@ int dvsim_ring_check(const dvsim_ring *ring)
     int64_t held = 0;
     for (int64_t i = 0; i < ring->counts.in_use; i++) {
         const buffer *b = &ring->buffer[(ring->oldest + i) % ring->buffers];
-        for (int64_t k = 0; k < b->filled - b->left; k++, held++)
+        for (int64_t k = 0; k < b->filled - b->left; k++, held++) {
             held_sum += b->slot[(b->out + k) % b->slots];
+        }
     }
     return ring->counts.filled == ring->counts.drained + ring->counts.held && held == ring->counts.held &&
            ring->sum_in == ring->sum_out + held_sum;

@@ -28,8 +28,9 @@ void dvsim_network_offer_given(dvsim_part *p)
         const uint32_t host = p->senders[k];
         dvsim_batch *batch = &p->batches[p->sending[host].first];
         uint64_t *offer = offer_of(p, host, &q, &r), birth;
-        if (*offer != 0 || batch->from_slot > p->now || !dvsim_network_name(p, batch, &birth))
+        if (*offer != 0 || batch->from_slot > p->now || !dvsim_network_name(p, batch, &birth)) {
             continue;
+        }
         const uint32_t plane = r / net->levels[0].switches, box = r - plane * net->levels[0].switches;
         const uint64_t port = (uint64_t)box * net->down + q;
         *offer = dvsim_network_packet(p, box, batch->to, birth, plane, port);
@@ -53,31 +54,36 @@ void dvsim_network_offered_given(dvsim_part *p)
                 p->free_batch = first;
             }
         }
-        if (queue->length == 0)
+        if (queue->length == 0) {
             p->senders[k] = p->senders[--p->sender_count];
-        else
+        } else {
             k++;
+        }
     }
 }
 
 int64_t dvsim_network_words_waiting(const dvsim_part *p)
 {
     int64_t words = 0;
-    for (int64_t k = 0; k < p->sender_count; k++)
-        for (uint32_t i = p->sending[p->senders[k]].first; i != 0; i = p->batches[i].next)
+    for (int64_t k = 0; k < p->sender_count; k++) {
+        for (uint32_t i = p->sending[p->senders[k]].first; i != 0; i = p->batches[i].next) {
             words += p->batches[i].words;
+        }
+    }
     return words;
 }
 
 void dvsim_network_word_ended(dvsim_part *p, uint64_t burst)
 {
     dvsim_share *share = &p->shares[burst];
-    if (share->first < 0)
+    if (share->first < 0) {
         share->first = p->now;
+    }
     share->last = p->now;
     p->words_left--;
-    if (--share->left == 0)
+    if (--share->left == 0) {
         p->ended[p->ended_count++] = (int64_t)burst;
+    }
 }
 
 /* Double the bursts that can be on their way. */
@@ -87,19 +93,24 @@ static int more_bursts(dvsim_network *net)
     for (int64_t i = 0; i < net->part_count; i++) {
         dvsim_part *p = &net->parts[i];
         dvsim_share *shares = dvsim_network_longer(p->shares, before, room, sizeof *shares);
-        if (shares != NULL)
+        if (shares != NULL) {
             p->shares = shares;
+        }
         int64_t *ended = dvsim_network_longer(p->ended, before, room, sizeof *ended);
-        if (ended != NULL)
+        if (ended != NULL) {
             p->ended = ended;
-        if (shares == NULL || ended == NULL)
+        }
+        if (shares == NULL || ended == NULL) {
             return 0;
+        }
     }
     dvsim_burst *bursts = dvsim_network_longer(net->bursts, before, room, sizeof *bursts);
-    if (bursts == NULL)
+    if (bursts == NULL) {
         return 0;
-    for (int64_t k = before; k < room; k++)
+    }
+    for (int64_t k = before; k < room; k++) {
         bursts[k].next_free = k + 1 < room ? k + 1 : -1;
+    }
     net->bursts = bursts;
     net->burst_room = room;
     net->free_burst = before;
@@ -111,13 +122,15 @@ static int more_batches(dvsim_network *net)
 {
     for (int64_t i = 0; i < net->part_count; i++) {
         dvsim_part *p = &net->parts[i];
-        if (p->batch_count + (uint32_t)p->planes < p->batch_room)
+        if (p->batch_count + (uint32_t)p->planes < p->batch_room) {
             continue;
+        }
         const uint32_t room = p->batch_room > 0 ? 2 * p->batch_room : 1024;
         dvsim_batch *longer =
             room < UINT32_MAX / 2 ? dvsim_network_longer(p->batches, p->batch_room, room, sizeof *longer) : NULL;
-        if (longer == NULL)
+        if (longer == NULL) {
             return 0;
+        }
         p->batches = longer;
         p->batch_room = room;
         p->batch_count += p->batch_count == 0; /* batch 0 is none */
@@ -129,10 +142,11 @@ static void add_batch(dvsim_part *p, uint32_t host, const dvsim_batch *batch)
 {
     dvsim_queue *queue = &p->sending[host];
     uint32_t place = p->free_batch;
-    if (place != 0)
+    if (place != 0) {
         p->free_batch = p->batches[place].next;
-    else
+    } else {
         place = p->batch_count++;
+    }
     p->batches[place] = *batch;
     if (queue->length++ == 0) {
         queue->first = place;
@@ -149,19 +163,24 @@ static void add_batch(dvsim_part *p, uint32_t host, const dvsim_batch *batch)
 static int send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int64_t handle, int64_t *slots)
 {
     if (net == NULL || from < 0 || from >= net->params.ports || to < 0 || to >= net->params.ports || words < 1 ||
-        words > MOST_WORDS)
+        words > MOST_WORDS) {
         return DVSIM_EINVAL;
-    if (net->params.injection != DVSIM_INJECT_GIVEN || net->pending > 0)
+    }
+    if (net->params.injection != DVSIM_INJECT_GIVEN || net->pending > 0) {
         return DVSIM_ESTATE;
+    }
     if (net->free_burst < 0) {
         const int64_t most = (int64_t)net->birth_mask + 1 - dvsim_network_most_noted(net);
-        if (net->burst_room > most / 2) /* twice as many would have no names */
+        if (net->burst_room > most / 2) { /* twice as many would have no names */
             return DVSIM_ESTATE;
-        if (!more_bursts(net))
+        }
+        if (!more_bursts(net)) {
             return DVSIM_ENOMEM;
+        }
     }
-    if (!more_batches(net))
+    if (!more_batches(net)) {
         return DVSIM_ENOMEM;
+    }
     const int64_t burst = net->free_burst, planes = net->params.planes;
     dvsim_burst *record = &net->bursts[burst];
     net->free_burst = record->next_free;
@@ -175,10 +194,12 @@ static int send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int
             const int64_t place = (plane - first + planes) % planes;
             dvsim_batch batch = {burst, words / planes + (place < words % planes),
                                  net->now + net->params.link_slots, NULL, (uint32_t)to, 0};
-            if (batch.words > 0 && slots != NULL)
+            if (batch.words > 0 && slots != NULL) {
                 batch.slot = slots + place;
-            if (batch.words > 0)
+            }
+            if (batch.words > 0) {
                 add_batch(p, (uint32_t)host_of(p, plane - p->first, from), &batch);
+            }
         }
         record->parts_left += p->shares[burst].left > 0;
     }
@@ -201,8 +222,9 @@ int64_t dvsim_network_waiting(const dvsim_network *net, int64_t port)
     int64_t bursts = 0;
     for (int64_t i = 0; i < net->part_count; i++) {
         const dvsim_part *p = &net->parts[i];
-        for (int64_t plane = 0; plane < p->planes; plane++)
+        for (int64_t plane = 0; plane < p->planes; plane++) {
             bursts += p->sending[host_of(p, plane, port)].length;
+        }
     }
     return bursts;
 }
@@ -212,13 +234,16 @@ static int note_completion(dvsim_network *net, const dvsim_burst *burst)
     if (net->completion_count == net->completion_room) {
         const int64_t before = net->completion_room, room = before > 0 ? 2 * before : 64;
         dvsim_ended *ended = dvsim_network_longer(net->ended, before, room, sizeof *ended);
-        if (ended != NULL)
+        if (ended != NULL) {
             net->ended = ended;
+        }
         dvsim_completion *list = dvsim_network_longer(net->completions, before, room, sizeof *list);
-        if (list != NULL)
+        if (list != NULL) {
             net->completions = list;
-        if (ended == NULL || list == NULL)
+        }
+        if (ended == NULL || list == NULL) {
             return 0;
+        }
         net->completion_room = room;
     }
     net->ended[net->completion_count++] =
@@ -229,8 +254,9 @@ static int note_completion(dvsim_network *net, const dvsim_burst *burst)
 static int earlier(const void *left, const void *right)
 {
     const dvsim_ended *a = left, *b = right;
-    if (a->is.last_slot != b->is.last_slot)
+    if (a->is.last_slot != b->is.last_slot) {
         return a->is.last_slot < b->is.last_slot ? -1 : 1;
+    }
     return (a->serial > b->serial) - (a->serial < b->serial);
 }
 
@@ -243,19 +269,23 @@ int dvsim_network_collect(dvsim_network *net)
             const dvsim_share *share = &p->shares[p->ended[k]];
             burst->first = share->first < burst->first ? share->first : burst->first;
             burst->last = share->last > burst->last ? share->last : burst->last;
-            if (--burst->parts_left > 0)
+            if (--burst->parts_left > 0) {
                 continue;
-            if (!note_completion(net, burst))
+            }
+            if (!note_completion(net, burst)) {
                 return 0;
+            }
             burst->next_free = net->free_burst;
             net->free_burst = p->ended[k];
         }
         p->ended_count = 0;
     }
-    if (net->completion_count > 1)
+    if (net->completion_count > 1) {
         qsort(net->ended, (size_t)net->completion_count, sizeof *net->ended, earlier);
-    for (int64_t k = 0; k < net->completion_count; k++)
+    }
+    for (int64_t k = 0; k < net->completion_count; k++) {
         net->completions[k] = net->ended[k].is;
+    }
     return 1;
 }
 

@@ -5,24 +5,28 @@
 
 void dvsim_network_reset_counts(dvsim_network *net)
 {
-    if (net == NULL || net->pending > 0)
+    if (net == NULL || net->pending > 0) {
         return;
+    }
     for (int64_t i = 0; i < net->part_count; i++) {
         dvsim_part *p = &net->parts[i];
         const size_t hosts = (size_t)(p->planes * net->params.ports) * sizeof(int64_t);
         memset(p->offered, 0, hosts);
         memset(p->accepted, 0, hosts);
         memset(p->delivered_at, 0, hosts);
-        if (p->hops_length > 0)
+        if (p->hops_length > 0) {
             memset(p->hops, 0, (size_t)p->hops_length * sizeof *p->hops);
-        if (p->latency_length > 0)
+        }
+        if (p->latency_length > 0) {
             memset(p->latency, 0, (size_t)p->latency_length * sizeof *p->latency);
+        }
         p->delivered = 0;
         for (int64_t s = 0; s <= net->params.levels; s++) {
             memset(p->stages[s].held_sum, 0, sizeof p->stages[s].held_sum);
             memset(p->stages[s].peak, 0, sizeof p->stages[s].peak);
-            if (p->stages[s].vortex != NULL)
+            if (p->stages[s].vortex != NULL) {
                 dvsim_vortex_reset_counts(p->stages[s].vortex);
+            }
         }
     }
     net->counted_from = net->now;
@@ -44,19 +48,22 @@ static int64_t add_hosts(const dvsim_part *p, int64_t *to, const int64_t *from)
     const dvsim_network *net = p->network;
     const int64_t boxes = net->levels[0].switches;
     int64_t total = 0;
-    for (int64_t q = 0; q < net->down; q++)
-        for (int64_t plane = 0; plane < p->planes; plane++)
+    for (int64_t q = 0; q < net->down; q++) {
+        for (int64_t plane = 0; plane < p->planes; plane++) {
             for (int64_t box = 0; box < boxes; box++, from++) {
                 to[plane * net->params.ports + box * net->down + q] = *from;
                 total += *from;
             }
+        }
+    }
     return total;
 }
 
 static int64_t used(const int64_t *histogram, int64_t length)
 {
-    while (length > 0 && histogram[length - 1] == 0)
+    while (length > 0 && histogram[length - 1] == 0) {
         length--;
+    }
     return length;
 }
 
@@ -68,27 +75,33 @@ static int make_room(dvsim_network *net)
         room = p->hops_length > room ? p->hops_length : room;
         room = p->latency_length > room ? p->latency_length : room;
     }
-    if (room == net->sum_room)
+    if (room == net->sum_room) {
         return 1;
+    }
     int64_t *hops = dvsim_network_longer(net->sum_hops, net->sum_room, room, sizeof *hops);
-    if (hops != NULL)
+    if (hops != NULL) {
         net->sum_hops = hops;
+    }
     int64_t *latency = dvsim_network_longer(net->sum_latency, net->sum_room, room, sizeof *latency);
-    if (latency != NULL)
+    if (latency != NULL) {
         net->sum_latency = latency;
-    if (hops == NULL || latency == NULL)
+    }
+    if (hops == NULL || latency == NULL) {
         return 0;
+    }
     net->sum_room = room;
     return 1;
 }
 
 static int64_t waiting(const dvsim_network *net, const dvsim_part *p)
 {
-    if (net->params.injection == DVSIM_INJECT_GIVEN)
+    if (net->params.injection == DVSIM_INJECT_GIVEN) {
         return dvsim_network_words_waiting(p);
+    }
     int64_t total = 0;
-    for (int64_t k = 0; p->waiting != NULL && k < p->planes * net->params.ports; k++)
+    for (int64_t k = 0; p->waiting != NULL && k < p->planes * net->params.ports; k++) {
         total += p->waiting[k];
+    }
     return total;
 }
 
@@ -96,8 +109,9 @@ static int64_t waiting(const dvsim_network *net, const dvsim_part *p)
 static int64_t on_links(const dvsim_stage *stage)
 {
     int64_t total = 0;
-    for (int way = 0; way < 2; way++)
+    for (int way = 0; way < 2; way++) {
         total += stage->held[way] + stage->wires[way].put - stage->wires[way].taken;
+    }
     return total;
 }
 
@@ -116,8 +130,9 @@ static void add_level(dvsim_network *net, const dvsim_part *p, int64_t l, dvsim_
     }
     int64_t *peak = net->sum_queues + 2 * l, *sum = peak + 2 * net->params.levels;
     for (int way = 0; way < 2; way++) {
-        if (way == DVSIM_UP && l == net->top)
+        if (way == DVSIM_UP && l == net->top) {
             continue;
+        }
         const int64_t there = way == DVSIM_UP ? l + 1 : l == 0 ? net->params.levels : l - 1;
         const dvsim_stage *stage = &p->stages[there];
         peak[way] = stage->peak[way] > peak[way] ? stage->peak[way] : peak[way];
@@ -127,16 +142,20 @@ static void add_level(dvsim_network *net, const dvsim_part *p, int64_t l, dvsim_
 
 int dvsim_network_counts_now(dvsim_network *net, dvsim_network_counts *counts)
 {
-    if (net == NULL || counts == NULL)
+    if (net == NULL || counts == NULL) {
         return DVSIM_EINVAL;
-    if (net->pending > 0)
+    }
+    if (net->pending > 0) {
         return DVSIM_ESTATE;
-    if (!make_room(net))
+    }
+    if (!make_room(net)) {
         return DVSIM_ENOMEM;
+    }
     const int64_t ports = net->params.ports, levels = net->params.levels, all = levels * (net->n + 1);
     *counts = (dvsim_network_counts){.slots = net->now - net->counted_from};
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         memset(net->sums[k], 0, (size_t)(net->params.planes * ports) * sizeof(int64_t));
+    }
     if (net->sum_room > 0) {
         memset(net->sum_hops, 0, (size_t)net->sum_room * sizeof(int64_t));
         memset(net->sum_latency, 0, (size_t)net->sum_room * sizeof(int64_t));
@@ -151,10 +170,12 @@ int dvsim_network_counts_now(dvsim_network *net, dvsim_network_counts *counts)
         counts->delivered += add(net->sums[2] + first, p->delivered_at, hosts);
         add(net->sum_hops, p->hops, p->hops_length);
         add(net->sum_latency, p->latency, p->latency_length);
-        for (int64_t l = 0; l < levels; l++)
+        for (int64_t l = 0; l < levels; l++) {
             add_level(net, p, l, counts);
-        for (int64_t s = 0; s <= levels; s++)
+        }
+        for (int64_t s = 0; s <= levels; s++) {
             counts->in_flight += on_links(&p->stages[s]);
+        }
         counts->waiting += waiting(net, p);
     }
     counts->offered_at = net->sums[0];
@@ -174,10 +195,12 @@ int dvsim_network_counts_now(dvsim_network *net, dvsim_network_counts *counts)
 
 int dvsim_network_totals_now(const dvsim_network *net, dvsim_network_totals *totals)
 {
-    if (net == NULL || totals == NULL)
+    if (net == NULL || totals == NULL) {
         return DVSIM_EINVAL;
-    if (net->pending > 0)
+    }
+    if (net->pending > 0) {
         return DVSIM_ESTATE;
+    }
     *totals = (dvsim_network_totals){.slots = net->now - net->counted_from};
     for (int64_t i = 0; i < net->part_count; i++) {
         totals->delivered += net->parts[i].delivered;

@@ -11,8 +11,9 @@ static const uint64_t PLANE = UINT64_C(0x706c616e65), ROUTE = UINT64_C(0x726f757
 void *dvsim_network_longer(void *list, int64_t used, int64_t room, size_t size)
 {
     char *longer = realloc(list, (size_t)room * size);
-    if (longer != NULL)
+    if (longer != NULL) {
         memset(longer + (size_t)used * size, 0, (size_t)(room - used) * size);
+    }
     return longer;
 }
 
@@ -25,8 +26,9 @@ typedef struct {
 static void *zeros(ledger *l, int64_t count, size_t size)
 {
     l->bytes += (count + 1) * (int64_t)size;
-    if (l->only_count)
+    if (l->only_count) {
         return NULL;
+    }
     void *memory = calloc((size_t)count + 1, size);
     l->failed |= memory == NULL;
     return memory;
@@ -34,19 +36,22 @@ static void *zeros(ledger *l, int64_t count, size_t size)
 
 static void *copy_of(ledger *l, const void *from, int64_t count, size_t size)
 {
-    if (from == NULL)
+    if (from == NULL) {
         return NULL;
+    }
     void *to = zeros(l, count, size);
-    if (to != NULL)
+    if (to != NULL) {
         memcpy(to, from, (size_t)count * size);
+    }
     return to;
 }
 
 static int64_t nodes_of_plane(const dvsim_network *net)
 {
     int64_t switches = 0;
-    for (int64_t l = 0; l <= net->top; l++)
+    for (int64_t l = 0; l <= net->top; l++) {
         switches += net->levels[l].switches;
+    }
     return switches * (net->n + 1) * net->params.height * net->params.angles;
 }
 
@@ -61,8 +66,9 @@ static int64_t together(const dvsim_network *net, int64_t threads)
         const int64_t places = (INT64_C(1) << 31) / ((int64_t)net->levels[l].switches * net->radix);
         most = places < most ? places : most;
     }
-    if (p->together > 0)
+    if (p->together > 0) {
         return p->together < most ? p->together : most;
+    }
     const int64_t each = (p->planes + threads - 1) / threads;
     some = some < 1 ? 1 : some;
     some = some < each ? some : each;
@@ -103,18 +109,22 @@ static void make_stage(ledger *l, dvsim_network *net, dvsim_part *p, int64_t lev
     stage->queues = zeros(l, places, sizeof *stage->queues);
     stage->active = zeros(l, places, sizeof *stage->active);
     stage->entered = zeros(l, rows, sizeof *stage->entered);
-    if (level > 0 && !is_port)
+    if (level > 0 && !is_port) {
         make_wire(l, net, &stage->wires[DVSIM_UP], places / 2);
-    if (level < net->top || is_port)
+    }
+    if (level < net->top || is_port) {
         make_wire(l, net, &stage->wires[DVSIM_DOWN], is_port ? places : places / 2);
-    if (is_port)
+    }
+    if (is_port) {
         return;
+    }
     const dvsim_vortex_params params = switch_params(net, stage->replications, injecting);
     const int64_t bytes = dvsim_vortex_bytes(&params, 1);
     l->bytes += bytes;
     l->failed |= bytes < 0;
-    if (!l->only_count)
+    if (!l->only_count) {
         l->failed |= (stage->vortex = dvsim_vortex_create(&params, 1)) == NULL;
+    }
 }
 
 static void make_part(ledger *l, dvsim_network *net, dvsim_part *p, const uint8_t *injecting)
@@ -139,17 +149,20 @@ static void make_part(ledger *l, dvsim_network *net, dvsim_part *p, const uint8_
         p->senders = zeros(l, hosts, sizeof *p->senders);
         p->free_flight = -1;
     }
-    for (int64_t i = 0; i <= net->params.levels && !l->failed; i++)
+    for (int64_t i = 0; i <= net->params.levels && !l->failed; i++) {
         make_stage(l, net, p, i, injecting);
-    if (l->only_count || l->failed)
+    }
+    if (l->only_count || l->failed) {
         return;
+    }
     for (int64_t i = 0; i < p->planes; i++) {
         p->seeds[i] = dvsim_draw(dvsim_mix(net->params.seed ^ PLANE), (uint64_t)(p->first + i));
         p->arrival_keys[i] = dvsim_mix(p->seeds[i]);
         p->route_keys[i] = dvsim_mix(p->seeds[i] ^ ROUTE);
         p->traffic[i] = net->params.traffic;
-        if (p->traffic[i].trace_start != NULL)
+        if (p->traffic[i].trace_start != NULL) {
             p->traffic[i].trace_start += (p->first + i) * ports;
+        }
     }
 }
 
@@ -157,14 +170,16 @@ static void make_parts(ledger *l, dvsim_network *net, const uint8_t *injecting)
 {
     const int64_t planes = net->params.planes, each = together(net, net->threads);
     net->part_count = (planes + each - 1) / each;
-    if (net->threads > net->part_count)
+    if (net->threads > net->part_count) {
         net->threads = net->part_count;
+    }
     net->parts = zeros(l, net->part_count, sizeof *net->parts);
     for (int64_t i = 0, first = 0; i < net->part_count && !l->failed; i++) {
         const int64_t some = (planes - first) / (net->part_count - i);
         dvsim_part counted = {.first = first, .planes = some};
-        if (!l->only_count)
+        if (!l->only_count) {
             net->parts[i] = counted;
+        }
         make_part(l, net, l->only_count ? &counted : &net->parts[i], injecting);
         first += some;
     }
@@ -186,10 +201,12 @@ static void make_tables(ledger *l, dvsim_network *net, const dvsim_traffic *give
     net->port_of = zeros(l, net->radix, sizeof *net->port_of);
     net->address_of = zeros(l, net->radix, sizeof *net->address_of);
     net->way_of = zeros(l, net->radix, sizeof *net->way_of);
-    for (int64_t i = 0; i <= net->top; i++)
+    for (int64_t i = 0; i <= net->top; i++) {
         net->levels[i].peers = zeros(l, (int64_t)net->levels[i].switches * net->radix, sizeof(dvsim_peer));
-    for (int k = 0; k < 3; k++)
+    }
+    for (int k = 0; k < 3; k++) {
         net->sums[k] = zeros(l, hosts, sizeof(int64_t));
+    }
     net->sum_cylinders = zeros(l, 3 * p->levels * cylinders, sizeof(int64_t));
     net->sum_queues = zeros(l, 4 * p->levels, sizeof(int64_t));
     net->sent_words = zeros(l, p->ports, sizeof *net->sent_words);
@@ -211,11 +228,13 @@ static int good_traffic(const dvsim_network_params *p)
 static int make(ledger *l, dvsim_network *net, const dvsim_network_params *params, int64_t threads)
 {
     uint8_t injecting[DVSIM_MOST_ANGLES];
-    if (threads < 1 || threads > DVSIM_MOST_PARTS || !dvsim_network_shape(net, params) || !good_traffic(params))
+    if (threads < 1 || threads > DVSIM_MOST_PARTS || !dvsim_network_shape(net, params) || !good_traffic(params)) {
         return 0;
+    }
     net->threads = threads;
-    for (int64_t a = 0; a < params->angles; a++)
+    for (int64_t a = 0; a < params->angles; a++) {
         injecting[a] = params->exit_rule == DVSIM_EXIT_ANGLE || a == params->injecting;
+    }
     make_tables(l, net, &params->traffic);
     make_parts(l, net, injecting);
     net->params.order = NULL; /* the switches have it */
@@ -233,8 +252,9 @@ dvsim_network *dvsim_network_create(const dvsim_network_params *params, int64_t 
 {
     ledger l = {0};
     dvsim_network *net = calloc(1, sizeof *net);
-    if (net == NULL)
+    if (net == NULL) {
         return NULL;
+    }
     if (make(&l, net, params, threads)) {
         dvsim_network_wire(net);
         return net;
@@ -250,24 +270,28 @@ static void free_stage(dvsim_stage *s)
                      s->active,        s->entered,
                      s->wires[0].ring, s->wires[0].put_until,
                      s->wires[1].ring, s->wires[1].put_until};
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         free(parts[k]);
+    }
 }
 
 void dvsim_network_free(dvsim_network *net)
 {
-    if (net == NULL)
+    if (net == NULL) {
         return;
+    }
     for (int64_t i = 0; net->parts != NULL && i < net->part_count; i++) {
         dvsim_part *p = &net->parts[i];
         void *parts[] = {p->seeds,   p->arrival_keys, p->route_keys, p->traffic,      p->cells, p->fresh,
                          p->head,    p->waiting,      p->offered,    p->accepted,     p->hops,  p->latency,
                          p->sending, p->senders,      p->batches,    p->delivered_at, p->ended, p->shares,
                          p->flights};
-        for (int64_t s = 0; s <= net->params.levels; s++)
+        for (int64_t s = 0; s <= net->params.levels; s++) {
             free_stage(&p->stages[s]);
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        }
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);
+        }
     }
     const dvsim_traffic *t = &net->params.traffic;
     void *parts[] = {(void *)(uintptr_t)t->destination, (void *)(uintptr_t)t->hot,
@@ -282,7 +306,8 @@ void dvsim_network_free(dvsim_network *net)
                      net->sums[1],                      net->sums[2],
                      net->sum_cylinders,                net->sum_queues,
                      net->sum_hops,                     net->sum_latency};
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         free(parts[k]);
+    }
     free(net);
 }

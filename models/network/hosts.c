@@ -20,8 +20,9 @@ static int arrives(const dvsim_part *p, const spot *s, int64_t slot, uint64_t *t
 static void offer_drop(dvsim_part *p, const spot *s, uint64_t *offer)
 {
     uint64_t to;
-    if (!arrives(p, s, p->now, &to))
+    if (!arrives(p, s, p->now, &to)) {
         return;
+    }
     p->offered[s->host]++;
     p->accepted[s->host]++; /* taken back if it finds no room */
     *offer = packet(p, s, to, p->now);
@@ -32,8 +33,9 @@ static void offer_queue(dvsim_part *p, const spot *s, uint64_t *offer)
     uint64_t to;
     if (arrives(p, s, p->now, &to)) {
         p->offered[s->host]++;
-        if (p->waiting[s->host]++ == 0)
+        if (p->waiting[s->host]++ == 0) {
             p->head[s->host] = p->now;
+        }
     }
     if (*offer == 0 && p->waiting[s->host] > 0) {
         (void)arrives(p, s, p->head[s->host], &to);
@@ -58,12 +60,14 @@ static void offer_saturate(dvsim_part *p, const spot *s, uint64_t *offer)
 
 static void entered_queue(dvsim_part *p, const spot *s, uint64_t offer)
 {
-    if (offer != 0 || p->waiting[s->host] == 0)
+    if (offer != 0 || p->waiting[s->host] == 0) {
         return;
+    }
     p->accepted[s->host]++;
-    if (--p->waiting[s->host] > 0)
+    if (--p->waiting[s->host] > 0) {
         p->head[s->host] =
             dvsim_traffic_next(&p->traffic[s->plane], p->seeds[s->plane], s->port, p->head[s->host], p->now);
+    }
 }
 
 /* Plain Bernoulli arrivals that are dropped when refused, the inputs `q` of all leaves of a plane: as
@@ -100,12 +104,13 @@ static int is_plain(const dvsim_network *net)
 
 static void offer(dvsim_part *p, const spot *s, uint64_t *offer)
 {
-    if (p->network->params.injection == DVSIM_INJECT_DROP)
+    if (p->network->params.injection == DVSIM_INJECT_DROP) {
         offer_drop(p, s, offer);
-    else if (p->network->params.injection == DVSIM_INJECT_QUEUE)
+    } else if (p->network->params.injection == DVSIM_INJECT_QUEUE) {
         offer_queue(p, s, offer);
-    else
+    } else {
         offer_saturate(p, s, offer);
+    }
 }
 
 void dvsim_network_offer(dvsim_part *p)
@@ -118,7 +123,7 @@ void dvsim_network_offer(dvsim_part *p)
         dvsim_network_offer_given(p);
         return;
     }
-    for (uint32_t q = 0; q < down; q++)
+    for (uint32_t q = 0; q < down; q++) {
         for (int64_t plane = 0; plane < p->planes; plane++) {
             const int64_t first = plane * boxes, host = q * leaf->replications + first;
             uint64_t *offers = &leaf->offers[net->row_of[q] * leaf->replications + first];
@@ -131,6 +136,7 @@ void dvsim_network_offer(dvsim_part *p)
                 offer(p, &s, &offers[box]);
             }
         }
+    }
 }
 
 /* What is refused is gone. */
@@ -154,17 +160,20 @@ void dvsim_network_offered(dvsim_part *p)
     for (uint32_t q = 0; q < down; q++) {
         uint64_t *offers = &leaf->offers[net->row_of[q] * leaf->replications];
         const int64_t host = q * leaf->replications;
-        if (net->params.injection == DVSIM_INJECT_DROP)
+        if (net->params.injection == DVSIM_INJECT_DROP) {
             drop(p->accepted + host, offers, leaf->replications);
-        else if (net->params.injection == DVSIM_INJECT_SATURATE)
-            for (int64_t r = 0; r < leaf->replications; r++)
+        } else if (net->params.injection == DVSIM_INJECT_SATURATE) {
+            for (int64_t r = 0; r < leaf->replications; r++) {
                 p->accepted[host + r] += offers[r] == 0;
-        else
-            for (int64_t plane = 0; plane < p->planes; plane++)
+            }
+        } else {
+            for (int64_t plane = 0; plane < p->planes; plane++) {
                 for (uint32_t box = 0; box < boxes; box++) {
                     const int64_t r = plane * boxes + box;
                     const spot s = {host + r, plane, box, (uint64_t)box * down + q};
                     entered_queue(p, &s, offers[r]);
                 }
+        }
+        }
     }
 }

@@ -173,12 +173,14 @@ static inline uint32_t dvsim_network_output(const dvsim_part *p, int64_t level, 
     const dvsim_network *net = p->network;
     const dvsim_level *at = &net->levels[level];
     const uint32_t child = to / at->child;
-    if (level == net->top)
+    if (level == net->top) {
         return at->parallel == 1
                    ? child
                    : child * at->parallel + (uint32_t)dvsim_network_rand(p, plane, place, at->parallel);
-    if (to / at->below == box / at->group)
+    }
+    if (to / at->below == box / at->group) {
         return child % net->half;
+    }
     return net->half + (uint32_t)dvsim_network_rand(p, plane, place, net->half);
 }
 

@@ -8,10 +8,12 @@ static int widen(dvsim_wire *wire)
 {
     const int64_t room = wire->room > 0 ? 2 * wire->room : 64;
     dvsim_travel *ring = malloc((size_t)room * sizeof *ring);
-    if (ring == NULL)
+    if (ring == NULL) {
         return 0;
-    for (int64_t k = wire->taken; k < wire->put; k++)
+    }
+    for (int64_t k = wire->taken; k < wire->put; k++) {
         ring[k & (room - 1)] = wire->ring[k & (wire->room - 1)];
+    }
     free(wire->ring);
     wire->ring = ring;
     wire->room = room;
@@ -31,10 +33,13 @@ void dvsim_network_put(dvsim_part *p, int64_t stage, int way, uint64_t word, uin
 void dvsim_network_put_until_now(dvsim_part *p)
 {
     const int64_t slot = p->now % (p->network->params.link_slots + 1);
-    for (int64_t i = 0; i <= p->network->params.levels; i++)
-        for (int way = 0; way < 2; way++)
-            if (p->stages[i].wires[way].put_until != NULL)
+    for (int64_t i = 0; i <= p->network->params.levels; i++) {
+        for (int way = 0; way < 2; way++) {
+            if (p->stages[i].wires[way].put_until != NULL) {
                 p->stages[i].wires[way].put_until[slot] = p->stages[i].wires[way].put;
+            }
+        }
+    }
 }
 
 /* A free cell, 0 without memory. */
@@ -49,8 +54,9 @@ static uint32_t new_cell(dvsim_part *p)
         const uint32_t room = p->cell_room > 0 ? 2 * p->cell_room : 1024;
         dvsim_cell *longer =
             room < UINT32_MAX / 2 ? dvsim_network_longer(p->cells, p->cell_room, room, sizeof *longer) : NULL;
-        if (longer == NULL)
+        if (longer == NULL) {
             return 0;
+        }
         p->cells = longer;
         p->cell_room = room;
         p->cell_count += p->cell_count == 0; /* cell 0 is none */
@@ -79,8 +85,9 @@ static void push(dvsim_part *p, dvsim_stage *stage, uint64_t word, uint32_t at)
 static void offer(dvsim_part *p, dvsim_stage *stage, uint64_t word, uint32_t at)
 {
     stage->offers[at] = word;
-    if (stage->vortex == NULL)
+    if (stage->vortex == NULL) {
         p->fresh[p->fresh_count++] = at;
+    }
 }
 
 /* What waited goes to the places that have become free. */
@@ -97,10 +104,11 @@ static void refill(dvsim_part *p, dvsim_stage *stage)
             p->free_cell = cell;
             queue->length--;
         }
-        if (queue->length == 0)
+        if (queue->length == 0) {
             stage->active[k] = stage->active[--stage->active_count];
-        else
+        } else {
             k++;
+        }
     }
 }
 
@@ -111,8 +119,9 @@ void dvsim_network_arrive(dvsim_part *p, int64_t index)
     refill(p, stage);
     for (int way = 0; way < 2; way++) {
         dvsim_wire *wire = &stage->wires[way];
-        if (wire->put_until == NULL)
+        if (wire->put_until == NULL) {
             continue;
+        }
         const int64_t until = wire->put_until[sent];
         int64_t peak = stage->peak[way];
         if (wire->taken < until) {
@@ -125,8 +134,9 @@ void dvsim_network_arrive(dvsim_part *p, int64_t index)
                 offer(p, stage, next->word, next->at);
             } else {
                 push(p, stage, next->word, next->at);
-                if (stage->queues[next->at].length >= peak)
+                if (stage->queues[next->at].length >= peak) {
                     peak = (int64_t)stage->queues[next->at].length + 1;
+                }
             }
         }
         stage->peak[way] = peak;

@@ -65,8 +65,9 @@ static void deliver(dvsim_part *p)
         uint64_t birth = word >> net->birth_shift & net->birth_mask;
         int64_t latency = (int64_t)(((uint64_t)p->now - birth) & net->birth_mask) + net->params.link_slots;
         if (net->params.injection == DVSIM_INJECT_GIVEN) {
-            if (birth >= (uint64_t)net->burst_room)
+            if (birth >= (uint64_t)net->burst_room) {
                 birth = dvsim_network_noted(p, birth);
+            }
             latency = p->now - net->bursts[birth].sent;
             dvsim_network_word_ended(p, birth);
         }
@@ -89,8 +90,9 @@ static void enter(dvsim_part *p)
         dvsim_vortex_enter(stage->vortex, stage->offers, stamp, stage->entered);
         for (uint32_t row = 0; row < net->rows; row++) {
             const int way = l == net->top ? DVSIM_UP : net->way_of[row];
-            if (l > 0 || way == DVSIM_DOWN) /* not from the ports */
+            if (l > 0 || way == DVSIM_DOWN) { /* not from the ports */
                 stage->held[way] -= stage->entered[row];
+            }
         }
     }
 }
@@ -101,8 +103,9 @@ void dvsim_network_slots(dvsim_part *p, int64_t slots)
     const int64_t end = p->now + slots;
     for (; p->now < end && !p->failed; p->now++) {
         if (net->params.injection == DVSIM_INJECT_GIVEN && p->words_left == 0) {
-            for (int64_t l = 0; l <= net->top; l++)
+            for (int64_t l = 0; l <= net->top; l++) {
                 dvsim_vortex_skip(p->stages[l].vortex, end - p->now);
+            }
             p->now = end;
             return;
         }
@@ -111,8 +114,9 @@ void dvsim_network_slots(dvsim_part *p, int64_t slots)
             dvsim_vortex_advance(p->stages[l].vortex, take, &from);
         }
         dvsim_network_put_until_now(p);
-        for (int64_t i = 0; i <= net->params.levels; i++)
+        for (int64_t i = 0; i <= net->params.levels; i++) {
             dvsim_network_arrive(p, i);
+        }
         deliver(p);
         dvsim_network_offer(p);
         enter(p);

@@ -34,8 +34,9 @@ static int shape_levels(dvsim_network *net)
     const int64_t radix = net->radix, half = net->half;
     int64_t child = 1;
     for (int64_t l = 0; l + 1 < p->levels; l++) {
-        if (child * half > p->ports)
+        if (child * half > p->ports) {
             return 0;
+        }
         net->levels[l] = (dvsim_level){
             .group = (uint32_t)child,
             .below = (uint32_t)(child * half),
@@ -44,16 +45,20 @@ static int shape_levels(dvsim_network *net)
         };
         child *= half;
     }
-    if (p->ports % child != 0)
+    if (p->ports % child != 0) {
         return 0;
+    }
     const int64_t groups = p->ports / child;
-    if (radix % groups != 0 || (p->levels > 1 && groups < 2))
+    if (radix % groups != 0 || (p->levels > 1 && groups < 2)) {
         return 0;
+    }
     const int64_t parallel = radix / groups;
-    if (p->levels == 1 ? parallel != 1 : child % parallel != 0)
+    if (p->levels == 1 ? parallel != 1 : child % parallel != 0) {
         return 0;
-    for (int64_t l = 0; l + 1 < p->levels; l++)
+    }
+    for (int64_t l = 0; l + 1 < p->levels; l++) {
         net->levels[l].switches = (uint32_t)(p->ports / net->levels[l].below * net->levels[l].group);
+    }
     net->levels[net->top] = (dvsim_level){
         .switches = (uint32_t)(p->ports / radix),
         .group = (uint32_t)(p->ports / radix),
@@ -69,12 +74,14 @@ int dvsim_network_shape(dvsim_network *net, const dvsim_network_params *params)
     if (params == NULL || !good_switch(params) || params->levels < 1 || params->levels > DVSIM_MOST_LEVELS ||
         params->ports < 2 || params->ports > INT64_C(1) << 24 || params->planes < 1 ||
         params->planes > MOST_PLANES || params->link_slots < 0 || params->link_slots > MOST_LINK ||
-        params->injection < 0 || params->injection > DVSIM_INJECT_GIVEN || params->together < 0)
+        params->injection < 0 || params->injection > DVSIM_INJECT_GIVEN || params->together < 0) {
         return 0;
+    }
     const int any = params->exit_rule == DVSIM_EXIT_ANY;
     const int64_t radix = any ? params->height : params->height * params->angles;
-    if (radix > INT64_C(1) << 24)
+    if (radix > INT64_C(1) << 24) {
         return 0;
+    }
     *net = (dvsim_network){.params = *params, .top = params->levels - 1};
     net->params.traffic = (dvsim_traffic){
         .ports = (uint64_t)params->ports,
@@ -89,13 +96,15 @@ int dvsim_network_shape(dvsim_network *net, const dvsim_network_params *params)
     net->radix = net->rows = (uint32_t)radix;
     net->half = (uint32_t)(radix / 2);
     net->down = net->top == 0 ? net->radix : net->half;
-    if (!lay_out(net) || !shape_levels(net))
+    if (!lay_out(net) || !shape_levels(net)) {
         return 0;
+    }
     net->places = (uint64_t)params->ports;
     for (int64_t l = 0; l < params->levels; l++) {
         dvsim_level *level = &net->levels[l];
-        if (level->switches * params->angles > DVSIM_MOST_LANES)
+        if (level->switches * params->angles > DVSIM_MOST_LANES) {
             return 0;
+        }
         level->place = net->places;
         net->places += (uint64_t)level->switches * (uint64_t)(params->height * params->angles);
     }
@@ -138,12 +147,15 @@ void dvsim_network_wire(dvsim_network *net)
     const dvsim_level *leaf = &net->levels[0];
     const uint32_t ports = (uint32_t)net->params.ports, down = net->down;
     number_ports(net);
-    for (uint32_t port = 0; port < ports; port++)
+    for (uint32_t port = 0; port < ports; port++) {
         leaf->peers[port / down * net->radix + port % down] = (dvsim_peer){0, port};
+    }
     for (int64_t l = 0; l < net->top; l++) {
         const uint32_t links = net->levels[l].group * net->half;
-        for (uint32_t g = 0; g < ports / net->levels[l].below; g++)
-            for (uint32_t m = 0; m < links; m++)
+        for (uint32_t g = 0; g < ports / net->levels[l].below; g++) {
+            for (uint32_t m = 0; m < links; m++) {
                 connect(net, l, g, m);
+            }
+        }
     }
 }

@@ -16,13 +16,15 @@ int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u)
 /* Room for one more of `size` bytes, doubling; without memory the list ends here, and the run fails. */
 static void *room(dvsim_vortex *v, void *list, int64_t count, int64_t *space, size_t size)
 {
-    if (count < *space || v->failed)
+    if (count < *space || v->failed) {
         return list;
+    }
     const int64_t more = *space > 0 ? 2 * *space : 1024;
     void *longer = realloc(list, (size_t)more * size);
     v->failed = longer == NULL;
-    if (v->failed)
+    if (v->failed) {
         return list;
+    }
     *space = more;
     return longer;
 }
@@ -30,11 +32,13 @@ static void *room(dvsim_vortex *v, void *list, int64_t count, int64_t *space, si
 static void note(dvsim_vortex *v, int64_t cell, uint64_t packet, int64_t now, int32_t kind, int64_t by, int c,
                  int64_t a, int64_t u)
 {
-    if (v->names[cell] >= v->params.watched)
+    if (v->names[cell] >= v->params.watched) {
         return;
+    }
     v->events = room(v, v->events, v->event_count, &v->event_room, sizeof *v->events);
-    if (v->failed)
+    if (v->failed) {
         return;
+    }
     uint32_t to_u = (uint32_t)(packet & ((UINT64_C(1) << v->n) - 1));
     v->events[v->event_count++] = (dvsim_event){
         .slot = now,
@@ -80,9 +84,10 @@ static void deliver(dvsim_shard *s, int64_t lane, int64_t cell, int64_t u, int64
     note(v, cell, packet, now, DVSIM_EVENT_LEAVE, -1, v->n, a, u);
     if (v->given_to != NULL) {
         v->deliveries = room(v, v->deliveries, v->delivery_count, &v->delivery_room, sizeof *v->deliveries);
-        if (!v->failed)
+        if (!v->failed) {
             v->deliveries[v->delivery_count++] = (dvsim_delivery){
                 v->handles[cell], now, out, dvsim_reversed((uint32_t)u, v->n), hops};
+        }
     }
     s->cells[cell] = 0;
 }
@@ -132,18 +137,21 @@ void dvsim_move_carefully(dvsim_shard *s, int64_t now)
     dvsim_vortex *v = s->vortex;
     const int any = v->params.exit_rule == DVSIM_EXIT_ANY;
     const int64_t ring = v->n * v->params.height * s->lanes;
-    for (int64_t u = 0; u < v->params.height; u++)
+    for (int64_t u = 0; u < v->params.height; u++) {
         for (int64_t lane = 0; lane < s->lanes; lane++) {
             int64_t cell = ring + u * s->lanes + lane;
-            if (s->cells[cell] == 0)
+            if (s->cells[cell] == 0) {
                 continue;
+            }
             s->cylinders[v->n].present++;
             uint64_t angle = s->cells[cell] >> v->n & ((UINT64_C(1) << v->layout.angle_bits) - 1);
-            if (any || (int64_t)angle == s->angle[lane])
+            if (any || (int64_t)angle == s->angle[lane]) {
                 deliver(s, lane, cell, u, now);
-            else
+            } else {
                 stay(s, lane, cell, now, v->n, u, u, 0, -1);
+            }
         }
+    }
     for (int c = v->n - 1; c >= 0; c--) {
         const int64_t rows = INT64_C(1) << (v->n - c), groups = INT64_C(1) << c;
         const int64_t outer = c * v->params.height * s->lanes, inner = outer + v->params.height * s->lanes;
@@ -151,13 +159,15 @@ void dvsim_move_carefully(dvsim_shard *s, int64_t now)
             int64_t value = dvsim_frame_value(&v->frame, c, row, now);
             int64_t next = dvsim_frame_value(&v->frame, c, row, now + 1);
             int64_t below = dvsim_frame_row(&v->frame, c + 1, value >> 1, now + 1);
-            for (int64_t g = 0; g < groups; g++)
+            for (int64_t g = 0; g < groups; g++) {
                 for (int64_t lane = 0; lane < s->lanes; lane++) {
                     int64_t cell = outer + (row * groups + g) * s->lanes + lane;
                     int64_t under = inner + ((2 * below + (value & 1)) * groups + g) * s->lanes + lane;
-                    if (s->cells[cell] != 0)
+                    if (s->cells[cell] != 0) {
                         go_down(s, lane, cell, under, now, c, value << c | g, next << c | g);
+                    }
                 }
+            }
         }
     }
 }

@@ -21,8 +21,9 @@ static void stand(dvsim_shard *s, int64_t first)
     const int64_t angles = v->params.angles, replications = v->params.replications;
     for (int64_t i = 0; i < angles; i++) {
         const int64_t angle = i + first < angles ? i + first : i + first - angles;
-        for (int64_t r = 0; r < replications; r++)
+        for (int64_t r = 0; r < replications; r++) {
             s->leaving[i * replications + r] = DVSIM_PRESENT | (uint64_t)angle << v->n;
+        }
     }
 }
 
@@ -35,8 +36,9 @@ static void hand_out(dvsim_shard *s, uint64_t *run, int64_t found, int64_t u, in
         const uint32_t at = (uint32_t)s->matches[i], row = at / (uint32_t)lanes;
         const uint32_t lane = (uint32_t)from + at - row * (uint32_t)lanes, place = lane / replications;
         int64_t angle = place + first;
-        if (angle >= v->params.angles)
+        if (angle >= v->params.angles) {
             angle -= v->params.angles;
+        }
         v->left[i] = (dvsim_left){
             .word = run[at],
             .replication = (int32_t)(lane - place * replications),
@@ -44,8 +46,9 @@ static void hand_out(dvsim_shard *s, uint64_t *run, int64_t found, int64_t u, in
         };
         run[at] = 0;
     }
-    if (found > 0)
+    if (found > 0) {
         v->take(v->take_context, v->left, found);
+    }
 }
 
 void dvsim_carry_out(dvsim_shard *s, int64_t now)
@@ -59,9 +62,10 @@ void dvsim_carry_out(dvsim_shard *s, int64_t now)
     const int64_t width = s->lanes < DVSIM_MATCHES ? s->lanes : DVSIM_MATCHES;
     const int64_t rows = DVSIM_MATCHES / width;
     uint64_t *ring = dvsim_cylinder(s, v->n);
-    if (!any)
+    if (!any) {
         stand(s, first);
-    for (int64_t u = 0; u < v->params.height; u += rows)
+    }
+    for (int64_t u = 0; u < v->params.height; u += rows) {
         for (int64_t from = 0; from < s->lanes; from += width) {
             const int64_t lanes = s->lanes - from < width ? s->lanes - from : width;
             const int64_t some = v->params.height - u < rows ? v->params.height - u : rows;
@@ -70,12 +74,14 @@ void dvsim_carry_out(dvsim_shard *s, int64_t now)
                                                    &s->cylinders[v->n].present);
             hand_out(s, run, found, u, from, lanes, first);
         }
+    }
 }
 
 int dvsim_vortex_advance(dvsim_vortex *v, dvsim_left_fn *take, void *context)
 {
-    if (!is_carried(v) || take == NULL)
+    if (!is_carried(v) || take == NULL) {
         return DVSIM_ESTATE;
+    }
     v->take = take;
     v->take_context = context;
     dvsim_move(v->shards, v->now);
@@ -97,15 +103,17 @@ static int64_t enter(uint64_t *restrict cells, uint64_t *restrict offers, int64_
 
 int dvsim_vortex_enter(dvsim_vortex *v, uint64_t *offers, uint64_t stamp, int64_t *entered)
 {
-    if (!is_carried(v))
+    if (!is_carried(v)) {
         return DVSIM_ESTATE;
+    }
     dvsim_shard *s = v->shards;
     const int64_t height = v->params.height, angles = v->params.angles, replications = v->params.replications;
     const int64_t first = angle_of_lane_0(v, v->now);
     dvsim_frame_values(&v->frame, 0, v->now + 1, s->into);
     for (int64_t a = 0, k = 0; a < angles; a++) {
-        if (!v->params.injecting[a])
+        if (!v->params.injecting[a]) {
             continue;
+        }
         const int64_t lane = (a - first + angles) % angles * replications;
         for (int64_t row = 0; row < height; row++) {
             const int64_t port = k * height + s->into[row];
@@ -120,21 +128,25 @@ int dvsim_vortex_enter(dvsim_vortex *v, uint64_t *offers, uint64_t stamp, int64_
 
 int dvsim_vortex_skip(dvsim_vortex *v, int64_t slots)
 {
-    if (!is_carried(v))
+    if (!is_carried(v)) {
         return DVSIM_ESTATE;
-    if (!dvsim_has_time(v->now, slots))
+    }
+    if (!dvsim_has_time(v->now, slots)) {
         return DVSIM_EINVAL;
+    }
     v->now += slots;
     return DVSIM_OK;
 }
 
 int dvsim_vortex_carried(const dvsim_vortex *v, const dvsim_descents **cylinders, int64_t *in_flight)
 {
-    if (!is_carried(v))
+    if (!is_carried(v)) {
         return DVSIM_ESTATE;
+    }
     *cylinders = v->shards->cylinders;
     *in_flight = 0;
-    for (int64_t k = 0; k < dvsim_cylinders(v) * v->params.height * v->shards->lanes; k++)
+    for (int64_t k = 0; k < dvsim_cylinders(v) * v->params.height * v->shards->lanes; k++) {
         *in_flight += v->shards->cells[k] != 0;
+    }
     return DVSIM_OK;
 }

@@ -4,12 +4,14 @@
 static int good_shape(const dvsim_vortex_params *p)
 {
     if (!dvsim_is_size(p->height, p->angles) || p->replications < 1 ||
-        p->replications > DVSIM_MOST_LANES / p->angles || p->injecting == NULL)
+        p->replications > DVSIM_MOST_LANES / p->angles || p->injecting == NULL) {
         return 0;
+    }
     int inputs = 0;
     for (int64_t a = 0; a < p->angles; a++) {
-        if (p->injecting[a] > 1)
+        if (p->injecting[a] > 1) {
             return 0;
+        }
         inputs += p->injecting[a];
     }
     return inputs > 0 && p->crossing >= 0 && p->crossing <= DVSIM_CROSS_RANDOM && p->exit_rule >= 0 &&
@@ -47,22 +49,26 @@ dvsim_traffic dvsim_traffic_of(const dvsim_vortex_params *p)
 static int good_traffic(const dvsim_vortex_params *p)
 {
     const dvsim_traffic t = dvsim_traffic_of(p);
-    for (int64_t u = 0; p->destination != NULL && u < p->height; u++)
-        if (p->destination[u] >= p->height)
+    for (int64_t u = 0; p->destination != NULL && u < p->height; u++) {
+        if (p->destination[u] >= p->height) {
             return 0;
+        }
+    }
     return (p->trace_start == NULL || p->trace_start[0] == 0) && dvsim_traffic_is_good(&t);
 }
 
 static int good_faults(const dvsim_vortex_params *p)
 {
-    if (p->fault_count < 0 || (p->fault_count > 0 && p->faults == NULL) || p->watched < 0)
+    if (p->fault_count < 0 || (p->fault_count > 0 && p->faults == NULL) || p->watched < 0) {
         return 0;
+    }
     for (int64_t i = 0; i < p->fault_count; i++) {
         const dvsim_fault *f = &p->faults[i];
         if (f->kind < DVSIM_FAULT_NODE || f->kind > DVSIM_FAULT_FREE || (f->kind & (f->kind - 1)) != 0 ||
             f->cylinder < 0 || f->cylinder > dvsim_bits(p->height) || f->angle < 0 || f->angle >= p->angles ||
-            f->height < 0 || f->height >= p->height)
+            f->height < 0 || f->height >= p->height) {
             return 0;
+        }
     }
     return 1;
 }
@@ -92,22 +98,28 @@ int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads)
 
 int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
 {
-    if (!dvsim_is_good(p, threads))
+    if (!dvsim_is_good(p, threads)) {
         return -1;
+    }
     const int64_t ports = p->height * p->angles * p->replications, cylinders = dvsim_bits(p->height) + 1;
     const int64_t parts = dvsim_threads_of(p, threads);
     int64_t bytes = ports * 8 * cylinders + p->angles * p->replications * 64 +
                     parts * (p->height * 8 + (int64_t)sizeof(dvsim_shard));
-    if (p->crossing == DVSIM_CROSS_RANDOM)
+    if (p->crossing == DVSIM_CROSS_RANDOM) {
         bytes += dvsim_frame_entries(dvsim_bits(p->height)) * (int64_t)sizeof(dvsim_cycle);
-    if (p->injection == DVSIM_INJECT_CARRIED)
+    }
+    if (p->injection == DVSIM_INJECT_CARRIED) {
         return bytes + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left);
+    }
     bytes += ports * (52 * parts + 32); /* counts per port */
-    if (dvsim_has_queues(p))
+    if (dvsim_has_queues(p)) {
         bytes += ports * 16;
-    if (dvsim_is_careful(p))
+    }
+    if (dvsim_is_careful(p)) {
         bytes += ports * (17 * cylinders + 48); /* names, handles, faults; what the caller gives */
-    if (p->trace_start != NULL)
+    }
+    if (p->trace_start != NULL) {
         bytes += (p->height * p->angles + 1) * 8 + p->trace_start[p->height * p->angles] * 12;
+    }
     return bytes + (p->destination != NULL ? p->height * 4 : 0) + p->hots * 4;
 }

@@ -5,13 +5,15 @@
 
 void dvsim_vortex_reset_counts(dvsim_vortex *v)
 {
-    if (v == NULL)
+    if (v == NULL) {
         return;
+    }
     for (int64_t i = 0; i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
         dvsim_add_tally(s);
-        for (int k = 0; k < 4 && v->params.injection != DVSIM_INJECT_CARRIED; k++)
+        for (int k = 0; k < 4 && v->params.injection != DVSIM_INJECT_CARRIED; k++) {
             memset(dvsim_counters(s, k), 0, (size_t)(dvsim_places(k) * dvsim_per_port(v)) * sizeof(int64_t));
+        }
         memset(s->cylinders, 0, (size_t)dvsim_cylinders(v) * sizeof *s->cylinders);
         if (v->histogram > 0) {
             memset(s->hops, 0, (size_t)v->histogram * sizeof(int64_t));
@@ -41,14 +43,16 @@ static int64_t add_ports(const dvsim_vortex *v, const int64_t *from, int64_t sev
 
 int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
 {
-    if (v == NULL || counts == NULL || v->params.injection == DVSIM_INJECT_CARRIED)
+    if (v == NULL || counts == NULL || v->params.injection == DVSIM_INJECT_CARRIED) {
         return DVSIM_EINVAL;
+    }
     const int64_t cylinders = dvsim_cylinders(v);
     int64_t *wanted = v->sum_cylinders, *blocked = wanted + cylinders, *present = blocked + cylinders;
     int64_t totals[4] = {0};
     *counts = (dvsim_vortex_counts){.slots = v->now - v->counted_from};
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 4; k++) {
         memset(v->sums[k], 0, (size_t)dvsim_per_port(v) * sizeof(int64_t));
+    }
     memset(v->sum_cylinders, 0, (size_t)(3 * cylinders) * sizeof(int64_t));
     if (v->histogram > 0) {
         memset(v->sum_hops, 0, (size_t)v->histogram * sizeof(int64_t));
@@ -57,8 +61,9 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
     for (int64_t i = 0; i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
         dvsim_add_tally(s);
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 4; k++) {
             totals[k] += add_ports(v, dvsim_counters(s, k), dvsim_places(k), v->sums[k]);
+        }
         for (int64_t c = 0; c < cylinders; c++) {
             wanted[c] += s->cylinders[c].wanted;
             blocked[c] += s->cylinders[c].blocked;
@@ -68,11 +73,13 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
             v->sum_hops[k] += s->hops[k];
             v->sum_latency[k] += s->latency[k];
         }
-        for (int64_t k = 0; k < cylinders * v->params.height * s->lanes; k++)
+        for (int64_t k = 0; k < cylinders * v->params.height * s->lanes; k++) {
             counts->in_flight += s->cells[k] != 0;
+        }
     }
-    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < dvsim_per_port(v); k++)
+    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < dvsim_per_port(v); k++) {
         counts->waiting += v->waiting[k];
+    }
     counts->offered = totals[0];
     counts->accepted = totals[1];
     counts->delivered = totals[2];
@@ -93,13 +100,17 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
 
 int dvsim_vortex_totals_now(const dvsim_vortex *v, dvsim_vortex_totals *totals)
 {
-    if (v == NULL || totals == NULL || v->params.injection == DVSIM_INJECT_CARRIED)
+    if (v == NULL || totals == NULL || v->params.injection == DVSIM_INJECT_CARRIED) {
         return DVSIM_EINVAL;
+    }
     *totals = (dvsim_vortex_totals){.slots = v->now - v->counted_from};
-    for (int64_t i = 0; i < v->threads; i++)
-        for (int64_t k = 0; k < dvsim_per_port(v); k++)
+    for (int64_t i = 0; i < v->threads; i++) {
+        for (int64_t k = 0; k < dvsim_per_port(v); k++) {
             totals->delivered += v->shards[i].delivered_at[k];
-    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < dvsim_per_port(v); k++)
+        }
+    }
+    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < dvsim_per_port(v); k++) {
         totals->waiting += v->waiting[k];
+    }
     return DVSIM_OK;
 }

@@ -41,12 +41,15 @@ static inline const dvsim_cycle *dvsim_frame_cycles(const dvsim_frame *f, int c)
 /* The R that is stored in row s at time t. */
 static inline int64_t dvsim_frame_value(const dvsim_frame *f, int c, int64_t s, int64_t t)
 {
-    if (c == f->n)
+    if (c == f->n) {
         return 0;
-    if (f->crossing == 0)
+    }
+    if (f->crossing == 0) {
         return (s + t) & ((INT64_C(1) << (f->n - c)) - 1);
-    if (f->crossing == 1)
+    }
+    if (f->crossing == 1) {
         return s ^ (t & 1);
+    }
     const dvsim_cycle *cycles = dvsim_frame_cycles(f, c), *own = &cycles[s];
     return cycles[own->start + (uint32_t)((s - own->start + t) % own->length)].value;
 }
@@ -54,12 +57,15 @@ static inline int64_t dvsim_frame_value(const dvsim_frame *f, int c, int64_t s, 
 /* The row in which R is stored at time t. */
 static inline int64_t dvsim_frame_row(const dvsim_frame *f, int c, int64_t value, int64_t t)
 {
-    if (c == f->n)
+    if (c == f->n) {
         return 0;
-    if (f->crossing == 0)
+    }
+    if (f->crossing == 0) {
         return (value - t) & ((INT64_C(1) << (f->n - c)) - 1);
-    if (f->crossing == 1)
+    }
+    if (f->crossing == 1) {
         return value ^ (t & 1);
+    }
     const dvsim_cycle *cycles = dvsim_frame_cycles(f, c);
     int64_t place = cycles[value].place;
     const dvsim_cycle *own = &cycles[place];

@@ -11,8 +11,9 @@ static inline uint64_t packet_to(const dvsim_vortex *v, uint64_t to, int64_t arr
 void dvsim_add_tally(dvsim_shard *s)
 {
     const int64_t places = s->vortex->params.height * 2 * s->vortex->columns;
-    if (s->tallied == 0)
+    if (s->tallied == 0) {
         return;
+    }
     for (int64_t i = 0; i < places; i++) {
         s->offered_at[i] += s->tally[2 * i];
         s->accepted_at[i] += s->tally[2 * i + 1];
@@ -47,8 +48,9 @@ static void plain(dvsim_shard *s, int64_t now)
         .tally_row = 4 * v->columns,
     };
     s->kernel->enter(&inputs, &arrivals);
-    if (++s->tallied == DVSIM_TALLY_SLOTS)
+    if (++s->tallied == DVSIM_TALLY_SLOTS) {
         dvsim_add_tally(s);
+    }
 }
 
 /* Whether a packet wants to enter at a port, its address, and the slot in which it arrived there. */
@@ -59,8 +61,9 @@ static int candidate(dvsim_shard *s, int64_t lane, int64_t u, int64_t now, uint6
     int64_t *offered = &s->offered_at[dvsim_counter(s, lane, u)];
     uint64_t seed = s->seeds[lane];
     *arrived = now;
-    if (!v->params.injecting[a])
+    if (!v->params.injecting[a]) {
         return 0;
+    }
     switch (v->params.injection) {
     case DVSIM_INJECT_GIVEN:
         *to = (uint64_t)v->given_to[u * v->params.angles + a];
@@ -73,11 +76,13 @@ static int candidate(dvsim_shard *s, int64_t lane, int64_t u, int64_t now, uint6
     case DVSIM_INJECT_QUEUE: /* only the slot of the first packet is kept: arrivals can be found again */
         if (dvsim_arrival(v, seed, a, u, now, to)) {
             ++*offered;
-            if (v->waiting[port]++ == 0)
+            if (v->waiting[port]++ == 0) {
                 v->head[port] = now;
+            }
         }
-        if (v->waiting[port] == 0)
+        if (v->waiting[port] == 0) {
             return 0;
+        }
         *arrived = v->head[port];
         return dvsim_arrival(v, seed, a, u, v->head[port], to);
     default: {
@@ -95,25 +100,29 @@ static void general(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells)
         int64_t a = s->angle[lane], port = u * v->columns + s->column[lane], arrived;
         int64_t given = u * v->params.angles + a;
         uint64_t to;
-        if (!candidate(s, lane, u, now, &to, &arrived))
+        if (!candidate(s, lane, u, now, &to, &arrived)) {
             continue;
+        }
         if (cells[lane] != 0 || (v->faults != NULL && !dvsim_may_enter(v, 0, a, u))) {
-            if (v->given_to != NULL)
+            if (v->given_to != NULL) {
                 v->refused[v->refused_count++] = v->given_handle[given];
+            }
             continue;
         }
         cells[lane] = packet_to(v, to, arrived, now);
         s->accepted_at[dvsim_counter(s, lane, u)]++;
-        if (v->careful)
+        if (v->careful) {
             dvsim_entered(s, &cells[lane] - s->cells, a, u, now,
                           v->given_to != NULL ? v->given_handle[given] : 0);
-        if (v->params.injection == DVSIM_INJECT_SATURATE)
+        }
+        if (v->params.injection == DVSIM_INJECT_SATURATE) {
             v->head[port] = now + 1;
-        else if (v->params.injection == DVSIM_INJECT_QUEUE)
+        } else if (v->params.injection == DVSIM_INJECT_QUEUE) {
             v->head[port] = --v->waiting[port] > 0
                                 ? dvsim_traffic_next(&v->traffic, s->seeds[lane],
                                                      (uint64_t)(a * v->params.height + u), arrived, now)
                                 : 0;
+        }
     }
 }
 
@@ -124,14 +133,18 @@ void dvsim_inject(dvsim_shard *s, int64_t now)
     const int simple = p->injection == DVSIM_INJECT_DROP && !v->careful && p->trace_start == NULL &&
                        p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
     dvsim_frame_values(&v->frame, 0, now + 1, s->into);
-    if (simple)
+    if (simple) {
         plain(s, now);
-    else
-        for (int64_t row = 0; row < p->height; row++)
+    } else {
+        for (int64_t row = 0; row < p->height; row++) {
             general(s, now, s->into[row], s->cells + row * s->lanes);
-    if (v->given_to == NULL)
+    }
+    }
+    if (v->given_to == NULL) {
         return;
-    for (int64_t i = 0; i < v->given_count; i++)
+    }
+    for (int64_t i = 0; i < v->given_count; i++) {
         v->given_to[v->given_ports[i]] = -1;
+    }
     v->given_count = 0;
 }

@@ -63,12 +63,14 @@ static const dvsim_kernel KERNELS[] = {
 static int available(const char *name)
 {
 #ifdef HAVE_X86
-    if (strcmp(name, "avx512") == 0)
+    if (strcmp(name, "avx512") == 0) {
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    if (strcmp(name, "avx2") == 0)
+    }
+    if (strcmp(name, "avx2") == 0) {
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    }
 #endif
     return strcmp(name, "portable") == 0;
 }
@@ -77,11 +79,15 @@ const dvsim_kernel *dvsim_kernel_choose(void)
 {
     const size_t kinds = sizeof KERNELS / sizeof *KERNELS;
     const char *forced = getenv("DVSIM_SIMD");
-    for (size_t i = 0; forced != NULL && i < kinds; i++)
-        if (strcmp(KERNELS[i].name, forced) == 0 && available(forced))
+    for (size_t i = 0; forced != NULL && i < kinds; i++) {
+        if (strcmp(KERNELS[i].name, forced) == 0 && available(forced)) {
             return &KERNELS[i];
-    for (size_t i = 0; i < kinds; i++)
-        if (available(KERNELS[i].name))
+        }
+    }
+    for (size_t i = 0; i < kinds; i++) {
+        if (available(KERNELS[i].name)) {
             return &KERNELS[i];
+        }
+    }
     return &KERNELS[kinds - 1];
 }

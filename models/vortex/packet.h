@@ -28,16 +28,18 @@ typedef struct {
 static inline int dvsim_bits(int64_t values)
 {
     int bits = 0;
-    while ((INT64_C(1) << bits) < values)
+    while ((INT64_C(1) << bits) < values) {
         bits++;
+    }
     return bits;
 }
 
 static inline uint32_t dvsim_reversed(uint32_t value, int bits)
 {
     uint32_t mirror = 0;
-    for (int i = 0; i < bits; i++)
+    for (int i = 0; i < bits; i++) {
         mirror |= (value >> i & 1) << (bits - 1 - i);
+    }
     return mirror;
 }
 

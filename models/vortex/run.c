@@ -18,15 +18,17 @@ static void stand(dvsim_shard *s, int64_t lane, int64_t angle)
     s->draws[lane] = s->keys[lane] + ((uint64_t)angle << v->n) * DVSIM_DRAW_STEP;
     s->allowed[lane] = v->params.injecting[angle] ? UINT64_MAX : 0;
     s->leaving[lane] = DVSIM_PRESENT;
-    if (v->params.exit_rule == DVSIM_EXIT_ANGLE)
+    if (v->params.exit_rule == DVSIM_EXIT_ANGLE) {
         s->leaving[lane] |= (uint64_t)angle << v->n;
+    }
 }
 
 /* Every lane goes on by one angle. */
 static void turn(dvsim_shard *s)
 {
-    for (int64_t lane = 0; lane < s->lanes; lane++)
+    for (int64_t lane = 0; lane < s->lanes; lane++) {
         stand(s, lane, s->angle[lane] + 1 == s->vortex->params.angles ? 0 : s->angle[lane] + 1);
+    }
 }
 
 /* A slot turns before it injects: in slot t lane i of a replication injects at angle i + t. */
@@ -59,21 +61,25 @@ static void meet(dvsim_vortex *v, int crew)
         pthread_cond_broadcast(&v->opens);
         return;
     }
-    for (int spins = 0; spins < MOST_SPINS; spins++)
-        if (atomic_load_explicit(&v->phase, memory_order_acquire) != phase)
+    for (int spins = 0; spins < MOST_SPINS; spins++) {
+        if (atomic_load_explicit(&v->phase, memory_order_acquire) != phase) {
             return;
+        }
+    }
     pthread_mutex_lock(&v->door);
-    while (atomic_load_explicit(&v->phase, memory_order_acquire) == phase)
+    while (atomic_load_explicit(&v->phase, memory_order_acquire) == phase) {
         pthread_cond_wait(&v->opens, &v->door);
+    }
     pthread_mutex_unlock(&v->door);
 }
 
 static void run_slot(dvsim_shard *s, int64_t now)
 {
-    if (s->vortex->careful)
+    if (s->vortex->careful) {
         dvsim_move_carefully(s, now);
-    else
+    } else {
         dvsim_move(s, now);
+    }
     turn(s);
     dvsim_inject(s, now);
 }
@@ -84,15 +90,18 @@ static void *run_shards(void *argument)
     dvsim_shard *first = argument;
     dvsim_vortex *v = first->vortex;
     int crew;
-    while ((crew = atomic_load_explicit(&v->crew, memory_order_acquire)) == 0)
+    while ((crew = atomic_load_explicit(&v->crew, memory_order_acquire)) == 0) {
         sched_yield();
+    }
     /* a queue is served by another lane in the next slot, and that lane may be another thread's */
     const int meeting = crew > 1 && v->params.injection != DVSIM_INJECT_DROP;
     for (int64_t now = v->now; now < v->until; now++) {
-        for (int64_t i = first - v->shards; i < v->threads; i += crew)
+        for (int64_t i = first - v->shards; i < v->threads; i += crew) {
             run_slot(&v->shards[i], now);
-        if (meeting)
+        }
+        if (meeting) {
             meet(v, crew);
+        }
     }
     return NULL;
 }
@@ -100,8 +109,9 @@ static void *run_shards(void *argument)
 static int grow(int64_t **histogram, int64_t from, int64_t to)
 {
     int64_t *longer = realloc(*histogram, (size_t)to * sizeof *longer);
-    if (longer == NULL)
+    if (longer == NULL) {
         return 0;
+    }
     memset(longer + from, 0, (size_t)(to - from) * sizeof *longer);
     *histogram = longer;
     return 1;
@@ -110,15 +120,18 @@ static int grow(int64_t **histogram, int64_t from, int64_t to)
 /* Half as much again, so that many short calls cost no more. */
 int dvsim_grow_histograms(dvsim_vortex *v, int64_t needed)
 {
-    if (needed <= v->histogram)
+    if (needed <= v->histogram) {
         return 1;
+    }
     int64_t length = needed < LEAST_HISTOGRAM ? LEAST_HISTOGRAM : needed + needed / 2;
     int grown = grow(&v->sum_hops, v->histogram, length) && grow(&v->sum_latency, v->histogram, length);
-    for (int64_t i = 0; grown && i < v->threads; i++)
+    for (int64_t i = 0; grown && i < v->threads; i++) {
         grown = grow(&v->shards[i].hops, v->histogram, length) &&
                 grow(&v->shards[i].latency, v->histogram, length);
-    if (grown)
+    }
+    if (grown) {
         v->histogram = length;
+    }
     return grown;
 }
 
@@ -127,19 +140,23 @@ static int64_t oldest(const dvsim_vortex *v)
 {
     const uint64_t now = (uint64_t)v->now;
     uint64_t age = 0;
-    for (int64_t i = 0; i < v->threads; i++)
+    for (int64_t i = 0; i < v->threads; i++) {
         for (int64_t k = 0; k < dvsim_cylinders(v) * v->params.height * v->shards[i].lanes; k++) {
             uint64_t packet = v->shards[i].cells[k];
-            if (packet == 0)
+            if (packet == 0) {
                 continue;
+            }
             uint64_t hops = dvsim_packet_hops(v->layout, packet, now);
             uint64_t latency = dvsim_packet_latency(v->layout, packet, now);
             age = hops > age ? hops : age;
             age = latency > age ? latency : age;
         }
-    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < v->columns * v->params.height; k++)
-        if (v->waiting[k] > 0 && now - (uint64_t)v->head[k] > age)
+    }
+    for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < v->columns * v->params.height; k++) {
+        if (v->waiting[k] > 0 && now - (uint64_t)v->head[k] > age) {
             age = now - (uint64_t)v->head[k];
+        }
+    }
     return (int64_t)age;
 }
 
@@ -148,32 +165,38 @@ static int64_t oldest(const dvsim_vortex *v)
 static int make_room(dvsim_vortex *v, int64_t slots)
 {
     const int64_t most = INT64_C(1) << v->layout.arrived_bits;
-    if (v->now + slots <= v->room_until)
+    if (v->now + slots <= v->room_until) {
         return 1;
+    }
     const int64_t age = oldest(v), needed = age + slots + 1;
-    if (!dvsim_grow_histograms(v, needed < most ? needed : most))
+    if (!dvsim_grow_histograms(v, needed < most ? needed : most)) {
         return 0;
+    }
     v->room_until = v->histogram < most ? v->now + v->histogram - age - 1 : INT64_MAX;
     return 1;
 }
 
 int dvsim_vortex_run(dvsim_vortex *v, int64_t slots)
 {
-    if (v == NULL || v->params.injection == DVSIM_INJECT_CARRIED || !dvsim_has_time(v->now, slots))
+    if (v == NULL || v->params.injection == DVSIM_INJECT_CARRIED || !dvsim_has_time(v->now, slots)) {
         return DVSIM_EINVAL;
-    if (v->failed || !make_room(v, slots))
+    }
+    if (v->failed || !make_room(v, slots)) {
         return DVSIM_ENOMEM;
+    }
     v->until = v->now + slots;
     v->delivery_count = v->refused_count = 0;
     pthread_t workers[DVSIM_MOST_THREADS];
     int crew = 1;
     atomic_store_explicit(&v->crew, 0, memory_order_relaxed);
-    while (crew < v->threads && pthread_create(&workers[crew], NULL, run_shards, &v->shards[crew]) == 0)
+    while (crew < v->threads && pthread_create(&workers[crew], NULL, run_shards, &v->shards[crew]) == 0) {
         crew++;
+    }
     atomic_store_explicit(&v->crew, crew, memory_order_release);
     run_shards(&v->shards[0]);
-    for (int i = 1; i < crew; i++)
+    for (int i = 1; i < crew; i++) {
         pthread_join(workers[i], NULL);
+    }
     v->now = v->until;
     return v->failed ? DVSIM_ENOMEM : DVSIM_OK;
 }

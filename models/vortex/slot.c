@@ -17,7 +17,7 @@ static void leave(dvsim_shard *s, int64_t now)
     const int64_t width = s->lanes < DVSIM_MATCHES ? s->lanes : DVSIM_MATCHES;
     const int64_t rows = DVSIM_MATCHES / width, pieces = (s->lanes + width - 1) / width;
     uint64_t *ring = dvsim_cylinder(s, v->n);
-    for (int64_t first = 0; first < v->params.height; first += rows)
+    for (int64_t first = 0; first < v->params.height; first += rows) {
         for (int64_t piece = 0; piece < pieces; piece++) {
             const int64_t from = piece * width, lanes = s->lanes - from < width ? s->lanes - from : width;
             const int64_t some = v->params.height - first < rows ? v->params.height - first : rows;
@@ -35,6 +35,7 @@ static void leave(dvsim_shard *s, int64_t now)
                 run[at] = 0;
             }
         }
+    }
 }
 
 /* Crossing brc: row R - t of cylinder c begins at word (R - t) 2^c, so height u is stored at u - t 2^c, all
@@ -47,7 +48,7 @@ static void sweep(dvsim_shard *s, int64_t now)
     const dvsim_vortex *v = s->vortex;
     const int64_t size = v->params.height * s->lanes;
     const uint64_t back = (uint64_t)now + 2, heights = (uint64_t)v->params.height - 1;
-    for (int64_t i = 0; i < size; i += BLOCK)
+    for (int64_t i = 0; i < size; i += BLOCK) {
         for (int c = v->n - 1; c >= 0; c--) {
             const int64_t run = s->lanes << c;
             const int brief = c < 3 && s->around > 0;
@@ -66,16 +67,18 @@ static void sweep(dvsim_shard *s, int64_t now)
             };
             s->kernel->sweep(&stretch, &s->cylinders[c]);
         }
+    }
 }
 
 /* The frame of slot t is that of time t + 1, so that no time is negative. */
 void dvsim_move(dvsim_shard *s, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    if (v->params.injection == DVSIM_INJECT_CARRIED)
+    if (v->params.injection == DVSIM_INJECT_CARRIED) {
         dvsim_carry_out(s, now);
-    else
+    } else {
         leave(s, now);
+    }
     if (v->params.crossing == DVSIM_CROSS_BRC) {
         sweep(s, now);
         return;

@@ -62,9 +62,11 @@ static int64_t word_at(const uint8_t *bytes, int64_t index)
 static uint64_t sum_of(const uint8_t *bytes, int64_t words)
 {
     uint64_t sum = 0;
-    for (int64_t k = 0; k < words; k++)
-        if (k != SUM)
+    for (int64_t k = 0; k < words; k++) {
+        if (k != SUM) {
             sum = dvsim_mix(sum ^ (uint64_t)word_at(bytes, k)) + DVSIM_DRAW_STEP;
+        }
+    }
     return sum;
 }
 
@@ -90,11 +92,13 @@ static void word(tape *t, int64_t *value)
 static void sum(tape *t, dvsim_vortex *v, int64_t *(*of)(dvsim_shard *, int64_t), int64_t index)
 {
     int64_t total = 0;
-    for (int64_t i = 0; i < v->threads; i++)
+    for (int64_t i = 0; i < v->threads; i++) {
         total += *of(&v->shards[i], index);
+    }
     word(t, &total);
-    for (int64_t i = 0; t->from != NULL && i < v->threads; i++)
+    for (int64_t i = 0; t->from != NULL && i < v->threads; i++) {
         *of(&v->shards[i], index) = i == 0 ? total : 0;
+    }
 }
 
 static int64_t *offered_of(dvsim_shard *s, int64_t k) { return &s->offered_at[k]; }
@@ -109,18 +113,23 @@ static int64_t *present_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].
 
 static void walk(tape *t, dvsim_vortex *v, int64_t histogram)
 {
-    for (int64_t row = 0; row < dvsim_cylinders(v) * v->params.height; row++)
-        for (int64_t i = 0; i < v->threads; i++)
-            for (int64_t lane = 0; lane < v->shards[i].lanes; lane++)
+    for (int64_t row = 0; row < dvsim_cylinders(v) * v->params.height; row++) {
+        for (int64_t i = 0; i < v->threads; i++) {
+            for (int64_t lane = 0; lane < v->shards[i].lanes; lane++) {
                 word(t, (int64_t *)&v->shards[i].cells[row * v->shards[i].lanes + lane]);
+            }
+        }
+    }
     for (int64_t k = 0; v->head != NULL && k < dvsim_per_port(v); k++) {
         word(t, &v->head[k]);
         word(t, &v->waiting[k]);
     }
     int64_t *(*const at_ports[])(dvsim_shard *, int64_t) = {offered_of, accepted_of, delivered_of, lost_of};
-    for (int which = 0; which < 4; which++)
-        for (int64_t k = 0; k < dvsim_places(which) * dvsim_per_port(v); k++)
+    for (int which = 0; which < 4; which++) {
+        for (int64_t k = 0; k < dvsim_places(which) * dvsim_per_port(v); k++) {
             sum(t, v, at_ports[which], k);
+        }
+    }
     for (int64_t c = 0; c < dvsim_cylinders(v); c++) {
         sum(t, v, wanted_of, c);
         sum(t, v, blocked_of, c);
@@ -149,10 +158,12 @@ int64_t dvsim_vortex_state_bytes(const dvsim_vortex *v)
 
 int dvsim_vortex_save(const dvsim_vortex *v, uint8_t *bytes)
 {
-    if (!has_state(v) || bytes == NULL)
+    if (!has_state(v) || bytes == NULL) {
         return DVSIM_EINVAL;
-    for (int64_t i = 0; i < v->threads; i++)
+    }
+    for (int64_t i = 0; i < v->threads; i++) {
         dvsim_add_tally(&v->shards[i]);
+    }
     int64_t head[HEAD];
     head_of(v, head);
     memcpy(bytes, head, sizeof head);
@@ -182,8 +193,9 @@ static int good_queue(const dvsim_vortex *v, int64_t port, int64_t head, int64_t
 {
     const int64_t u = port / v->columns, column = port % v->columns;
     const int64_t angle = column / v->params.replications, replication = column % v->params.replications;
-    if (v->params.injection == DVSIM_INJECT_SATURATE)
+    if (v->params.injection == DVSIM_INJECT_SATURATE) {
         return head >= 0 && head <= now && waiting == 0;
+    }
     uint64_t to;
     return waiting == 0 || (waiting > 0 && head >= 0 && head < now && waiting <= now - head &&
                             v->params.injecting[angle] &&
@@ -194,25 +206,32 @@ static int good_body(const dvsim_vortex *v, const uint8_t *bytes, int64_t now, i
 {
     const int64_t cylinder = dvsim_per_port(v), counts = words_of_counts(v, histogram);
     int64_t at = HEAD;
-    for (int64_t c = 0; c < dvsim_cylinders(v); c++)
-        for (int64_t k = 0; k < cylinder; k++)
-            if (!good_cell(v, (uint64_t)word_at(bytes, at++), c, k / v->columns, now))
+    for (int64_t c = 0; c < dvsim_cylinders(v); c++) {
+        for (int64_t k = 0; k < cylinder; k++) {
+            if (!good_cell(v, (uint64_t)word_at(bytes, at++), c, k / v->columns, now)) {
                 return 0;
-    for (int64_t port = 0; v->head != NULL && port < cylinder; port++, at += 2)
-        if (!good_queue(v, port, word_at(bytes, at), word_at(bytes, at + 1), now))
+            }
+        }
+    }
+    for (int64_t port = 0; v->head != NULL && port < cylinder; port++, at += 2) {
+        if (!good_queue(v, port, word_at(bytes, at), word_at(bytes, at + 1), now)) {
             return 0;
+        }
+    }
     for (int64_t k = 0; k < counts; k++) { /* all of them can be added up */
         const int64_t count = word_at(bytes, at++);
-        if (count < 0 || count > INT64_MAX / 2 / counts)
+        if (count < 0 || count > INT64_MAX / 2 / counts) {
             return 0;
+        }
     }
     return 1;
 }
 
 int dvsim_vortex_load(dvsim_vortex *v, const uint8_t *bytes, int64_t length)
 {
-    if (!has_state(v) || bytes == NULL || length < HEAD * WORD)
+    if (!has_state(v) || bytes == NULL || length < HEAD * WORD) {
         return DVSIM_EINVAL;
+    }
     int64_t head[HEAD], own[HEAD];
     memcpy(head, bytes, sizeof head);
     head_of(v, own);
@@ -220,10 +239,12 @@ int dvsim_vortex_load(dvsim_vortex *v, const uint8_t *bytes, int64_t length)
     if (memcmp(head, own, SHAPE * sizeof *head) != 0 || counted_from < 0 || counted_from > now ||
         !dvsim_has_time(0, now) || histogram < 0 || histogram > length / WORD ||
         words_of(v, histogram) * WORD != length || (uint64_t)head[SUM] != sum_of(bytes, length / WORD) ||
-        !good_body(v, bytes, now, histogram))
+        !good_body(v, bytes, now, histogram)) {
         return DVSIM_EINVAL;
-    if (!dvsim_grow_histograms(v, histogram))
+    }
+    if (!dvsim_grow_histograms(v, histogram)) {
         return DVSIM_ENOMEM;
+    }
     dvsim_vortex_reset_counts(v);
     tape t = {.from = bytes + sizeof head};
     walk(&t, v, histogram);

@@ -127,8 +127,9 @@ static inline int64_t dvsim_places(int which)
 /* Length of a histogram without the zeros at its end. */
 static inline int64_t dvsim_used(const int64_t *histogram, int64_t length)
 {
-    while (length > 0 && histogram[length - 1] == 0)
+    while (length > 0 && histogram[length - 1] == 0) {
         length--;
+    }
     return length;
 }
 

@@ -11,22 +11,26 @@ static void *zeros(int64_t count, size_t size)
 {
     const size_t line = 128, bytes = ((size_t)count * size + line) / line * line;
     void *memory = NULL;
-    if (bytes > (size_t)1 << 16)
+    if (bytes > (size_t)1 << 16) {
         return calloc((size_t)count, size);
-    if (posix_memalign(&memory, line, bytes) != 0)
+    }
+    if (posix_memalign(&memory, line, bytes) != 0) {
         return NULL;
+    }
     return memset(memory, 0, bytes);
 }
 
 static void *copy_of(const void *from, int64_t count, size_t size, int *whole)
 {
-    if (from == NULL)
+    if (from == NULL) {
         return NULL;
+    }
     void *to = zeros(count, size);
-    if (to == NULL)
+    if (to == NULL) {
         *whole = 0;
-    else
+    } else {
         memcpy(to, from, (size_t)count * size);
+    }
     return to;
 }
 
@@ -39,8 +43,9 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->lanes = lanes;
     s->kernel = dvsim_kernel_choose();
     void *memory = NULL;
-    if (posix_memalign(&memory, 64, (size_t)cells * sizeof *s->cells) != 0)
+    if (posix_memalign(&memory, 64, (size_t)cells * sizeof *s->cells) != 0) {
         return 0;
+    }
     s->cells = memset(memory, 0, (size_t)cells * sizeof *s->cells);
     s->angle = zeros(lanes, sizeof *s->angle);
     s->column = zeros(lanes, sizeof *s->column);
@@ -52,25 +57,29 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->into = zeros(v->params.height, sizeof *s->into);
     s->cylinders = zeros(dvsim_cylinders(v), sizeof *s->cylinders);
     if (!s->draws || !s->allowed || !s->angle || !s->column || !s->seeds || !s->keys || !s->leaving || !s->into ||
-        !s->cylinders)
+        !s->cylinders) {
         return 0;
+    }
     if (v->params.injection != DVSIM_INJECT_CARRIED) {
         s->offered_at = zeros(2 * columns, sizeof(int64_t));
         s->accepted_at = zeros(2 * columns, sizeof(int64_t));
         s->tally = zeros(4 * columns + DVSIM_TALLY_ROOM, sizeof *s->tally);
         s->delivered_at = zeros(columns, sizeof(int64_t));
         s->lost_at = zeros(columns, sizeof(int64_t));
-        if (!s->offered_at || !s->accepted_at || !s->tally || !s->delivered_at || !s->lost_at)
+        if (!s->offered_at || !s->accepted_at || !s->tally || !s->delivered_at || !s->lost_at) {
             return 0;
+        }
     }
     for (int64_t lane = 0; lane < lanes; lane++) {
         s->seeds[lane] = dvsim_seed_of(v, (first + lane) % v->params.replications);
         s->keys[lane] = dvsim_mix(s->seeds[lane]);
     }
     s->around = lanes <= DVSIM_FEW_LANES ? 8 * lanes : 0;
-    for (int c = 0; c < 3 && s->around > 0; c++)
-        for (int64_t i = 0; i < s->around + 8; i++)
+    for (int c = 0; c < 3 && s->around > 0; c++) {
+        for (int64_t i = 0; i < s->around + 8; i++) {
             s->wanted[c][i] = DVSIM_PRESENT | (uint64_t)(i / (lanes << c) % 2) << c;
+        }
+    }
     return 1;
 }
 
@@ -80,8 +89,9 @@ static int create_careful(dvsim_vortex *v)
     const int64_t cells = dvsim_cylinders(v) * v->ports;
     v->names = zeros(cells, sizeof *v->names);
     v->handles = zeros(cells, sizeof *v->handles);
-    if (p->fault_count > 0 && (v->faults = zeros(cells, sizeof *v->faults)) == NULL)
+    if (p->fault_count > 0 && (v->faults = zeros(cells, sizeof *v->faults)) == NULL) {
         return 0;
+    }
     for (int64_t i = 0; i < p->fault_count; i++) {
         const dvsim_fault *f = &p->faults[i];
         int64_t u = dvsim_reversed((uint32_t)f->height, v->n);
@@ -92,10 +102,12 @@ static int create_careful(dvsim_vortex *v)
         v->given_handle = zeros(v->ports, sizeof *v->given_handle);
         v->given_ports = zeros(v->ports, sizeof *v->given_ports);
         v->refused = zeros(v->ports, sizeof *v->refused);
-        if (!v->given_to || !v->given_handle || !v->given_ports || !v->refused)
+        if (!v->given_to || !v->given_handle || !v->given_ports || !v->refused) {
             return 0;
-        for (int64_t port = 0; port < v->ports; port++)
+        }
+        for (int64_t port = 0; port < v->ports; port++) {
             v->given_to[port] = -1;
+        }
     }
     return v->names && v->handles;
 }
@@ -118,17 +130,20 @@ static int create_parts(dvsim_vortex *v)
     v->sum_cylinders = zeros(3 * dvsim_cylinders(v), sizeof(int64_t));
     whole = whole && v->shards && v->sum_cylinders;
     v->traffic = dvsim_traffic_of(p);
-    if (p->injection == DVSIM_INJECT_CARRIED)
+    if (p->injection == DVSIM_INJECT_CARRIED) {
         whole = (v->left = zeros(DVSIM_MATCHES, sizeof *v->left)) != NULL && whole;
-    for (int k = 0; k < 4 && p->injection != DVSIM_INJECT_CARRIED; k++)
+    }
+    for (int k = 0; k < 4 && p->injection != DVSIM_INJECT_CARRIED; k++) {
         whole = (v->sums[k] = zeros(columns, sizeof(int64_t))) != NULL && whole;
+    }
     if (dvsim_has_queues(p)) {
         v->head = zeros(columns, sizeof *v->head);
         v->waiting = zeros(columns, sizeof *v->waiting);
         whole = whole && v->head && v->waiting;
     }
-    if (p->crossing == DVSIM_CROSS_RANDOM)
+    if (p->crossing == DVSIM_CROSS_RANDOM) {
         whole = (v->cycles = zeros(dvsim_frame_entries(v->n), sizeof *v->cycles)) != NULL && whole;
+    }
     whole = whole && dvsim_frame_init(&v->frame, p->crossing, v->n, order, v->cycles);
     for (int64_t i = 0, first = 0; whole && i < v->threads; i++) {
         int64_t lanes = (v->columns - first) / (v->threads - i);
@@ -142,11 +157,13 @@ static int create_parts(dvsim_vortex *v)
 
 dvsim_vortex *dvsim_vortex_create(const dvsim_vortex_params *params, int64_t threads)
 {
-    if (!dvsim_is_good(params, threads))
+    if (!dvsim_is_good(params, threads)) {
         return NULL;
+    }
     dvsim_vortex *v = zeros(1, sizeof *v);
-    if (v == NULL)
+    if (v == NULL) {
         return NULL;
+    }
     if (pthread_mutex_init(&v->door, NULL) != 0) {
         free(v);
         return NULL;
@@ -173,15 +190,17 @@ dvsim_vortex *dvsim_vortex_create(const dvsim_vortex_params *params, int64_t thr
 
 void dvsim_vortex_free(dvsim_vortex *v)
 {
-    if (v == NULL)
+    if (v == NULL) {
         return;
+    }
     for (int64_t i = 0; v->shards != NULL && i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
         void *parts[] = {s->cells,      s->angle,       s->column,       s->seeds,   s->keys, s->leaving,
                          s->draws,      s->allowed,     s->into,         s->tally,   s->hops, s->latency,
                          s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders};
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);
+        }
     }
     void *parts[] = {(void *)(uintptr_t)v->params.injecting,   (void *)(uintptr_t)v->params.destination,
                      (void *)(uintptr_t)v->params.hot,         (void *)(uintptr_t)v->params.trace_start,
@@ -191,8 +210,9 @@ void dvsim_vortex_free(dvsim_vortex *v)
                      v->events,     v->deliveries,   v->refused,     v->sums[0],    v->sums[1],
                      v->sums[2],    v->sums[3],      v->sum_hops,    v->sum_latency, v->sum_cylinders,
                      v->left};
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         free(parts[k]);
+    }
     pthread_cond_destroy(&v->opens);
     pthread_mutex_destroy(&v->door);
     free(v);
