@@ -22,7 +22,7 @@ static bool forget(struct kept *kept)
 
 struct layer team_layer = LAYER_OF(struct vic_team, forget);
 
-static int take_ground(struct meeting *meeting)
+static int take_region(struct meeting *meeting)
 {
     size_t words = 2 * RECORD * (size_t)meeting->attr.cards + ROWS * ROW;
     meeting->known = calloc(2 * (size_t)meeting->attr.cards, sizeof *meeting->known);
@@ -48,7 +48,7 @@ static int make(vic_t *card, const struct vic_attr *attr, struct meeting **resul
     }
     meeting->kept.card = card;
     meeting->attr = *attr;
-    int status = take_ground(meeting);
+    int status = take_region(meeting);
     if (status != VIC_OK) {
         free(meeting->known);
         free(meeting);

@@ -37,7 +37,7 @@ static int take_counters(struct vic_team *team, struct member *me)
     return status;
 }
 
-static int take_ground(struct vic_team *team)
+static int take_region(struct vic_team *team)
 {
     struct member *me = &team->member[team->me];
     me->row = meeting_row(team->meeting);
@@ -97,7 +97,7 @@ int team_make(vic_t *card, struct meeting *meeting, const uint32_t *cards, uint3
         team->me = cards[i] == meeting->attr.card ? i : team->me;
     }
     if (status == VIC_OK) {
-        status = take_ground(team);
+        status = take_region(team);
     }
     if (status != VIC_OK) {
         free_memory(team);

@@ -6,8 +6,8 @@
 enum {
     ANSWER_NS = 50 * 1000 * 1000,    /* then somebody wrote over the answer: ask again */
     LOOK_AROUND_NS = 10 * 1000 * 1000,
-    PATIENCE_NS = 50 * 1000 * 1000,  /* then a frame that was not taken is sent again, */
-    PATIENCE_MOST_NS = 1000 * 1000 * 1000, /* and again after twice the time */
+    RESEND_NS = 50 * 1000 * 1000,  /* then a frame that was not taken is sent again, */
+    RESEND_MOST_NS = 1000 * 1000 * 1000, /* and again after twice the time */
     APART = 4                        /* rings: between two streams */
 };
 
@@ -171,11 +171,11 @@ void credit_tend(struct vic_message *m, uint32_t dest)
     if (out->stuck != out->taken) {
         out->stuck = out->taken;
         out->stuck_ns = now;
-        out->patience_ns = PATIENCE_NS;
-    } else if (now - out->stuck_ns > out->patience_ns) {
+        out->resend_ns = RESEND_NS;
+    } else if (now - out->stuck_ns > out->resend_ns) {
         send_again(m, dest);
         out->stuck_ns = now;
-        out->patience_ns = out->patience_ns < PATIENCE_MOST_NS / 2 ? 2 * out->patience_ns : PATIENCE_MOST_NS;
+        out->resend_ns = out->resend_ns < RESEND_MOST_NS / 2 ? 2 * out->resend_ns : RESEND_MOST_NS;
     }
 }
 

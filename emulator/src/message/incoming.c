@@ -5,7 +5,7 @@
 #include "message.h"
 
 enum {
-    PATIENCE_MOST = 15, /* looks that are left out at a large frame that is not whole */
+    SKIP_MOST = 15, /* looks that are left out at a large frame that is not whole */
     REFRESH = 16         /* scans; nobody is served more often while others are not looked at */
 };
 
@@ -120,13 +120,13 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
     uint32_t at = ring_at(&m->layout, src, in->place);
     uint64_t head[UNIT];
     struct frame frame;
-    if (in->looks < in->patience) {
+    if (in->looks < in->skip) {
         in->looks++;
         return NOTHING;
     }
     if (vic_read(m->card, at, head, UNIT) != VIC_OK ||
         !frame_read(&m->layout, in->stream, in->place, head, &frame) || frame.total > m->max_bytes) {
-        in->hot = incoming_greeted(m, src);
+        in->hot = incoming_restarted(m, src);
         return in->hot ? SOME : NOTHING;
     }
     bool fits = taker != NULL && taker->from == NULL && !taker->done && taker->capacity >= frame.total;
@@ -145,10 +145,10 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
         data = fetch_bytes(m, at + frame_header(frame.bytes), frame.bytes, to);
     }
     if (data == NULL || !frame_is_whole(in->stream, in->place, head, &frame, data)) {
-        if (incoming_greeted(m, src)) {
+        if (incoming_restarted(m, src)) {
             return SOME;
         }
-        in->patience = frame.bytes >= LARGE && in->patience < PATIENCE_MOST ? 2 * in->patience + 1 : 0;
+        in->skip = frame.bytes >= LARGE && in->skip < SKIP_MOST ? 2 * in->skip + 1 : 0;
         in->looks = 0;
         return NOTHING; /* not all of it has come, or it was damaged: its sender will look after it */
     }
@@ -162,7 +162,7 @@ static enum pulled pull(struct vic_message *m, uint32_t src, struct taker *taker
     }
     if (status == SOME) {
         in->place += frame.kind == FRAME_SKIP ? rest_of(&m->layout, in->place) : frame_units(frame.bytes);
-        in->patience = in->looks = 0;
+        in->skip = in->looks = 0;
         incoming_publish(m, src, m->epoch);
     }
     return status;
@@ -195,7 +195,7 @@ static void refresh(struct vic_message *m)
     if (news != m->seen_news) {
         m->seen_news = news;
         for (uint32_t src = 0; src < m->cards; src++) {
-            m->in[src].greeted = true; /* whose hello it is, its activity says */
+            m->in[src].new_hello = true; /* whose hello it is, its activity says */
         }
     }
 }
@@ -203,8 +203,8 @@ static void refresh(struct vic_message *m)
 void incoming_suspect(struct vic_message *m)
 {
     for (uint32_t src = 0; src < m->cards; src++) {
-        m->in[src].hot = m->in[src].greeted = true;
-        m->in[src].patience = 0;
+        m->in[src].hot = m->in[src].new_hello = true;
+        m->in[src].skip = 0;
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "ground.h"
+#include "region.h"
 
 enum { MAX_USUAL = 16 << 20, MAX_MOST = 1 << 30, WINDOW_USUAL = 512 << 10 };
 
@@ -46,18 +46,18 @@ static size_t window_of(const struct vic_message_config *config, const struct vi
     return window <= WINDOW_MOST ? window : 0;
 }
 
-static int set_up(struct vic_message *m, const struct ground *ground, const struct vic_attr *attr, size_t window,
+static int set_up(struct vic_message *m, const struct region *region, const struct vic_attr *attr, size_t window,
                   unsigned flags)
 {
-    m->layout = (struct layout){ground->base, attr->cards, (uint32_t)(window / 8 / UNIT), 0};
-    layout_set_key(&m->layout, m->max_bytes, flags, ground->counters, ground->counter[0]);
-    m->activities = ground->counters - 2;
+    m->layout = (struct layout){region->base, attr->cards, (uint32_t)(window / 8 / UNIT), 0};
+    layout_set_key(&m->layout, m->max_bytes, flags, region->counters, region->counter[0]);
+    m->activities = region->counters - 2;
     for (uint32_t k = 0; k < m->activities; k++) {
-        m->activity[k] = ground->counter[k];
+        m->activity[k] = region->counter[k];
     }
-    m->greeting = (struct greeting){m->max_bytes, (uint32_t)window, flags, ground->counter[0]};
-    m->bell = ground->counter[m->activities];
-    m->news = ground->counter[m->activities + 1];
+    m->greeting = (struct greeting){m->max_bytes, (uint32_t)window, flags, region->counter[0]};
+    m->bell = region->counter[m->activities];
+    m->news = region->counter[m->activities + 1];
     m->epoch = new_epoch(m);
     m->last = &m->first;
     m->in = calloc(m->cards, sizeof *m->in);
@@ -134,9 +134,9 @@ int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_me
                    ? fail(VIC_EINVAL, "max_bytes %zu is more than %zu", config->max_bytes, (size_t)MAX_MOST)
                    : fail(VIC_EINVAL, "flags 0x%x has others than VIC_MESSAGE_ORDERED", config->flags);
     }
-    struct ground *ground;
+    struct region *region;
     uint32_t activities = attr.counters < 32 ? 1 : attr.cards < MOST_ACTIVITY ? attr.cards : MOST_ACTIVITY;
-    status = ground_find(card, (window / 8 + RECORD) * attr.cards, activities + 2, &ground);
+    status = region_find(card, (window / 8 + RECORD) * attr.cards, activities + 2, &region);
     if (status != VIC_OK) {
         return status == VIC_EBUSY ? fail(status, "messages are open on this card") : fail_keep(status);
     }
@@ -147,14 +147,14 @@ int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_me
         m->me = attr.card;
         m->cards = attr.cards;
         m->max_bytes = config->max_bytes != 0 ? config->max_bytes : MAX_USUAL;
-        status = set_up(m, ground, &attr, window, config->flags);
+        status = set_up(m, region, &attr, window, config->flags);
     }
     if (status != VIC_OK) {
         if (m != NULL) {
             free_parts(m);
             slab_give(&message_layer.handles, m);
         }
-        ground_leave(card);
+        region_leave(card);
         return fail_keep(status);
     }
     begin(m);
@@ -216,7 +216,7 @@ int vic_message_close(vic_message_t *m)
     say_goodbye(m, &lost);
     cancel_layers--;
     free_parts(m);
-    ground_leave(m->card);
+    region_leave(m->card);
     slab_give(&message_layer.handles, m);
     return lost ? fail(VIC_EPEER, "a peer had closed and not received all that was sent to it") : VIC_OK;
 }

@@ -38,12 +38,12 @@ struct taker {
 struct inward {
     uint64_t stream;
     uint32_t name, old_name; /* of the stream, 0: none has begun; of the one before */
-    bool greeted;            /* there may be a new hello */
+    bool new_hello;            /* there may be a new hello */
     uint32_t place;          /* of the next frame */
     uint32_t delivered;      /* messages of the stream that the program has */
     uint32_t sender;    /* sender_tag of the last frame */
     bool hot;           /* something may be there */
-    uint32_t patience, looks; /* looks to leave out at a frame that is not whole; left out so far */
+    uint32_t skip, looks; /* looks to leave out at a frame that is not whole; left out so far */
     /* the message that is put together, if total > 0 */
     uint32_t total, got;
     struct taker *taker; /* in somebody's buffer, or if this is NULL */
@@ -75,7 +75,7 @@ struct outward {
     uint64_t *mirror;         /* of the ring */
     uint32_t earlier;         /* places from `taken` on that an earlier opening of ours sent: not in the mirror */
     uint32_t stuck;           /* the place at which the peer was when we looked after it, */
-    uint64_t stuck_ns, patience_ns; /* since when, until when that is long */
+    uint64_t stuck_ns, resend_ns; /* since when, until when that is long */
     struct state hello;       /* what we said when the stream began */
     uint32_t streams;         /* that we have begun */
     bool resumes;             /* `saved` and `hello` hold what an earlier opening of ours left */
@@ -110,22 +110,22 @@ struct vic_message {
     struct outward *out;
 };
 
-/* ---- pace.c: waiting */
+/* ---- backoff.c: waiting */
 
 int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns); /* a status */
 
-struct pace {
+struct backoff {
     uint32_t turns;
     uint64_t slice_ns;
     struct wait_whole whole;
 };
 
 /* Let time pass, more and more of it: VIC_OK, or why not to wait any longer. */
-int pace_wait(struct vic_message *m, struct pace *pace, uint64_t deadline_ns);
+int backoff_wait(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns);
 
-/* The same for who receives: between a pace_arm and the pace_bell after it a message makes the wait end. */
-void pace_arm(struct vic_message *m, const struct pace *pace);
-int pace_bell(struct vic_message *m, struct pace *pace, uint64_t deadline_ns);
+/* The same for who receives: between a backoff_arm and the backoff_bell after it a message makes the wait end. */
+void backoff_arm(struct vic_message *m, const struct backoff *backoff);
+int backoff_bell(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns);
 
 /* ---- fetch.c */
 
@@ -142,10 +142,10 @@ int incoming_scan(struct vic_message *m, struct taker *taker);
 /* Forget the message of a card that is put together. */
 void incoming_forget(struct inward *in);
 
-/* ---- greeted.c: has the card begun another stream? Then it is looked for. Needs in_lock. */
-bool incoming_greeted(struct vic_message *m, uint32_t src);
+/* ---- hello.c: has the card begun another stream? Then it is looked for. Needs in_lock. */
+bool incoming_restarted(struct vic_message *m, uint32_t src);
 
-/* ---- greeted.c, the rest: a card whose config is another */
+/* ---- hello.c, the rest: a card whose config is another */
 
 /* Say to a card with which config we are open, or not any more. */
 void greeting_publish(struct vic_message *m, uint32_t src, uint32_t epoch);

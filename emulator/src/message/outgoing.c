@@ -46,7 +46,7 @@ static int put_frame(struct vic_message *m, uint32_t dest, const struct frame *f
 /* The peer is open: known, or found out now. */
 static int connect(struct vic_message *m, uint32_t dest, uint64_t deadline_ns)
 {
-    struct pace pace = {.whole = {WAIT_OPEN, dest, 0}};
+    struct backoff backoff = {.whole = {WAIT_OPEN, dest, 0}};
     while (!credit_is_sure(m, dest)) {
         if (credit_look(m, dest) && m->out[dest].epoch != 0) {
             continue; /* if that answered a query of before, ask again */
@@ -54,7 +54,7 @@ static int connect(struct vic_message *m, uint32_t dest, uint64_t deadline_ns)
         incoming_serve(m);
         credit_tend_all(m);
         int status = greeting_look(m, dest);
-        status = status == VIC_OK ? pace_wait(m, &pace, deadline_ns) : status;
+        status = status == VIC_OK ? backoff_wait(m, &backoff, deadline_ns) : status;
         if (status != VIC_OK) {
             return status;
         }
@@ -66,7 +66,7 @@ static int wait_room(struct vic_message *m, uint32_t dest, uint32_t units, uint6
 {
     struct outward *out = &m->out[dest];
     uint32_t epoch = out->epoch, many = m->layout.units / 4;
-    struct pace pace = {.whole = {WAIT_RING, dest, 0}};
+    struct backoff backoff = {.whole = {WAIT_RING, dest, 0}};
     for (uint32_t look = 0;; look++) {
         uint32_t enough = look == 0 || look > PATIENT_LOOKS || units > many ? units : many;
         if (m->layout.units - (out->sent - out->taken) >= enough) {
@@ -83,7 +83,7 @@ static int wait_room(struct vic_message *m, uint32_t dest, uint32_t units, uint6
         }
         incoming_serve(m);
         credit_tend_all(m);
-        int status = pace_wait(m, &pace, deadline_ns);
+        int status = backoff_wait(m, &backoff, deadline_ns);
         if (status != VIC_OK) {
             return m->layout.units - (out->sent - out->taken) >= units ? VIC_OK : status;
         }

@@ -66,17 +66,17 @@ static int take_once(struct vic_message *m, struct taker *taker, bool everywhere
 
 static int wait_for_one(struct vic_message *m, struct taker *taker, uint64_t deadline_ns)
 {
-    struct pace pace = {.whole.kind = WAIT_MESSAGE};
+    struct backoff backoff = {.whole.kind = WAIT_MESSAGE};
     int status, reason = VIC_OK;
     atomic_fetch_add(&m->takers, 1);
     for (;;) {
-        pace_arm(m, &pace);
-        status = take_once(m, taker, pace.slice_ns >= LONG_NS, reason != VIC_OK);
+        backoff_arm(m, &backoff);
+        status = take_once(m, taker, backoff.slice_ns >= LONG_NS, reason != VIC_OK);
         if (status != VIC_ETIMEDOUT || reason != VIC_OK) {
             break;
         }
         credit_tend_all(m);
-        reason = pace_bell(m, &pace, deadline_ns);
+        reason = backoff_bell(m, &backoff, deadline_ns);
     }
     atomic_fetch_sub(&m->takers, 1);
     return status == VIC_ETIMEDOUT ? reason : status;
@@ -157,7 +157,7 @@ static bool is_received(struct vic_message *m, uint32_t dest, struct goal *goal,
 
 static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t deadline_ns)
 {
-    struct pace pace = {.whole = {WAIT_FLUSH, dest, 0}};
+    struct backoff backoff = {.whole = {WAIT_FLUSH, dest, 0}};
     struct goal goal = {false, 0, 0};
     int status = VIC_OK;
     while (!is_received(m, dest, &goal, lost)) {
@@ -166,7 +166,7 @@ static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t 
         }
         incoming_serve(m);
         credit_tend_all(m);
-        status = pace_wait(m, &pace, deadline_ns); /* what came before the end counts: once more */
+        status = backoff_wait(m, &backoff, deadline_ns); /* what came before the end counts: once more */
     }
     return VIC_OK;
 }

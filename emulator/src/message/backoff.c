@@ -34,7 +34,7 @@ static int under(struct vic_message *m, unsigned counter, uint64_t ns)
     return status == VIC_ETIMEDOUT ? VIC_OK : status;
 }
 
-static int wait_turn(struct vic_message *m, struct pace *pace, unsigned counter, uint64_t most_ns,
+static int wait_turn(struct vic_message *m, struct backoff *backoff, unsigned counter, uint64_t most_ns,
                      uint64_t deadline_ns)
 {
     if (atomic_load(&m->open) == 0) {
@@ -45,32 +45,32 @@ static int wait_turn(struct vic_message *m, struct pace *pace, unsigned counter,
         int status = under(m, m->activity[0], 0);
         return status != VIC_OK ? status : VIC_ETIMEDOUT;
     }
-    if (pace->turns++ < QUICK) {
+    if (backoff->turns++ < QUICK) {
         vic_relax(m->card);
         return VIC_OK;
     }
-    pace->slice_ns = pace->slice_ns == 0 ? SLICE_NS : 2 * pace->slice_ns;
-    pace->slice_ns = pace->slice_ns < most_ns ? pace->slice_ns : most_ns;
+    backoff->slice_ns = backoff->slice_ns == 0 ? SLICE_NS : 2 * backoff->slice_ns;
+    backoff->slice_ns = backoff->slice_ns < most_ns ? backoff->slice_ns : most_ns;
     uint64_t left = deadline_ns - now;
-    int outermost = wait_whole_begin(&pace->whole, now);
-    int status = under(m, counter, left < pace->slice_ns ? left : pace->slice_ns);
+    int outermost = wait_whole_begin(&backoff->whole, now);
+    int status = under(m, counter, left < backoff->slice_ns ? left : backoff->slice_ns);
     wait_whole_end(outermost);
     return status;
 }
 
-int pace_wait(struct vic_message *m, struct pace *pace, uint64_t deadline_ns)
+int backoff_wait(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns)
 {
-    return wait_turn(m, pace, m->activity[0], SLICE_MOST_NS, deadline_ns);
+    return wait_turn(m, backoff, m->activity[0], SLICE_MOST_NS, deadline_ns);
 }
 
-void pace_arm(struct vic_message *m, const struct pace *pace)
+void backoff_arm(struct vic_message *m, const struct backoff *backoff)
 {
-    if (pace->turns >= QUICK) {
+    if (backoff->turns >= QUICK) {
         vic_counter_set(m->card, m->bell, 1);
     }
 }
 
-int pace_bell(struct vic_message *m, struct pace *pace, uint64_t deadline_ns)
+int backoff_bell(struct vic_message *m, struct backoff *backoff, uint64_t deadline_ns)
 {
-    return wait_turn(m, pace, m->bell, BELL_MOST_NS, deadline_ns);
+    return wait_turn(m, backoff, m->bell, BELL_MOST_NS, deadline_ns);
 }
