@@ -127,7 +127,7 @@ int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *car
     }
     atomic_store(&c->open, 1);
     *client = c;
-    client_tell_all(c, 0);
+    client_send_all_due(c, 0);
     return VIC_OK;
 }
 
@@ -183,7 +183,7 @@ static void say_goodbye(struct vic_client *c)
             struct vic_envelope e = {.kind = VIC_UNBIND, .session = c->session};
             e.key = p->text;
             e.key_bytes = p->bytes;
-            if (p->stamp <= c->peers[to].told) {
+            if (p->stamp <= c->peers[to].sent_stamp) {
                 client_say(c, to, &e, 0);
             }
         }

@@ -45,23 +45,23 @@ struct subscription {
     struct subscription *next;
     uint32_t number, bridge;
     uint64_t credit;
-    bool told, ends; /* told: that it is, or that it ends */
+    bool sent, ends; /* sent: that it is, or that it ends */
     size_t bytes;
     char queue[];
 };
 
 /* Another card, or this one. */
 struct peer {
-    lock_t sending;   /* who tells it has this */
-    _Atomic uint64_t met;    /* its vic_peer_opens when telling began; set under `sending`, */
+    lock_t sending;   /* who sends to it has this */
+    _Atomic uint64_t met;    /* its vic_peer_opens when sending to it began; set under `sending`, */
     _Atomic uint64_t ends;   /* as is its vic_message_ends */
-    _Atomic uint32_t due;    /* there may be something to tell */
-    uint64_t patience_ns;    /* how long a send waits for room; under `sending` */
+    _Atomic uint32_t due;    /* there may be something to send */
+    uint64_t room_ns;    /* how long a send waits for room; under `sending` */
     /* under the client's lock: */
     struct entry *first, *last, *unsent; /* from `unsent` on: not sent since `met` */
     bool used;                           /* published to, without confirms */
     bool asked;                          /* for its patterns */
-    uint64_t told;                       /* our patterns, up to this stamp */
+    uint64_t sent_stamp;                 /* it has our patterns up to this stamp */
     uint64_t wants_session, wants_opens; /* whose patterns these are: */
     struct pattern *wants;
     uint32_t wants_count;
@@ -107,28 +107,28 @@ struct vic_client {
     struct vic_client_count count;
 };
 
-/* ---- turn.c: waiting */
+/* ---- progress.c: waiting */
 
-struct turn {
+struct progress {
     uint32_t turns;
     struct wait_whole whole;
 };
 
-/* The wait of a turn goes on in a call that is no turn; for wait_whole_end. */
-static inline int client_goes_on(struct turn *turn)
+/* The wait goes on in another call; for wait_whole_end. */
+static inline int client_continues(struct progress *progress)
 {
-    return turn->whole.since_ns != 0 && wait_whole_begin(&turn->whole, 0);
+    return progress->whole.since_ns != 0 && wait_whole_begin(&progress->whole, 0);
 }
 
-/* What another thread does between client_arm and the client_turn after it makes the turn end soon. */
-void client_arm(struct vic_client *c, const struct turn *turn);
+/* What another thread does between client_arm and the client_progress after it makes that end soon. */
+void client_arm(struct vic_client *c, const struct progress *progress);
 
 /* Receive something, or wait for who does. VIC_OK: look again. VIC_ENOSPC: what is received has to be taken; if messages of
  * ours are to be confirmed, only when something else comes before their confirms. Else a reason not to wait any longer, but to look once more. */
-int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns);
+int client_progress(struct vic_client *c, struct progress *progress, uint64_t deadline_ns);
 
 /* The same for who sends: waits if there is another thread that takes what is received, else VIC_ENOSPC. */
-int client_turn_sending(struct vic_client *c, struct turn *turn, uint64_t deadline_ns);
+int client_progress_sending(struct vic_client *c, struct progress *progress, uint64_t deadline_ns);
 
 /* ---- receivers.c */
 
@@ -145,15 +145,15 @@ int client_leave_sending(struct vic_client *c, int status);
 /* Something has changed: threads that wait shall look. */
 void client_ring(struct vic_client *c);
 
-/* ---- tell.c: subscriptions, patterns and messages for one card, in this order; again if it was opened anew */
+/* ---- outbox.c: subscriptions, patterns and messages for one card, in this order; again if it was opened anew */
 
-/* Until there is nothing more to tell, or `last` (or NULL) is sent. VIC_EBUSY: the card is not open.
+/* Send until nothing more is due, or `last` (or NULL) is sent. VIC_EBUSY: the card is not open.
  * VIC_ETIMEDOUT: no room now; `patient`: it may wait a little for it. Needs `sending`. */
-int client_tell(struct vic_client *c, uint32_t to, const struct entry *last, bool patient,
+int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last, bool patient,
                 uint64_t deadline_ns);
 
-/* Tell all cards what is due. Takes locks that are free. */
-void client_tell_all(struct vic_client *c, uint64_t deadline_ns);
+/* Send all cards what is due. Takes locks that are free. */
+void client_send_all_due(struct vic_client *c, uint64_t deadline_ns);
 
 /* The same, now and then. Waits call it. */
 void client_tend(struct vic_client *c, uint64_t deadline_ns);

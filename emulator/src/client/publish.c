@@ -79,17 +79,17 @@ static bool try_link(struct vic_client *c, struct entry *entry)
 
 static int enter_window(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
-    struct turn turn = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
+    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
     int reason = VIC_OK;
     for (;;) {
-        client_arm(c, &turn);
+        client_arm(c, &progress);
         if (try_link(c, entry)) {
             return VIC_OK;
         }
         if (reason != VIC_OK) {
             return reason;
         }
-        reason = client_turn_sending(c, &turn, deadline_ns);
+        reason = client_progress_sending(c, &progress, deadline_ns);
     }
 }
 
@@ -111,15 +111,15 @@ static bool is_away(struct vic_client *c, struct entry *entry, bool give_up, boo
 static int send_entry(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
     struct peer *peer = &c->peers[entry->peer];
-    struct turn turn = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
+    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
     int reason = VIC_OK;
     for (;;) {
         int status = VIC_ETIMEDOUT;
         bool ended, mine = lock_try(&peer->sending);
-        client_arm(c, &turn);
+        client_arm(c, &progress);
         if (mine) {
-            int outermost = client_goes_on(&turn);
-            status = client_tell(c, entry->peer, entry, true, deadline_ns);
+            int outermost = client_continues(&progress);
+            status = client_send_due(c, entry->peer, entry, true, deadline_ns);
             wait_whole_end(outermost);
             lock_give(&peer->sending);
         }
@@ -134,7 +134,7 @@ static int send_entry(struct vic_client *c, struct entry *entry, uint64_t deadli
         } else if (!mine && reason == VIC_OK && deadline_left(c->card, deadline_ns) > 0) {
             vic_relax(c->card); /* another thread is at it */
         } else if (reason == VIC_OK) {
-            reason = client_turn_sending(c, &turn, deadline_ns);
+            reason = client_progress_sending(c, &progress, deadline_ns);
         } else {
             vic_relax(c->card); /* another thread is just sending it */
         }
@@ -156,25 +156,25 @@ static int publish_kept(struct vic_client *c, struct entry *entry, uint64_t dead
 /* Without confirms. */
 static int publish_once(struct vic_client *c, struct entry *entry, uint64_t deadline_ns)
 {
-    struct turn turn = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
+    struct progress progress = {.whole = {WAIT_PUBLISH, entry->peer, 0}};
     int status = VIC_OK;
     lock_take(c->card, &c->lock);
     vic_envelope_put_word(entry->envelope + 16, ++c->id);
     lock_give(&c->lock);
-    uint64_t patience_ns = SLICE_NS, opens = 0;
+    uint64_t room_ns = SLICE_NS, opens = 0;
     while (status == VIC_OK) {
         status = vic_peer_opens(c->card, entry->peer, &opens);
         if (status == VIC_OK && opens % 2 != 0) {
-            uint64_t slice = deadline_slice(c->card, patience_ns, deadline_ns);
-            int outermost = client_goes_on(&turn);
+            uint64_t slice = deadline_slice(c->card, room_ns, deadline_ns);
+            int outermost = client_continues(&progress);
             status = vic_message_send(c->messages, entry->peer, entry->envelope, entry->bytes, slice);
             wait_whole_end(outermost);
-            patience_ns = patience_ns < SLICE_MOST_NS ? 2 * patience_ns : patience_ns;
+            room_ns = room_ns < SLICE_MOST_NS ? 2 * room_ns : room_ns;
             if (status != VIC_ETIMEDOUT) {
                 break;
             }
         }
-        status = client_turn_sending(c, &turn, deadline_ns);
+        status = client_progress_sending(c, &progress, deadline_ns);
     }
     if (status == VIC_OK) {
         struct peer *peer = &c->peers[entry->peer];
@@ -244,7 +244,7 @@ static bool is_used(struct vic_client *c, uint32_t to)
 /* The bridges have it; what other cards have not taken of our greetings is no matter. */
 static int flush_once(struct vic_client *c, uint64_t deadline_ns)
 {
-    struct turn turn = {.whole = {WAIT_CONFIRM, 0, 0}};
+    struct progress progress = {.whole = {WAIT_CONFIRM, 0, 0}};
     int status = VIC_OK, lost = VIC_OK;
     for (uint32_t to = 0; to < c->cards && status == VIC_OK;) {
         int taken = VIC_OK;
@@ -252,7 +252,7 @@ static int flush_once(struct vic_client *c, uint64_t deadline_ns)
             taken = vic_message_flush_to(c->messages, to, deadline_slice(c->card, SLICE_NS, deadline_ns));
         }
         if (taken == VIC_ETIMEDOUT) {
-            status = client_turn_sending(c, &turn, deadline_ns);
+            status = client_progress_sending(c, &progress, deadline_ns);
             continue;
         }
         lost = taken != VIC_OK ? taken : lost;
@@ -274,15 +274,15 @@ int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)
     lock_take(c->card, &c->lock);
     uint64_t id = c->id;
     lock_give(&c->lock);
-    struct turn turn = {.whole = {WAIT_CONFIRM, 0, 0}};
+    struct progress progress = {.whole = {WAIT_CONFIRM, 0, 0}};
     for (;;) {
-        client_arm(c, &turn);
+        client_arm(c, &progress);
         if (is_confirmed(c, id)) {
             return client_leave_sending(c, VIC_OK);
         }
         if (reason != VIC_OK) {
             return client_leave_sending(c, reason);
         }
-        reason = client_turn_sending(c, &turn, deadline_ns);
+        reason = client_progress_sending(c, &progress, deadline_ns);
     }
 }

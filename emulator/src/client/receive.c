@@ -112,16 +112,16 @@ int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t tim
     }
     client_be_receiver(c);
     uint64_t deadline_ns = deadline_after(c->card, timeout_ns);
-    struct turn turn = {.whole.kind = WAIT_RECV};
+    struct progress progress = {.whole.kind = WAIT_RECV};
     for (;;) {
-        client_arm(c, &turn);
+        client_arm(c, &progress);
         if (take(c, delivery)) {
             return client_leave(c, VIC_OK);
         }
         if (reason != VIC_OK) {
             return client_leave(c, reason);
         }
-        reason = client_turn(c, &turn, deadline_ns);
+        reason = client_progress(c, &progress, deadline_ns);
         reason = reason == VIC_ENOSPC ? VIC_OK : reason; /* another thread took it all */
     }
 }
@@ -143,20 +143,20 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
                   uint64_t deadline_ns)
 {
     enum { SLICE_NS = 10 * 1000 * 1000 };
-    struct turn turn = {.whole = {WAIT_ACK, delivery->src, 0}};
+    struct progress progress = {.whole = {WAIT_ACK, delivery->src, 0}};
     for (;;) {
         uint64_t opens;
         int status = vic_peer_opens(c->card, delivery->src, &opens);
         if (status != VIC_OK || opens != delivery->token[2]) {
             return status;
         }
-        int outermost = client_goes_on(&turn);
+        int outermost = client_continues(&progress);
         status = client_say(c, delivery->src, e, deadline_slice(c->card, SLICE_NS, deadline_ns));
         wait_whole_end(outermost);
         if (status != VIC_ETIMEDOUT || deadline_left(c->card, deadline_ns) == 0) {
             return status;
         }
-        status = client_turn(c, &turn, deadline_after(c->card, deadline_slice(c->card, SLICE_NS, deadline_ns)));
+        status = client_progress(c, &progress, deadline_after(c->card, deadline_slice(c->card, SLICE_NS, deadline_ns)));
         if (status != VIC_OK && status != VIC_ETIMEDOUT && status != VIC_ENOSPC) {
             return status;
         }

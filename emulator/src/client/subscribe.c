@@ -21,7 +21,7 @@ static void tell_now(struct vic_client *c, uint32_t bridge)
     struct peer *peer = &c->peers[bridge];
     atomic_store(&peer->due, 1);
     if (lock_try(&peer->sending)) {
-        client_tell(c, bridge, NULL, false, 0);
+        client_send_due(c, bridge, NULL, false, 0);
         lock_give(&peer->sending);
     }
 }
@@ -71,7 +71,7 @@ int vic_client_unsubscribe(vic_client_t *c, uint32_t subscription)
     for (struct subscription *s = c->subscriptions; s != NULL; s = s->next) {
         if (s->number == subscription && !s->ends) {
             s->ends = true;
-            s->told = false;
+            s->sent = false;
             bridge = s->bridge;
             status = VIC_OK;
         }

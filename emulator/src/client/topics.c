@@ -55,7 +55,7 @@ int client_wants(struct vic_client *c, uint32_t src, const struct vic_envelope *
     }
     peer->wants_opens = opens;
     if ((e->flags & VIC_ASK) != 0) {
-        peer->told = 0;
+        peer->sent_stamp = 0;
         atomic_store(&peer->due, 1);
         atomic_store(&c->tend_ns, 0);
         return VIC_OK;
@@ -85,10 +85,10 @@ bool client_has_bound(const struct pattern *patterns, const struct vic_envelope 
 
 void client_forget_patterns(struct vic_client *c)
 {
-    uint64_t all = UINT64_MAX; /* every card that we have told anything knows so much */
+    uint64_t all = UINT64_MAX; /* every card that we have sent anything knows so much */
     for (uint32_t to = 0; to < c->cards; to++) {
         const struct peer *peer = &c->peers[to];
-        all = peer->asked && peer->told < all ? peer->told : all;
+        all = peer->asked && peer->sent_stamp < all ? peer->sent_stamp : all;
     }
     for (struct pattern **at = &c->patterns; *at != NULL;) {
         if (!(*at)->bound && (*at)->stamp <= all) {
@@ -123,7 +123,7 @@ static int change(struct vic_client *c, const char *text, size_t bytes, bool bin
     return VIC_OK;
 }
 
-static int change_and_tell(struct vic_client *c, const char *text, bool binds)
+static int change_and_send(struct vic_client *c, const char *text, bool binds)
 {
     int status = client_enter(c);
     if (status != VIC_OK) {
@@ -137,19 +137,19 @@ static int change_and_tell(struct vic_client *c, const char *text, bool binds)
     status = change(c, text, bytes, binds);
     lock_give(&c->lock);
     if (status == VIC_OK) {
-        client_tell_all(c, 0);
+        client_send_all_due(c, 0);
     }
     return client_leave(c, status);
 }
 
 int vic_client_bind(vic_client_t *c, const char *pattern)
 {
-    return change_and_tell(c, pattern, true);
+    return change_and_send(c, pattern, true);
 }
 
 int vic_client_unbind(vic_client_t *c, const char *pattern)
 {
-    return change_and_tell(c, pattern, false);
+    return change_and_send(c, pattern, false);
 }
 
 /* ---- messages */
@@ -182,11 +182,11 @@ static bool is_wanted(struct vic_client *c, uint32_t to, const struct vic_envelo
 static int send_to(struct vic_client *c, uint32_t to, const struct vic_envelope *e, const void *data,
                    size_t bytes, uint32_t *sent, uint64_t deadline_ns)
 {
-    struct turn turn = {.whole = {WAIT_RING, to, 0}};
+    struct progress progress = {.whole = {WAIT_RING, to, 0}};
     int status = VIC_OK;
     uint64_t slice = SLICE_NS;
     while (status == VIC_OK && is_wanted(c, to, e)) {
-        int outermost = client_goes_on(&turn);
+        int outermost = client_continues(&progress);
         status = vic_message_send(c->messages, to, data, bytes, deadline_slice(c->card, slice, deadline_ns));
         wait_whole_end(outermost);
         slice = slice < SLICE_MOST_NS ? 2 * slice : slice;
@@ -195,7 +195,7 @@ static int send_to(struct vic_client *c, uint32_t to, const struct vic_envelope 
             return VIC_OK;
         }
         if (status == VIC_ETIMEDOUT) {
-            status = client_turn_sending(c, &turn, deadline_ns);
+            status = client_progress_sending(c, &progress, deadline_ns);
         }
     }
     return status;

@@ -1,4 +1,4 @@
-/* What a card is told: our subscriptions, patterns and messages. All of it again when it was opened anew. */
+/* What is to be sent to a card: our subscriptions, patterns and messages; all of it again when it was opened anew. */
 #include <stdlib.h>
 
 #include "client.h"
@@ -6,11 +6,11 @@
 enum {
     TEND_NS = 10 * 1000 * 1000,
     SHORT = 1024,                      /* bytes that go in one piece: there is room or not */
-    PATIENCE_NS = 3 * 1000 * 1000,     /* of a send; a long message that did not get through gets more */
-    PATIENCE_MOST_NS = 1 * 1000 * 1000 * 1000
+    ROOM_NS = 3 * 1000 * 1000,     /* of a send; a long message that did not get through gets more */
+    ROOM_MOST_NS = 1 * 1000 * 1000 * 1000
 };
 
-/* One thing to tell. */
+/* One thing to send. */
 struct errand {
     struct vic_envelope e;
     struct entry *entry; /* a message of ours, or: */
@@ -29,7 +29,7 @@ static void set_key(struct errand *errand, const char *text, size_t bytes)
 static bool find_subscription(struct vic_client *c, uint32_t to, struct errand *errand)
 {
     for (struct subscription *s = c->subscriptions; s != NULL; s = s->next) {
-        if (s->bridge == to && !s->told) {
+        if (s->bridge == to && !s->sent) {
             unsigned kind = s->ends ? VIC_UNSUBSCRIBE : VIC_SUBSCRIBE;
             errand->e = (struct vic_envelope){.kind = kind, .id = s->number};
             set_key(errand, s->queue, s->bytes);
@@ -46,7 +46,7 @@ static bool find_pattern(struct vic_client *c, uint32_t to, struct errand *erran
 {
     const struct pattern *oldest = NULL;
     for (const struct pattern *p = c->patterns; p != NULL; p = p->next) {
-        if (p->stamp > c->peers[to].told && (oldest == NULL || p->stamp < oldest->stamp)) {
+        if (p->stamp > c->peers[to].sent_stamp && (oldest == NULL || p->stamp < oldest->stamp)) {
             oldest = p;
         }
     }
@@ -80,7 +80,7 @@ static bool find_errand(struct vic_client *c, uint32_t to, struct errand *errand
     return found;
 }
 
-static void subscription_is_told(struct vic_client *c, const struct vic_envelope *e)
+static void subscription_is_sent(struct vic_client *c, const struct vic_envelope *e)
 {
     struct subscription *s = c->subscriptions;
     while (s != NULL && s->number != e->id) {
@@ -89,7 +89,7 @@ static void subscription_is_told(struct vic_client *c, const struct vic_envelope
     if (s != NULL && e->kind == VIC_UNSUBSCRIBE) {
         client_end_subscription(c, s->number);
     } else if (s != NULL) {
-        s->told = !s->ends;
+        s->sent = !s->ends;
     }
 }
 
@@ -104,12 +104,12 @@ static void errand_is_done(struct vic_client *c, uint32_t to, const struct erran
             peer->unsent = errand->entry->next;
         }
     } else if (errand->stamp != 0) {
-        peer->told = errand->stamp;
+        peer->sent_stamp = errand->stamp;
         client_forget_patterns(c);
     } else if (errand->e.kind == VIC_BIND) {
         peer->asked = true;
     } else {
-        subscription_is_told(c, &errand->e);
+        subscription_is_sent(c, &errand->e);
     }
     lock_give(&c->lock);
 }
@@ -140,14 +140,14 @@ static void begin_anew(struct vic_client *c, uint32_t to, uint64_t opens, uint64
             free(s);
             continue;
         }
-        s->told = s->told && s->bridge != to;
+        s->sent = s->sent && s->bridge != to;
         at = &s->next;
     }
     peer->asked = false;
-    peer->told = 0;
+    peer->sent_stamp = 0;
     peer->unsent = peer->first;
     lock_give(&c->lock);
-    peer->patience_ns = PATIENCE_NS;
+    peer->room_ns = ROOM_NS;
     atomic_store(&peer->met, opens);
     atomic_store(&peer->ends, ends);
 }
@@ -166,7 +166,7 @@ static int run_errand(struct vic_client *c, uint32_t to, const struct errand *er
     struct peer *peer = &c->peers[to];
     bool is_long = errand->entry != NULL && errand->entry->bytes > SHORT;
     bool waits = is_long || (patient && to != c->me); /* for itself nobody would make room meanwhile */
-    uint64_t timeout_ns = waits ? deadline_slice(c->card, peer->patience_ns, deadline_ns) : 0;
+    uint64_t timeout_ns = waits ? deadline_slice(c->card, peer->room_ns, deadline_ns) : 0;
     int status;
     if (errand->entry != NULL) {
         status = vic_message_send(c->messages, to, errand->entry->envelope, errand->entry->bytes, timeout_ns);
@@ -174,14 +174,14 @@ static int run_errand(struct vic_client *c, uint32_t to, const struct errand *er
         status = client_say(c, to, &errand->e, timeout_ns);
     }
     if (status != VIC_ETIMEDOUT) {
-        peer->patience_ns = PATIENCE_NS;
-    } else if (is_long && peer->patience_ns < PATIENCE_MOST_NS) {
-        peer->patience_ns *= 2;
+        peer->room_ns = ROOM_NS;
+    } else if (is_long && peer->room_ns < ROOM_MOST_NS) {
+        peer->room_ns *= 2;
     }
     return status;
 }
 
-int client_tell(struct vic_client *c, uint32_t to, const struct entry *last, bool patient,
+int client_send_due(struct vic_client *c, uint32_t to, const struct entry *last, bool patient,
                 uint64_t deadline_ns)
 {
     struct errand errand;
@@ -222,7 +222,7 @@ int client_say(struct vic_client *c, uint32_t to, const struct vic_envelope *e, 
     return vic_message_send(c->messages, to, room, bytes, timeout_ns);
 }
 
-void client_tell_all(struct vic_client *c, uint64_t deadline_ns)
+void client_send_all_due(struct vic_client *c, uint64_t deadline_ns)
 {
     for (uint32_t to = 0; to < c->cards; to++) {
         struct peer *peer = &c->peers[to];
@@ -232,7 +232,7 @@ void client_tell_all(struct vic_client *c, uint64_t deadline_ns)
             continue;
         }
         atomic_store(&peer->due, 0);
-        if (client_tell(c, to, NULL, false, deadline_ns) != VIC_OK) {
+        if (client_send_due(c, to, NULL, false, deadline_ns) != VIC_OK) {
             atomic_store(&peer->due, 1);
         }
         lock_give(&peer->sending);
@@ -243,6 +243,6 @@ void client_tend(struct vic_client *c, uint64_t deadline_ns)
 {
     uint64_t due = atomic_load_explicit(&c->tend_ns, memory_order_relaxed), now = vic_time_ns(c->card);
     if (now >= due && atomic_compare_exchange_strong(&c->tend_ns, &due, now + TEND_NS)) {
-        client_tell_all(c, deadline_ns);
+        client_send_all_due(c, deadline_ns);
     }
 }

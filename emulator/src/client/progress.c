@@ -15,17 +15,17 @@ void client_ring(struct vic_client *c)
     }
 }
 
-void client_arm(struct vic_client *c, const struct turn *turn)
+void client_arm(struct vic_client *c, const struct progress *progress)
 {
-    if (turn->turns >= QUICK) {
+    if (progress->turns >= QUICK) {
         vic_counter_set(c->card, c->wake, 1);
     }
 }
 
-static int wait_for_receiver(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+static int wait_for_receiver(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
     uint64_t slice = deadline_slice(c->card, NUDGE_NS, deadline_ns);
-    if (turn->turns++ < QUICK && slice > 0) {
+    if (progress->turns++ < QUICK && slice > 0) {
         vic_relax(c->card);
         return VIC_OK;
     }
@@ -55,19 +55,19 @@ static uint32_t who_confirms(struct vic_client *c, uint32_t from)
 }
 
 /* The inbox is full, and confirms may be behind what others send. */
-static int receive_confirms(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+static int receive_confirms(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
-    bool waits = turn->whole.kind == WAIT_PUBLISH || turn->whole.kind == WAIT_CONFIRM;
-    uint32_t from = waits ? who_confirms(c, turn->turns++ % c->cards) : UINT32_MAX;
+    bool waits = progress->whole.kind == WAIT_PUBLISH || progress->whole.kind == WAIT_CONFIRM;
+    uint32_t from = waits ? who_confirms(c, progress->turns++ % c->cards) : UINT32_MAX;
     uint64_t slice = deadline_slice(c->card, NUDGE_NS, deadline_ns);
     int status = from != UINT32_MAX ? client_receive_confirms(c, from, slice) : VIC_ENOSPC;
     return status == VIC_ENOSPC ? fail_full(c) : status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
 }
 
-static int receive_for_all(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+static int receive_for_all(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
     if (client_inbox_full(c)) {
-        return receive_confirms(c, turn, deadline_ns);
+        return receive_confirms(c, progress, deadline_ns);
     }
     uint64_t slice = deadline_slice(c->card, SLICE_NS, deadline_ns);
     int status = client_receive(c, slice);
@@ -78,19 +78,19 @@ static int receive_for_all(struct vic_client *c, struct turn *turn, uint64_t dea
     return status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
 }
 
-int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+int client_progress(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
     if (atomic_load(&c->open) == 0) {
         return VIC_ECLOSED;
     }
-    int status, outermost = wait_whole_begin(&turn->whole, vic_time_ns(c->card));
+    int status, outermost = wait_whole_begin(&progress->whole, vic_time_ns(c->card));
     client_tend(c, deadline_ns);
     if (lock_try(&c->receiving)) {
-        status = receive_for_all(c, turn, deadline_ns);
+        status = receive_for_all(c, progress, deadline_ns);
         lock_give(&c->receiving);
         client_ring(c);
     } else {
-        status = wait_for_receiver(c, turn, deadline_ns);
+        status = wait_for_receiver(c, progress, deadline_ns);
         if (status == VIC_OK && deadline_left(c->card, deadline_ns) == 0) {
             status = VIC_ETIMEDOUT;
         }
@@ -100,9 +100,9 @@ int client_turn(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
 }
 
 /* Others make room, unless there are none, or all of them are sending, too: each would wait for the others. */
-int client_turn_sending(struct vic_client *c, struct turn *turn, uint64_t deadline_ns)
+int client_progress_sending(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
-    int status = client_turn(c, turn, deadline_ns);
+    int status = client_progress(c, progress, deadline_ns);
     if (status != VIC_ENOSPC || !client_others_receive(c)) {
         return status;
     }
