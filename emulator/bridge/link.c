@@ -45,8 +45,8 @@ void link_guard(struct link *link)
 /* The thread of the link is going to call rabbitmq-c. */
 static void expect_back(struct link *link, uint64_t more_ns)
 {
-    uint64_t patience_ns = 2 * link->heartbeat_s * SECOND_NS;
-    atomic_store(&link->overdue_ns, patience_ns != 0 ? now_ns() + patience_ns + more_ns : 0);
+    uint64_t silence_ns = 2 * link->heartbeat_s * SECOND_NS;
+    atomic_store(&link->overdue_ns, silence_ns != 0 ? now_ns() + silence_ns + more_ns : 0);
 }
 
 void link_forget(struct link *link)

@@ -71,7 +71,7 @@ void link_cork(struct link *link, bool on);
  * or time has passed. Heartbeats. */
 enum fault link_wait(struct link *link, int wake, bool send, uint64_t timeout_ns);
 
-/* ---- patience.c: connecting until it works */
+/* ---- reconnect.c: connecting until it works */
 
 struct attempt {
     struct bridge *bridge;

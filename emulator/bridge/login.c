@@ -12,7 +12,7 @@
 #include "link.h"
 
 enum { FRAME_MOST = 131072, CHANNELS_MOST = 0, TABLE_MOST = 8 };
-static const struct timeval patience = {10, 0}; /* for a connection, a login, an answer */
+static const struct timeval answer_timeout = {10, 0}; /* for a connection, a login, an answer */
 
 enum fault link_status(struct link *link, int status, const char *doing)
 {
@@ -178,7 +178,7 @@ static enum fault open_socket(struct link *link)
         return FAULT_REFUSED;
     }
     errno = 0;
-    int status = amqp_socket_open_noblock(socket, url->host, url->port, &patience);
+    int status = amqp_socket_open_noblock(socket, url->host, url->port, &answer_timeout);
     if (status != AMQP_STATUS_OK) {
         return link_status(link, status, "connecting");
     }
@@ -197,8 +197,8 @@ enum fault link_open(struct link *link)
         snprintf(link->why, sizeof link->why, "no memory for a connection");
         return FAULT_DOWN;
     }
-    amqp_set_handshake_timeout(link->state, &patience);
-    amqp_set_rpc_timeout(link->state, &patience);
+    amqp_set_handshake_timeout(link->state, &answer_timeout);
+    amqp_set_rpc_timeout(link->state, &answer_timeout);
     enum fault fault = open_socket(link);
     fault = fault == FAULT_NONE ? login(link) : fault;
     link->heard_ns = link->said_ns = now_ns();

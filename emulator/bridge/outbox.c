@@ -43,7 +43,7 @@ static void frame_head(unsigned char *at, unsigned char type, amqp_channel_t cha
 }
 
 /* The broker takes nothing for so long that it is dead: heartbeats would have said so. */
-static int patience_ms(const struct link *link)
+static int stall_ms(const struct link *link)
 {
     return link->heartbeat_s == 0 ? -1 : (int)(2000 * link->heartbeat_s); /* AMQP has 16 bits for it */
 }
@@ -55,7 +55,7 @@ static int send_all(struct link *link, struct iovec *part, size_t parts)
         ssize_t sent = sendmsg(link->fd, &message, MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN) {
             struct pollfd room = {link->fd, POLLOUT, 0};
-            if (poll(&room, 1, patience_ms(link)) == 0) {
+            if (poll(&room, 1, stall_ms(link)) == 0) {
                 return AMQP_STATUS_TIMEOUT;
             }
         } else if (sent < 0 && errno != EINTR) {

@@ -11,7 +11,7 @@
 
 #include "launcher.h"
 
-static const uint64_t UNSAID_NS = 10 * 1000 * 1000; /* is worth a word */
+static const uint64_t UNSTATED_NS = 10 * 1000 * 1000; /* is worth a word */
 
 bool timed_make(struct launch *launch)
 {
@@ -76,15 +76,15 @@ bool timed_start(struct launch *launch)
 }
 
 /* What model time does not know of. */
-static void say_unsaid(const struct launch *launch)
+static void say_unstated(const struct launch *launch)
 {
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
         const struct timed_card *card = timed_card_of(launch->job, i);
-        if (card->unsaid_ns >= UNSAID_NS) {
+        if (card->unstated_ns >= UNSTATED_NS) {
             fprintf(stderr,
                     "vicrun: timed: card %u computed for %.1f ms between its calls without saying so: model "
                     "time does not know of it (vic_compute_ns)\n",
-                    i, (double)card->unsaid_ns / 1e6);
+                    i, (double)card->unstated_ns / 1e6);
         }
         if (card->lost_threads > 0) {
             fprintf(stderr,
@@ -102,7 +102,7 @@ void timed_finish(struct launch *launch)
         return;
     }
     bool deadlock = coordinator_finish(all);
-    say_unsaid(launch);
+    say_unstated(launch);
     if (launch->job->config.stats || job_asked("VIC_INFO")) {
         coordinator_report(all, stderr);
     }

@@ -23,13 +23,13 @@
 
 struct transfer; /* dma.h */
 
-#define CLOSE_PATIENCE_NS UINT64_C(10000000000)
+#define CLOSE_TIMEOUT_NS UINT64_C(10000000000)
 
 struct provider {
     const char *name;
 
     /* Set up what the provider needs for this card (card->own), VIC_OK or VIC_ESYS; take it down again. close
-     * delivers what is still held, VIC_OK, or gives that up after CLOSE_PATIENCE_NS without any of it getting anywhere,
+     * delivers what is still pending, VIC_OK, or gives that up after CLOSE_TIMEOUT_NS without any of it getting anywhere,
      * VIC_ETIMEDOUT, and says so on stderr. Other threads may still be in a call of this card: what they use must stay
      * valid until dispose, which is called when nobody has known the handle for long. */
     int (*open)(vic_t *card);

@@ -66,11 +66,11 @@ static int send_words(struct vic_team *team, const struct step *step)
 /* VIC_OK: look again at the counter. */
 static int look_if_due(struct vic_team *team, uint64_t now)
 {
-    if (now < team->look_ns || team->patience_ns == VIC_FOREVER) {
+    if (now < team->look_ns || team->interval_ns == VIC_FOREVER) {
         return VIC_OK;
     }
-    team->patience_ns = team->patience_ns < LONGEST_LOOK_NS ? 2 * team->patience_ns : VIC_FOREVER;
-    team->look_ns = team->patience_ns != VIC_FOREVER ? now + team->patience_ns : VIC_FOREVER;
+    team->interval_ns = team->interval_ns < LONGEST_LOOK_NS ? 2 * team->interval_ns : VIC_FOREVER;
+    team->look_ns = team->interval_ns != VIC_FOREVER ? now + team->interval_ns : VIC_FOREVER;
     return team_look(team);
 }
 
@@ -109,7 +109,7 @@ static int begin_step(struct vic_team *team, const struct step *step)
     }
     if (status == VIC_OK) {
         team->sent = true;
-        team->patience_ns = LOOK_NS;
+        team->interval_ns = LOOK_NS;
         team->look_ns = vic_time_ns(team->card) + LOOK_NS;
         team_publish(team, team->step + 1, false);
     }

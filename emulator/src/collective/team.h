@@ -56,7 +56,7 @@ struct vic_team {
     unsigned half;     /* of the chunk, if it takes two steps, */
     bool sent;         /* the packets of the step have left */
     uint32_t step;     /* steps that are finished, modulo 2^32 */
-    uint64_t look_ns, patience_ns; /* when to look after the others, after how much time again */
+    uint64_t look_ns, interval_ns; /* when to look after the others, after how much time again */
     int broken;        /* VIC_OK, or what all calls say */
 };
 

@@ -1,6 +1,6 @@
 /* Waiting for any of several counters, or for words in the FIFO. */
 #include "functional.h"
-#include "held.h"
+#include "pending.h"
 
 struct any {
     struct vic *card;
@@ -56,8 +56,8 @@ static bool is_any(void *what)
 int functional_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns)
 {
     struct any any = {.card = card, .counters = counters, .fifo_min = fifo_min};
-    struct wait wait = {.bell = &card->me->arrival, .ready = is_any, .what = &any, .progress = held_progress,
-                        .coming = held_coming, .kind = WAIT_COUNTERS, .counters = counters, .words = fifo_min};
+    struct wait wait = {.bell = &card->me->arrival, .ready = is_any, .what = &any, .progress = pending_progress,
+                        .coming = pending_coming, .kind = WAIT_COUNTERS, .counters = counters, .words = fifo_min};
     int status = wait_for(card, &wait, timeout_ns);
     *ready = status == VIC_OK ? any.ready : 0;
     return status;

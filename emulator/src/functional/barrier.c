@@ -2,7 +2,7 @@
  * starts the next; who gives up takes its part back, unless the generation was complete meanwhile. */
 #include "claims.h"
 #include "functional.h"
-#include "held.h"
+#include "pending.h"
 #include "race.h"
 
 struct visit {
@@ -67,8 +67,8 @@ static int cross(struct vic *card, uint64_t timeout_ns)
         bell_ring(released);
         return VIC_OK;
     }
-    struct wait wait = {.bell = released, .ready = is_complete, .what = &visit, .progress = held_progress,
-                        .coming = held_coming, .hopeless = somebody_is_gone, .undo = go,
+    struct wait wait = {.bell = released, .ready = is_complete, .what = &visit, .progress = pending_progress,
+                        .coming = pending_coming, .hopeless = somebody_is_gone, .undo = go,
                         .kind = WAIT_BARRIER};
     int status = wait_for(card, &wait, timeout_ns);
     race_point(1, 300000);
@@ -84,8 +84,8 @@ static bool is_my_turn(void *what)
 int functional_barrier(struct vic *card, uint64_t timeout_ns)
 {
     uint64_t start = card->ops->time_ns(card);
-    struct wait turn = {.bell = &card->me->arrival, .ready = is_my_turn, .what = card, .progress = held_progress,
-                        .coming = held_coming, .kind = WAIT_BARRIER};
+    struct wait turn = {.bell = &card->me->arrival, .ready = is_my_turn, .what = card, .progress = pending_progress,
+                        .coming = pending_coming, .kind = WAIT_BARRIER};
     int status = wait_for(card, &turn, timeout_ns);
     if (status != VIC_OK) {
         return status;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "functional.h"
-#include "held.h"
+#include "pending.h"
 
 enum { SLICE_NS = 100 * 1000 * 1000 }; /* after which to look whether the launcher lives, though no bell rings */
 
@@ -46,7 +46,7 @@ static void *write_always(void *what)
     struct vic *card = what;
     struct events *events = &functional_of(card)->events;
     struct bell *bell = &card->me->arrival;
-    const struct wait any = {.bell = bell, .progress = held_progress, .coming = held_coming};
+    const struct wait any = {.bell = bell, .progress = pending_progress, .coming = pending_coming};
     uint32_t before = atomic_load(&bell->rung) - 1;
     for (;;) {
         uint32_t seen = bell_enter(bell);

@@ -4,7 +4,7 @@
 #include "chance.h"
 #include "claims.h"
 #include "functional.h"
-#include "held.h"
+#include "pending.h"
 
 static uint64_t room(struct vic *card, uint32_t dest, uint64_t tail, uint64_t wanted)
 {
@@ -113,7 +113,7 @@ int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns)
 {
     struct target to = {card, dest};
     struct wait wait = {.bell = &card->job->card[dest].space, .ready = has_room, .what = &to,
-                        .progress = held_progress, .coming = held_coming, .hopeless = reader_is_gone,
+                        .progress = pending_progress, .coming = pending_coming, .hopeless = reader_is_gone,
                         .kind = WAIT_ROOM, .dest = dest};
     return wait_for(card, &wait, timeout_ns);
 }
@@ -156,7 +156,7 @@ static size_t take(struct vic *card, uint64_t *words, size_t min, size_t max)
 
 int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n)
 {
-    held_progress(card);
+    pending_progress(card);
     *n = functional_chance(card, card->job->config.extra_polls) ? 0 : take(card, words, 1, max);
     return *n == 0 && job_known_orphaned(card->job) ? VIC_ECLOSED : VIC_OK;
 }
@@ -210,8 +210,8 @@ int functional_fifo_wait(struct vic *card, uint64_t *words, size_t min, size_t m
         return functional_fifo_poll(card, words, max, n);
     }
     struct reader reader = {card, words, min, max, 0};
-    struct wait wait = {.bell = &card->me->arrival, .ready = has_taken, .what = &reader, .progress = held_progress,
-                        .coming = held_coming, .kind = WAIT_COUNTERS, .words = min};
+    struct wait wait = {.bell = &card->me->arrival, .ready = has_taken, .what = &reader, .progress = pending_progress,
+                        .coming = pending_coming, .kind = WAIT_COUNTERS, .words = min};
     int status = wait_for(card, &wait, timeout_ns);
     *n = status == VIC_OK ? reader.count : 0;
     return status;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "chance.h"
-#include "held.h"
+#include "pending.h"
 
 enum { RELAX_YIELDS = 200, RELAX_SLEEP_NS = 100 * 1000 };
 
@@ -21,7 +21,7 @@ bool functional_chance(struct vic *card, double probability)
 
 static void dispose(struct vic *card)
 {
-    held_dispose(card);
+    pending_dispose(card);
     events_dispose(&functional_of(card)->events);
     free(card->own);
     card->own = NULL;
@@ -34,7 +34,7 @@ static int open_card(struct vic *card)
         return VIC_ESYS;
     }
     card->own = own;
-    if (held_open(card) != VIC_OK) {
+    if (pending_open(card) != VIC_OK) {
         free(own);
         return VIC_ESYS;
     }
@@ -44,7 +44,7 @@ static int open_card(struct vic *card)
 
 static int close_card(struct vic *card)
 {
-    int status = held_close(card);
+    int status = pending_close(card);
     events_close(card);
     return status;
 }
@@ -70,7 +70,7 @@ static int compute(struct vic *card, uint64_t ns)
  * something that rings no bell. */
 static void relax(struct vic *card)
 {
-    held_progress(card);
+    pending_progress(card);
     job_orphaned(card->job); /* the next look says so, if it is */
     _Atomic uint32_t *relaxes = &functional_of(card)->relaxes;
     uint32_t before = atomic_fetch_add_explicit(relaxes, 1, memory_order_relaxed);
@@ -87,21 +87,21 @@ static void relax(struct vic *card)
 
 static int write_words(struct vic *card, vic_addr_t addr, const uint64_t *words, size_t n)
 {
-    held_progress(card);
+    pending_progress(card);
     words_store(&card->sram[addr], words, n);
     return VIC_OK;
 }
 
 static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t n)
 {
-    held_progress(card);
+    pending_progress(card);
     words_load(words, &card->sram[addr], n);
     return VIC_OK;
 }
 
 static int counter_set(struct vic *card, unsigned counter, int64_t n)
 {
-    held_progress(card);
+    pending_progress(card);
     atomic_exchange(&card->me->counter[counter].value, n);
     bell_ring(&card->me->arrival);
     return __builtin_expect(card->check, 0) ? tally_check(card, card->number, counter) : VIC_OK;
@@ -109,7 +109,7 @@ static int counter_set(struct vic *card, unsigned counter, int64_t n)
 
 static int counter_get(struct vic *card, unsigned counter, int64_t *n)
 {
-    held_progress(card);
+    pending_progress(card);
     int64_t value = atomic_load(&card->me->counter[counter].value);
     if (value == 0) {
         /* the fault extra-polls: complete, but this look does not show it */
@@ -140,7 +140,7 @@ static int counter_wait(struct vic *card, unsigned counter, uint64_t timeout_ns)
 {
     struct awaited awaited = {card, counter};
     struct wait wait = {.bell = &card->me->arrival, .ready = reads_zero, .what = &awaited,
-                        .progress = held_progress, .coming = held_coming,
+                        .progress = pending_progress, .coming = pending_coming,
                         .kind = WAIT_COUNTERS, .counters = UINT64_C(1) << counter};
     return wait_for(card, &wait, timeout_ns);
 }

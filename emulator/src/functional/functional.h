@@ -3,7 +3,7 @@
  * A sender stores straight into the SRAM of the target, with relaxed 64-bit atomics, then counts the target's
  * counter down, once per call and counter, and rings the target's bell if somebody sleeps under it. Only the
  * surprise FIFO is a queue. A query is answered by the sender of the query. There is no progress thread: one
- * is started only when packets have to be held (held.c), for --reorder or for a transfer that a full
+ * is started only when packets have to be held back (pending.c), for --reorder or for a transfer that a full
  * FIFO stopped.
  */
 #ifndef VIC_FUNCTIONAL_H
@@ -15,12 +15,12 @@
 #include "wait.h"
 #include "watch.h"
 
-struct held;
+struct pending;
 
 struct functional {
-    struct held *held;
+    struct pending *pending;
     struct events events;
-    _Atomic size_t held_count;   /* packets */
+    _Atomic size_t pending_count;   /* packets */
     _Atomic uint64_t draws;      /* of functional_chance */
     _Atomic uint64_t fifo_words; /* sent under the fault fifo-drop */
     _Atomic uint32_t relaxes;    /* vic_relax in a row that found nothing */

@@ -1,7 +1,7 @@
 /* Vectors of packets, puts and transfers. */
 #include "claims.h"
 #include "functional.h"
-#include "held.h"
+#include "pending.h"
 
 enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
 
@@ -73,9 +73,9 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
 static int send_checked(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
 {
     if (__builtin_expect(card->job->config.reorder != 0, 0)) {
-        return held_keep(card, headers, payloads, n, NULL, true);
+        return pending_add(card, headers, payloads, n, NULL, true);
     }
-    held_progress(card);
+    pending_progress(card);
     for (size_t sent = 0;;) {
         int status;
         uint32_t full;
@@ -138,7 +138,7 @@ static int put_packets(struct vic *card, uint32_t dest, vic_addr_t addr, const u
         for (size_t j = 0; j < count; j++) {
             headers[j] = vic_header(dest, VIC_WRITE, addr + (vic_addr_t)(i + j), counter);
         }
-        status = held_keep(card, headers, words + i, count, NULL, true);
+        status = pending_add(card, headers, words + i, count, NULL, true);
     }
     return status;
 }
@@ -149,7 +149,7 @@ int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint6
     if (__builtin_expect(card->job->config.reorder != 0, 0)) {
         return put_packets(card, dest, addr, words, n, counter);
     }
-    held_progress(card);
+    pending_progress(card);
     words_store(&job_sram(card->job, dest)[addr], words, n);
     if (n > 0) {
         tally_count(card, tally_key(dest, counter), (uint32_t)n); /* n <= 2^22 */

@@ -1,10 +1,10 @@
 /* Transfers: the DMA engines. */
 #include "functional.h"
-#include "held.h"
+#include "pending.h"
 
 enum { SHORT_NS = 20 * 1000 }; /* nobody rings when a slow transfer is due */
 
-/* What a full FIFO stops is held: the transfer goes on while the program does something else. */
+/* What a full FIFO stops stays pending: the transfer goes on while the program does something else. */
 static int dma_block(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, void *more)
 {
     int status = check_block(card, headers, payloads, n, NULL);
@@ -14,7 +14,7 @@ static int dma_block(struct vic *card, const uint64_t *headers, const uint64_t *
         sent = deliver_some(card, headers, payloads, n, &status, &full);
     }
     return status == VIC_OK && sent < n
-               ? held_keep(card, headers + sent, payloads + sent, n - sent, more, false)
+               ? pending_add(card, headers + sent, payloads + sent, n - sent, more, false)
                : status;
 }
 
@@ -41,7 +41,7 @@ int functional_dma_send(struct vic *card, vic_addr_t headers, const uint64_t *pa
 
 int functional_dma_read(struct vic *card, uint64_t *host, vic_addr_t addr, size_t n, struct transfer *dma)
 {
-    held_progress(card);
+    pending_progress(card);
     words_load(host, &card->sram[addr], n);
     set_due(card, dma, n);
     return VIC_OK;
@@ -55,7 +55,7 @@ static bool is_done(const struct vic *card, const struct transfer *dma)
 
 int functional_dma_done(struct vic *card, struct transfer *dma)
 {
-    held_progress(card);
+    pending_progress(card);
     return is_done(card, dma) ? 1 : job_known_orphaned(card->job) ? VIC_ECLOSED : 0;
 }
 
@@ -80,14 +80,14 @@ static bool is_ready(void *what)
 static bool is_stuck(void *what)
 {
     const struct waited *waited = what;
-    return atomic_load(&waited->dma->left) != 0 && !held_coming(waited->card);
+    return atomic_load(&waited->dma->left) != 0 && !pending_coming(waited->card);
 }
 
 int functional_dma_wait(struct vic *card, struct transfer *dma, uint64_t timeout_ns)
 {
     struct waited waited = {card, dma};
     struct wait wait = {.bell = &card->me->arrival, .ready = is_ready, .what = &waited,
-                        .progress = held_progress, .coming = is_coming, .hopeless = is_stuck,
+                        .progress = pending_progress, .coming = is_coming, .hopeless = is_stuck,
                         .slice_ns = atomic_load(&dma->due_ns) ? SHORT_NS : 0, .kind = WAIT_TRANSFER};
     return wait_for(card, &wait, timeout_ns);
 }

@@ -1,6 +1,6 @@
 /* Sending without a wait. In a file of its own: deliver_some stays in line where packets are sent as fast as can be. */
 #include "functional.h"
-#include "held.h"
+#include "pending.h"
 
 int functional_try_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent)
 {
@@ -9,9 +9,9 @@ int functional_try_send(struct vic *card, const uint64_t *headers, const uint64_
         return status;
     }
     if (__builtin_expect(card->job->config.reorder != 0, 0)) {
-        return held_try(card, headers, payloads, n, sent);
+        return pending_try(card, headers, payloads, n, sent);
     }
-    held_progress(card);
+    pending_progress(card);
     uint32_t full;
     *sent = deliver_some(card, headers, payloads, n, &status, &full);
     if (*sent == n || status != VIC_OK) {

@@ -15,7 +15,7 @@
 #include "threads/hooks.h"
 #include "threads/real.h"
 
-enum { SECOND = 1000 * 1000 * 1000, PATIENCE_NS = 10 * 1000 * 1000 };
+enum { SECOND = 1000 * 1000 * 1000, RETRY_NS = 10 * 1000 * 1000 };
 static _Atomic uint32_t waiting[THREAD_PLACES], signals[THREAD_PLACES];
 
 static uint32_t place_of(const void *object)
@@ -210,7 +210,7 @@ static int wait_cond(pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t ns)
     }
     /* nobody in model time will signal: no reason to spin */
     REAL(int, pthread_cond_clockwait, pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *)
-    struct timespec until = timespec_in(PATIENCE_NS);
+    struct timespec until = timespec_in(RETRY_NS);
     error = real_pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &until);
     return error == ETIMEDOUT ? 0 : error;
 }

@@ -24,7 +24,7 @@ void timed_drain(struct member *me, bool wait_answer)
         token_pass(own, CARD_STOPPED, least_key(me, wait_answer), !wait_answer);
     } while (wait_answer && own->shared->answers == seen && !own->gone);
     own->driving = false;
-    unsaid_read(me);
+    cpu_time_read(me);
 }
 
 static void put_words(struct timed_card *shared, const uint64_t *words, size_t n)

@@ -95,7 +95,7 @@ struct timed_card {
     uint32_t watches; /* more than WATCHED_MOST: any news wake it */
     struct watched watched[WATCHED_MOST];
     uint32_t lost; /* threads that do something else since they lost their turn, and may come back */
-    uint64_t looks, unsaid_ns, lost_threads; /* polls; CPU time between calls that nobody said */
+    uint64_t looks, unstated_ns, lost_threads; /* polls; CPU time between calls that nobody said */
     /* of the coordinator, when it lets the card run */
     int64_t until_ps; /* all news before are there */
     int64_t stop_ps;  /* from then on waits end with stop_status; NEVER */

@@ -79,7 +79,7 @@ static void choose(struct timed *own)
 static void drop_sleeper(struct timed *own)
 {
     struct member *user = own->user;
-    if (user != NULL && !own->driving && unsaid_sleeps(user)) {
+    if (user != NULL && !own->driving && cpu_time_sleeps(user)) {
         user->state = MEMBER_OUT;
         user->lost = true;
         own->user = NULL;
@@ -101,7 +101,7 @@ void turn_wait(struct member *me)
         }
         if (own->user == NULL && !own->driving) {
             choose(own);
-            unsaid_read(me);
+            cpu_time_read(me);
             continue;
         }
         struct timespec until = timespec_in(LOOK_AROUND_NS);
@@ -152,7 +152,7 @@ void timed_begin(struct member *me)
     own_lock(own);
     member_be(me);
     turn_wait(me);
-    unsaid_read(me);
+    cpu_time_read(me);
     timed_leave(me);
 }
 
@@ -190,7 +190,7 @@ struct member *timed_enter(struct vic *card, bool looks)
         return NULL;
     }
     atomic_store_explicit(&me->calls, false, memory_order_relaxed);
-    unsaid_back(me);
+    cpu_time_enter(me);
     turn_give_up(own, me);
     if (me->state == MEMBER_OUT) {
         come_in(own, me);
@@ -209,7 +209,7 @@ struct member *timed_enter(struct vic *card, bool looks)
 void timed_leave(struct member *me)
 {
     struct timed *own = me->own;
-    unsaid_leaves(me);
+    cpu_time_leave(me);
     own_unlock(own);
 }
 
@@ -248,7 +248,7 @@ int timed_join(struct timed *own)
     own->inside = 1;
     own->user = me;
     me->state = MEMBER_RUNS;
-    unsaid_read(me);
+    cpu_time_read(me);
     timed_leave(me);
     return own->gone ? VIC_ECLOSED : VIC_OK;
 }

@@ -62,7 +62,7 @@ static int compute(struct vic *card, uint64_t ns)
     if (me == NULL) {
         return VIC_ESYS;
     }
-    unsaid_said(me);
+    cpu_time_stated(me);
     timed_pass(me, ns);
     timed_leave(me);
     return VIC_OK;

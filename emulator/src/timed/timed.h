@@ -45,7 +45,7 @@ struct member {
     bool lost; /* it lost its turn, and has not come back */
     uint64_t cpu_ns, left_ns;   /* CPU time when last read, and the wall clock when it left its last call */
     uint64_t came_ns, inside_ns; /* when it came into the present one; in calls since CPU time was read */
-    uint64_t unsaid_ns;          /* computed since its last vic_compute_ns */
+    uint64_t unstated_ns;          /* computed since its last vic_compute_ns */
     uint64_t switches; /* of the kernel, when it was last looked at from outside */
     _Atomic bool calls; /* it is about to take the lock */
 };
@@ -195,13 +195,13 @@ void token_pass(struct timed *own, enum card_state state, int64_t next_ps, bool 
 void token_kick(struct timed *own); /* from a thread that comes while another waits */
 void token_leave(struct timed *own, enum card_state state, int64_t next_ps); /* give it away for good */
 
-/* ---- unsaid.c: CPU time between calls */
-void unsaid_back(struct member *me);  /* a call begins */
-void unsaid_leaves(struct member *me);
-void unsaid_said(struct member *me);  /* what it computed is what vic_compute_ns says */
-void unsaid_read(struct member *me);  /* after a wait */
+/* ---- cpu_time.c: CPU time between calls */
+void cpu_time_enter(struct member *me);  /* a call begins */
+void cpu_time_leave(struct member *me);
+void cpu_time_stated(struct member *me);  /* what it computed is what vic_compute_ns says */
+void cpu_time_read(struct member *me);  /* after a wait */
 /* Another thread: has it been asleep since this was last asked, or computed for 1 s without a call? */
-bool unsaid_sleeps(struct member *me);
+bool cpu_time_sleeps(struct member *me);
 
 /* ---- opens.c: of the card, and of any peer */
 void opens_first(struct timed *own);

@@ -10,23 +10,23 @@
 #include "timed/timed.h"
 
 enum { LATE_NS = 50 * 1000 };
-static const uint64_t PATIENCE_NS = 2000000000;
+static const uint64_t SPIN_MOST_NS = 2000000000;
 
-void unsaid_read(struct member *me)
+void cpu_time_read(struct member *me)
 {
     me->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     me->came_ns = clock_ns(CLOCK_MONOTONIC);
     me->inside_ns = 0;
 }
 
-void unsaid_leaves(struct member *me)
+void cpu_time_leave(struct member *me)
 {
     me->left_ns = clock_ns(CLOCK_MONOTONIC);
     me->inside_ns += me->left_ns - me->came_ns;
     me->switches = UINT64_MAX;
 }
 
-void unsaid_back(struct member *me)
+void cpu_time_enter(struct member *me)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC), away = me->left_ns != 0 ? now - me->left_ns : 0;
     me->came_ns = now;
@@ -36,19 +36,19 @@ void unsaid_back(struct member *me)
     }
     uint64_t before = me->cpu_ns + me->inside_ns; /* calls that did not wait may have taken so much */
     bool known = me->cpu_ns != 0;
-    unsaid_read(me);
+    cpu_time_read(me);
     uint64_t used = known && me->cpu_ns > before ? me->cpu_ns - before : 0;
     used = used < away ? used : away;
     if (used >= LATE_NS) {
-        me->unsaid_ns += used;
-        me->own->shared->unsaid_ns += used;
+        me->unstated_ns += used;
+        me->own->shared->unstated_ns += used;
     }
 }
 
-void unsaid_said(struct member *me)
+void cpu_time_stated(struct member *me)
 {
-    me->own->shared->unsaid_ns -= me->unsaid_ns;
-    me->unsaid_ns = 0;
+    me->own->shared->unstated_ns -= me->unstated_ns;
+    me->unstated_ns = 0;
 }
 
 /* A loop that waits for another thread without vic_relax would never end. Time in which the thread has no
@@ -56,11 +56,11 @@ void unsaid_said(struct member *me)
 static bool computes_for_ever(const struct member *user)
 {
     clockid_t cpu = (clockid_t)(~(unsigned)user->tid << 3 | 6); /* as Linux names the CPU time of a thread */
-    return clock_ns(CLOCK_MONOTONIC) - user->left_ns > PATIENCE_NS &&
-           clock_ns(cpu) - user->cpu_ns > PATIENCE_NS / 2;
+    return clock_ns(CLOCK_MONOTONIC) - user->left_ns > SPIN_MOST_NS &&
+           clock_ns(cpu) - user->cpu_ns > SPIN_MOST_NS / 2;
 }
 
-bool unsaid_sleeps(struct member *user)
+bool cpu_time_sleeps(struct member *user)
 {
     if (user->granted || atomic_load_explicit(&user->calls, memory_order_relaxed)) {
         return false; /* it sleeps for the lock that the caller has */

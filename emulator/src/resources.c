@@ -1,4 +1,4 @@
-/* Book-keeping of a card: SRAM and counters that are allocated, transfers that have a handle. */
+/* The resources of a card: SRAM and counters that are allocated, transfers that have a handle. */
 #include "handle.h"
 #include "watch.h"
 
