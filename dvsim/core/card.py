@@ -82,16 +82,8 @@ class VortexCard:
         if lib.dvsim_card_init(self._card, native_card_params(card), message_bytes):
             raise ValueError(f"the card refuses its parameters for messages of {message_bytes} B")
         self._burst = ffi.new("dvsim_burst *")
-
-    @property
-    def words(self) -> int:
-        """Payload words (64 bits) of one message."""
-        return int(lib.dvsim_card_words(self._card))
-
-    @property
-    def pieces(self) -> int:
-        """Pieces of one message."""
-        return int(lib.dvsim_card_pieces(self._card))
+        self.words = int(lib.dvsim_card_words(self._card))
+        self.pieces = int(lib.dvsim_card_pieces(self._card))
 
     @property
     def messages(self) -> int:

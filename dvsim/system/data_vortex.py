@@ -25,7 +25,7 @@ from dvsim.system.broker import Broker
 from dvsim.system.fabric import Fabric
 from dvsim.system.probe import IntervalProbe
 from dvsim.system.schedule import Schedule
-from dvsim.system.stage import Clock, Process
+from dvsim.system.stage import Clock, Inbox, Process
 from dvsim.system.streams import Streams
 
 if TYPE_CHECKING:
@@ -96,13 +96,13 @@ class ReceivingNode:
         self._reaction_draws = streams.uniform(f"sender.{number}/reaction")
         self._pace_draws = streams.normal(f"card.{number}/pace")
         self._stop_draws = streams.normal(f"ring.{number}/stop")
-        self._credit = simpy.Store(clock)
-        self._free = simpy.Store(clock)
+        self._credit: Inbox[None] = Inbox(clock)
+        self._free: Inbox[int | None] = Inbox(clock)
         for buffer in range(system.card["ring_buffers"]):
             self._free.put(buffer)
         self._received = clock.event().succeed()  # the burst before the first one
-        self.finished = simpy.AllOf(
-            clock, [clock.process(self._sender()), clock.process(self._poll_thread())]
+        self.finished = clock.all_of(
+            [clock.process(self._sender()), clock.process(self._poll_thread())]
         )
 
     def _poll_thread(self) -> Process:
@@ -146,7 +146,7 @@ class ReceivingNode:
             yield self.clock.timeout(burst.last_ps - self.clock.ps)
             arrived.succeed()
             self._received.succeed()
-        yield simpy.AllOf(self.clock, draining)
+        yield self.clock.all_of(draining)
         self.end_ps = self.clock.ps
 
     def _receive(self, arrival: Arrival | WordArrival, messages: int) -> Burst:

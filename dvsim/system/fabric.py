@@ -108,15 +108,15 @@ class FlowFabric:
     def __init__(self, clock: Clock, table: BurstTable) -> None:
         self.table = table
         self._clock = clock
-        self._ends: dict[int, int] = {}  # of the bursts under way, by port, picoseconds
+        self._ends: dict[int, int] = {}  # of the last burst of each port, picoseconds
         self._free: dict[int, int] = {}  # when a port has sent all its words
 
     def send(self, number: int, words: int) -> simpy.Event:
         """See `Fabric.send`; the event comes at once."""
         now, source = self._clock.ps, self.table.flows[number].source
         begin = max(now, self._free.get(source, 0))
-        self._ends = {port: end for port, end in self._ends.items() if end > now}
-        at_work = len(self._ends.keys() | {source})
+        others = (end for port, end in self._ends.items() if port != source)
+        at_work = 1 + sum(end > now for end in others)
         first_ps, last_ps = self.table.times_ps(at_work, words)
         self._ends[source] = begin + last_ps
         self._free[source] = begin + self.table.sending_ps(at_work, words)

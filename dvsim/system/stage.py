@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Generator, Iterable
+from heapq import heappush
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import simpy
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from dvsim.system.observer import Observer
 
 PS_PER_S = 10**12
+Item = TypeVar("Item")
 Process = Generator[simpy.Event, Any, None]
 
 
@@ -27,6 +30,9 @@ class Clock(simpy.Environment):
         super().__init__(initial_time=0)
         self.events = 0
         self.observer = observer
+        # bound once: SimPy does so for the class that it brings, not for one that extends it
+        self.timeout, self.event = self.timeout, self.event  # type: ignore[method-assign]
+        self.process = self.process  # type: ignore[method-assign]
 
     def schedule(
         self,
@@ -34,14 +40,78 @@ class Clock(simpy.Environment):
         priority: Any = simpy.events.NORMAL,  # noqa: ANN401 - as in SimPy
         delay: float = 0,
     ) -> None:
-        """Schedule an event and count it."""
+        """Schedule an event and count it; events at one time keep the order of the calls."""
         self.events += 1
-        super().schedule(event, priority, delay)
+        heappush(self._queue, (self._now + delay, priority, self.events, event))
+
+    def all_of(self, events: Iterable[simpy.Event]) -> simpy.Event:  # type: ignore[override]
+        """Return the event of the last of some events."""
+        return All(self, events)
 
     @property
     def ps(self) -> int:
         """Simulated time in picoseconds."""
-        return int(self.now)
+        return self._now  # type: ignore[return-value]  # all delays are whole
+
+
+class All(simpy.Event):
+    """The end of the last of some events: a `simpy.AllOf` without their values, in half the time.
+
+    If one of them fails, it fails with the same error.
+    """
+
+    def __init__(self, clock: Clock, events: Iterable[simpy.Event]) -> None:
+        super().__init__(clock)
+        self._missing = 0
+        for event in events:
+            if event.callbacks is not None:  # else it is over
+                event.callbacks.append(self._over)
+                self._missing += 1
+        if not self._missing:
+            self.succeed()
+
+    def _over(self, event: simpy.Event) -> None:
+        self._missing -= 1
+        if self.triggered:
+            return
+        if not event.ok:
+            event.defused = True
+            self.trigger(event)
+        elif not self._missing:
+            self.succeed()
+
+
+class Inbox(Generic[Item]):
+    """What waits for one process, first come, first served.
+
+    It schedules the events that a `simpy.Store` schedules, in their order and in half of the time:
+    an item is there at once, and who waits for it goes on two events later.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.items: deque[Item] = deque()
+        self._clock = clock
+        self._taker: simpy.Event | None = None
+
+    def put(self, item: Item) -> None:
+        """Add an item."""
+        self.items.append(item)
+        there = self._clock.timeout(0)
+        there.callbacks.append(self._give)
+
+    def get(self) -> simpy.Event:
+        """Return the event of the next item, which is its value."""
+        taken = simpy.Event(self._clock)
+        if self.items:
+            taken.succeed(self.items.popleft())
+        else:
+            self._taker = taken
+        return taken
+
+    def _give(self, _: simpy.Event) -> None:
+        if self._taker is not None and self.items:
+            taker, self._taker = self._taker, None
+            taker.succeed(self.items.popleft())
 
 
 class Stage:
@@ -58,7 +128,7 @@ class Stage:
         self.messages = 0
         self.busy_ps = 0
         self._free_at = 0
-        self._inbox = simpy.Store(clock)
+        self._inbox: Inbox[tuple[int, simpy.Event]] = Inbox(clock)
         clock.process(self._run())
 
     def work_ps(self, messages: int) -> int:
