@@ -202,11 +202,12 @@ class ReceivingNode:
         self, observer: Observer, arrival: Arrival | WordArrival, burst: Burst, messages: int
     ) -> None:
         """Show a burst in the fabric, its way out of the SRAM, and what the SRAM held meanwhile."""
-        number = self._flow + 1
+        number, arrow = self._flow + 1, observer.arrow()
         flow = arrival if isinstance(arrival, Arrival) else arrival.flow
         into = (flow.first_ps, max(flow.last_ps, burst.sent_ps))
-        observer.worked(self._fabric, f"fabric.{number}", flow.sent_ps, into[1], messages)
-        observer.worked(self.card, f"card.{number}", burst.first_ps, burst.last_ps, messages)
+        sent, moved = (flow.sent_ps, into[1]), (burst.first_ps, burst.last_ps)
+        observer.worked(self._fabric, f"fabric.{number}", *sent, messages, sends=arrow)
+        observer.worked(self.card, f"card.{number}", *moved, messages, gets=arrow)
         size = 8 * self.card.words * messages
         for at in sorted({*into, burst.first_ps, burst.last_ps}):
             held = size * (_share(at, *into) - _share(at, burst.first_ps, burst.last_ps))

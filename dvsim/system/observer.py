@@ -11,8 +11,23 @@ class Observer(Protocol):
     `who` is the object itself: of several with one name each has its own place in a timeline.
     """
 
-    def worked(self, who: object, name: str, begin_ps: int, end_ps: int, messages: int) -> None:
-        """Show that `who` works on a batch; batches of one object follow each other."""
+    def arrow(self) -> int:
+        """Return the number of a new arrow, above 0: from what sends to what gets it."""
+
+    def worked(
+        self,
+        who: object,
+        name: str,
+        begin_ps: int,
+        end_ps: int,
+        messages: int,
+        sends: int = 0,
+        gets: int = 0,
+    ) -> None:
+        """Show that `who` works on a batch; batches of one object follow each other.
+
+        `sends` and `gets` are the arrows that begin and end with the batch; 0 for none.
+        """
 
     def level(self, who: object, name: str, what: str, at_ps: int, value: float) -> None:
         """Show how much there is of something from now on."""

@@ -3,8 +3,9 @@
 A component is a process there. What it worked on are slices of a thread, which follow each other
 (``X``); what overlaps are asynchronous events (``b`` and ``e`` with an ``id`` of their own);
 levels are counters (``C``), moments are instants (``i``). Times are in microseconds with three
-places: whole nanoseconds, which Perfetto keeps exactly. The events of a file ascend in time. The
-same timeline gives the same bytes, compressed too.
+places: whole nanoseconds, which Perfetto keeps exactly. The events of a file ascend in time. An
+arrow (``s`` and ``f`` with one ``id``) leads from a slice to a slice or moment, if both are kept.
+The same timeline gives the same bytes, compressed too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import gzip
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,15 +74,22 @@ def write_trace(
     rows = timeline.rows
     components = dict.fromkeys(row.component for row in rows)
     pids = {name: pid for pid, name in enumerate(components, FIRST)}
-    blocks = [[*_lines(row, pids[row.component], tid)] for tid, row in enumerate(rows, FIRST)]
+    arrows: Container[int] = timeline.arrows
+
+    def lines_of(place: int) -> list[Line]:
+        return [*_lines(rows[place], pids[rows[place].component], place + FIRST, arrows)]
+
+    blocks = [lines_of(place) for place in range(len(rows))]
     sizes = [sum(len(text) + 2 for _, text in block) for block in blocks]
     names = [*_names(rows, pids)]
     fixed = sum(len(text) + 2 for text in names) + 2000 + 80 * len(rows)
     while sum(sizes) + fixed > limit and max(sizes) > 0 and max(map(len, blocks)) > 2:
         place = sizes.index(max(sizes))
         rows[place].thin()
-        blocks[place] = [*_lines(rows[place], pids[rows[place].component], place + FIRST)]
+        blocks[place] = lines_of(place)
         sizes[place] = sum(len(text) + 2 for _, text in blocks[place])
+    arrows = timeline.arrows  # those that have lost an end since are left out
+    blocks = [lines_of(place) for place in range(len(rows))]
     sampled = [*sampled, *timeline.sampled()]
     metadata = {**about, "sampled": sampled}
     lines = sorted((line for block in blocks for line in block), key=lambda line: line[0])
@@ -158,8 +166,8 @@ def _about(metadata: Mapping[str, Any]) -> str:
     return _json({**event, "args": facts})
 
 
-def _lines(row: Row, pid: int, tid: int) -> Iterator[Line]:
-    """Yield the events of a row as lines of the file, each with its time.
+def _lines(row: Row, pid: int, tid: int, arrows: Container[int]) -> Iterator[Line]:
+    """Yield the events of a row as lines of the file, each with its time, and its ends of arrows.
 
     Threads have numbers of their own in the whole file: viewers differ about equal ones.
     """
@@ -184,6 +192,12 @@ def _lines(row: Row, pid: int, tid: int) -> Iterator[Line]:
             key = f'"cat":{_json(row.name)},"id":"{tid}.{number}","name":{name},"pid":{pid}'
             yield begin, f'{{"ph":"b",{key},"ts":{_us(begin)},"args":{args}}}'
             yield end, f'{{"ph":"e",{key},"ts":{_us(end)}}}'
+        where = f'"cat":"sent","name":"sent","pid":{pid},"tid":{tid}'
+        for arrow, at in event.sends:
+            if arrow in arrows:
+                yield at, f'{{"ph":"s",{where},"id":{arrow},"ts":{_us(at)}}}'
+        if event.gets in arrows:
+            yield begin, f'{{"ph":"f","bp":"e",{where},"id":{event.gets},"ts":{_us(begin)}}}'
 
 
 def _us(ns: int) -> str:

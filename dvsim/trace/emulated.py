@@ -8,6 +8,7 @@ the job began.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,6 @@ from dvsim.trace.timeline import Event, Timeline, ordinal
 
 NS_PER_US, NS_PER_S, PS_PER_NS = 1000, 10**9, 1000
 ARRIVALS = "arrivals"
-ARROWS = ("s", "f")
-"""Phases of the arrows from a call to an arrival, which a thinned timeline has no place for."""
 RATES = {"messages": "messages off the card", "published": "published", "confirmed": "confirmed"}
 """Column of a bridge's statistics -> what it is per second."""
 
@@ -77,19 +76,48 @@ def _card(number: int, receivers: int) -> str:
 
 def _add_cards(timeline: Timeline, events: list[dict[str, Any]], receivers: int) -> None:
     """Add what vicrun traced; a card is a component, and each of its threads a row."""
-    shown = (one for one in events if "ts" in one and one["ph"] not in ARROWS)
+    sent, got = _arrows(timeline, events)
+    shown = (one for one in events if "ts" in one and one["ph"] not in ("s", "f"))
     for one in sorted(shown, key=lambda one: float(one["ts"])):
         component, args = _card(one["pid"], receivers), one["args"]
         begin = round(one["ts"] * NS_PER_US)
         if one["ph"] == "X":
             end = begin + round(one["dur"] * NS_PER_US)
-            row = f"thread {one['tid']}"
-            timeline.add(component, row, "work", Event(begin, end, one["name"], args))
+            row, calls = f"thread {one['tid']}", sent.get((one["pid"], one["tid"]), deque())
+            while calls and calls[0][1] < begin:
+                calls.popleft()  # its call was left out
+            own = []
+            while calls and calls[0][1] <= end:
+                own.append(calls.popleft())
+            event = Event(begin, end, one["name"], args, tuple(own))
+            timeline.add(component, row, "work", event)
         elif one["ph"] == "C":
             event = Event(begin, begin, one["name"], args)
             timeline.add(component, one["name"], "level", event)
         else:
-            timeline.add(component, ARRIVALS, "moment", Event(begin, begin, one["name"], args))
+            event = Event(begin, begin, one["name"], args, gets=got.get(id(one), 0))
+            timeline.add(component, ARRIVALS, "moment", event)
+
+
+def _arrows(
+    timeline: Timeline, events: list[dict[str, Any]]
+) -> tuple[dict[tuple[int, int], deque[tuple[int, int]]], dict[int, int]]:
+    """Return where arrows begin and end: by card and thread in order of time, and by arrival.
+
+    vicrun writes an arrival, then both ends of the arrow to it.
+    """
+    sent: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    got: dict[int, int] = {}
+    arrival: dict[str, Any] | None = None
+    for one in events:
+        if one["ph"] == "i":
+            arrival = one
+        elif one["ph"] == "s" and arrival is not None:
+            number = got[id(arrival)] = timeline.arrow()
+            at = round(one["ts"] * NS_PER_US)
+            sent.setdefault((one["pid"], one["tid"]), []).append((number, at))
+    ordered = {key: deque(sorted(some, key=lambda one: one[1])) for key, some in sent.items()}
+    return ordered, got
 
 
 def _add_bridge(timeline: Timeline, component: str, stats: Stats, zero_ns: int) -> None:

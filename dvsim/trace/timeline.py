@@ -22,12 +22,24 @@ Kind = Literal["work", "span", "level", "moment"]
 
 
 class Event(NamedTuple):
-    """Something on a timeline, in nanoseconds; a level lasts until the next."""
+    """Something on a timeline, in nanoseconds; a level lasts until the next.
+
+    Attributes
+    ----------
+    begin_ns, end_ns, name, facts
+        When it was, and what.
+    sends
+        The arrows that begin in it: the number of each, and when it begins.
+    gets
+        The number of the arrow that ends where it begins; 0 for none.
+    """
 
     begin_ns: int
     end_ns: int
     name: str
     facts: Mapping[str, float | int | str]
+    sends: tuple[tuple[int, int], ...] = ()
+    gets: int = 0
 
 
 @dataclass
@@ -70,6 +82,7 @@ class Timeline:
         self._kept = 0
         self._who: dict[tuple[str, int], str] = {}
         self._names: dict[str, int] = {}
+        self._arrows = 0
         self._objects: list[object] = []  # held, so that no other gets the identity of one
 
     @property
@@ -91,10 +104,33 @@ class Timeline:
             if row.stride > 1:
                 yield f"{row.component}, {row.name}: every {ordinal(row.stride)}"
 
-    def worked(self, who: object, name: str, begin_ps: int, end_ps: int, messages: int) -> None:
+    @property
+    def arrows(self) -> dict[int, tuple[int, int]]:
+        """By number when an arrow begins and ends; only those of which both ends are kept."""
+        events = [event for row in self._rows.values() for event in row.events]
+        begun = dict(sent for event in events for sent in event.sends)
+        ended = {event.gets: event.begin_ns for event in events if event.gets in begun}
+        return {n: (begun[n], at) for n, at in ended.items() if begun[n] <= at}
+
+    def arrow(self) -> int:
+        """See `dvsim.system.observer.Observer.arrow`."""
+        self._arrows += 1
+        return self._arrows
+
+    def worked(
+        self,
+        who: object,
+        name: str,
+        begin_ps: int,
+        end_ps: int,
+        messages: int,
+        sends: int = 0,
+        gets: int = 0,
+    ) -> None:
         """See `dvsim.system.observer.Observer.worked`."""
-        times = (begin_ps // PS_PER_NS, end_ps // PS_PER_NS)
-        event = Event(*times, f"{messages:,} messages", {"messages": messages})
+        begin, end = begin_ps // PS_PER_NS, end_ps // PS_PER_NS
+        said, sent = f"{messages:,} messages", ((sends, begin),) if sends else ()
+        event = Event(begin, end, said, {"messages": messages}, sent, gets)
         self.add(self._component(who, name), "work", "work", event)
 
     def level(self, who: object, name: str, what: str, at_ps: int, value: float) -> None:

@@ -2,8 +2,9 @@
  * whatever became of the card. Only the process of a card writes its trace, and in timed mode the coordinator
  * while that process has not the turn.
  *
- * The room is fixed. When it is full every second record is dropped and from then on only every second,
- * then every fourth event is kept: the whole run stays covered, and `stride` says how densely.
+ * The room is fixed. When it is full every second run of records is dropped and from then on only every second,
+ * then every fourth run of events is kept: the whole time stays covered, `stride` says how densely, and what follows
+ * each other closely, such as a call and the packets that it sent, is kept together.
  */
 #ifndef VIC_TRACE_H
 #define VIC_TRACE_H
@@ -31,25 +32,36 @@ struct trace_head {
     struct trace_record record[];
 };
 
-/* Keep an event, if it is its turn; there is room for two or more. A full trace drops every second record, and is half as dense from then
- * on. Whoever shares the memory may have written over the head: it is read once, and never believed. */
+/* How many events that follow each other are kept or left out together. */
+static inline uint32_t trace_run(uint32_t room)
+{
+    uint32_t run = room / 64;
+    return run < 1 ? 1 : run > 64 ? 64 : run;
+}
+
+/* Keep an event, if it is its turn; there is room for two or more. A full trace drops every second run, and is half as
+ * dense from then on. Whoever shares the memory may have written over the head: it is read once, and never believed. */
 static inline void trace_add(struct trace_head *trace, uint32_t room, const struct trace_record *what)
 {
     uint32_t stride = __atomic_load_n(&trace->stride, __ATOMIC_RELAXED);
-    uint32_t count = __atomic_load_n(&trace->count, __ATOMIC_RELAXED);
+    uint32_t count = __atomic_load_n(&trace->count, __ATOMIC_RELAXED), run = trace_run(room);
+    uint64_t turn = trace->seen++ / run;
     stride = stride != 0 ? stride : 1;
     count = count < room ? count : room;
-    if (trace->seen++ % stride == 0) {
-        if (count == room) {
-            for (uint32_t i = 0; 2 * i < count; i++) {
-                trace->record[i] = trace->record[2 * i];
+    if (turn % stride == 0 && count == room) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if (i / run % 2 == 0) {
+                trace->record[kept++] = trace->record[i];
             }
-            count = (count + 1) / 2;
-            stride *= 2;
         }
-        trace->record[count++] = *what;
-        trace->count = count;
+        count = kept;
+        stride = stride <= UINT32_MAX / 2 ? 2 * stride : stride;
     }
+    if (turn % stride == 0) {
+        trace->record[count++] = *what;
+    }
+    trace->count = count;
     trace->stride = stride;
 }
 

@@ -14,6 +14,7 @@ from dvsim.messaging.run import run_point
 from dvsim.system.iteration import run_iteration
 from dvsim.trace import Timeline, write_trace
 from dvsim.trace.chrome import room_for
+from dvsim.trace.emulated import _add_cards
 from dvsim.trace.simulated import simulated_timeline
 from dvsim.trace.timeline import Event
 
@@ -133,6 +134,63 @@ def test_slices_and_levels_are_those_of_the_run(tmp_path, name):
     assert sum(sent) == value["broker.1", "queued"]
     sram = [e["args"]["value"] for e in found["card.1"] if e["name"] == "bytes in the SRAM"]
     assert 0 == min(sram) < max(sram) <= value["card.1", "sram_peak_bytes"]
+
+
+def arrows_of(trace):
+    """Return each arrow as the names of its two processes, and when it begins and ends."""
+    events = trace["traceEvents"]
+    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    begun = {e["id"]: e for e in events if e["ph"] == "s"}
+    ends = [e for e in events if e["ph"] == "f"]
+    pairs = [(begun[end["id"]], end) for end in ends]
+    return [(names[s["pid"]], names[f["pid"]], s["ts"], f["ts"]) for s, f in pairs]
+
+
+@pytest.mark.parametrize("name", ["flow", "cycle"])
+def test_an_arrow_leads_from_each_burst_in_the_network_to_the_card_that_gets_it(tmp_path, name):
+    written(name, tmp_path / "t.json")
+    trace = load_trace(tmp_path / "t.json")
+    found, arrows = by_process(trace), arrows_of(trace)
+    for number in (1, 2):
+        sent = [event["ts"] for event in found[f"fabric.{number}"] if event["ph"] == "X"]
+        moved = [event["ts"] for event in found[f"card.{number}"] if event["ph"] == "X"]
+        own = [arrow for arrow in arrows if arrow[0] == f"fabric.{number}"]
+        assert [arrow[1] for arrow in own] == [f"card.{number}"] * len(sent)
+        assert sorted(arrow[2] for arrow in own) == sent
+        assert sorted(arrow[3] for arrow in own) == moved
+        assert len(own) > 2
+
+
+def test_a_thinned_timeline_keeps_the_arrows_of_which_it_has_both_ends(tmp_path):
+    whole = len(arrows_of(load_trace(tmp_path / "a"))) if written("flow", tmp_path / "a") else 0
+    written("flow", tmp_path / "b", 20_000)
+    trace = load_trace(tmp_path / "b")
+    check_trace(trace)
+    starts = {(e["tid"], e["ts"]) for e in trace["traceEvents"] if e["ph"] == "X"}
+    ends = [e for e in trace["traceEvents"] if e["ph"] in "sf"]
+    assert all((end["tid"], end["ts"]) in starts for end in ends)
+    assert 0 < len(ends) / 2 < whole
+
+
+def test_arrows_that_vicrun_has_traced_lead_from_a_call_to_its_arrival(tmp_path):
+    call = {"ph": "X", "name": "vic_put", "pid": 0, "tid": 7, "dur": 2.0, "args": {}}
+    sent = {"ph": "s", "cat": "packets", "name": "sent", "pid": 0, "tid": 7}
+    packets = {"ph": "i", "name": "packets", "pid": 1, "tid": 0, "args": {}}
+    end = {"ph": "f", "bp": "e", "cat": "packets", "name": "sent", "pid": 1, "tid": 0}
+    left_out = {"id": 3, "ts": 9.0}  # its call is not there
+    events = [
+        call | {"ts": 1.0}, call | {"ts": 5.0},
+        packets | {"ts": 8.0}, sent | {"id": 1, "ts": 6.0}, end | {"id": 1, "ts": 8.0},
+        packets | {"ts": 4.0}, sent | {"id": 2, "ts": 1.5}, end | {"id": 2, "ts": 4.0},
+        packets | {"ts": 9.5}, sent | left_out, end | left_out | {"ts": 9.5},
+    ]  # fmt: skip
+    timeline = Timeline(100)
+    _add_cards(timeline, events, receivers=1)
+    write_trace(tmp_path / "t.json", timeline, {})
+    trace = load_trace(tmp_path / "t.json")
+    check_trace(trace)
+    cards = ("sender.1 (card 0)", "bridge.1 (card 1)")
+    assert sorted(arrows_of(trace)) == [(*cards, 1.5, 4.0), (*cards, 6.0, 8.0)]
 
 
 def test_the_components_of_the_path_stand_in_its_order(tmp_path):

@@ -257,6 +257,16 @@ static void traces(void)
     }
     CHECK(trace->count <= 2 && trace->seen == 5 && trace->record[0].at_ns == 0 && trace->stride == 4);
     free(trace);
+    enum { ROOM = 256, RUN = 4, EVENTS = 1000 }; /* a call and what it sent stay together: in runs of four */
+    trace = calloc(1, sizeof *trace + ROOM * sizeof *trace->record);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        trace_add(trace, ROOM, &(struct trace_record){.at_ns = i});
+    }
+    CHECK(trace->stride == 4 && trace->count == 252);
+    for (uint64_t i = 0; i < trace->count; i++) {
+        CHECK(trace->record[i].at_ns == i / RUN * trace->stride * RUN + i % RUN);
+    }
+    free(trace);
 }
 
 /* What a job cannot be. */
