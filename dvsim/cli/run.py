@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from dvsim.cli.emulation import emulation_options
 from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import RunOptions, precision_option, run_options
-from dvsim.cli.terminal import say, tell
+from dvsim.cli.terminal import say, tell, wrapped
 from dvsim.cli.tracing import Trace, run_traced, trace_options
 from dvsim.cli.unchanged import pair_lines, pairs_of
 from dvsim.cli.whatif import answers_json, told
@@ -106,12 +106,29 @@ def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:
 
     for name, group in groupby(results, key=lambda one: one.scenario.KIND):
         kind, some = kind_named(name), list(group)
+        if kind.studies:
+            for study in cast("list[PointsStudy]", some):
+                lines = kind.lines(study) if verbose else kind.answers([study])
+                _tell(_answer_first(study, lines))
+                if verbose:
+                    say("")
+            continue
         if verbose:
             for one in some:
                 _tell(kind.lines(one))
                 say("")
         if not verbose or len(some) > 1:
             _tell(kind.answers(some))
+
+
+def _answer_first(study: PointsStudy, lines: Iterator[str | Table]) -> Iterator[str | Table]:
+    """Yield the lines of a study, after the first what saturates last, if anything does."""
+    from dvsim.report.answers import saturation_sentence
+    from dvsim.report.sweep import Sweep
+
+    yield next(lines)
+    yield from wrapped(saturation_sentence(Sweep(study)))
+    yield from lines
 
 
 def _tell(lines: Iterator[str | Table]) -> None:

@@ -83,6 +83,15 @@ def test_run_prints_a_row_for_each_point(mine):
     assert nanoseconds == pytest.approx(22 * latency, abs=0.2)
 
 
+def test_the_second_line_says_what_saturates_last(mine):
+    asked = ("run", mine, *FEW, "--set", "traffic.injection=queue")
+    lines = good(*asked).splitlines()
+    told = r"  Saturates last: height 4, [\d.]+ ± [\d.]+; then height 16, [\d.]+ ± [\d.]+ pack.*"
+    assert re.fullmatch(told, lines[1])
+    assert lines[2].startswith("  200 to 400 slots, ")
+    assert good(*asked, "--verbose").splitlines()[:3] == lines[:3]
+
+
 def test_points_that_have_not_settled_are_marked_and_explained(mine):
     text = good("run", mine, *FEW, "--set", "traffic.injection=queue")
     rows = [line for line in text.splitlines() if line.split()[:2] == ["16", "0.9"]]
