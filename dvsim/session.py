@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def run_scenarios(
         if kept is None:
             missing[question] = scenario
         else:
-            results[question] = kept
+            results[question] = replace(kept, scenario=scenario)  # which knows its own file
     try:
         if out is not None:
             for scenario in missing.values():
