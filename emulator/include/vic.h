@@ -132,8 +132,8 @@ struct vic_attr {
 /* Join the job of the environment (VIC_JOB, VIC_CARD, VIC_CARDS, set by the launcher only), or without
  * VIC_JOB have one card in loopback. SRAM, counters and FIFO are as the last owner of the card left them,
  * even if it was killed in the middle of a call; in a new job all are 0. VIC_INFO=1 in the environment prints
- * every setting in force on stderr, VIC_DEBUG=1 a line for every call but vic_relax and the book-keeping: card, time,
- * arguments, status, how long it took; VIC_CHECK=1 reports, once per counter, packets that a counter did not
+ * every setting in force on stderr, VIC_DEBUG=1 a line for every call of these headers but vic_relax and the book-keeping:
+ * card, time, arguments, status, how long it took; VIC_CHECK=1 reports, once per counter, packets that a counter did not
  * expect: they came before it was preset, or were more than it was preset to, or it is the barrier's. VIC_EBUSY: the card is open,
  * here or in another process. VIC_ENOJOB: the job cannot be joined, as its launcher is gone for one;
  * vic_open_reason says why. VIC_ESYS: no memory. */

@@ -1,5 +1,6 @@
 /* The calls of vic.h that reach a card: arguments are checked here, then the provider does the work. */
 #include "cancel.h"
+#include "debug.h"
 #include "handle.h"
 #include "packet.h"
 #include "sized.h"
@@ -8,12 +9,14 @@
 /* The exported twin of the inline function. */
 extern inline uint64_t vic_header(uint32_t dest, enum vic_op op, vic_addr_t addr, unsigned counter);
 
-int vic_close(vic_t *card)
+static int vic_close_call(vic_t *card)
 {
     int before = cancel_off(), status = card == NULL ? fail_null(1, "") : fail_keep(handle_close(card));
     cancel_back(before);
     return status;
 }
+
+TOLD(vic_close, (vic_t *card), (card), card, "", NULL, "", NULL)
 
 int vic_query_attr_sized(size_t attr_bytes, const vic_t *card, struct vic_attr *attr)
 {
@@ -217,6 +220,9 @@ int vic_wait(vic_t *card, uint64_t counters, size_t fifo_min, uint64_t *ready, u
            : card->ops->wait_any(card, counters, fifo_min, ready, timeout_ns);
 }
 
+WATCHED_AS(event_fd, (vic_t *card, uint64_t counters, size_t fifo_min, int *fd), CALL_EVENT_FD, (size_t)*fd,
+           card->ops->event_fd(card, counters, fifo_min, fd), "counters fifo_min", (int64_t)counters, (int64_t)fifo_min)
+
 int vic_event_fd(vic_t *card, uint64_t counters, size_t fifo_min, int *fd)
 {
     NEED(card, fd != NULL);
@@ -225,10 +231,13 @@ int vic_event_fd(vic_t *card, uint64_t counters, size_t fifo_min, int *fd)
         return status;
     }
     if (card->ops->event_fd == NULL) {
-        return fail(VIC_EINVAL, "%s mode has no descriptors: model time stands while a program waits elsewhere; vic_wait",
-                    card->ops->name);
+        fail(VIC_EINVAL, "%s mode has no descriptors: model time stands while a program waits elsewhere; vic_wait",
+             card->ops->name);
+        return watch_refused(card, VIC_EINVAL);
     }
-    return card->ops->event_fd(card, counters, fifo_min, fd);
+    *fd = -1;
+    return __builtin_expect(card->watch != 0, 0) ? watched_event_fd(card, counters, fifo_min, fd)
+           : card->ops->event_fd(card, counters, fifo_min, fd);
 }
 
 WATCHED_AS(fifo_poll, (vic_t *card, uint64_t *words, size_t max, size_t *n), CALL_FIFO_POLL, *n,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cancel.h"
+#include "debug.h"
 #include "fork.h"
 #include "handle.h"
 
@@ -92,6 +93,7 @@ static int open_usual(vic_t **card)
         return refuse(VIC_EINVAL, "the argument is NULL");
     }
     *card = NULL;
+    atomic_store(&debug_on, job_asked("VIC_DEBUG"));
     fork_watch();
     const char *job = getenv("VIC_JOB");
     if (job != NULL) {
@@ -104,6 +106,12 @@ static int open_usual(vic_t **card)
 int vic_open(vic_t **card)
 {
     int before = cancel_off(), status = open_usual(card);
+    if (card != NULL && atomic_load(&debug_on)) {
+        struct debug_call call; /* its card was not open when it began: without how long it took */
+        debug_note(&call, "vic_open", NULL, "", NULL);
+        call.card = *card;
+        debug_say(&call, status, "", NULL);
+    }
     cancel_back(before);
     return status;
 }

@@ -69,8 +69,9 @@ int vic_put_strided(vic_t *card, uint32_t dest, vic_addr_t addr, size_t stride, 
         return fail_range(card, dest, addr, n > 0, counter);
     }
     if (!strided_exists(card, addr, stride, n)) {
-        return fail(VIC_ERANGE, "addr %u and %zu more words, %zu apart, are not in SRAM (%u words)", addr, n - 1, stride,
-                    card->sram_words);
+        fail(VIC_ERANGE, "addr %u and %zu more words, %zu apart, are not in SRAM (%u words)", addr, n - 1, stride,
+             card->sram_words);
+        return watch_refused(card, VIC_ERANGE);
     }
     struct vector v = {.dest = dest, .op = VIC_WRITE, .addr = addr, .stride = stride, .counter = counter,
                        .words = words};

@@ -2,13 +2,11 @@
 #define _GNU_SOURCE
 #include "watch.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "cancel.h"
 #include "clock.h"
+#include "debug.h"
 
 uint32_t watch_of(const struct job_config *config, uint32_t card)
 {
@@ -18,7 +16,7 @@ uint32_t watch_of(const struct job_config *config, uint32_t card)
             watch |= WATCH_STALL;
         }
     }
-    return watch | (job_asked("VIC_DEBUG") ? WATCH_DEBUG : 0);
+    return watch | (atomic_load(&debug_on) ? WATCH_DEBUG : 0);
 }
 
 static void sleep_ns(uint64_t ns)
@@ -49,27 +47,15 @@ static void stall(struct vic *card)
     }
 }
 
-static _Thread_local char given[160]; /* the arguments of the present call */
-
-static void keep_arguments(const char *names, const int64_t *values)
-{
-    size_t used = 0;
-    given[0] = 0;
-    for (size_t length; *names != 0 && used < sizeof given; names += length + (names[length] == ' '), values++) {
-        length = strcspn(names, " ");
-        int more = snprintf(given + used, sizeof given - used, "%s%.*s=%" PRId64, used != 0 ? ", " : "", (int)length, names,
-                            *values);
-        used += (size_t)more;
-    }
-}
+static _Thread_local struct debug_call present; /* in this thread: one of these makes no other */
 
 uint64_t watch_begin(struct vic *card, const char *names, const int64_t *values)
 {
-    if (card->watch & WATCH_DEBUG) {
-        keep_arguments(names, values);
-    }
     if (card->watch & WATCH_STALL) {
         stall(card);
+    }
+    if (card->watch & WATCH_DEBUG) {
+        debug_note(&present, "", card, names, values);
     }
     return card->ops->time_ns(card);
 }
@@ -93,24 +79,18 @@ static void record(struct vic *card, const struct trace_record *what)
     pthread_mutex_unlock(&card->trace_lock);
 }
 
-/* VIC_DEBUG: a line for the call. */
-static void tell(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status)
+/* VIC_DEBUG: a line for the call, with how many words came or packets left, or the descriptor. */
+static void tell(enum call_kind call, size_t words, int status)
 {
     static const char *const names[] = {
-#define NAME(upper, lower) #lower,
+#define NAME(upper, lower) "vic_" #lower,
         CALLS(NAME)
 #undef NAME
     };
-    char got[32] = "";
-    uint64_t took_ns = card->ops->time_ns(card) - began_ns;
-    if (call == CALL_FIFO_POLL || call == CALL_FIFO_WAIT || call == CALL_TRY_SEND) {
-        snprintf(got, sizeof got, " with n=%zu", words);
-    }
-    int before = cancel_off();
-    fprintf(stderr, "vic: card %u: %.3f us: vic_%s(%s) = %s%s%s, %.3f us\n", card->number, (double)began_ns / 1e3,
-            names[call], given, status == VIC_OK ? "VIC_OK" : "failed: ", status == VIC_OK ? "" : vic_error_detail(), got,
-            (double)took_ns / 1e3);
-    cancel_back(before);
+    bool counts = call == CALL_FIFO_POLL || call == CALL_FIFO_WAIT || call == CALL_TRY_SEND;
+    const char *result = counts ? "n" : call == CALL_EVENT_FD && status == VIC_OK ? "fd" : "";
+    present.name = names[call];
+    debug_say(&present, status, result, VALUES((int64_t)words));
 }
 
 void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status)
@@ -130,17 +110,14 @@ void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t 
         record(card, &what);
     }
     if (card->watch & WATCH_DEBUG) {
-        tell(card, call, began_ns, words, status);
+        tell(call, words, status);
     }
 }
 
 int watch_refused(const struct vic *card, int status)
 {
     if (card->watch & WATCH_DEBUG) {
-        int before = cancel_off();
-        fprintf(stderr, "vic: card %u: %.3f us: refused: %s\n", card->number, (double)card->ops->time_ns(card) / 1e3,
-                vic_error_detail());
-        cancel_back(before);
+        debug_refused(card);
     }
     return status;
 }

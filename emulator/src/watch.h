@@ -12,7 +12,8 @@
     X(SEND_CACHED, send_cached) X(DMA_SEND, dma_send) X(PUT, put) X(DMA_READ, dma_read) X(DMA_TEST, dma_test) \
     X(DMA_WAIT, dma_wait) X(COUNTER_SET, counter_set) X(COUNTER_GET, counter_get)                           \
     X(COUNTER_WAIT, counter_wait) X(FIFO_POLL, fifo_poll) X(FIFO_WAIT, fifo_wait) X(BARRIER, barrier) X(WAIT, wait)                   \
-    X(GET, get) X(PUT_STRIDED, put_strided) X(PUT_INDEXED, put_indexed) X(TRY_SEND, try_send)
+    X(GET, get) X(PUT_STRIDED, put_strided) X(PUT_INDEXED, put_indexed) X(TRY_SEND, try_send)     \
+    X(EVENT_FD, event_fd)
 
 enum call_kind {
 #define CALL_KIND(upper, lower) CALL_##upper,
@@ -25,7 +26,7 @@ enum call_kind {
 uint32_t watch_of(const struct job_config *config, uint32_t card);
 
 /* Before a call: waits while the card is stalled; returns the time. VIC_DEBUG: keeps the arguments as text until watch_end,
- * their names with blanks between them: an array, as a call with many arguments makes the unwatched one save registers. */
+ * their names as in debug.h: an array, as a call with many arguments makes the unwatched one save registers. */
 uint64_t watch_begin(struct vic *card, const char *names, const int64_t *values);
 void watch_end(struct vic *card, enum call_kind call, uint64_t began_ns, size_t words, int status);
 

@@ -85,9 +85,9 @@ static int set_up(struct vic_client *c, const struct vic_message_config *message
     return draw_session(c, attr);
 }
 
-int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *card,
-                          const struct vic_message_config *rings, const struct vic_client_config *given,
-                          vic_client_t **client)
+static int vic_client_open_sized_call(size_t messages_bytes, size_t config_bytes, vic_t *card,
+                                      const struct vic_message_config *rings,
+                                      const struct vic_client_config *given, vic_client_t **client)
 {
     struct vic_message_config own_rings, *messages = &own_rings;
     struct vic_client_config own, *config = &own;
@@ -131,6 +131,16 @@ int vic_client_open_sized(size_t messages_bytes, size_t config_bytes, vic_t *car
     return VIC_OK;
 }
 
+TOLD(vic_client_open_sized,
+     (size_t messages_bytes, size_t config_bytes, vic_t *card, const struct vic_message_config *rings,
+      const struct vic_client_config *given, vic_client_t **client),
+     (messages_bytes, config_bytes, card, rings, given, client),
+     card, "max_bytes ring_bytes window_messages window_bytes flags",
+     VALUES(FIELD(rings, messages_bytes, max_bytes), FIELD(rings, messages_bytes, window_bytes),
+            FIELD(given, config_bytes, window_messages), FIELD(given, config_bytes, window_bytes),
+            FIELD(given, config_bytes, flags)),
+     "", NULL)
+
 int client_no_name(const struct vic_client *c, const char *name, const void *body, size_t bytes)
 {
     size_t length = name != NULL ? strlen(name) : 0;
@@ -156,7 +166,7 @@ int(vic_client_open)(vic_t *card, const struct vic_message_config *messages, con
     return vic_client_open_sized(sizeof(struct config_0_1), sizeof(struct config_0_1), card, messages, config, client);
 }
 
-int vic_client_counts(vic_client_t *c, struct vic_client_count *counts)
+static int vic_client_counts_call(vic_client_t *c, struct vic_client_count *counts)
 {
     int status = client_enter(c);
     if (status != VIC_OK) {
@@ -170,6 +180,9 @@ int vic_client_counts(vic_client_t *c, struct vic_client_count *counts)
     lock_give(&c->lock);
     return client_leave(c, VIC_OK);
 }
+
+TOLD(vic_client_counts, (vic_client_t *c, struct vic_client_count *counts), (c, counts),
+     c == NULL ? NULL : c->card, "", NULL, "", NULL)
 
 /* What bridges and cards know of us, as far as they have room for it just now. */
 static void say_goodbye(struct vic_client *c)
@@ -190,7 +203,7 @@ static void say_goodbye(struct vic_client *c)
     }
 }
 
-int vic_client_close(vic_client_t *c)
+static int vic_client_close_call(vic_client_t *c)
 {
     uint32_t is_open = 1;
     if (c == NULL) {
@@ -214,3 +227,6 @@ int vic_client_close(vic_client_t *c)
     slab_give(&layer.handles, c);
     return lost ? fail(VIC_EPEER, "not all that was published is confirmed") : VIC_OK;
 }
+
+TOLD(vic_client_close, (vic_client_t *c), (c),
+     c == NULL ? NULL : c->card, "", NULL, "", NULL)

@@ -1,4 +1,5 @@
-/* client.h: an open vic_client, as its parts see it. Under it are vic.h, vic_message.h and, for its handles, layer.h.
+/* client.h: an open vic_client, as its parts see it. Under it are vic.h, vic_message.h, debug.h and, for its handles,
+ * layer.h.
  *
  * Order of locks: that of sending to a peer, or that of receiving, before `lock`, which is held for a few
  * instructions, never over a call of the card.
@@ -12,6 +13,7 @@
 
 #include "cancel.h"
 #include "deadline.h"
+#include "debug.h"
 #include "fail.h"
 #include "lock.h"
 #include "message/from.h"

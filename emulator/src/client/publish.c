@@ -187,8 +187,8 @@ static int publish_once(struct vic_client *c, struct entry *entry, uint64_t dead
     return status;
 }
 
-int vic_client_publish(vic_client_t *c, uint32_t bridge, const char *key, const void *body, size_t bytes,
-                       uint64_t timeout_ns)
+static int vic_client_publish_call(vic_client_t *c, uint32_t bridge, const char *key, const void *body,
+                                   size_t bytes, uint64_t timeout_ns)
 {
     int status = client_enter(c);
     if (status != VIC_OK) {
@@ -219,6 +219,13 @@ int vic_client_publish(vic_client_t *c, uint32_t bridge, const char *key, const 
     }
     return client_leave_sending(c, once ? publish_once(c, entry, deadline_ns) : publish_kept(c, entry, deadline_ns));
 }
+
+TOLD(vic_client_publish,
+     (vic_client_t *c, uint32_t bridge, const char *key, const void *body, size_t bytes, uint64_t timeout_ns),
+     (c, bridge, key, body, bytes, timeout_ns),
+     c == NULL ? NULL : c->card, "bridge 'key bytes timeout",
+     VALUES(bridge, TEXT(key), (int64_t)bytes, (int64_t)timeout_ns),
+     "", NULL)
 
 /* Nothing up to this id waits to be confirmed. */
 static bool is_confirmed(struct vic_client *c, uint64_t id)
@@ -261,7 +268,7 @@ static int flush_once(struct vic_client *c, uint64_t deadline_ns)
     return lost != VIC_OK ? lost : status;
 }
 
-int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)
+static int vic_client_flush_call(vic_client_t *c, uint64_t timeout_ns)
 {
     int status = client_enter(c), reason = VIC_OK;
     if (status != VIC_OK) {
@@ -286,3 +293,6 @@ int vic_client_flush(vic_client_t *c, uint64_t timeout_ns)
         reason = client_progress_sending(c, &progress, deadline_ns);
     }
 }
+
+TOLD(vic_client_flush, (vic_client_t *c, uint64_t timeout_ns), (c, timeout_ns),
+     c == NULL ? NULL : c->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)

@@ -101,7 +101,7 @@ static bool take(struct vic_client *c, struct vic_delivery *delivery)
     return item != NULL;
 }
 
-int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns)
+static int vic_client_recv_call(vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns)
 {
     int status = client_enter(c), reason = VIC_OK;
     if (status != VIC_OK) {
@@ -126,7 +126,13 @@ int vic_client_recv(vic_client_t *c, struct vic_delivery *delivery, uint64_t tim
     }
 }
 
-int vic_client_release(vic_client_t *c, struct vic_delivery *delivery)
+TOLD(vic_client_recv,
+     (vic_client_t *c, struct vic_delivery *delivery, uint64_t timeout_ns),
+     (c, delivery, timeout_ns),
+     c == NULL ? NULL : c->card, "timeout", VALUES((int64_t)timeout_ns),
+     "kind src 'key bytes", VALUES(delivery->kind, delivery->src, TEXT(delivery->key), (int64_t)delivery->bytes))
+
+static int vic_client_release_call(vic_client_t *c, struct vic_delivery *delivery)
 {
     if (c == NULL || delivery == NULL) {
         return fail_null(c == NULL, "delivery != NULL");
@@ -137,6 +143,9 @@ int vic_client_release(vic_client_t *c, struct vic_delivery *delivery)
     delivery->body = NULL;
     return VIC_OK;
 }
+
+TOLD(vic_client_release, (vic_client_t *c, struct vic_delivery *delivery), (c, delivery),
+     c == NULL ? NULL : c->card, "id", VALUES(delivery != NULL ? (int64_t)delivery->id : 0), "", NULL)
 
 /* To the card that sent it, as long as that knows of it. */
 static int answer(struct vic_client *c, const struct vic_delivery *delivery, const struct vic_envelope *e,
@@ -163,12 +172,7 @@ static int answer(struct vic_client *c, const struct vic_delivery *delivery, con
     }
 }
 
-int vic_client_ack(vic_client_t *c, struct vic_delivery *delivery, int reject)
-{
-    return vic_client_ack_within(c, delivery, reject, VIC_FOREVER);
-}
-
-int vic_client_ack_within(vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns)
+static int vic_client_ack_within_call(vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns)
 {
     int status = client_enter(c);
     if (status != VIC_OK) {
@@ -188,8 +192,21 @@ int vic_client_ack_within(vic_client_t *c, struct vic_delivery *delivery, int re
         status = answer(c, delivery, &e, deadline_after(c->card, timeout_ns));
     }
     if (status == VIC_OK) {
-        vic_client_release(c, delivery);
+        vic_client_release_call(c, delivery);
         delivery->kind = 0; /* once */
     }
     return client_leave(c, status);
 }
+
+TOLD(vic_client_ack_within, (vic_client_t *c, struct vic_delivery *delivery, int reject, uint64_t timeout_ns),
+     (c, delivery, reject, timeout_ns),
+     c == NULL ? NULL : c->card, "id reject timeout",
+     VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject, (int64_t)timeout_ns), "", NULL)
+
+static int vic_client_ack_call(vic_client_t *c, struct vic_delivery *delivery, int reject)
+{
+    return vic_client_ack_within_call(c, delivery, reject, VIC_FOREVER);
+}
+
+TOLD(vic_client_ack, (vic_client_t *c, struct vic_delivery *delivery, int reject), (c, delivery, reject),
+     c == NULL ? NULL : c->card, "id reject", VALUES(delivery != NULL ? (int64_t)delivery->id : 0, reject), "", NULL)

@@ -26,8 +26,8 @@ static void tell_now(struct vic_client *c, uint32_t bridge)
     }
 }
 
-int vic_client_subscribe(vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit,
-                         uint32_t *subscription)
+static int vic_client_subscribe_call(vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit,
+                                     uint32_t *subscription)
 {
     int status = client_enter(c);
     if (status != VIC_OK) {
@@ -59,7 +59,13 @@ int vic_client_subscribe(vic_client_t *c, uint32_t bridge, const char *queue, ui
     return client_leave(c, VIC_OK);
 }
 
-int vic_client_unsubscribe(vic_client_t *c, uint32_t subscription)
+TOLD(vic_client_subscribe,
+     (vic_client_t *c, uint32_t bridge, const char *queue, uint64_t credit, uint32_t *subscription),
+     (c, bridge, queue, credit, subscription),
+     c == NULL ? NULL : c->card, "bridge 'queue credit", VALUES(bridge, TEXT(queue), (int64_t)credit),
+     subscription != NULL ? "subscription" : "", VALUES(subscription != NULL ? *subscription : 0))
+
+static int vic_client_unsubscribe_call(vic_client_t *c, uint32_t subscription)
 {
     int status = client_enter(c);
     if (status != VIC_OK) {
@@ -83,3 +89,6 @@ int vic_client_unsubscribe(vic_client_t *c, uint32_t subscription)
     return client_leave(c, status == VIC_OK ? status : fail(status, "there is no subscription %u, or it has ended",
                                                             subscription));
 }
+
+TOLD(vic_client_unsubscribe, (vic_client_t *c, uint32_t subscription), (c, subscription),
+     c == NULL ? NULL : c->card, "subscription", VALUES(subscription), "", NULL)

@@ -142,15 +142,21 @@ static int change_and_send(struct vic_client *c, const char *text, bool binds)
     return client_leave(c, status);
 }
 
-int vic_client_bind(vic_client_t *c, const char *pattern)
+static int vic_client_bind_call(vic_client_t *c, const char *pattern)
 {
     return change_and_send(c, pattern, true);
 }
 
-int vic_client_unbind(vic_client_t *c, const char *pattern)
+TOLD(vic_client_bind, (vic_client_t *c, const char *pattern), (c, pattern),
+     c == NULL ? NULL : c->card, "'pattern", VALUES(TEXT(pattern)), "", NULL)
+
+static int vic_client_unbind_call(vic_client_t *c, const char *pattern)
 {
     return change_and_send(c, pattern, false);
 }
+
+TOLD(vic_client_unbind, (vic_client_t *c, const char *pattern), (c, pattern),
+     c == NULL ? NULL : c->card, "'pattern", VALUES(TEXT(pattern)), "", NULL)
 
 /* ---- messages */
 
@@ -201,8 +207,8 @@ static int send_to(struct vic_client *c, uint32_t to, const struct vic_envelope 
     return status;
 }
 
-int vic_client_topic(vic_client_t *c, const char *topic, const void *body, size_t bytes, uint32_t *cards,
-                     uint64_t timeout_ns)
+static int vic_client_topic_call(vic_client_t *c, const char *topic, const void *body, size_t bytes,
+                                 uint32_t *cards, uint64_t timeout_ns)
 {
     int status = client_enter(c);
     if (status != VIC_OK) {
@@ -240,3 +246,9 @@ int vic_client_topic(vic_client_t *c, const char *topic, const void *body, size_
     }
     return client_leave_sending(c, status);
 }
+
+TOLD(vic_client_topic,
+     (vic_client_t *c, const char *topic, const void *body, size_t bytes, uint32_t *cards, uint64_t timeout_ns),
+     (c, topic, body, bytes, cards, timeout_ns),
+     c == NULL ? NULL : c->card, "'topic bytes timeout", VALUES(TEXT(topic), (int64_t)bytes, (int64_t)timeout_ns),
+     cards != NULL ? "cards" : "", VALUES(cards != NULL ? *cards : 0))

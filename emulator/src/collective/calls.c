@@ -70,46 +70,78 @@ static int check_words(const struct vic_team *team, const struct call *call, boo
     return (unsigned)call->op <= VIC_XOR ? VIC_OK : fail(VIC_EINVAL, "%d is no reduction", (int)call->op);
 }
 
-int vic_team_barrier(vic_team_t *team, uint64_t timeout_ns)
+static int vic_team_barrier_call(vic_team_t *team, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_BARRIER};
     int status = enter(team);
     return status == VIC_OK ? leave(team, status, &call, timeout_ns) : status;
 }
 
-int vic_broadcast(vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns)
+TOLD(vic_team_barrier, (vic_team_t *team, uint64_t timeout_ns), (team, timeout_ns),
+     team == NULL ? NULL : team->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)
+
+static int vic_broadcast_call(vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_BROADCAST, .root = root, .in = words, .out = words, .n = n};
     int status = enter(team);
     return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
 }
 
-int vic_reduce(vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
-               uint64_t timeout_ns)
+TOLD(vic_broadcast,
+     (vic_team_t *team, uint32_t root, uint64_t *words, size_t n, uint64_t timeout_ns),
+     (team, root, words, n, timeout_ns),
+     team == NULL ? NULL : team->card, "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+
+static int vic_reduce_call(vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in,
+                           uint64_t *out, size_t n, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_REDUCE, .root = root, .op = op, .in = in, .out = out, .n = n};
     int status = enter(team);
     return status == VIC_OK ? leave(team, check_words(team, &call, root == team->me), &call, timeout_ns) : status;
 }
 
-int vic_allreduce(vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
-                  uint64_t timeout_ns)
+TOLD(vic_reduce,
+     (vic_team_t *team, uint32_t root, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n,
+      uint64_t timeout_ns),
+     (team, root, op, in, out, n, timeout_ns),
+     team == NULL ? NULL : team->card, "root op n timeout",
+     VALUES(root, (int64_t)op, (int64_t)n, (int64_t)timeout_ns),
+     "", NULL)
+
+static int vic_allreduce_call(vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out,
+                              size_t n, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_ALLREDUCE, .op = op, .in = in, .out = out, .n = n};
     int status = enter(team);
     return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
 }
 
-int vic_gather(vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out, uint64_t timeout_ns)
+TOLD(vic_allreduce,
+     (vic_team_t *team, enum vic_reduction op, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
+     (team, op, in, out, n, timeout_ns),
+     team == NULL ? NULL : team->card, "op n timeout", VALUES((int64_t)op, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+
+static int vic_gather_call(vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out,
+                           uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_GATHER, .root = root, .in = in, .out = out, .n = n};
     int status = enter(team);
     return status == VIC_OK ? leave(team, check_words(team, &call, root == team->me), &call, timeout_ns) : status;
 }
 
-int vic_alltoall(vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns)
+TOLD(vic_gather,
+     (vic_team_t *team, uint32_t root, const uint64_t *in, size_t n, uint64_t *out, uint64_t timeout_ns),
+     (team, root, in, n, out, timeout_ns),
+     team == NULL ? NULL : team->card, "root n timeout", VALUES(root, (int64_t)n, (int64_t)timeout_ns), "", NULL)
+
+static int vic_alltoall_call(vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns)
 {
     struct call call = {.kind = CALL_ALLTOALL, .in = in, .out = out, .n = n};
     int status = enter(team);
     return status == VIC_OK ? leave(team, check_words(team, &call, true), &call, timeout_ns) : status;
 }
+
+TOLD(vic_alltoall,
+     (vic_team_t *team, const uint64_t *in, uint64_t *out, size_t n, uint64_t timeout_ns),
+     (team, in, out, n, timeout_ns),
+     team == NULL ? NULL : team->card, "n timeout", VALUES((int64_t)n, (int64_t)timeout_ns), "", NULL)

@@ -147,7 +147,7 @@ static int open_on(vic_t *card, const struct vic_attr *attr, const uint32_t *car
     return status;
 }
 
-int vic_team_open(vic_t *card, const uint32_t *cards, uint32_t n, vic_team_t **team, uint64_t timeout_ns)
+static int vic_team_open_call(vic_t *card, const uint32_t *cards, uint32_t n, vic_team_t **team, uint64_t timeout_ns)
 {
     struct vic_attr attr;
     uint32_t me, *all = NULL;
@@ -179,7 +179,12 @@ int vic_team_open(vic_t *card, const uint32_t *cards, uint32_t n, vic_team_t **t
     return status == VIC_OK ? status : fail_keep(status);
 }
 
-int vic_team_close(vic_team_t *team)
+TOLD(vic_team_open,
+     (vic_t *card, const uint32_t *cards, uint32_t n, vic_team_t **team, uint64_t timeout_ns),
+     (card, cards, n, team, timeout_ns),
+     card, "n timeout", VALUES(n, (int64_t)timeout_ns), "", NULL)
+
+static int vic_team_close_call(vic_team_t *team)
 {
     uint32_t is_open = 1;
     if (team == NULL) {
@@ -201,3 +206,6 @@ int vic_team_close(vic_team_t *team)
     meeting_leave(meeting);
     return VIC_OK;
 }
+
+TOLD(vic_team_close, (vic_team_t *team), (team),
+     team == NULL ? NULL : team->card, "", NULL, "", NULL)

@@ -1,4 +1,4 @@
-/* team.h: an open team, as its parts see it. Only vic.h is under it, and layer.h for its handles.
+/* team.h: an open team, as its parts see it. Only vic.h is under it, layer.h for its handles and debug.h.
  *
  * Everything is made of steps. In a step every card sends to every other card of the team what it has for it, words
  * into a buffer there or a packet without any, and waits for the packets of all others. There are two buffers and
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "deadline.h"
+#include "debug.h"
 #include "fail.h"
 #include "meeting.h"
 #include "waits.h"

@@ -179,7 +179,7 @@ void credit_tend(struct vic_message *m, uint32_t dest)
     }
 }
 
-int vic_message_ends(vic_message_t *m, uint32_t peer, uint64_t *ends)
+static int vic_message_ends_call(vic_message_t *m, uint32_t peer, uint64_t *ends)
 {
     if (m == NULL || ends == NULL) {
         return fail_null(m == NULL, "ends != NULL");
@@ -201,6 +201,9 @@ int vic_message_ends(vic_message_t *m, uint32_t peer, uint64_t *ends)
     *ends = atomic_load(&out->ends);
     return message_leave(m, status);
 }
+
+TOLD(vic_message_ends, (vic_message_t *m, uint32_t peer, uint64_t *ends), (m, peer, ends),
+     m == NULL ? NULL : m->card, "peer", VALUES(peer), "ends", VALUES((int64_t)*ends))
 
 /* Somebody may have written over what we say: say it again. */
 static void publish_all(struct vic_message *m)

@@ -107,8 +107,8 @@ static void begin(struct vic_message *m)
     }
 }
 
-int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_message_config *given,
-                           vic_message_t **messages)
+static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
+                                       const struct vic_message_config *given, vic_message_t **messages)
 {
     struct vic_message_config own, *config = &own;
     struct vic_attr attr;
@@ -163,6 +163,14 @@ int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_me
     return VIC_OK;
 }
 
+TOLD(vic_message_open_sized,
+     (size_t config_bytes, vic_t *card, const struct vic_message_config *given, vic_message_t **messages),
+     (config_bytes, card, given, messages),
+     card, "max_bytes window_bytes flags",
+     VALUES(FIELD(given, config_bytes, max_bytes), FIELD(given, config_bytes, window_bytes),
+            FIELD(given, config_bytes, flags)),
+     "", NULL)
+
 /* For who has no macro: the config as it was in 0.1. */
 int(vic_message_open)(vic_t *card, const struct vic_message_config *config, vic_message_t **messages)
 {
@@ -198,7 +206,7 @@ static void say_goodbye(struct vic_message *m, bool *lost)
     }
 }
 
-int vic_message_close(vic_message_t *m)
+static int vic_message_close_call(vic_message_t *m)
 {
     uint32_t is_open = 1;
     bool lost = false;
@@ -220,3 +228,6 @@ int vic_message_close(vic_message_t *m)
     slab_give(&message_layer.handles, m);
     return lost ? fail(VIC_EPEER, "a peer had closed and not received all that was sent to it") : VIC_OK;
 }
+
+TOLD(vic_message_close, (vic_message_t *m), (m),
+     m == NULL ? NULL : m->card, "", NULL, "", NULL)

@@ -1,4 +1,5 @@
-/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, layer.h for its handles, and cancel.h. */
+/* message.h: an open vic_message, as its parts see it. Only vic.h is under it, layer.h for its handles, debug.h and
+ * cancel.h. */
 #ifndef MESSAGE_MESSAGE_H
 #define MESSAGE_MESSAGE_H
 
@@ -6,6 +7,7 @@
 
 #include "cancel.h"
 #include "deadline.h"
+#include "debug.h"
 #include "fail.h"
 #include "from.h"
 #include "lock.h"

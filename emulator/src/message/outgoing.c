@@ -140,7 +140,7 @@ static int send_locked(struct vic_message *m, uint32_t dest, const void *data, s
     return status;
 }
 
-int vic_message_send(vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
+static int vic_message_send_call(vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns)
 {
     if (m == NULL || (data == NULL && bytes > 0)) {
         return fail_null(m == NULL, "data != NULL || bytes == 0");
@@ -163,3 +163,8 @@ int vic_message_send(vic_message_t *m, uint32_t dest, const void *data, size_t b
     }
     return message_leave(m, status);
 }
+
+TOLD(vic_message_send,
+     (vic_message_t *m, uint32_t dest, const void *data, size_t bytes, uint64_t timeout_ns),
+     (m, dest, data, bytes, timeout_ns),
+     m == NULL ? NULL : m->card, "dest bytes timeout", VALUES(dest, (int64_t)bytes, (int64_t)timeout_ns), "", NULL)

@@ -98,11 +98,17 @@ static int receive(struct vic_message *m, struct taker *taker, uint64_t timeout_
     return wait_for_one(m, taker, deadline_after(m->card, timeout_ns));
 }
 
-int vic_message_recv(vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes,
-                     uint64_t timeout_ns)
+static int vic_message_recv_call(vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes,
+                                 uint64_t timeout_ns)
 {
     return message_recv_from(m, MESSAGE_ANY, src, data, capacity, bytes, timeout_ns);
 }
+
+TOLD(vic_message_recv,
+     (vic_message_t *m, uint32_t *src, void *data, size_t capacity, size_t *bytes, uint64_t timeout_ns),
+     (m, src, data, capacity, bytes, timeout_ns),
+     m == NULL ? NULL : m->card, "capacity timeout", VALUES((int64_t)capacity, (int64_t)timeout_ns),
+     src != NULL ? "bytes src" : "bytes", VALUES((int64_t)*bytes, src != NULL ? *src : 0))
 
 int message_recv_from(vic_message_t *m, uint32_t only, uint32_t *src, void *data, size_t capacity, size_t *bytes,
                       uint64_t timeout_ns)
@@ -171,7 +177,7 @@ static int flush_one(struct vic_message *m, uint32_t dest, bool *lost, uint64_t 
     return VIC_OK;
 }
 
-int vic_message_flush_to(vic_message_t *m, uint32_t dest, uint64_t timeout_ns)
+static int vic_message_flush_to_call(vic_message_t *m, uint32_t dest, uint64_t timeout_ns)
 {
     if (m == NULL) {
         return fail_null(1, "");
@@ -185,7 +191,10 @@ int vic_message_flush_to(vic_message_t *m, uint32_t dest, uint64_t timeout_ns)
     return message_leave(m, lost ? VIC_EPEER : status);
 }
 
-int vic_message_flush(vic_message_t *m, uint64_t timeout_ns)
+TOLD(vic_message_flush_to, (vic_message_t *m, uint32_t dest, uint64_t timeout_ns), (m, dest, timeout_ns),
+     m == NULL ? NULL : m->card, "dest timeout", VALUES(dest, (int64_t)timeout_ns), "", NULL)
+
+static int vic_message_flush_call(vic_message_t *m, uint64_t timeout_ns)
 {
     if (m == NULL) {
         return fail_null(1, "");
@@ -201,3 +210,6 @@ int vic_message_flush(vic_message_t *m, uint64_t timeout_ns)
     }
     return message_leave(m, lost ? VIC_EPEER : status);
 }
+
+TOLD(vic_message_flush, (vic_message_t *m, uint64_t timeout_ns), (m, timeout_ns),
+     m == NULL ? NULL : m->card, "timeout", VALUES((int64_t)timeout_ns), "", NULL)

@@ -1,0 +1,67 @@
+/* debug.h: VIC_DEBUG=1: a line on stderr for a call of a program, when the call has ended: its card, when it began, its
+ * arguments, its status, how long it took. watch.h does so for calls of vic.h that reach a card; TOLD makes the others:
+ * vic_close and the calls of vic_message.h, vic_client.h and vic_collective.h.
+ *
+ * A call that the library makes for such a call stands behind its name: "vic_message_flush > vic_counter_wait(...)".
+ */
+#ifndef VIC_DEBUG_H
+#define VIC_DEBUG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "fail.h"
+#include "vic.h"
+
+/* Whether VIC_DEBUG was in the environment when this process last opened a card. */
+extern _Atomic bool debug_on;
+
+struct debug_call {
+    const char *name;
+    const struct debug_call *outer;
+    const vic_t *card;
+    bool known;        /* the card was open when the call began: this, */
+    uint32_t number;   /* its number, */
+    uint64_t began_ns; /* its time */
+    char given[160];   /* the arguments as text */
+};
+
+/* Before a call. `names` are those of its arguments, with blanks between them; a name that begins with ' is that of a
+ * text, the value its address. debug_begin: what is called until debug_end is called for this one. */
+void debug_note(struct debug_call *call, const char *name, const vic_t *card, const char *names,
+                const int64_t *values) FAIL_COLD;
+void debug_begin(struct debug_call *call, const char *name, const vic_t *card, const char *names,
+                 const int64_t *values) FAIL_COLD;
+
+/* After it: write the line. The names and values are those of results, if it has any. */
+void debug_say(const struct debug_call *call, int status, const char *names, const int64_t *values) FAIL_COLD;
+void debug_end(const struct debug_call *call, int status, const char *names, const int64_t *values) FAIL_COLD;
+
+/* A line for a call of vic.h that was refused for its arguments, why vic_error_detail says. */
+void debug_refused(const vic_t *card) FAIL_COLD;
+
+#define VALUES(...) ((const int64_t[]){__VA_ARGS__})
+#define TEXT(text) ((int64_t)(intptr_t)(text))
+
+/* A field of a struct that a program gave, of which it said how long it is; 0: it has none. */
+#define FIELD(given, bytes, field)                                                                          \
+    ((given) != NULL && offsetof(__typeof__(*(given)), field) + sizeof(given)->field <= (bytes)                \
+         ? (int64_t)(given)->field                                                                              \
+         : 0)
+
+/* The call `name`, which is the function name_call before it, and a line for it. The card is that of its handle, `results`
+ * and `got` are what it gave if it returns VIC_OK. */
+#define TOLD(name, parameters, arguments, of_card, names, values, results, got)                                 \
+    int(name) parameters                                                                                    \
+    {                                                                                                       \
+        if (__builtin_expect(!atomic_load_explicit(&debug_on, memory_order_relaxed), 1)) {                      \
+            return name##_call arguments;                                                                    \
+        }                                                                                                   \
+        struct debug_call told_;                                                                            \
+        debug_begin(&told_, #name, of_card, names, values);                                                     \
+        int status_ = name##_call arguments;                                                                 \
+        debug_end(&told_, status_, status_ == VIC_OK ? (results) : "", status_ == VIC_OK ? (got) : NULL);        \
+        return status_;                                                                                     \
+    }
+
+#endif
