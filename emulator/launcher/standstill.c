@@ -137,47 +137,97 @@ bool anybody_waits(const struct launch *launch)
     return false;
 }
 
+/* Waits of messages, clients and teams ask other cards by queries, which the scratch counters there count. */
+static bool somebody_asks(const struct job *job)
+{
+    for (uint32_t i = 0; i < job->config.cards * WAITS; i++) {
+        if (atomic_load(&job->card[i / WAITS].wait[i % WAITS].kind) >= WAIT_MESSAGE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* All that moves when packets move: of a card that sends and never waits nothing else is seen. */
 static uint64_t print_of(const struct job *job)
 {
     uint64_t print = atomic_load(&job->shared->barrier);
+    unsigned counters = somebody_asks(job) ? SCRATCH : COUNTERS;
     for (uint32_t i = 0; i < job->config.cards; i++) {
         const struct card_shared *card = &job->card[i];
         print = (print ^ atomic_load(&card->fifo_head)) * UINT64_C(0x9e3779b97f4a7c15);
         print = (print ^ atomic_load(&card->fifo_tail)) * UINT64_C(0x9e3779b97f4a7c15);
-        for (unsigned k = 0; k < COUNTERS; k++) {
+        for (unsigned k = 0; k < counters; k++) {
             print = (print ^ (uint64_t)atomic_load(&card->counter[k].value)) * UINT64_C(0x9e3779b97f4a7c15);
         }
     }
     return print;
 }
 
-/* Somebody has waited for long, and nobody has begun or ended a shorter wait since. *newest: when the last one began;
- * *all: nobody does anything else. */
+/* What the threads of a card wait for. */
+struct waits {
+    bool stuck;       /* for long, for something that only another card can do */
+    bool asks;        /* for long, for a bridge, which may wait for its broker */
+    bool looks_round; /* for a moment, for whatever somebody may send: a server that nobody needs just now */
+    uint64_t since_ns; /* the longest of those that are long */
+};
+
+static struct waits waits_of(const struct card_shared *card, uint64_t before_ns)
+{
+    struct waits all = {.since_ns = UINT64_MAX};
+    for (int i = 0; i < WAITS; i++) {
+        const struct card_wait *wait = &card->wait[i];
+        uint64_t since = atomic_load(&wait->since_ns);
+        uint32_t kind = atomic_load(&wait->kind);
+        bool is_long = kind != WAIT_NOTHING && kind < WAIT_KINDS && since <= before_ns;
+        bool fifo = kind == WAIT_COUNTERS && atomic_load(&wait->counters) == 0;
+        if (kind == WAIT_MESSAGE || kind == WAIT_RECV || fifo) {
+            all.looks_round |= !is_long;
+        } else if (kind == WAIT_PUBLISH || kind == WAIT_CONFIRM || kind == WAIT_ACK) {
+            all.asks |= is_long;
+        } else {
+            all.stuck |= is_long;
+        }
+        all.since_ns = is_long && since < all.since_ns ? since : all.since_ns;
+    }
+    return all;
+}
+
+/* Somebody has waited for long for what another card has to do, and nobody has begun or ended a shorter wait since, but to
+ * look whether there is something to receive. *newest: when the last of the long ones began; *all: nobody does anything
+ * else. Who only waits to receive is a server, unless all programs do: then nobody is left who could send. */
 static bool stands_still(const struct launch *launch, uint64_t patience_ns, uint64_t *newest, bool *all)
 {
     const struct job *job = launch->job;
     uint64_t now = job_clock_ns() - job->start_ns;
+    struct waits any = {.stuck = false};
     *newest = 0;
     *all = true;
     if (now < patience_ns) {
         return false;
     }
     for (uint32_t i = 0; i < job->config.cards; i++) {
-        uint64_t since, slept = atomic_load(&job->card[i].slept_ns);
         const char *away = why_away(launch, i);
-        if (away == NULL && longest_wait(&job->card[i], &since) != NULL && since <= now - patience_ns) {
-            *newest = since > *newest ? since : *newest;
-        } else if (away == NULL && slept > now - patience_ns) {
+        if (away != NULL) {
+            *all = *all && atomic_load(&job->card[i].end) != CARD_RUNS;
+            if (launch->options->serve != NULL && launch->child[i].pidfd < 0 && launch->child[i].guest < 0) {
+                return false; /* somebody may join */
+            }
+            continue;
+        }
+        struct waits waits = waits_of(&job->card[i], now - patience_ns);
+        if (waits.since_ns != UINT64_MAX) {
+            *newest = waits.since_ns > *newest ? waits.since_ns : *newest;
+        } else if (!waits.looks_round && atomic_load(&job->card[i].slept_ns) > now - patience_ns) {
             return false;
-        } else if (atomic_load(&job->card[i].end) == CARD_RUNS) {
+        } else {
             *all = false;
         }
-        if (away != NULL && launch->options->serve != NULL && launch->child[i].pidfd < 0 && launch->child[i].guest < 0) {
-            return false; /* somebody may join */
-        }
+        any.stuck |= waits.stuck;
+        any.asks |= waits.asks;
+        any.looks_round |= waits.looks_round;
     }
-    return *newest != 0;
+    return any.stuck || (any.asks && !any.looks_round) || (*newest != 0 && *all);
 }
 
 int standstill_due(struct launch *launch)

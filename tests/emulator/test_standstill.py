@@ -25,11 +25,11 @@ def job_of():
     """Return what starts the program on some cards; it is ended when the test is."""
     jobs = []
 
-    def start(emulator, cards):
+    def start(emulator, cards, name="standstill", *arguments):
         vicrun = [*emulator.before, str(emulator.prefix / "bin" / "vicrun"), "-n", str(cards)]
         jobs.append(
             subprocess.Popen(
-                [*vicrun, *SMALL, str(emulator.program("standstill"))],
+                [*vicrun, *SMALL, str(emulator.program(name)), *arguments],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             )
         )  # fmt: skip
@@ -68,3 +68,41 @@ def test_who_interrupts_a_deadlock_is_told_again_who_waits(sanitized, job_of):
     said(job, "SIGINT: who waits for what", waits)
     assert job.communicate()[1] == ""
     assert job.returncode == 128 + signal.SIGINT
+
+
+def test_servers_that_nobody_needs_are_no_standstill(emulator, job_of):
+    job = job_of(emulator, 4, "idle", "server")
+    elsewhere = int(job.stdout.readline())
+    with pytest.raises(subprocess.TimeoutExpired):
+        job.wait(timeout=9)  # the first report comes after 6 s, the second after 11
+    os.kill(elsewhere, signal.SIGKILL)
+    assert job.communicate()[1] == "vicrun: card 3 was killed by signal 9 (Killed)\n"
+
+
+def test_a_deadlock_beside_a_server_that_looks_round_is_told(emulator, job_of):
+    job = job_of(emulator, 3, "idle", "deadlock")
+    said(
+        job, "standstill: for 5 s no wait has ended",
+        ["card 0 waits for a message (vic_message_recv)",
+         "card 1 waits for counter 5 to read 0 (it reads 2)",
+         "card 2 waits for counter 5 to read 0 (it reads 2)"],
+    )  # fmt: skip
+
+
+def test_servers_without_anybody_who_could_send_stand_still(emulator, job_of):
+    job = job_of(emulator, 3, "idle", "nobody")
+    said(
+        job, "standstill: for 5 s every program waits, and nothing is on its way",
+        ["card 0 waits for a message (vic_message_recv)",
+         "card 1 waits for something to receive (vic_client_recv)",
+         "card 2 waits for 1 word in its FIFO (0 there)"],
+    )  # fmt: skip
+
+
+def test_a_message_for_a_card_that_opens_none_stands_still(emulator, job_of):
+    job = job_of(emulator, 2, "idle", "message")
+    said(
+        job, "standstill: for 5 s no wait has ended",
+        ["card 0 waits for card 1 to open its messages, with the same config (vic_message_send)",
+         "card 1 waits for nothing: its program computes, or waits elsewhere"],
+    )  # fmt: skip
