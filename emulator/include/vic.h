@@ -25,8 +25,9 @@
  *             A call that fails has done nothing; vic_error_detail says what was wrong, with its numbers.
  *   threads   any number of threads of the process that opened the card may call at the same time.
  *             pthread_cancel(3): functional mode: a wait that sleeps ends its thread within 20 ms, with nothing
- *             taken and no part in a barrier; every other call, all calls in timed mode, and those of vic_message.h
- *             and vic_client.h end first as they would, and are no cancellation points. Not asynchronously.
+ *             taken and no part in a barrier; every other call, all calls in timed mode, and those of vic_message.h,
+ *             vic_client.h and vic_collective.h end first as they would, and are no cancellation points. Not
+ *             asynchronously.
  *   fork      in a child made by fork() every card of its parent is closed (VIC_ECLOSED), as are the messages
  *             and clients on it; the parent does not notice. The child may open a card of its own: alone one
  *             in loopback, in a job the one of its environment once nobody has it open. From fork() on, as

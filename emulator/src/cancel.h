@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* Calls of vic_message and vic_client that this thread is in: these have locks, and a wait of the card below must not
+/* Calls of vic_message, vic_client and teams that this thread is in: these have locks, and a wait of the card below must not
  * end the thread. */
 extern _Thread_local uint32_t cancel_layers;
 

@@ -9,7 +9,7 @@ from emulator_build import SMALL
 @pytest.mark.parametrize(
     ("mode", "how"),
     [("functional", "waits"), ("functional", "message"), ("functional", "often"),
-     ("timed", "message"), ("timed", "often")],
+     ("functional", "team"), ("timed", "message"), ("timed", "often"), ("timed", "team")],
 )  # fmt: skip
 def test_a_cancelled_thread_leaves_nothing_locked(emulator, mode, how):
     """In model time a wait ends first, and then the thread; functional ones act on it."""

@@ -48,6 +48,10 @@ def test_no_packet_surprises_a_counter(emulator, name):
     good(emulator.run(3, name, options=[*SMALL, "--check"]))
 
 
+def test_who_writes_over_a_counter_of_teams_keeps_no_call_waiting(emulator):
+    good(emulator.run(2, "collective_counted", options=[*SMALL, *REORDER], timeout=60))
+
+
 def test_fewer_counters(emulator):
     good(emulator.run(3, "collectives", options=[*SMALL, "--set", "group_counters=8"]))
 
@@ -85,6 +89,6 @@ def test_it_uses_vic_h_only():
             if line.startswith('#include "'):
                 name = line.split('"')[1]
                 own = (path.parent / name).exists()
-                helpers = {"deadline.h", "engine/random.h", "layer.h", "fail.h", "waits.h", "debug.h"}
+                helpers = {"deadline.h", "engine/random.h", "layer.h", "fail.h", "cancel.h", "waits.h", "debug.h"}
                 known = {"vic.h", "vic_collective.h", *helpers}
                 assert own or name in known, path.name

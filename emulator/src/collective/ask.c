@@ -1,7 +1,9 @@
 /* Words of other cards, by queries; words of this card. */
+#include "fail.h"
 #include "meeting.h"
 
 enum { DIRECT = 1 /* word; more are fetched by DMA */, BATCH = 64 };
+enum { ANSWER_NS = 20 * 1000 * 1000, TIMES = 5 };
 
 static int start(vic_t *card, vic_addr_t addr, uint64_t *to, size_t n, vic_dma_t **dma)
 {
@@ -58,6 +60,25 @@ static int send_all(struct meeting *meeting, const struct question *question, si
     return status;
 }
 
+/* Somebody may write over the counter of the answers: then ask again, each time with twice the patience, and at last say
+ * so. What is late of an answer comes while the next one is waited for. */
+static int ask(struct meeting *meeting, const struct question *question, size_t n, size_t each)
+{
+    int status = VIC_ETIMEDOUT;
+    for (int times = 0; times < TIMES && status == VIC_ETIMEDOUT; times++) {
+        status = vic_counter_set(meeting->kept.card, meeting->counter, (int64_t)(n * each));
+        if (status == VIC_OK) {
+            status = send_all(meeting, question, n, each);
+        }
+        if (status == VIC_OK) {
+            status = vic_counter_wait(meeting->kept.card, meeting->counter, (uint64_t)ANSWER_NS << times);
+        }
+    }
+    return status != VIC_ETIMEDOUT ? status
+                                   : fail(VIC_EPEER, "answers of other cards are not counted: a program counts on counter "
+                                                     "%u, which a team uses", meeting->counter);
+}
+
 int meeting_ask(struct meeting *meeting, const struct question *question, size_t n, size_t each, uint64_t *answer)
 {
     if (n == 0) {
@@ -69,13 +90,7 @@ int meeting_ask(struct meeting *meeting, const struct question *question, size_t
     }
     int status = meeting->failed;
     if (status == VIC_OK) {
-        status = vic_counter_set(meeting->kept.card, meeting->counter, (int64_t)(n * each));
-    }
-    if (status == VIC_OK) {
-        status = send_all(meeting, question, n, each);
-    }
-    if (status == VIC_OK) {
-        status = vic_counter_wait(meeting->kept.card, meeting->counter, VIC_FOREVER);
+        status = ask(meeting, question, n, each);
     }
     if (status == VIC_OK) {
         vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;

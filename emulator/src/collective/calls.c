@@ -40,6 +40,7 @@ static int enter(struct vic_team *team)
         atomic_fetch_sub(&team->users, 1);
         return fail_as(VIC_ECLOSED);
     }
+    cancel_layers++;
     return VIC_OK;
 }
 
@@ -52,6 +53,7 @@ static int leave(struct vic_team *team, int status, const struct call *call, uin
         status = run(team, call, timeout_ns);
         atomic_store(&team->busy, 0);
     }
+    cancel_layers--;
     atomic_fetch_sub(&team->users, 1);
     return status == VIC_OK ? status : fail_keep(status);
 }

@@ -173,7 +173,9 @@ static int vic_team_open_call(vic_t *card, const uint32_t *cards, uint32_t n, vi
     const uint32_t *list = cards != NULL ? cards : all;
     status = list_check(&attr, list, n, &me);
     if (status == VIC_OK) {
+        cancel_layers++;
         status = open_on(card, &attr, list, n, timeout_ns, team);
+        cancel_layers--;
     }
     free(all);
     return status == VIC_OK ? status : fail_keep(status);

@@ -107,6 +107,10 @@ static int meet(struct vic_team *team, struct member *member, const uint64_t wor
     if (!there || record.opens != (uint32_t)opens || is_known(team->meeting, member->card, &record)) {
         return VIC_OK;
     }
+    if (!record.refused && record.cards == team->n &&
+        (record.log_words < LOG_LEAST || UINT64_C(1) << record.log_words < team->n)) {
+        return VIC_OK; /* no card says so: there would be no room for a word of each */
+    }
     if (record.list != team->list || (record.refused && record.met == team->meeting->number)) {
         return differs(team, member->card, &record);
     }

@@ -1,4 +1,5 @@
-/* team.h: an open team, as its parts see it. Only vic.h is under it, layer.h for its handles and debug.h.
+/* team.h: an open team, as its parts see it. Only vic.h is under it, layer.h for its handles, debug.h and
+ * cancel.h.
  *
  * Everything is made of steps. In a step every card sends to every other card of the team what it has for it, words
  * into a buffer there or a packet without any, and waits for the packets of all others. There are two buffers and
@@ -11,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "cancel.h"
 #include "deadline.h"
 #include "debug.h"
 #include "fail.h"

@@ -1,18 +1,20 @@
 /* Card 0 cancels threads of its own that are in a call, and uses its card afterwards: nothing is left locked or half
  * done. Card 1 only has its card open, with a full FIFO. The argument: "waits", threads that wait for what never comes;
- * "message", one that waits below a lock; "often", again and again at any moment. */
+ * "message", one that waits below a lock; "team", one in a collective; "often", again and again at any moment. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "vic_collective.h"
 #include "vic_message.h"
 
-enum { NEVER_0 = 20, TIMES = 300 };
+enum { NEVER_0 = 20, END = 40, GO = 41, TIMES = 300 };
 
 static vic_t *card;
 static vic_message_t *messages;
+static vic_team_t *team;
 static _Atomic int begun, left;
 
 static uint64_t to_1(void)
@@ -58,6 +60,23 @@ static void *receive(void *what)
     begun = 1;
     OK(vic_message_recv(messages, NULL, &word, sizeof word, &n, LONG));
     left = 1;
+    pthread_testcancel();
+    return what;
+}
+
+static void *open_team(void *what)
+{
+    vic_team_t *none;
+    begun = 1;
+    IS(vic_team_open(card, NULL, 0, &none, 200 * 1000 * 1000), VIC_ETIMEDOUT); /* card 1 comes later */
+    pthread_testcancel();
+    return what;
+}
+
+static void *meet(void *what)
+{
+    begun = 1;
+    IS(vic_team_barrier(team, VIC_FOREVER), VIC_ECLOSED); /* card 1 does not come */
     pthread_testcancel();
     return what;
 }
@@ -133,6 +152,21 @@ static void cancel_message(void)
     CHECK(left == 1);
 }
 
+/* It ends first: else nobody could open, or close, a team any more. */
+static void cancel_team(void)
+{
+    pthread_t thread = begin(open_team);
+    cancel(thread);
+    uint64_t word = 0;
+    OK(vic_put(card, 1, 0, &word, 1, GO));
+    OK(vic_team_open(card, NULL, 0, &team, LONG));
+    thread = begin(meet);
+    CHECK(pthread_cancel(thread) == 0);
+    usleep(50000);
+    OK(vic_team_close(team));
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
 static void cancel_often(void)
 {
     uint64_t random = 1;
@@ -151,24 +185,36 @@ int main(int argc, char **argv)
     struct self self = self_of(card);
     uint64_t header = to_1(), word = 0;
     OK(vic_counter_set(card, NEVER_0, 1));
-    OK(vic_counter_set(card, 0, 1));
+    OK(vic_counter_set(card, END, 1));
+    OK(vic_counter_set(card, GO, 1));
     if (self.me == 0) {
         for (uint32_t i = 0; i < self.attr.fifo_words && self.attr.mode == 0; i++) {
             OK(vic_send(card, &header, &word, 1));
         }
-        OK(vic_message_open(card, NULL, &messages));
+        if (strcmp(argv[1], "team") != 0) {
+            OK(vic_message_open(card, NULL, &messages));
+        }
         if (strcmp(argv[1], "waits") == 0) {
             cancel_waits();
         } else if (strcmp(argv[1], "message") == 0) {
             cancel_message();
+        } else if (strcmp(argv[1], "team") == 0) {
+            cancel_team();
         } else {
             cancel_often();
         }
         look();
-        OK(vic_message_close(messages));
-        OK(vic_put(card, 1, 0, &word, 1, 0));
+        if (strcmp(argv[1], "team") != 0) {
+            OK(vic_message_close(messages));
+        }
+        OK(vic_put(card, 1, 0, &word, 1, END));
+    } else if (strcmp(argv[1], "team") == 0) {
+        OK(vic_counter_wait(card, GO, VIC_FOREVER));
+        OK(vic_team_open(card, NULL, 0, &team, LONG));
+        OK(vic_counter_wait(card, END, VIC_FOREVER));
+        OK(vic_team_close(team));
     } else {
-        OK(vic_counter_wait(card, 0, VIC_FOREVER));
+        OK(vic_counter_wait(card, END, VIC_FOREVER));
     }
     OK(vic_barrier(card, 5 * (uint64_t)SECOND));
     OK(vic_close(card));
