@@ -33,7 +33,7 @@ class Busy(VicError):
 
 
 class NoSpace(VicError):
-    """VIC_ENOSPC: SRAM, counters or the DMA table are full."""
+    """VIC_ENOSPC: SRAM, counters, the DMA table or a client's window are full; which is said."""
 
 
 class PeerDied(VicError):

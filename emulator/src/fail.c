@@ -11,6 +11,7 @@
 
 static _Thread_local char detail[200];
 static _Thread_local int last; /* status of the last failing call */
+_Thread_local int fail_given;
 
 int fail(int status, const char *format, ...)
 {
@@ -19,6 +20,7 @@ int fail(int status, const char *format, ...)
     vsnprintf(detail, sizeof detail, format, arguments);
     va_end(arguments);
     last = status;
+    fail_given = 1;
     return status;
 }
 
@@ -27,13 +29,14 @@ int fail_as(int status)
     if (status != VIC_OK) {
         last = status;
         detail[0] = 0;
+        fail_given = 1;
     }
     return status;
 }
 
 int fail_keep(int status)
 {
-    return status != last ? fail_as(status) : status;
+    return status != last || fail_given == 0 ? fail_as(status) : status;
 }
 
 const char *vic_error_detail(void)

@@ -16,14 +16,23 @@
 #define FAIL_PRINTF(text, first)
 #endif
 
+/* Whether something has been found wrong since fail_begin. */
+extern _Thread_local int fail_given;
+
 /* A text with numbers. */
 int fail(int status, const char *format, ...) FAIL_PRINTF(2, 3);
 
 /* The text of the status; nothing is formatted, as waits that time out are no rare thing. VIC_OK: nothing. */
 int fail_as(int status);
 
-/* The same, unless a text of this status has just been given. */
+/* The same, unless a text of this status has been given since fail_begin. */
 int fail_keep(int status);
+
+/* A call of a layer begins: what an earlier call found wrong says nothing of this one. */
+static inline void fail_begin(void)
+{
+    fail_given = 0;
+}
 
 /* VIC_EPEER: this card died. */
 int fail_dead(uint32_t card) FAIL_COLD;

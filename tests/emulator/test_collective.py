@@ -48,6 +48,11 @@ def test_no_packet_surprises_a_counter(emulator, name):
     good(emulator.run(3, name, options=[*SMALL, "--check"]))
 
 
+@pytest.mark.parametrize("mode", [[], TIMED], ids=["functional", "timed"])
+def test_what_is_wrong_with_a_call_is_said(emulator, mode):
+    good(emulator.run(2, "collective_says", options=[*SMALL, *mode]))
+
+
 def test_who_writes_over_a_counter_of_teams_keeps_no_call_waiting(emulator):
     good(emulator.run(2, "collective_counted", options=[*SMALL, *REORDER], timeout=60))
 

@@ -99,6 +99,7 @@ static int vic_client_open_sized_call(size_t messages_bytes, size_t config_bytes
     }
     layer_begin(&layer);
     *client = NULL;
+    fail_begin();
     int status = vic_query_attr(card, &attr);
     status = status == VIC_OK ? sized_take(messages, sizeof *messages, rings, messages_bytes) : status;
     status = status == VIC_OK ? sized_take(config, sizeof *config, given, config_bytes) : status;
@@ -107,7 +108,7 @@ static int vic_client_open_sized_call(size_t messages_bytes, size_t config_bytes
     }
     struct vic_client *c = slab_take(&layer.handles);
     if (c == NULL) {
-        return VIC_ESYS;
+        return fail_as(VIC_ESYS);
     }
     c->card = card;
     status = set_up(c, messages, config, &attr);

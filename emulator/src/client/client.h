@@ -93,6 +93,7 @@ struct vic_client {
     unsigned char *scratch, *late; /* late: a message that is not yet dealt with, or NULL; in scratch or not */
     size_t late_bytes;
     uint32_t late_src;
+    _Atomic uint32_t in_the_way; /* the card that has to confirm and has sent something else, UINT32_MAX: nobody has to */
 
     lock_t lock; /* of what follows, and of parts of peers */
     struct peer *peers;
@@ -140,6 +141,9 @@ void client_be_receiver(struct vic_client *c);
 /* The inbox is full, and this thread is in a send: will another one take something? Not one that is in a send and
  * has found the same. */
 bool client_others_receive(struct vic_client *c);
+
+/* VIC_ENOSPC: which window is full, and why confirms do not help. */
+int client_fail_full(struct vic_client *c) FAIL_COLD;
 
 /* client_leave of a call that may have asked that. */
 int client_leave_sending(struct vic_client *c, int status);
@@ -223,6 +227,7 @@ static inline int client_enter(struct vic_client *c)
         atomic_fetch_sub(&c->users, 1);
         return fail_as(VIC_ECLOSED);
     }
+    fail_begin();
     cancel_layers++;
     return VIC_OK;
 }

@@ -1,4 +1,6 @@
 /* Waiting: one thread receives for all, the others wait for what it receives. */
+#include <stdio.h>
+
 #include "client.h"
 
 enum {
@@ -35,10 +37,15 @@ static int wait_for_receiver(struct vic_client *c, struct progress *progress, ui
     return status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
 }
 
-FAIL_COLD static int fail_full(const struct vic_client *c)
+int client_fail_full(struct vic_client *c)
 {
-    return fail(VIC_ENOSPC, "window_bytes, %zu, are full of messages that were received and not taken: call vic_client_recv",
-                c->window_bytes);
+    char why[80] = "no confirm is awaited that could get past them";
+    uint32_t from = atomic_load(&c->in_the_way);
+    if (from != UINT32_MAX) {
+        snprintf(why, sizeof why, "card %u, which has to confirm, has sent something else before", from);
+    }
+    return fail(VIC_ENOSPC, "window_bytes of the client, %zu, are full of messages that were received and not taken, and %s: "
+                            "call vic_client_recv", c->window_bytes, why);
 }
 
 /* The next card from `from` on that has to confirm messages of ours; UINT32_MAX: none has. */
@@ -61,7 +68,10 @@ static int receive_confirms(struct vic_client *c, struct progress *progress, uin
     uint32_t from = waits ? who_confirms(c, progress->turns++ % c->cards) : UINT32_MAX;
     uint64_t slice = deadline_slice(c->card, NUDGE_NS, deadline_ns);
     int status = from != UINT32_MAX ? client_receive_confirms(c, from, slice) : VIC_ENOSPC;
-    return status == VIC_ENOSPC ? fail_full(c) : status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
+    if (status == VIC_ENOSPC) {
+        atomic_store(&c->in_the_way, from != UINT32_MAX ? c->late_src : from);
+    }
+    return status == VIC_ETIMEDOUT && slice > 0 ? VIC_OK : status;
 }
 
 static int receive_for_all(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)

@@ -68,6 +68,9 @@ int client_leave_sending(struct vic_client *c, int status)
         self->stuck = false;
         atomic_fetch_sub(&c->stuck, 1);
     }
+    if (status == VIC_ENOSPC) { /* said last: it has looked once more since */
+        client_fail_full(c);
+    }
     return client_leave(c, status);
 }
 

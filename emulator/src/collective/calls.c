@@ -40,6 +40,7 @@ static int enter(struct vic_team *team)
         atomic_fetch_sub(&team->users, 1);
         return fail_as(VIC_ECLOSED);
     }
+    fail_begin();
     cancel_layers++;
     return VIC_OK;
 }

@@ -15,18 +15,25 @@ void team_publish(struct vic_team *team, uint32_t steps, bool closed)
     vic_write(team->card, row + 1, &word, 1);
 }
 
+static int fail_left(uint32_t card)
+{
+    return fail(VIC_EPEER, "card %u has closed the team, or its card, and not made this call", card);
+}
+
 /* What the words of a member's row mean for the step that we wait for. `left`: it was gone before they were read. */
-static int judge(const struct vic_team *team, const uint64_t word[ROW], bool left)
+static int judge(const struct vic_team *team, uint32_t card, const uint64_t word[ROW], bool left)
 {
     uint32_t mine = team->step + 1, theirs = (uint32_t)(word[1] >> 32);
     if (word[0] != team->id) {
-        return VIC_EPEER; /* that row has another team by now: the card has closed this one */
+        return fail_left(card); /* that row has another team by now: the card has closed this one */
     }
     if ((int32_t)(theirs - mine) < 0) {
-        return (word[1] & 1) != 0 || left ? VIC_EPEER : VIC_OK;
+        return (word[1] & 1) != 0 || left ? fail_left(card) : VIC_OK;
     }
     bool same = ((uint32_t)word[1] >> 1) == call_hash(&team->call);
-    return theirs == mine && !same ? VIC_EINVAL : VIC_OK;
+    return theirs != mine || same ? VIC_OK
+                                  : fail(VIC_EINVAL, "card %u makes another call on this team, or with another root, "
+                                                     "reduction or n", card);
 }
 
 static int ask_rows(struct vic_team *team, struct question *question, uint64_t *answer, bool *left)
@@ -56,7 +63,7 @@ int team_look(struct vic_team *team)
     if (question != NULL && answer != NULL && left != NULL) {
         status = ask_rows(team, question, answer, left);
         for (uint32_t at = 0; at + 1 < team->n && status == VIC_OK; at++) {
-            status = judge(team, &answer[ROW * at], left[at]);
+            status = judge(team, question[at].card, &answer[ROW * at], left[at]);
         }
     }
     free(question);

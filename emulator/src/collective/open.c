@@ -160,6 +160,7 @@ static int vic_team_open_call(vic_t *card, const uint32_t *cards, uint32_t n, vi
         return fail(status, card == NULL ? "card is NULL" : "the card is closed");
     }
     layer_begin(&team_layer);
+    fail_begin();
     if (cards == NULL) {
         n = attr.cards;
         all = calloc(n, sizeof *all);

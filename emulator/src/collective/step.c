@@ -92,8 +92,9 @@ static int wait_for_all(struct vic_team *team, uint64_t deadline_ns)
         now = vic_time_ns(team->card);
         int found = look_if_due(team, now);
         if (found != VIC_OK) { /* what has come is taken first */
-            status = vic_counter_wait(team->card, counter_of(team), 0);
-            return status == VIC_ETIMEDOUT ? found : status;
+            int64_t left_over;
+            bool all = vic_counter_get(team->card, counter_of(team), &left_over) == VIC_OK && left_over == 0;
+            return all ? VIC_OK : found;
         }
         if (now >= deadline_ns) {
             return VIC_ETIMEDOUT;

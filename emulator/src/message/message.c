@@ -117,6 +117,7 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
     }
     layer_begin(&message_layer);
     *messages = NULL;
+    fail_begin();
     int status = vic_query_attr(card, &attr);
     if (status != VIC_OK) {
         return status;

@@ -210,6 +210,7 @@ static inline int message_enter(struct vic_message *m)
         atomic_fetch_sub(&m->users, 1);
         return fail_as(VIC_ECLOSED);
     }
+    fail_begin();
     cancel_layers++;
     return VIC_OK;
 }

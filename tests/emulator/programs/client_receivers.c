@@ -5,6 +5,8 @@
 #include "client.h"
 
 #define SHORT (2 * UINT64_C(1000000))
+#define FULL "window_bytes of the client, 2000, are full of messages that were received and not taken, and "
+#define CALL ": call vic_client_recv"
 #define PATIENT (5 * (uint64_t)SECOND)
 
 static vic_t *card;
@@ -60,7 +62,9 @@ static void a_receiver_that_has_ended(void)
     open_it();
     CHECK(pthread_join(start(receive_once), NULL) == 0);
     IS(fill_up(PATIENT), VIC_ENOSPC);
+    CHECK(strcmp(vic_error_detail(), FULL "no confirm is awaited that could get past them" CALL) == 0);
     IS(vic_client_publish(client, 0, "t", body, sizeof body, PATIENT), VIC_ENOSPC);
+    CHECK(strcmp(vic_error_detail(), FULL "card 0, which has to confirm, has sent something else before" CALL) == 0);
     OK(vic_client_close(client));
 }
 
