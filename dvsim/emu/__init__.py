@@ -5,7 +5,7 @@ credentials.py  who we are to a broker of the user's
 harness.py      brokers for all iterations, one iteration after the other, what is known of them
 data_vortex.py  an iteration over emulated cards: vicload, vicbridge, one job
 tcp.py          an iteration over TCP: publisher processes (publisher.py), batch by batch
-drain.py        what has arrived: count, bytes, MD5, duplicates, and what is missing
+drain.py        what has arrived: count, bytes, CRC-32, duplicates, and what is missing
 amqp.py         the brokers as a client sees them; bodies.py what messages hold
 child.py        programs that cannot be left behind; machine.py what they cost
 """

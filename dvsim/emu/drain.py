@@ -118,7 +118,7 @@ class _Found:
         if self._strange:
             faults.append(f"{self._strange:,} are not of this run")
         if not faults and digest.hex != sent.digest:
-            faults.append(f"the sum of their MD5 is {digest.hex}, sent was {sent.digest}")
+            faults.append(f"the sum of their CRC-32 is {digest.hex}, sent was {sent.digest}")
         if faults:
             raise RunFailed(f"receiver {receiver}: {'; '.join(faults)}")
 

@@ -14,7 +14,7 @@ static int take(vic_client_t *client, struct load *load, struct seen *seen, stru
     if (again) {
         load->duplicates++;
     } else {
-        md5_add(&load->digest, d->body, d->bytes);
+        digest_add(&load->digest, d->body, d->bytes);
         load->done++;
         load->done_bytes += d->bytes;
     }

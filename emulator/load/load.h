@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "md5.h"
+#include "digest.h"
 #include "vic_client.h"
 
 struct load {
@@ -17,8 +17,7 @@ struct load {
     bool at_most_once, persistent;
     const char *report;
     /* what was done */
-    struct md5_sum digest;
-    uint64_t done, done_bytes, duplicates, wall_ns;
+    uint64_t digest, done, done_bytes, duplicates, wall_ns;
     struct vic_client_count count;
 };
 

@@ -50,7 +50,7 @@ static int publish_each(vic_t *card, vic_client_t *client, struct load *load, un
             status = vic_client_publish(client, load->bridge, load->key, body, bytes, left);
         }
         if (status == VIC_OK) {
-            md5_add(&load->digest, body, bytes);
+            digest_add(&load->digest, body, bytes);
             load->done++;
             load->done_bytes += bytes;
         }

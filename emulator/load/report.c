@@ -15,8 +15,8 @@ bool report_write(const struct load *load)
     bool good = file != NULL;
     if (good) {
         const struct vic_client_count *count = &load->count;
-        fprintf(file, "{\"messages\": %llu, \"bytes\": %llu, \"digest\": \"%016llx%016llx\", ", N(load->done),
-                N(load->done_bytes), N(load->digest.high), N(load->digest.low));
+        fprintf(file, "{\"messages\": %llu, \"bytes\": %llu, \"digest\": \"%016llx\", ", N(load->done),
+                N(load->done_bytes), N(load->digest));
         fprintf(file, "\"duplicates\": %llu, \"confirmed\": %llu, \"returned\": %llu, \"refused\": %llu, ",
                 N(load->duplicates), N(count->confirmed), N(count->returned), N(count->refused));
         fprintf(file, "\"repeated\": %llu, \"unconfirmed\": %llu, \"wall_ns\": %llu, ", N(count->repeated),

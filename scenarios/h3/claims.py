@@ -297,7 +297,7 @@ def _(evidence: Evidence) -> Finding:
         float(good),
         f"{len(books)} sizes, {SENT_SIZES[0]} to {SENT_SIZES[-1]} B, over emulated cards into a "
         "real RabbitMQ; such a run ends in an error unless what is drained has the number, the "
-        "bytes and the sum of MD5 of what was sent; on this machine, not on that of the paper",
+        "bytes and the sum of CRC-32 of what was sent; on this machine, not on that of the paper",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import hashlib
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import nodes
+from bridge_job import mark
 
 CONFIGURATION = """\
 listener {port} 127.0.0.1
@@ -85,13 +85,13 @@ class Taker:
         lines = (line.split(" ") for line in text[: text.rfind("\n") + 1].splitlines())
         return [(line[0], line[1], bytes.fromhex(line[2])) for line in lines if len(line) == 3]
 
-    def digests(self) -> dict[str, bytes]:
-        """Return the MD5 of each message by its id; one id has one body and one only."""
-        found: dict[str, bytes] = {}
+    def digests(self) -> dict[str, int]:
+        """Return the CRC-32 of each message by its id; one id has one body and one only."""
+        found: dict[str, tuple[bytes, int]] = {}
         for name, _, body in self.messages():
-            md5 = hashlib.md5(body).digest()
-            assert found.setdefault(name, md5) == md5, "two bodies with one id"
-        return found
+            one = mark(body)
+            assert found.setdefault(name, one) == one, "two bodies with one id"
+        return {name: crc for name, (_, crc) in found.items()}
 
     def close(self) -> None:
         """End it, and look that it was well until then."""

@@ -65,7 +65,7 @@ def test_publishers_and_consumers_join_and_leave(job, channel):
     took = [r for r in reports if "session" in r and r["messages"] in (700, 800, 1200)]
     sent = [r for r in reports if r["messages"] in (600, 500)]
     assert [sum(r["messages"] for r in part) for part in (took, sent)] == [2700, 2700]
-    sums = [sum(int(r["digest"], 16) for r in part) % 2**128 for part in (took, sent)]
+    sums = [sum(int(r["digest"], 16) for r in part) % 2**64 for part in (took, sent)]
     assert sums[0] == sums[1]
     assert left_in(channel, job.name) == 0
     job.stop()

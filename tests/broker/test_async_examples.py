@@ -50,7 +50,7 @@ def all_there(job, taker):
     digests = taker.digests()
     sessions = {job.report(number)["session"] for number in range(len(job.reports))}
     assert {name.split("-")[0] for name in digests} == sessions
-    assert sum(int.from_bytes(md5, "big") for md5 in digests.values()) % 2**128 == job.expected()
+    assert sum(digests.values()) % 2**64 == job.expected()
     return len(taker.messages()) - published
 
 
@@ -185,7 +185,7 @@ def test_a_shovel_that_is_killed_loses_nothing(sides, connect):
     near.end(None)
     bodies = set(take(connect(far.brokers).channel(), far.name).ids.values())
     assert len(bodies) == 3000
-    assert sum(int.from_bytes(md5, "big") for md5 in bodies) % 2**128 == near.expected()
+    assert sum(crc for _, crc in bodies) % 2**64 == near.expected()
     assert take(connect(near.brokers).channel(), near.name).ids == {}
 
 

@@ -1,8 +1,8 @@
 """Does an emulated run over TCP send all, record it by batches, prove it, and keep it?"""
 
-import hashlib
 import json
 import re
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -173,8 +173,8 @@ def test_bodies_differ_and_their_sum_does_not_depend_on_their_order():
     for one, other in zip(made, reversed(made), strict=True):
         forth.add(one)
         back.add(other)
-    total = sum(int(hashlib.md5(body).hexdigest(), 16) for body in made) % 2**128
-    assert forth.hex == back.hex == f"{total:032x}"
+    total = sum(map(zlib.crc32, made)) % 2**64
+    assert forth.hex == back.hex == f"{total:016x}"
     assert (forth.messages, forth.bytes) == (5_000, 100_000)
 
 
