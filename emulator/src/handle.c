@@ -10,7 +10,6 @@
 
 #include "clock.h"
 #include "fork.h"
-#include "info.h"
 #include "slab.h"
 #include "wait.h"
 #include "watch.h"

@@ -82,4 +82,16 @@ static inline bool range_exists(const struct vic *card, vic_addr_t addr, size_t 
     return addr <= card->sram_words && n <= card->sram_words - addr;
 }
 
+/* Does a fault with this probability happen? The same for the same draw of the same card. */
+static inline bool chance(const struct vic *card, uint64_t draw, double probability)
+{
+    uint64_t x = (card->job->config.seed * MOST_CARDS + card->number) * UINT64_C(0xd1342543de82ef95) + draw;
+    x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 29) * UINT64_C(0x94d049bb133111eb);
+    return (double)(x >> 11) * 0x1p-53 < probability;
+}
+
+/* info.c. VIC_INFO=1: every setting in force, a line each on stderr. */
+void info_print(const struct vic *card);
+
 #endif

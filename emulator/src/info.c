@@ -1,5 +1,5 @@
 /* What VIC_INFO prints: job, card and model. */
-#include "info.h"
+#include "handle.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,6 +13,17 @@
 
 static _Thread_local char reason[200];
 
+/* Indexed by mode. Another provider is another line. */
+static const struct provider *const providers[] = {
+    &functional_provider,
+    &timed_provider,
+};
+
+const struct provider *provider_of(uint32_t mode)
+{
+    return mode < sizeof providers / sizeof *providers ? providers[mode] : NULL;
+}
+
 static int refuse(int status, const char *why)
 {
     snprintf(reason, sizeof reason, "%s", why);

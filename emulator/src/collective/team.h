@@ -91,9 +91,6 @@ size_t share_at(const struct vic_team *team, const struct step *step, uint32_t i
 /* ---- take.c: what a step brought goes where it belongs */
 int step_take(struct vic_team *team, const struct step *step);
 
-/* ---- combine.c: into[i] = into[i] op words[i] */
-void combine(enum vic_reduction op, uint64_t *into, const uint64_t *words, size_t n);
-
 /* ---- look.c: are the others still there, and in the same call? Else the status that this ends with. */
 int team_look(struct vic_team *team);
 

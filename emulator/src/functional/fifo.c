@@ -1,7 +1,6 @@
 /* The surprise FIFO: a ring with many writers and many readers. A slot is published by the ticket of the
  * word in it, so a reader never waits for a writer. Room is taken only where there is some: a sender that
  * gives up leaves no hole, and one whose program ends leaves one that says so (claims.h). */
-#include "chance.h"
 #include "claims.h"
 #include "functional.h"
 #include "pending.h"

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "chance.h"
 #include "pending.h"
 
 enum { RELAX_YIELDS = 200, RELAX_SLEEP_NS = 100 * 1000 };

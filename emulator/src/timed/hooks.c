@@ -1,13 +1,13 @@
 /* What timed mode does when threads are made and joined: see threads/hooks.h. */
 #define _GNU_SOURCE
 #include "threads/hooks.h"
+#include "timed/timed.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "fork.h"
-#include "timed/record.h"
 
 static pthread_mutex_t records = PTHREAD_MUTEX_INITIALIZER; /* ended, detached: own may be gone */
 

@@ -1,6 +1,5 @@
 /* News: what the host can see of its card, in the order of the times from which on it can. */
 #include "card/vic.h"
-#include "chance.h"
 #include "timed/timed.h"
 #include "watch.h"
 

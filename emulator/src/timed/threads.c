@@ -9,7 +9,6 @@
 
 #include "card/vic.h"
 #include "clock.h"
-#include "timed/record.h"
 #include "timed/timed.h"
 
 enum { LOOK_AROUND_NS = 10 * 1000 * 1000 };

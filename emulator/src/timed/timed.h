@@ -132,6 +132,17 @@ static inline void own_unlock(struct timed *own)
     timed_go();
 }
 
+/* A thread that was announced before it was made; outlives it until it is joined or detached. */
+struct record {
+    struct member *member; /* until it runs */
+    struct timed *own;
+    uint32_t id;
+    bool ended;    /* with the lock of own, too */
+    bool detached; /* the second of the two frees it */
+};
+
+void record_end(struct record *record); /* its thread has ended; with the lock of own */
+
 /* ---- threads.c: whose turn it is */
 
 void timed_gone(struct timed *own, struct member *me); /* the end of a thread */
