@@ -3,7 +3,7 @@
  * port is full, the one that reads when it has moved as many words as the host allows. */
 #include <string.h>
 
-#include "card/inside.h"
+#include "card/internal.h"
 
 static int64_t word_at(const dvsim_vic *vic, uint32_t words)
 {

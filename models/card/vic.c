@@ -1,7 +1,7 @@
 /* vic.c: SRAM, counters, FIFO, and what waits for the port; engines.c has the DMA engines. */
 #include "card/vic.h"
 
-#include "card/inside.h"
+#include "card/internal.h"
 
 enum { MOST_QUEUE = 1 << 24, FIRST_REPLIES = 64, MOST_SRAM = 1 << 22 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/inside.h"
+#include "host/internal.h"
 
 enum kind { PRESET, SEEN, ROOM, ENGINE, LANDING, HOST, KINDS };
 

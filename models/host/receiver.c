@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "host/inside.h"
+#include "host/internal.h"
 
 enum { HEADER_WORDS = 1 << 22 }; /* that an address of a packet reaches */
 static const int64_t MOST_WORDS = INT64_C(1) << 31, MOST_MESSAGES = INT64_C(1) << 40, LATE = INT64_C(1) << 61;

@@ -1,7 +1,7 @@
 /* bursts.c: words of the caller, many at a time. */
 #include <stdlib.h>
 
-#include "network/inside.h"
+#include "network/internal.h"
 
 static const int64_t MOST_WORDS = INT64_C(1) << 40; /* of a burst, so that no sum of them overflows */
 

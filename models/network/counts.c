@@ -1,7 +1,7 @@
 /* counts.c: what the parts counted, together. */
 #include <string.h>
 
-#include "network/inside.h"
+#include "network/internal.h"
 
 void dvsim_network_reset_counts(dvsim_network *net)
 {

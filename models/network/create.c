@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "network/inside.h"
+#include "network/internal.h"
 
 enum { CACHE = 1 << 19 }; /* bytes of nodes that a part should keep to: half of a usual L2 cache */
 static const uint64_t PLANE = UINT64_C(0x706c616e65), ROUTE = UINT64_C(0x726f757465);

@@ -1,5 +1,5 @@
 /* hosts.c: what the ports offer to their leaves. Hosts are counted in the order of the leaves' inputs. */
-#include "network/inside.h"
+#include "network/internal.h"
 
 typedef struct {
     int64_t host, plane;

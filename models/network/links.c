@@ -1,7 +1,7 @@
 /* links.c: packets between switches: on the way, then in a queue, then offered. */
 #include <stdlib.h>
 
-#include "network/inside.h"
+#include "network/internal.h"
 
 /* Unroll the ring into one of twice the size. */
 static int widen(dvsim_wire *wire)

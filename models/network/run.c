@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "network/inside.h"
+#include "network/internal.h"
 
 typedef struct {
     dvsim_network *network;

@@ -1,5 +1,5 @@
 /* slot.c: one slot of the planes of a part. */
-#include "network/inside.h"
+#include "network/internal.h"
 
 typedef struct {
     dvsim_part *part;

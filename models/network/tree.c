@@ -1,5 +1,5 @@
 /* tree.c: which networks there are, and where each output leads. */
-#include "network/inside.h"
+#include "network/internal.h"
 
 enum { MOST_PLANES = 256, MOST_LINK = 65536, LEAST_STAMPS = 24, MOST_HOPS_BITS = 16 };
 

@@ -73,7 +73,7 @@ static int good_faults(const dvsim_vortex_params *p)
     return 1;
 }
 
-int dvsim_is_careful(const dvsim_vortex_params *p)
+int dvsim_is_packetwise(const dvsim_vortex_params *p)
 {
     return p->fault_count > 0 || p->watched > 0 || p->injection == DVSIM_INJECT_GIVEN;
 }
@@ -86,14 +86,14 @@ int dvsim_has_queues(const dvsim_vortex_params *p)
 int64_t dvsim_threads_of(const dvsim_vortex_params *p, int64_t threads)
 {
     const int64_t columns = p->angles * p->replications;
-    return dvsim_is_careful(p) ? 1 : threads < columns ? threads : columns;
+    return dvsim_is_packetwise(p) ? 1 : threads < columns ? threads : columns;
 }
 
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads)
 {
     return p != NULL && threads >= 1 && threads <= DVSIM_MOST_THREADS && good_shape(p) && good_traffic(p) &&
-           good_faults(p) && (!dvsim_is_careful(p) || p->replications == 1) &&
-           (p->injection != DVSIM_INJECT_CARRIED || (threads == 1 && !dvsim_is_careful(p)));
+           good_faults(p) && (!dvsim_is_packetwise(p) || p->replications == 1) &&
+           (p->injection != DVSIM_INJECT_CARRIED || (threads == 1 && !dvsim_is_packetwise(p)));
 }
 
 int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
@@ -115,7 +115,7 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
     if (dvsim_has_queues(p)) {
         bytes += ports * 16;
     }
-    if (dvsim_is_careful(p)) {
+    if (dvsim_is_packetwise(p)) {
         bytes += ports * (17 * cylinders + 48); /* names, handles, faults; what the caller gives */
     }
     if (p->trace_start != NULL) {

@@ -111,7 +111,7 @@ static void general(dvsim_shard *s, int64_t now, int64_t u, uint64_t *cells)
         }
         cells[lane] = packet_to(v, to, arrived, now);
         s->accepted_at[dvsim_counter(s, lane, u)]++;
-        if (v->careful) {
+        if (v->packetwise) {
             dvsim_entered(s, &cells[lane] - s->cells, a, u, now,
                           v->given_to != NULL ? v->given_handle[given] : 0);
         }
@@ -130,7 +130,7 @@ void dvsim_inject(dvsim_shard *s, int64_t now)
 {
     dvsim_vortex *v = s->vortex;
     const dvsim_vortex_params *p = &v->params;
-    const int simple = p->injection == DVSIM_INJECT_DROP && !v->careful && p->trace_start == NULL &&
+    const int simple = p->injection == DVSIM_INJECT_DROP && !v->packetwise && p->trace_start == NULL &&
                        p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
     dvsim_frame_values(&v->frame, 0, now + 1, s->into);
     if (simple) {

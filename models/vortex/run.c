@@ -75,8 +75,8 @@ static void meet(dvsim_vortex *v, int crew)
 
 static void run_slot(dvsim_shard *s, int64_t now)
 {
-    if (s->vortex->careful) {
-        dvsim_move_carefully(s, now);
+    if (s->vortex->packetwise) {
+        dvsim_move_packetwise(s, now);
     } else {
         dvsim_move(s, now);
     }

@@ -72,8 +72,8 @@ struct dvsim_vortex {
     pthread_cond_t opens;
     int failed;            /* no memory for a longer list of events or deliveries */
 
-    /* Only where packets must be told apart or nodes are faulty: one thread, careful.c. */
-    int careful;
+    /* Only where packets must be told apart or nodes are faulty: one thread, packetwise.c. */
+    int packetwise;
     uint8_t *faults;                /* [C][H][A] flags */
     int64_t *names, *handles;       /* like cells of the one shard */
     int64_t *given_to;              /* [H][A] address of the packet that is offered, -1 for none */
@@ -152,18 +152,18 @@ static inline int dvsim_arrival(const dvsim_vortex *v, uint64_t seed, int64_t a,
     return dvsim_traffic_arrival(&v->traffic, seed, (uint64_t)(a * v->params.height + u), slot, to);
 }
 
-/* inject.c, slot.c, careful.c, carried.c: parts of one slot; positions before it are those of slot now - 1. */
+/* inject.c, slot.c, packetwise.c, carried.c: parts of one slot; positions before it are those of slot now - 1. */
 void dvsim_inject(dvsim_shard *s, int64_t now);
 void dvsim_add_tally(dvsim_shard *s); /* before counts are read */
 void dvsim_move(dvsim_shard *s, int64_t now);
-void dvsim_move_carefully(dvsim_shard *s, int64_t now);
+void dvsim_move_packetwise(dvsim_shard *s, int64_t now);
 void dvsim_carry_out(dvsim_shard *s, int64_t now);
 int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u);
 void dvsim_entered(dvsim_shard *s, int64_t cell, int64_t a, int64_t u, int64_t now, int64_t handle);
 
 /* check.c */
 int dvsim_is_address(const dvsim_vortex_params *p, int64_t to); /* angle * H + height of an output */
-int dvsim_is_careful(const dvsim_vortex_params *p);
+int dvsim_is_packetwise(const dvsim_vortex_params *p);
 int dvsim_has_queues(const dvsim_vortex_params *p);
 int64_t dvsim_threads_of(const dvsim_vortex_params *p, int64_t threads); /* no more than there are lanes */
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads);

@@ -83,7 +83,7 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     return 1;
 }
 
-static int create_careful(dvsim_vortex *v)
+static int create_packetwise(dvsim_vortex *v)
 {
     const dvsim_vortex_params *p = &v->params;
     const int64_t cells = dvsim_cylinders(v) * v->ports;
@@ -150,7 +150,7 @@ static int create_parts(dvsim_vortex *v)
         whole = create_shard(v, &v->shards[i], first, lanes);
         first += lanes;
     }
-    whole = whole && (!v->careful || create_careful(v));
+    whole = whole && (!v->packetwise || create_packetwise(v));
     p->faults = NULL; /* turned into flags */
     return whole;
 }
@@ -177,7 +177,7 @@ dvsim_vortex *dvsim_vortex_create(const dvsim_vortex_params *params, int64_t thr
     v->n = dvsim_bits(params->height);
     v->ports = params->height * params->angles;
     v->columns = params->angles * params->replications;
-    v->careful = dvsim_is_careful(params);
+    v->packetwise = dvsim_is_packetwise(params);
     v->threads = dvsim_threads_of(params, threads);
     v->layout = dvsim_packet_layout_of(v->n, params->angles);
     if (!create_parts(v)) {

@@ -1,4 +1,4 @@
-/* inside.c: packets of the caller, and looks inside. */
+/* caller.c: packets that the caller puts in, and what it may look at. */
 #include "vortex/switch.h"
 
 static int is_node(const dvsim_vortex *v, int64_t c, int64_t angle, int64_t height)

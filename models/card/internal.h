@@ -1,6 +1,6 @@
-/* inside.h: the inside of a card, shared by the files of this folder only. */
-#ifndef DVSIM_CARD_INSIDE_H
-#define DVSIM_CARD_INSIDE_H
+/* internal.h: the parts of a card, shared by the files of this folder only. */
+#ifndef DVSIM_CARD_INTERNAL_H
+#define DVSIM_CARD_INTERNAL_H
 
 #include "card/queue.h"
 

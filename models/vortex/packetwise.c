@@ -1,4 +1,4 @@
-/* careful.c: the same slot, packet by packet, for faults, watched packets and packets of the caller. */
+/* packetwise.c: the same slot, packet by packet, for faults, watched packets and packets of the caller. */
 #include <stdlib.h>
 
 #include "vortex/switch.h"
@@ -132,7 +132,7 @@ static void go_down(dvsim_shard *s, int64_t lane, int64_t cell, int64_t below, i
     stay(s, lane, cell, now, c, u, to, right, right && taken ? v->names[below] : -1);
 }
 
-void dvsim_move_carefully(dvsim_shard *s, int64_t now)
+void dvsim_move_packetwise(dvsim_shard *s, int64_t now)
 {
     dvsim_vortex *v = s->vortex;
     const int any = v->params.exit_rule == DVSIM_EXIT_ANY;

@@ -1,5 +1,5 @@
-/* noted.c: words whose slots the caller wants to know have names of their own. */
-#include "network/inside.h"
+/* flights.c: words whose slots the caller wants to know have names of their own. */
+#include "network/internal.h"
 
 /* Twice as many words to note; 0: no memory, or no names for them. */
 static int more_flights(dvsim_part *p)

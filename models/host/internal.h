@@ -1,6 +1,6 @@
-/* inside.h: the inside of a receiving node, shared by receiver.c and landing.c only. */
-#ifndef DVSIM_HOST_INSIDE_H
-#define DVSIM_HOST_INSIDE_H
+/* internal.h: the parts of a receiving node, shared by receiver.c and landing.c only. */
+#ifndef DVSIM_HOST_INTERNAL_H
+#define DVSIM_HOST_INTERNAL_H
 
 #include "card/vic.h"
 #include "host/mirror.h"

@@ -1,4 +1,4 @@
-/* inside.h: the inside of a network, shared by the files of this folder only.
+/* internal.h: the parts of a network, shared by the files of this folder only.
  *
  * A part is the planes that are run in lockstep by one thread. In a part the switches of a level are the
  * replications of one carried vortex: replication plane * switches + switch, with planes counted in the
@@ -6,8 +6,8 @@
  * place where packets wait is row * replications + replication. A host is a port of a plane of the part, in
  * the order input q of the leaf * replications + replication.
  */
-#ifndef DVSIM_NETWORK_INSIDE_H
-#define DVSIM_NETWORK_INSIDE_H
+#ifndef DVSIM_NETWORK_INTERNAL_H
+#define DVSIM_NETWORK_INTERNAL_H
 
 #include <stddef.h>
 
@@ -209,7 +209,7 @@ void dvsim_network_word_ended(dvsim_part *p, uint64_t burst);
 int64_t dvsim_network_words_waiting(const dvsim_part *p);
 int dvsim_network_collect(dvsim_network *net); /* shares that have ended, into completions */
 
-/* noted.c: what a packet with the next word of a batch is called, 0 if it must wait until there is a name; the
+/* flights.c: what a packet with the next word of a batch is called, 0 if it must wait until there is a name; the
  * burst of a noted word that is there; the names of the part that has most. */
 int dvsim_network_name(dvsim_part *p, dvsim_batch *batch, uint64_t *birth);
 uint64_t dvsim_network_noted(dvsim_part *p, uint64_t birth);
