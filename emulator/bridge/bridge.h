@@ -1,6 +1,6 @@
 /* bridge.h: what the parts of vicbridge have in common.
  *
- * The main thread takes envelopes off the card (take.c) and hands each publish to a publisher (publish.c): a
+ * The main thread takes envelopes off the card (intake.c) and hands each publish to a publisher (publish.c): a
  * thread with one AMQP connection, a window of messages that bounds its memory, and the confirms that it sends
  * back (reply.c). Subscriptions and acks go to the consumer (consume.c), a thread with a connection of its own.
  * A full window stops the main thread, so the rings of the cards fill, so their programs wait.
@@ -94,7 +94,7 @@ void log_error(const char *format, ...) LIKE_PRINTF(1, 2);
 void log_warning(const char *format, ...) LIKE_PRINTF(1, 2);
 void log_info(const char *format, ...) LIKE_PRINTF(1, 2);
 
-/* ---- take.c */
+/* ---- intake.c */
 
 /* Shut connections whose threads wait for a broker that takes nothing. The main thread calls it wherever it waits. */
 void bridge_guard(struct bridge *bridge);

@@ -66,7 +66,7 @@ static void read_inbox(struct consumer *consumer)
     pthread_mutex_unlock(&consumer->lock);
     while ((message = queue_take(&envelopes)) != NULL) {
         struct vic_envelope envelope;
-        vic_envelope_unpack(message->data, message->bytes, &envelope); /* it is one: take.c has looked */
+        vic_envelope_unpack(message->data, message->bytes, &envelope); /* it is one: intake.c has looked */
         switch (envelope.kind) {
         case VIC_SUBSCRIBE: subscribe(consumer, message->src, &envelope); break;
         case VIC_UNSUBSCRIBE: unsubscribe(consumer, message->src, &envelope); break;

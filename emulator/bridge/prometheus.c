@@ -6,7 +6,7 @@
 
 #include "bridge.h"
 #include "clock.h"
-#include "whole.h"
+#include "atomic_file.h"
 
 static const double bound_s[LATENCY_BUCKETS - 1] = {1e-4, 2.5e-4, 5e-4,   1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2,
                                                     5e-2, 1e-1,   2.5e-1, 5e-1, 1,      2.5,  5,    10};
@@ -95,11 +95,11 @@ static void write_all(FILE *file, const struct bridge *bridge)
 bool prometheus_write(const struct bridge *bridge, const char *path)
 {
     char *made;
-    FILE *file = whole_begin(path, &made);
+    FILE *file = atomic_file_begin(path, &made);
     if (file == NULL) {
         return false;
     }
     write_all(file, bridge);
-    errno = whole_end(file, made, path);
+    errno = atomic_file_end(file, made, path);
     return errno == 0;
 }

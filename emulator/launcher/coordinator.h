@@ -120,7 +120,7 @@ static inline bool has_ended(const struct side *side)
 /* Wait for the bell, unless it was rung since `seen`, but not long; how long, in ns. */
 uint64_t coordinator_sleep(struct coordinator *all, uint32_t seen);
 
-/* ---- coordinator_ends.c: waits that cannot end well */
+/* ---- coordinator_stuck.c: waits that cannot end well */
 void ends_of_all(struct coordinator *all, int64_t at_ps, int status);
 void ends_tell_deaths(struct coordinator *all);
 int64_t ends_kill_due(struct coordinator *all, int64_t least_ps); /* nobody may pass what it returns */

@@ -77,7 +77,7 @@ void children_signal(const struct launch *launch, int number);
 /* End what the programs have left behind. */
 void children_end_orphans(void);
 
-/* ends.c. A program has ended: what is to become of the job. program_ended: child.code says how. */
+/* exits.c. A program has ended: what is to become of the job. program_ended: child.code says how. */
 void note_end(struct launch *launch, uint32_t card);
 void program_ended(struct launch *launch, uint32_t card, bool by_signal);
 void launch_kill(void *launch, uint32_t card); /* by any thread: the program of a card */

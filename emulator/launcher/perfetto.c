@@ -10,7 +10,7 @@
 #include "launcher.h"
 #include "vic.h"
 #include "watch.h"
-#include "whole.h"
+#include "atomic_file.h"
 
 static const char *const call_names[] = {
 #define NAME(upper, lower) "vic_" #lower,
@@ -122,7 +122,7 @@ int perfetto_write(const struct job *job, const char *path)
     struct stat there;
     bool in_place = lstat(path, &there) == 0 && !S_ISREG(there.st_mode); /* a device, a pipe, a link: it stays */
     char *made = NULL;
-    FILE *file = in_place ? fopen(path, "we") : whole_begin(path, &made);
+    FILE *file = in_place ? fopen(path, "we") : atomic_file_begin(path, &made);
     if (file == NULL) {
         return errno;
     }
@@ -134,7 +134,7 @@ int perfetto_write(const struct job *job, const char *path)
         errno = EIO; /* if it was lost before this */
         error = (fclose(file) | lost) != 0 ? errno : 0;
     } else {
-        error = whole_end(file, made, path);
+        error = atomic_file_end(file, made, path);
     }
     if (stride > 1) {
         fprintf(stderr, "vicrun: --trace: there was room for one in %u events of the busiest card\n", stride);

@@ -131,7 +131,7 @@ static int one_step(struct vic_team *team, const struct step *step, uint64_t dea
             return status;
         }
     }
-    int status = step_take(team, step);
+    int status = step_receive(team, step);
     team->sent = false;
     team->step++;
     return status;

@@ -88,8 +88,8 @@ size_t step_place(const struct vic_team *team, const struct step *step, uint32_t
 /* A chunk is cut into one share for each card: where that of a card begins. */
 size_t share_at(const struct vic_team *team, const struct step *step, uint32_t index);
 
-/* ---- take.c: what a step brought goes where it belongs */
-int step_take(struct vic_team *team, const struct step *step);
+/* ---- receive.c: what a step brought goes where it belongs */
+int step_receive(struct vic_team *team, const struct step *step);
 
 /* ---- look.c: are the others still there, and in the same call? Else the status that this ends with. */
 int team_look(struct vic_team *team);

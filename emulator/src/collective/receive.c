@@ -84,7 +84,7 @@ static int take_combined(struct vic_team *team, size_t words, const uint64_t *mi
     return status;
 }
 
-int step_take(struct vic_team *team, const struct step *step)
+int step_receive(struct vic_team *team, const struct step *step)
 {
     const struct call *call = &team->call;
     uint32_t me = team->me;

@@ -1,7 +1,7 @@
-/* Files that nobody sees half, see whole.h. The folder may be one in which others can put links: so the other name
+/* Files that nobody sees half, see atomic_file.h. The folder may be one in which others can put links: so the other name
  * must be new (O_EXCL), and is drawn. */
 #define _GNU_SOURCE
-#include "whole.h"
+#include "atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static int create(const char *path, char *made, size_t room)
     return -1;
 }
 
-FILE *whole_begin(const char *path, char **made)
+FILE *atomic_file_begin(const char *path, char **made)
 {
     size_t room = strlen(path) + 16;
     *made = malloc(room);
@@ -53,7 +53,7 @@ FILE *whole_begin(const char *path, char **made)
     return file;
 }
 
-int whole_end(FILE *file, char *made, const char *path)
+int atomic_file_end(FILE *file, char *made, const char *path)
 {
     bool good = ferror(file) == 0;
     errno = EIO; /* if it was lost before this */
