@@ -144,7 +144,7 @@ int children_start(struct launch *launch, uint32_t first, uint32_t cards)
     }
     uint32_t card = first;
     for (; card < first + cards && error == 0; card++) {
-        error = is_place(program_of(launch->options, card)) ? 0 : child_start(launch, card, failed[1]);
+        error = is_free_slot(program_of(launch->options, card)) ? 0 : child_start(launch, card, failed[1]);
     }
     close(failed[1]);
     if (error != 0) {
@@ -196,8 +196,8 @@ void children_signal(const struct launch *launch, int number)
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
         if (launch->child[i].pidfd >= 0) {
             syscall(SYS_pidfd_send_signal, launch->child[i].pidfd, number, NULL, 0);
-        } else if (launch->child[i].guest >= 0) {
-            guest_tell(launch, i, JOIN_SIGNAL, number);
+        } else if (launch->child[i].joiner >= 0) {
+            joiner_tell(launch, i, JOIN_SIGNAL, number);
         }
     }
 }

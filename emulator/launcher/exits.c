@@ -81,8 +81,8 @@ void launch_kill(void *what, uint32_t card)
     const struct launch *launch = what;
     const struct child *child = &launch->child[card];
     pthread_mutex_lock(&reaping);
-    if (child->guest >= 0) {
-        guest_tell(launch, card, JOIN_SIGNAL, SIGKILL);
+    if (child->joiner >= 0) {
+        joiner_tell(launch, card, JOIN_SIGNAL, SIGKILL);
     } else if (child->pidfd >= 0) {
         int owner = open_started(seat_owner(atomic_load(&launch->job->card[card].seat)));
         syscall(SYS_pidfd_send_signal, owner >= 0 ? owner : child->pidfd, SIGKILL, NULL, 0);
@@ -163,11 +163,11 @@ static bool settle(struct launch *launch, uint32_t card)
     return true;
 }
 
-/* Of an own program, whose card will not be used any more, unless somebody joins; or of a guest: its place is
+/* Of an own program, whose card will not be used any more, unless somebody joins; or of a joiner: its place is
  * free. However it ended, its threads may have been in the middle of a call. */
 static void end_card(struct launch *launch, uint32_t card)
 {
-    if (launch->child[card].guest >= 0) {
+    if (launch->child[card].joiner >= 0) {
         if (!vacate(launch, card)) {
             end_for_want_of_room(launch, card);
         }
@@ -196,7 +196,7 @@ int late_due(struct launch *launch)
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
         const struct child *child = &launch->child[i];
         const struct card_shared *shared = &launch->job->card[i];
-        if (atomic_load(&shared->end) != CARD_ENDED || child->pidfd >= 0 || child->guest >= 0) {
+        if (atomic_load(&shared->end) != CARD_ENDED || child->pidfd >= 0 || child->joiner >= 0) {
             continue;
         }
         next = LATE_MS;
@@ -226,10 +226,10 @@ static bool restart_later(struct launch *launch, uint32_t card)
     return true;
 }
 
-/* What a guest returns is the business of who brought it. */
+/* What a joiner returns is the business of who brought it. */
 static void keep_code(struct launch *launch, uint32_t card)
 {
-    if (launch->child[card].guest < 0 && launch->code == 0) {
+    if (launch->child[card].joiner < 0 && launch->code == 0) {
         launch->code = launch->child[card].code;
     }
 }
@@ -283,10 +283,10 @@ void program_ended(struct launch *launch, uint32_t card, bool by_signal)
 {
     const struct child *child = &launch->child[card];
     uint64_t seat = atomic_load(&launch->job->card[card].seat);
-    bool guest = child->guest >= 0, open = seat_owner(seat) != 0 || (seat_opens(seat) == 0 && !guest);
+    bool joiner = child->joiner >= 0, open = seat_owner(seat) != 0 || (seat_opens(seat) == 0 && !joiner);
     if (child->code != 0 && launch->options->if_killed != IF_KILLED_END) {
         outlive(launch, card, by_signal);
-    } else if ((by_signal && !guest) || (child->code != 0 && open)) { /* see vic.h, VIC_EPEER */
+    } else if ((by_signal && !joiner) || (child->code != 0 && open)) { /* see vic.h, VIC_EPEER */
         end_job(launch, card);
         say_end(launch, card, by_signal, by_signal ? "" : " without closing its card");
     } else {
@@ -304,8 +304,8 @@ void stop_restarts(struct launch *launch)
             launch->waiting--;
             end_card(launch, i);
             keep_code(launch, i);
-            if (launch->child[i].guest >= 0) {
-                guest_hang_up(launch, i);
+            if (launch->child[i].joiner >= 0) {
+                joiner_hang_up(launch, i);
             }
         }
     }
@@ -329,9 +329,9 @@ int restart_due(struct launch *launch)
         child->restart_ns = 0;
         launch->waiting--;
         int error = 0;
-        if (child->guest >= 0) {
+        if (child->joiner >= 0) {
             child->started_ns = now;
-            guest_tell(launch, i, JOIN_AGAIN, 0);
+            joiner_tell(launch, i, JOIN_AGAIN, 0);
         } else {
             error = child_start(launch, i, -1);
         }

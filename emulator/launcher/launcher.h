@@ -23,16 +23,16 @@ struct child {
     int code;  /* exit code, 128 + n for signal n */
     uint64_t started_ns, restart_ns; /* job_clock_ns; when to start it again, 0: not */
     uint32_t short_lives;            /* in a row */
-    int guest; /* who brought the program, -1: it is our own */
+    int joiner; /* who brought the program, -1: it is our own */
     /* Who brought it was killed; pidfd is that of who brought it, then that of the program. */
-    enum { NOT_LOST, GUEST_DIES, PROGRAM_DIES } lost;
+    enum { NOT_LOST, JOINER_DIES, PROGRAM_DIES } lost;
     uint64_t settled; /* seat of its card, of whose process is known what became */
     bool left; /* it has ended, but pidfd is that of a process that it has started and that has the card */
     bool last; /* who brought it does not want it to be started again */
     struct stream out, err;
 };
 
-enum { STRANGERS = 8 }; /* connections that have not asked yet */
+enum { PENDING_MOST = 8 }; /* connections that have not asked yet */
 
 struct launch {
     const struct options *options;
@@ -41,12 +41,12 @@ struct launch {
     struct child *child;
     uint32_t running; /* programs */
     uint32_t waiting; /* programs that are to be started again */
-    uint32_t guests;  /* programs that others have brought */
+    uint32_t joiners;  /* programs that others have brought */
     bool joins;       /* this is no job of ours: one program joins another's */
     int socket;       /* at which they ask, -1: none */
     ino_t socket_inode;
-    int stranger[STRANGERS];
-    uint32_t strangers; /* ever */
+    int pending[PENDING_MOST];
+    uint32_t connections; /* at the socket, ever */
     int code;         /* the first that is not 0 */
     bool signalled;   /* by one that ends programs: deaths are no news, and nothing is started again */
     uint64_t kills;   /* done, as bits */
@@ -98,13 +98,13 @@ bool repair(const struct job *job, uint32_t dead);
 /* serve.c. Open the socket, if one is asked for: -1, or an exit code after saying why not. */
 int serve_open(struct launch *launch);
 void serve_close(struct launch *launch);
-void guest_come(struct launch *launch); /* somebody connects */
-void stranger_hear(struct launch *launch, int *stranger);
-void guest_hear(struct launch *launch, uint32_t card);
-void guest_gone(struct launch *launch, uint32_t card); /* one of the two of a place that was lost */
-void guest_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number);
-void guest_hang_up(struct launch *launch, uint32_t card);
-void guests_signal(const struct launch *launch, int number); /* those of other process groups */
+void joiner_come(struct launch *launch); /* somebody connects */
+void pending_hear(struct launch *launch, int *pending);
+void joiner_hear(struct launch *launch, uint32_t card);
+void joiner_gone(struct launch *launch, uint32_t card); /* one of the two of a place that was lost */
+void joiner_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number);
+void joiner_hang_up(struct launch *launch, uint32_t card);
+void joiners_signal(const struct launch *launch, int number); /* those of other process groups */
 
 /* join.c. Bring a program into a job that runs; the exit code. */
 int join_job(const struct options *options);

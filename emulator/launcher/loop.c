@@ -51,16 +51,16 @@ static void watch(struct pollfd *watched, int fd)
     *watched = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
-/* A job of empty places alone waits for guests until it is told to end. */
+/* A job of empty places alone waits for joiners until it is told to end. */
 static bool goes_on(const struct launch *launch)
 {
     bool over = launch->signalled || atomic_load(&launch->job->shared->poison) != 0;
     uint32_t places = 0;
-    while (places < launch->options->programs && is_place(&launch->options->program[places])) {
+    while (places < launch->options->programs && is_free_slot(&launch->options->program[places])) {
         places++;
     }
     bool waits = places == launch->options->programs && !over;
-    return launch->running + launch->waiting + launch->guests > 0 || waits;
+    return launch->running + launch->waiting + launch->joiners > 0 || waits;
 }
 
 enum { PER_CARD = 4 }; /* descriptors */
@@ -75,14 +75,14 @@ static nfds_t watch_all(const struct launch *launch, int signals, struct pollfd 
         watch(&mine[0], child->pidfd);
         watch(&mine[1], room[0] ? child->out.from : -1);
         watch(&mine[2], room[1] ? child->err.from : -1);
-        watch(&mine[3], child->lost ? -1 : child->guest);
+        watch(&mine[3], child->lost ? -1 : child->joiner);
     }
     struct pollfd *others = watched + PER_CARD * (size_t)cards;
     watch(others++, signals);
     watch(others++, launch->socket);
     watch(others++, launch->writers);
-    for (int i = 0; i < STRANGERS; i++) {
-        watch(others++, launch->socket >= 0 ? launch->stranger[i] : -1);
+    for (int i = 0; i < PENDING_MOST; i++) {
+        watch(others++, launch->socket >= 0 ? launch->pending[i] : -1);
     }
     return (nfds_t)(others - watched);
 }
@@ -102,10 +102,10 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
         const struct pollfd *mine = watched + PER_CARD * (size_t)i;
         if (mine[0].revents != 0) {
             const struct child *child = &launch->child[i];
-            (child->lost ? guest_gone : child->left ? left_ended : note_end)(launch, i);
+            (child->lost ? joiner_gone : child->left ? left_ended : note_end)(launch, i);
         }
-        if (mine[3].revents != 0 && launch->child[i].guest == mine[3].fd) {
-            guest_hear(launch, i);
+        if (mine[3].revents != 0 && launch->child[i].joiner == mine[3].fd) {
+            joiner_hear(launch, i);
         }
     }
     for (uint32_t i = 0; i < cards; i++) {
@@ -120,13 +120,13 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
     if (others[2].revents != 0) {
         writers_heard();
     }
-    for (int i = 0; i < STRANGERS; i++) {
+    for (int i = 0; i < PENDING_MOST; i++) {
         if (others[3 + i].revents != 0) {
-            stranger_hear(launch, &launch->stranger[i]);
+            pending_hear(launch, &launch->pending[i]);
         }
     }
     if (others[1].revents != 0) {
-        guest_come(launch);
+        joiner_come(launch);
     }
 }
 
@@ -146,7 +146,7 @@ static void give_up(struct launch *launch, const char *why)
 
 void loop(struct launch *launch, int signals)
 {
-    size_t most = PER_CARD * (size_t)launch->job->config.cards + 3 + STRANGERS;
+    size_t most = PER_CARD * (size_t)launch->job->config.cards + 3 + PENDING_MOST;
     struct pollfd *watched = calloc(most, sizeof *watched);
     if (watched == NULL) {
         give_up(launch, "no memory");

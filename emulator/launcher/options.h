@@ -40,7 +40,7 @@ int options_read(int argc, char **argv, struct options *options);
 int programs_read(int argc, char **argv, uint32_t cards, struct options *options);
 
 /* Does nothing run there, so that somebody may join? */
-static inline bool is_place(const struct program *program)
+static inline bool is_free_slot(const struct program *program)
 {
     return program->argument[0][0] == '-' && program->argument[0][1] == 0;
 }

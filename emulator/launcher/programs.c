@@ -84,7 +84,7 @@ int programs_read(int argc, char **argv, uint32_t cards, struct options *options
                     at != NULL ? " before ':'" : options->programs > 1 ? " behind ':'" : "");
             return 2;
         }
-        if (is_place(program) && (options->serve == NULL || program->argument[1] != NULL)) {
+        if (is_free_slot(program) && (options->serve == NULL || program->argument[1] != NULL)) {
             return refuse("PROGRAM", "-", "is a card without a program, for those who --join: it needs "
                           "--serve, and has no arguments");
         }

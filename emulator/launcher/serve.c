@@ -65,7 +65,7 @@ int serve_open(struct launch *launch)
     const char *path = launch->options->serve;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     launch->socket = -1;
-    memset(launch->stranger, 0xff, sizeof launch->stranger); /* -1 */
+    memset(launch->pending, 0xff, sizeof launch->pending); /* -1 */
     if (path == NULL) {
         return -1;
     }
@@ -111,9 +111,9 @@ void serve_close(struct launch *launch)
     if (launch->socket >= 0) {
         close(launch->socket);
         launch->socket = -1;
-        for (int i = 0; i < STRANGERS; i++) {
-            if (launch->stranger[i] >= 0) {
-                close(launch->stranger[i]);
+        for (int i = 0; i < PENDING_MOST; i++) {
+            if (launch->pending[i] >= 0) {
+                close(launch->pending[i]);
             }
         }
         if (lstat(launch->options->serve, &there) == 0 && there.st_ino == launch->socket_inode) {
@@ -123,7 +123,7 @@ void serve_close(struct launch *launch)
 }
 
 /* With the memory of the job, unless it is refused. */
-static bool answer(const struct launch *launch, int guest, struct join *what)
+static bool answer(const struct launch *launch, int joiner, struct join *what)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
@@ -142,13 +142,13 @@ static bool answer(const struct launch *launch, int guest, struct join *what)
         head->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(head), &launch->memory, sizeof(int));
     }
-    return sendmsg(guest, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *what;
+    return sendmsg(joiner, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *what;
 }
 
 static bool is_taken(const struct launch *launch, uint32_t card)
 {
     const struct child *child = &launch->child[card];
-    return child->pidfd >= 0 || child->guest >= 0 || child->restart_ns != 0;
+    return child->pidfd >= 0 || child->joiner >= 0 || child->restart_ns != 0;
 }
 
 /* The card that it gets; else text says why it gets none. */
@@ -175,160 +175,160 @@ static uint32_t find_card(const struct launch *launch, const struct join *ask, c
 }
 
 /* What came first from a new connection. False: nothing came of it. */
-static bool admit(struct launch *launch, int guest, const struct join *ask)
+static bool admit(struct launch *launch, int joiner, const struct join *ask)
 {
     struct join reply = {.nonce = launch->job->nonce};
     reply.card = find_card(launch, ask, reply.text);
     reply.refused = reply.card == JOIN_ANY;
     /* before the answer: who has it may open the card at once */
     bool ended = !reply.refused && card_runs_again(launch, reply.card);
-    if (!answer(launch, guest, &reply) || reply.refused) {
+    if (!answer(launch, joiner, &reply) || reply.refused) {
         if (ended) {
             card_has_ended(launch, reply.card);
         }
         return false;
     }
     struct child *child = &launch->child[reply.card];
-    child->guest = guest;
+    child->joiner = joiner;
     child->started_ns = job_clock_ns();
     child->short_lives = 0;
     child->last = false;
-    launch->guests++;
+    launch->joiners++;
     return true;
 }
 
-void guest_hang_up(struct launch *launch, uint32_t card)
+void joiner_hang_up(struct launch *launch, uint32_t card)
 {
-    close(launch->child[card].guest);
-    launch->child[card].guest = -1;
-    launch->guests--;
+    close(launch->child[card].joiner);
+    launch->child[card].joiner = -1;
+    launch->joiners--;
 }
 
-/* The program of a guest has ended, with all that it left. */
-static void guest_ended(struct launch *launch, uint32_t card, int code, bool by_signal)
+/* The program of a joiner has ended, with all that it left. */
+static void joiner_ended(struct launch *launch, uint32_t card, int code, bool by_signal)
 {
     launch->child[card].code = code;
     program_ended(launch, card, by_signal);
     if (launch->child[card].restart_ns == 0) {
-        guest_hang_up(launch, card);
+        joiner_hang_up(launch, card);
     }
 }
 
 /* Who brought a program. */
-static pid_t guest_pid(const struct launch *launch, uint32_t card)
+static pid_t joiner_pid(const struct launch *launch, uint32_t card)
 {
     struct ucred peer = {0};
-    getsockopt(launch->child[card].guest, SOL_SOCKET, SO_PEERCRED, &peer, &(socklen_t){sizeof peer});
+    getsockopt(launch->child[card].joiner, SOL_SOCKET, SO_PEERCRED, &peer, &(socklen_t){sizeof peer});
     return peer.pid;
 }
 
 /* -1: has ended, and was waited for. */
-static int guest_pidfd(const struct launch *launch, uint32_t card)
+static int joiner_pidfd(const struct launch *launch, uint32_t card)
 {
 #ifdef SO_PEERPIDFD /* since Linux 6.5: else the number may be another one's by now */
-    int pidfd, guest = launch->child[card].guest;
-    if (getsockopt(guest, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &(socklen_t){sizeof pidfd}) == 0) {
+    int pidfd, joiner = launch->child[card].joiner;
+    if (getsockopt(joiner, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &(socklen_t){sizeof pidfd}) == 0) {
         return pidfd;
     }
     if (errno == ESRCH) {
         return -1;
     }
 #endif
-    pid_t pid = guest_pid(launch, card);
+    pid_t pid = joiner_pid(launch, card);
     return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
 /* Who had joined was killed, and its program is about to be: the place is free when both have gone. Who is killed
  * hangs up a moment before its program is, which may still open the card. */
-static void guest_lost(struct launch *launch, uint32_t card)
+static void joiner_lost(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
     if (child->restart_ns != 0) { /* it has no program just now */
         child->restart_ns = 0;
         launch->waiting--;
-        guest_hang_up(launch, card);
+        joiner_hang_up(launch, card);
         return;
     }
-    child->lost = GUEST_DIES;
-    child->pidfd = guest_pidfd(launch, card);
+    child->lost = JOINER_DIES;
+    child->pidfd = joiner_pidfd(launch, card);
     if (child->pidfd < 0) {
-        guest_gone(launch, card);
+        joiner_gone(launch, card);
     }
 }
 
-void guest_gone(struct launch *launch, uint32_t card)
+void joiner_gone(struct launch *launch, uint32_t card)
 {
     struct child *child = &launch->child[card];
-    uint32_t owner = child->lost == GUEST_DIES ? seat_owner(atomic_load(&launch->job->card[card].seat)) : 0;
+    uint32_t owner = child->lost == JOINER_DIES ? seat_owner(atomic_load(&launch->job->card[card].seat)) : 0;
     if (child->pidfd >= 0) {
         close(child->pidfd);
     }
     child->lost = PROGRAM_DIES;
     child->pidfd = owner != 0 ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
     if (child->pidfd < 0) {
-        guest_ended(launch, card, 128 + 9, true);
+        joiner_ended(launch, card, 128 + 9, true);
         child->lost = NOT_LOST;
     }
 }
 
-void guest_hear(struct launch *launch, uint32_t card)
+void joiner_hear(struct launch *launch, uint32_t card)
 {
     struct join said;
-    ssize_t n = recv(launch->child[card].guest, &said, sizeof said, MSG_DONTWAIT);
+    ssize_t n = recv(launch->child[card].joiner, &said, sizeof said, MSG_DONTWAIT);
     if (n == (ssize_t)sizeof said && said.kind == JOIN_ENDED && launch->child[card].restart_ns == 0) {
         launch->child[card].last = said.last != 0;
-        guest_ended(launch, card, (int)(said.number & 0xff), said.by_signal != 0);
+        joiner_ended(launch, card, (int)(said.number & 0xff), said.by_signal != 0);
     } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
-        shutdown(launch->child[card].guest, SHUT_RDWR); /* if it lives it ends its program */
-        guest_lost(launch, card);
+        shutdown(launch->child[card].joiner, SHUT_RDWR); /* if it lives it ends its program */
+        joiner_lost(launch, card);
     }
 }
 
 /* If it cannot be told the line goes dead, which ends its program: else both would wait for each other. */
-void guest_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number)
+void joiner_tell(const struct launch *launch, uint32_t card, uint32_t kind, int number)
 {
     struct join what = {.kind = kind, .number = (uint32_t)number};
-    if (send(launch->child[card].guest, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-        shutdown(launch->child[card].guest, SHUT_RDWR);
+    if (send(launch->child[card].joiner, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+        shutdown(launch->child[card].joiner, SHUT_RDWR);
     }
 }
 
-void guests_signal(const struct launch *launch, int number)
+void joiners_signal(const struct launch *launch, int number)
 {
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
         const struct child *child = &launch->child[i];
-        if (child->guest >= 0 && !child->lost && getpgid(guest_pid(launch, i)) != getpgrp()) {
-            guest_tell(launch, i, JOIN_SIGNAL, number);
+        if (child->joiner >= 0 && !child->lost && getpgid(joiner_pid(launch, i)) != getpgrp()) {
+            joiner_tell(launch, i, JOIN_SIGNAL, number);
         }
     }
 }
 
-void guest_come(struct launch *launch)
+void joiner_come(struct launch *launch)
 {
-    int guest = accept4(launch->socket, NULL, NULL, SOCK_CLOEXEC);
+    int joiner = accept4(launch->socket, NULL, NULL, SOCK_CLOEXEC);
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
-    if (guest < 0) {
+    if (joiner < 0) {
         return;
     }
-    if (getsockopt(guest, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid()) {
-        close(guest);
+    if (getsockopt(joiner, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid()) {
+        close(joiner);
         return;
     }
-    int *slot = &launch->stranger[launch->strangers++ % STRANGERS]; /* who says nothing has to make room */
+    int *slot = &launch->pending[launch->connections++ % PENDING_MOST]; /* who says nothing has to make room */
     if (*slot >= 0) {
         close(*slot);
     }
-    *slot = guest;
+    *slot = joiner;
 }
 
-void stranger_hear(struct launch *launch, int *stranger)
+void pending_hear(struct launch *launch, int *pending)
 {
     struct join ask;
-    int guest = *stranger;
-    *stranger = -1;
-    bool asks = recv(guest, &ask, sizeof ask, MSG_DONTWAIT) == (ssize_t)sizeof ask && ask.kind == JOIN_ASK;
-    if (!asks || !admit(launch, guest, &ask)) {
-        close(guest);
+    int joiner = *pending;
+    *pending = -1;
+    bool asks = recv(joiner, &ask, sizeof ask, MSG_DONTWAIT) == (ssize_t)sizeof ask && ask.kind == JOIN_ASK;
+    if (!asks || !admit(launch, joiner, &ask)) {
+        close(joiner);
     }
 }

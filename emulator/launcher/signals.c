@@ -32,7 +32,7 @@ int take_signals(void)
     return signals;
 }
 
-/* A terminal sends its signals to all processes of the group by itself; guests may be of another. */
+/* A terminal sends its signals to all processes of the group by itself; joiners may be of another. */
 void pass_signal(struct launch *launch, int signals)
 {
     struct signalfd_siginfo info;
@@ -46,7 +46,7 @@ void pass_signal(struct launch *launch, int signals)
         if (info.ssi_code != SI_KERNEL) {
             children_signal(launch, (int)info.ssi_signo);
         } else {
-            guests_signal(launch, (int)info.ssi_signo);
+            joiners_signal(launch, (int)info.ssi_signo);
         }
     }
 }

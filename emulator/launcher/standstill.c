@@ -18,7 +18,7 @@ static const char *why_away(const struct launch *launch, uint32_t card)
     if (atomic_load(&shared->end) != CARD_RUNS) {
         return "its program has ended";
     }
-    if (child->pidfd < 0 && child->guest < 0) {
+    if (child->pidfd < 0 && child->joiner < 0) {
         return child->restart_ns != 0 ? "its program is about to be started again" : "it has no program";
     }
     return opens == 0 ? "its program has not opened it" : opens % 2 == 0 ? "its program has closed it" : NULL;
@@ -210,7 +210,7 @@ static bool stands_still(const struct launch *launch, uint64_t patience_ns, uint
         const char *away = why_away(launch, i);
         if (away != NULL) {
             *all = *all && atomic_load(&job->card[i].end) != CARD_RUNS;
-            if (launch->options->serve != NULL && launch->child[i].pidfd < 0 && launch->child[i].guest < 0) {
+            if (launch->options->serve != NULL && launch->child[i].pidfd < 0 && launch->child[i].joiner < 0) {
                 return false; /* somebody may join */
             }
             continue;

@@ -62,7 +62,7 @@ static int make_job(struct launch *launch)
     }
     for (uint32_t i = 0; i < launch->options->job.cards; i++) {
         struct child *child = &launch->child[i];
-        child->pidfd = child->out.from = child->err.from = child->guest = -1;
+        child->pidfd = child->out.from = child->err.from = child->joiner = -1;
     }
     return -1;
 }

@@ -35,7 +35,7 @@ void seen_free(struct seen *seen)
 }
 
 /* Where it is, or would be. */
-static struct name *place_of(struct name *names, size_t room, const struct name *name)
+static struct name *slot_of(struct name *names, size_t room, const struct name *name)
 {
     size_t at = (size_t)dvsim_mix(name->session ^ name->id) & (room - 1);
     while (names[at].session != 0 && (names[at].session != name->session || names[at].id != name->id)) {
@@ -49,7 +49,7 @@ static bool grow(struct seen *seen)
     struct name *names = calloc(2 * seen->room, sizeof *names);
     for (size_t i = 0; names != NULL && i < seen->room; i++) {
         if (seen->names[i].session != 0) {
-            *place_of(names, 2 * seen->room, &seen->names[i]) = seen->names[i];
+            *slot_of(names, 2 * seen->room, &seen->names[i]) = seen->names[i];
         }
     }
     if (names != NULL) {
@@ -66,9 +66,9 @@ bool seen_add(struct seen *seen, uint64_t session, uint64_t id, bool *again)
     if (2 * seen->count >= seen->room && !grow(seen)) {
         return false;
     }
-    struct name *place = place_of(seen->names, seen->room, &name);
-    *again = place->session != 0;
+    struct name *slot = slot_of(seen->names, seen->room, &name);
+    *again = slot->session != 0;
     seen->count += !*again;
-    *place = name;
+    *slot = name;
     return true;
 }

@@ -80,12 +80,12 @@ static void kill_one(void)
     int line[2];
     a_line(line);
     launch_kill(launch, 0); /* nobody is there */
-    launch->child[0].guest = line[0];
-    launch->guests = 1;
+    launch->child[0].joiner = line[0];
+    launch->joiners = 1;
     launch_kill(launch, 0); /* by who brought it */
     CHECK(recv(line[1], &said, sizeof said, MSG_DONTWAIT) == sizeof said);
     CHECK(said.kind == JOIN_SIGNAL && said.number == SIGKILL);
-    guest_hang_up(launch, 0);
+    joiner_hang_up(launch, 0);
     close(line[1]);
     start(launch, 2);
     launch_kill(launch, 2);
@@ -111,7 +111,7 @@ static void kills_in_time(void)
     end_launch(launch);
 }
 
-/* A guest is to start its program again and cannot be told, as its line is full: both would wait for ever. */
+/* A joiner is to start its program again and cannot be told, as its line is full: both would wait for ever. */
 static void one_who_does_not_listen(void)
 {
     struct options options;
@@ -120,8 +120,8 @@ static void one_who_does_not_listen(void)
     struct join said = {.kind = JOIN_SIGNAL};
     int line[2], told = 0;
     a_line(line);
-    child->guest = line[0];
-    launch->guests = launch->waiting = 1;
+    child->joiner = line[0];
+    launch->joiners = launch->waiting = 1;
     child->restart_ns = 1;
     while (send(line[0], &said, sizeof said, MSG_DONTWAIT) == sizeof said) {
         told++;
@@ -131,10 +131,10 @@ static void one_who_does_not_listen(void)
         CHECK(recv(line[1], &said, sizeof said, MSG_DONTWAIT) == sizeof said && said.kind == JOIN_SIGNAL);
     }
     CHECK(recv(line[1], &said, sizeof said, MSG_DONTWAIT) == 0); /* hung up, which says it all */
-    guest_hear(launch, 0);
-    CHECK(child->lost == GUEST_DIES); /* and its place will be free */
-    guest_gone(launch, 0);
-    CHECK(child->guest == -1 && child->lost == NOT_LOST && launch->guests == 0);
+    joiner_hear(launch, 0);
+    CHECK(child->lost == JOINER_DIES); /* and its place will be free */
+    joiner_gone(launch, 0);
+    CHECK(child->joiner == -1 && child->lost == NOT_LOST && launch->joiners == 0);
     close(line[1]);
     end_launch(launch);
 }
@@ -149,12 +149,12 @@ static void no_more_restarts(void)
     launch->child[0].restart_ns = launch->child[2].restart_ns = job_clock_ns() + UINT64_C(5000000000);
     launch->child[0].code = 7;
     launch->child[2].code = 8;
-    launch->child[2].guest = line[0];
-    launch->guests = 1;
+    launch->child[2].joiner = line[0];
+    launch->joiners = 1;
     launch->waiting = 2;
     CHECK(restart_due(launch) > 1000);
     stop_restarts(launch);
-    CHECK(launch->waiting == 0 && launch->guests == 0 && launch->code == 7 && launch->child[2].guest == -1);
+    CHECK(launch->waiting == 0 && launch->joiners == 0 && launch->code == 7 && launch->child[2].joiner == -1);
     CHECK(atomic_load(&launch->job->card[0].end) == CARD_ENDED);
     CHECK(atomic_load(&launch->job->card[2].end) == CARD_RUNS); /* it is a free place */
     stop_restarts(launch);
@@ -168,9 +168,9 @@ static const char *ask(struct launch *launch, struct join question, struct join 
     int ends[2];
     a_line(ends);
     CHECK(send(ends[1], &question, sizeof question, 0) == sizeof question);
-    launch->stranger[0] = ends[0];
-    stranger_hear(launch, &launch->stranger[0]);
-    CHECK(launch->stranger[0] == -1);
+    launch->pending[0] = ends[0];
+    pending_hear(launch, &launch->pending[0]);
+    CHECK(launch->pending[0] == -1);
     CHECK(recv(ends[1], answer, sizeof *answer, 0) == sizeof *answer && answer->kind == JOIN_ANSWER);
     *line = ends[1];
     CHECK(answer->refused == (answer->text[0] != 0) && answer->nonce == launch->job->nonce);
@@ -198,7 +198,7 @@ static void who_asks(void)
     CHECK(strcmp(ask(launch, good, &answer, &line), "") == 0 && answer.card == 1);
     CHECK(strcmp(ask(launch, good, &answer, &again), "card 1 has a program") == 0);
     launch->child[0].restart_ns = 1; /* it will have one again */
-    CHECK(strcmp(ask(launch, any, &answer, &again), "") == 0 && answer.card == 2 && launch->guests == 2);
+    CHECK(strcmp(ask(launch, any, &answer, &again), "") == 0 && answer.card == 2 && launch->joiners == 2);
     CHECK(strcmp(ask(launch, any, &answer, &again), "all 3 cards have a program") == 0);
     launch->child[0].restart_ns = 0;
     launch->signalled = true;
@@ -212,37 +212,37 @@ static void who_asks(void)
     a_line(ends);
     CHECK(send(ends[1], &any, sizeof any, 0) == sizeof any);
     close(ends[1]);
-    launch->stranger[0] = ends[0];
-    stranger_hear(launch, &launch->stranger[0]);
-    CHECK(launch->child[0].guest == -1 && launch->guests == 2 && fcntl(ends[0], F_GETFD) == -1);
+    launch->pending[0] = ends[0];
+    pending_hear(launch, &launch->pending[0]);
+    CHECK(launch->child[0].joiner == -1 && launch->joiners == 2 && fcntl(ends[0], F_GETFD) == -1);
     /* nor who begins with something else */
     a_line(ends);
     any.kind = JOIN_ENDED;
     CHECK(send(ends[1], &any, sizeof any, 0) == sizeof any);
-    launch->stranger[0] = ends[0];
-    stranger_hear(launch, &launch->stranger[0]);
-    CHECK(launch->guests == 2 && recv(ends[1], &any, sizeof any, 0) == 0);
-    guest_hear(launch, 1); /* nothing has come */
-    CHECK(launch->child[1].guest >= 0 && !launch->child[1].lost);
+    launch->pending[0] = ends[0];
+    pending_hear(launch, &launch->pending[0]);
+    CHECK(launch->joiners == 2 && recv(ends[1], &any, sizeof any, 0) == 0);
+    joiner_hear(launch, 1); /* nothing has come */
+    CHECK(launch->child[1].joiner >= 0 && !launch->child[1].lost);
     struct join ended = {.kind = JOIN_ENDED, .number = 0x305};
     CHECK(send(line, &ended, sizeof ended, 0) == sizeof ended);
-    guest_hear(launch, 1);
-    CHECK(launch->child[1].code == 5 && launch->child[1].guest == -1 && launch->guests == 1 && launch->code == 0);
+    joiner_hear(launch, 1);
+    CHECK(launch->child[1].code == 5 && launch->child[1].joiner == -1 && launch->joiners == 1 && launch->code == 0);
     close(ends[1]);
     close(line);
     end_launch(launch);
 }
 
-/* A guest hangs up in the moment in which a signal has ended its place: what the same look had seen of it is old. */
+/* A joiner hangs up in the moment in which a signal has ended its place: what the same look had seen of it is old. */
 static void old_news(void)
 {
     struct options options;
     struct launch *launch = of(&options, IF_KILLED_RESTART);
-    struct pollfd seen[PER_CARD * ALL + 2 + STRANGERS] = {0};
+    struct pollfd seen[PER_CARD * ALL + 2 + PENDING_MOST] = {0};
     seen[3] = (struct pollfd){.fd = 1234, .revents = POLLHUP};
     seen[PER_CARD * ALL + 1] = (struct pollfd){.fd = -1, .revents = POLLIN};
     attend(launch, -1, seen); /* nor can somebody be let in where nobody listens */
-    CHECK(launch->child[0].lost == NOT_LOST && launch->strangers == 0);
+    CHECK(launch->child[0].lost == NOT_LOST && launch->connections == 0);
     end_launch(launch);
 }
 

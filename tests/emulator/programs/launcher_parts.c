@@ -133,14 +133,14 @@ struct launch *a_launch(const struct job_config *config, struct options *options
         options->programs = 1;
     }
     *launch = (struct launch){.options = options, .socket = -1, .stats_fd = -1, .core = -1};
-    memset(launch->stranger, 0xff, sizeof launch->stranger);
+    memset(launch->pending, 0xff, sizeof launch->pending);
     launch->memory = job_create(config, ++nonce);
     launch->job = job_attach(launch->memory, nonce, &why);
     launch->child = calloc(config->cards, sizeof *launch->child);
     CHECK(launch->memory >= 0 && launch->job != NULL && launch->child != NULL);
     for (uint32_t i = 0; i < config->cards; i++) {
         struct child *child = &launch->child[i];
-        child->pidfd = child->guest = child->out.from = child->err.from = -1;
+        child->pidfd = child->joiner = child->out.from = child->err.from = -1;
     }
     return launch;
 }

@@ -51,16 +51,16 @@ static void say(struct input *in, int to, uint32_t kind)
     send(to, &what, bytes < 224 ? sizeof what : bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void end_strangers(struct launch *launch)
+static void end_pending(struct launch *launch)
 {
-    for (int i = 0; i < STRANGERS; i++) {
-        if (launch->stranger[i] >= 0) {
-            close(launch->stranger[i]);
+    for (int i = 0; i < PENDING_MOST; i++) {
+        if (launch->pending[i] >= 0) {
+            close(launch->pending[i]);
         }
     }
 }
 
-/* The launcher: strangers come, some are given cards, and say more. */
+/* The launcher: connections come, some are given cards, and say more. */
 static void serve(struct input *in)
 {
     char *place[] = {"-", NULL};
@@ -71,11 +71,11 @@ static void serve(struct input *in)
     vic_t *card[ALL];
     struct launch launch = {.options = &options, .job = cards_open(&size, card), .child = child, .socket = -1,
                             .stats_fd = -1, .core = -1, .memory = open("/dev/null", O_RDONLY)};
-    int other[ALL + STRANGERS], others = 0;
+    int other[ALL + PENDING_MOST], others = 0;
     cards_close(card);
-    memset(launch.stranger, 0xff, sizeof launch.stranger);
+    memset(launch.pending, 0xff, sizeof launch.pending);
     for (uint32_t i = 0; i < ALL; i++) {
-        child[i].pidfd = child[i].guest = -1;
+        child[i].pidfd = child[i].joiner = -1;
         atomic_store(&launch.job->card[i].end, take_byte(in) % 3);
     }
     while (input_left(in)) {
@@ -88,9 +88,9 @@ static void serve(struct input *in)
                 CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
                 other[others++] = pair[1];
                 say(in, pair[1], JOIN_ASK);
-                launch.stranger[0] = pair[0];
-                stranger_hear(&launch, &launch.stranger[0]);
-                CHECK(launch.stranger[0] == -1);
+                launch.pending[0] = pair[0];
+                pending_hear(&launch, &launch.pending[0]);
+                CHECK(launch.pending[0] == -1);
             }
             break;
         case 2: case 3:
@@ -99,8 +99,8 @@ static void serve(struct input *in)
             }
             break;
         case 4: case 5:
-            if (child[at].guest >= 0 && !child[at].lost) {
-                guest_hear(&launch, at);
+            if (child[at].joiner >= 0 && !child[at].lost) {
+                joiner_hear(&launch, at);
             }
             break;
         case 6: /* its seat: as another program that it started would have it */
@@ -110,26 +110,26 @@ static void serve(struct input *in)
             if (others > 0 && what % 16 == 15) {
                 close(other[--others]);
             } else if (child[at].lost) {
-                guest_gone(&launch, at);
+                joiner_gone(&launch, at);
             }
             clock_advance((uint64_t)what * 1000000);
             restart_due(&launch);
         }
-        CHECK(launch.guests <= ALL);
+        CHECK(launch.joiners <= ALL);
     }
     stop_restarts(&launch);
-    uint32_t guests = 0;
+    uint32_t joiners = 0;
     for (uint32_t i = 0; i < ALL; i++) {
-        guests += child[i].guest >= 0;
+        joiners += child[i].joiner >= 0;
         while (child[i].lost) { /* who brought it, then it */
-            guest_gone(&launch, i);
+            joiner_gone(&launch, i);
         }
-        if (child[i].guest >= 0) {
-            guest_hang_up(&launch, i);
+        if (child[i].joiner >= 0) {
+            joiner_hang_up(&launch, i);
         }
     }
-    CHECK(guests <= ALL && launch.guests == 0 && launch.waiting <= ALL);
-    end_strangers(&launch);
+    CHECK(joiners <= ALL && launch.joiners == 0 && launch.waiting <= ALL);
+    end_pending(&launch);
     while (others > 0) {
         close(other[--others]);
     }
@@ -179,7 +179,7 @@ static void join(struct input *in)
     answer(in, pair[1], file);
     int memory = ask(pair[0], &options, &got);
     if (memory >= 0) {
-        struct child child = {.pidfd = -1, .guest = -1};
+        struct child child = {.pidfd = -1, .joiner = -1};
         struct launch launch = {.options = &options, .memory = memory, .joins = true, .child = &child};
         launch.job = job_attach(memory, got.nonce, &why);
         CHECK(launch.job != NULL || why != NULL);
