@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
-from types import TracebackType
 from typing import NamedTuple, Protocol
 
 QUIET_S = 5.0  # between two lines when stderr is not a terminal
@@ -128,12 +127,7 @@ class Progress:
             self._watch.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._over.set()
         if self._watch.is_alive():
             self._watch.join()

@@ -14,7 +14,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
-from types import TracebackType
 from typing import Any, TypeVar
 
 from dvsim.errors import Fault, RunFailed, ScenarioError
@@ -90,12 +89,7 @@ class Workers:
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         """End the processes at once: what is wanted of them has been taken, or nobody wants it.
 
         They are not asked to end: one that was killed may have had a lock of the pool, and the

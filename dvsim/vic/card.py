@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Unpack
 
 import numpy as np
@@ -61,12 +60,7 @@ class Card(Closing):
         self.number, self.cards, self._timed = attr.card, attr.cards, attr.mode == 1
         self._events = Events(self.event_fd)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         """Close the card, unless an exception is to be told to the cards of other programs."""
         if self._card and (kind is None or self.query_attr().cards == 1):
             self.close()
