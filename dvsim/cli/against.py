@@ -116,13 +116,7 @@ def _report(
 def _json(judged: Judged, runs: Sequence[Run | PointsStudy]) -> str:
     import json
 
-    kept = [
-        {
-            "scenario": run.scenario.name,
-            "seed": run.seed,
-            "replications": run.replications,
-            "folder": None if run.folder is None else str(run.folder),
-        }
-        for run in runs
-    ]
+    from dvsim.results.manifest import asked_json
+
+    kept = list(map(asked_json, runs))
     return json.dumps({"runs": kept, **judged.table()}, allow_nan=False)

@@ -217,18 +217,10 @@ def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
 
     from dvsim.evidence.published.goals import goals
     from dvsim.evidence.validation import tallies
+    from dvsim.results.manifest import asked_json
 
-    kept = [
-        {
-            "scenario": run.scenario.name,
-            "seed": run.seed,
-            "replications": run.replications,
-            "folder": None if run.folder is None else str(run.folder),
-        }
-        for run in runs
-    ]
     content = {
-        "runs": kept,
+        "runs": list(map(asked_json, runs)),
         **asdict(validation),
         "tallies": [asdict(tally) for tally in tallies(validation)],
         "goals": [asdict(goal) for goal in goals(validation, asked_of(runs)).table],

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dvsim.kinds.base import kind_of
+from dvsim.results.manifest import asked_json
 from dvsim.results.notebook import block, table
 from dvsim.results.statistics import ends
 from dvsim.scenario.spec import Spec, plain
@@ -140,10 +141,7 @@ class PointsStudy:
     def as_json(self) -> dict[str, object]:
         """Return the study as JSON types: what was asked, manifest, estimates, theory and notes."""
         return {
-            "scenario": self.scenario.name,
-            "seed": self.seed,
-            "replications": self.replications,
-            "folder": None if self.folder is None else str(self.folder),
+            **asked_json(self),
             "manifest": self.manifest,
             "estimates": [_finite(row) for row in self._estimates.to_dict(orient="records")],
             "theory": [_finite(row) for row in self.beside.to_dict(orient="records")],

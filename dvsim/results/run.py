@@ -15,6 +15,7 @@ from dvsim.kinds.base import kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.amounts import Amount
 from dvsim.results.changed import changes_of
+from dvsim.results.manifest import asked_json
 from dvsim.results.notebook import block, number, table
 from dvsim.results.samples import COUNTER_COLUMNS, check_samples
 from dvsim.results.stages import Limit, busiest, limit_of
@@ -148,10 +149,7 @@ class Run:
     def as_json(self) -> dict[str, object]:
         """Return the run as JSON types: what was asked, its manifest and its estimates."""
         return {
-            "scenario": self.scenario.name,
-            "seed": self.seed,
-            "replications": self.replications,
-            "folder": None if self.folder is None else str(self.folder),
+            **asked_json(self),
             "manifest": self.manifest,
             "changed": list(changes_of(self.scenario).said),
             "rate": _plain(self.rate),
