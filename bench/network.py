@@ -14,8 +14,8 @@ from functools import partial
 from rows import faster, seconds
 
 from dvsim.core.vortex import simd
-from dvsim.network import Network, cache
-from dvsim.switch import Switch
+from dvsim.fabric.network import Network, cache
+from dvsim.fabric.switch import Switch
 
 LOAD = 0.5
 ANGLES = 8

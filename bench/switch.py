@@ -19,7 +19,7 @@ from numpy_switch import NumpySwitch
 from rows import faster, row, seconds
 
 from dvsim.core.vortex import simd
-from dvsim.switch import Switch
+from dvsim.fabric.switch import Switch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "model"))
 from reference_switch import ReferenceSwitch

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from dvsim.emu.asked import Emulation
     from dvsim.evidence.verdicts import Validation
-    from dvsim.network import Network
+    from dvsim.fabric.network import Network
+    from dvsim.fabric.switch import Switch
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
     from dvsim.results.swept import Swept
     from dvsim.scenario.spec import Spec
-    from dvsim.switch import Switch
 
 __all__ = [
     "DvsimError",
@@ -46,7 +46,11 @@ __all__ = [
     "validate",
 ]
 
-_LAZY = {"Network": "dvsim.network", "Run": "dvsim.results.run", "Switch": "dvsim.switch"}
+_LAZY = {
+    "Network": "dvsim.fabric.network",
+    "Run": "dvsim.results.run",
+    "Switch": "dvsim.fabric.switch",
+}
 """Names that are imported when they are first used, and from where."""
 
 

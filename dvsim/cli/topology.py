@@ -13,7 +13,7 @@ from dvsim.cli.options import Page
 from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
-    from dvsim.topology import Topology
+    from dvsim.fabric.topology import Topology
 
 FORMATS = ("graphml", "json", "dot", "html")
 
@@ -73,7 +73,7 @@ def topology(
         graph = found.graph()
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    from dvsim.topology import FORMATS as WRITERS
+    from dvsim.fabric.topology import FORMATS as WRITERS
 
     lines = WRITERS[form](graph)
     if output is None:
@@ -88,7 +88,7 @@ def topology(
 
 def _found(preset: str | None, given: dict[str, object]) -> Topology:
     """Return what is meant, by preset or by height and angles."""
-    from dvsim.topology import of_preset, of_switch
+    from dvsim.fabric.topology import of_preset, of_switch
 
     if preset is not None:
         if given:
@@ -114,9 +114,9 @@ def _injecting(text: str) -> int | list[int]:
 
 def _draw(found: Topology, output: Path) -> None:
     """Write the picture."""
+    from dvsim.fabric.topology.choose import nearest
     from dvsim.report.cylinders import MOST_NODES
     from dvsim.report.topology import write_topology
-    from dvsim.topology.choose import nearest
 
     switch = found.switch
     if switch.nodes > MOST_NODES:

@@ -1,6 +1,6 @@
 """The cycle-accurate switch (models/vortex/vortex.h) as an object; its counts are NumPy arrays.
 
-Whoever calls has checked the arguments and says what is wrong with them (`dvsim.switch`).
+Whoever calls has checked the arguments and says what is wrong with them (`dvsim.fabric.switch`).
 """
 
 from __future__ import annotations

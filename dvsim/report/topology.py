@@ -25,7 +25,7 @@ def render_topology(
     title : str
         Heading of the page.
     switch : networkx.DiGraph
-        The nodes of a switch, see `dvsim.switch.graph`.
+        The nodes of a switch, see `dvsim.fabric.switch.graph`.
     tree : networkx.DiGraph, optional
         Ports and switches of one plane, where the switch is one of many.
     command : str, optional

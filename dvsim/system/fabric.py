@@ -6,7 +6,8 @@
     comes out (models/host/receiver.h).
 ``flow``
     A burst is a linear flow; its latency and rate come from a cycle-level measurement of the same
-    network with as many senders at work, made once (`dvsim.network.bursts`). So it is in the card
+    network with as many senders at work, made once (`dvsim.fabric.network.bursts`). So it is in the
+    card
     (models/card/card.h).
 
 ``auto`` takes ``cycle`` for an iteration of at most `MOST_UPDATES` node updates, if the card can be
@@ -22,8 +23,8 @@ import simpy
 
 from dvsim.core import Arrival, WordArrival
 from dvsim.core.arrays import Ints
-from dvsim.network import Network
-from dvsim.network.bursts import BurstTable, Flow, bursts_of
+from dvsim.fabric.network import Network
+from dvsim.fabric.network.bursts import BurstTable, Flow, bursts_of
 from dvsim.scenario.word_card import beyond_words
 from dvsim.system.stage import Clock, Process
 
@@ -79,7 +80,7 @@ def fabric_of(
         Ports that share the flows out among them, in turn; None for one each.
     ordered
         Whether a port holds a word back until all before it have come. A burst ends when it would
-        have ended anyway (`dvsim.network.disorder`), so at ``flow`` nothing is different.
+        have ended anyway (`dvsim.fabric.network.disorder`), so at ``flow`` nothing is different.
     """
     network = network_of(card)
     ports = senders or receivers

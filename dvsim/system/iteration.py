@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dvsim.core import VortexCard, WordCard, words_of
 from dvsim.errors import RunFailed
-from dvsim.network.disorder import disorder_of
+from dvsim.fabric.network.disorder import disorder_of
 from dvsim.system.broker import Broker
 from dvsim.system.card_error import flow_error
 from dvsim.system.data_vortex import ReceivingNode

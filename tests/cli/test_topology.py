@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.topology import topology
-from dvsim.network import Network
-from dvsim.switch import Switch
-from dvsim.topology.choose import nearest
-from dvsim.topology.text import name_of
+from dvsim.fabric.network import Network
+from dvsim.fabric.switch import Switch
+from dvsim.fabric.topology.choose import nearest
+from dvsim.fabric.topology.text import name_of
 
 SMALL = ["--height", "4", "--angles", "3"]
 OWN = [*SMALL, "--injecting", "0,2", "--crossing", "xor", "--exit", "any"]
@@ -104,7 +104,7 @@ def test_the_prototype_has_its_36_nodes_and_12_ports():
 
 
 def test_faults_and_quotes_survive_the_formats():
-    from dvsim.topology.text import dot, graphml, node_link
+    from dvsim.fabric.topology.text import dot, graphml, node_link
 
     graph = nx.DiGraph(title='a "switch" <of> \\ & more')
     graph.add_node((0, 1, 2), faults="node line")

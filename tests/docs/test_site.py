@@ -65,7 +65,7 @@ def test_the_site_shows_the_files_that_a_clone_links_to(site):
     for page, words in (
         ("reference/scenarios", "5.001 ms"),
         ("own-kind", "class QueueScenario"),
-        ("reference/python", "dvsim.network.Network"),
+        ("reference/python", "dvsim.fabric.network.Network"),
     ):
         text = re.sub(r"<[^>]*>", "", (site / f"{page}.html").read_text("utf-8"))
         assert words in text, page

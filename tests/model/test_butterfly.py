@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dvsim.switch.butterfly import IDLE, Butterfly, analytic_acceptance
+from dvsim.fabric.switch.butterfly import IDLE, Butterfly, analytic_acceptance
 
 
 @pytest.mark.parametrize("ports", [2, 8, 128, 256])

@@ -9,7 +9,7 @@ from dvsim.core._core import ffi, lib
 
 from dvsim.core.network_params import NetworkParams, native_network_params
 from dvsim.core.vortex_params import VortexParams, native_params
-from dvsim.switch.wiring import random_order
+from dvsim.fabric.switch.wiring import random_order
 
 SURE = 1 << 32
 SMALL = {"height": 8, "angles": 3, "injecting": (0,)}

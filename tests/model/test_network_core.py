@@ -12,7 +12,7 @@ from test_switch_core import KERNELS, ONE, random_orders
 
 from dvsim.core.network import NetworkCore
 from dvsim.core.network_params import NetworkParams
-from dvsim.network.tree import sizes
+from dvsim.fabric.network.tree import sizes
 
 SLOTS = 30
 

@@ -8,9 +8,9 @@ from reference_network import ReferenceNetwork
 from scipy import stats
 
 from dvsim import Network, Switch
-from dvsim.network import PRESETS
-from dvsim.network.tree import sizes
-from dvsim.switch.wiring import crossing_of
+from dvsim.fabric.network import PRESETS
+from dvsim.fabric.network.tree import sizes
+from dvsim.fabric.switch.wiring import crossing_of
 
 SMALL = Switch(4, 3, injecting=[0], exit="any")
 

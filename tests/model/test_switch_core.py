@@ -12,7 +12,7 @@ from reference_switch import ReferenceSwitch
 
 from dvsim.core.vortex import EVENTS, Vortex, simd
 from dvsim.core.vortex_params import VortexParams
-from dvsim.switch import replication_seed
+from dvsim.fabric.switch import replication_seed
 
 KERNELS = ("avx512", "avx2", "portable")
 ONE = 1 << 32

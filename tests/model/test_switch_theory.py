@@ -11,9 +11,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dvsim.switch import Switch
-from dvsim.switch.butterfly import Butterfly, analytic_acceptance
-from dvsim.switch.meanfield import (
+from dvsim.fabric.switch import Switch
+from dvsim.fabric.switch.butterfly import Butterfly, analytic_acceptance
+from dvsim.fabric.switch.meanfield import (
     blocking,
     carried,
     limit,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dvsim.switch import Switch
+from dvsim.fabric.switch import Switch
 
 SMALL = Switch(height=8, angles=3)
 KINDS = [

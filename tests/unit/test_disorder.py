@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from dvsim.errors import ScenarioError
+from dvsim.fabric.network import Network
+from dvsim.fabric.network.bursts import EXACT, BurstTable, Flow
+from dvsim.fabric.network.disorder import disorder, disorder_of
 from dvsim.kinds.load import load
-from dvsim.network import Network
-from dvsim.network.bursts import EXACT, BurstTable, Flow
-from dvsim.network.disorder import disorder, disorder_of
 from dvsim.scenario.card import load_card
 from dvsim.system.fabric import fabric_of
 from dvsim.system.iteration import run_iteration

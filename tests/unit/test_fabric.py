@@ -4,9 +4,9 @@ import pytest
 
 from dvsim.core import words_of
 from dvsim.errors import ScenarioError
+from dvsim.fabric.network import Network, bursts
+from dvsim.fabric.network.bursts import BurstTable, Flow
 from dvsim.kinds.load import load
-from dvsim.network import Network, bursts
-from dvsim.network.bursts import BurstTable, Flow
 from dvsim.scenario.card import load_card
 from dvsim.system.fabric import MOST_UPDATES, fabric_of, network_of
 from dvsim.system.iteration import run_iteration

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import dvsim
-from dvsim.network import Network, flow, network, units
+from dvsim.fabric.network import Network, flow, network, units
+from dvsim.fabric.switch import Switch
 from dvsim.scenario.card import load_card
 from dvsim.scenario.slot import slot_of
-from dvsim.switch import Switch
 
 LEAF = Switch(4, 3, injecting=[1], exit="any")
 SMALL = Network(switch=LEAF, levels=2, planes=3, link=1)
@@ -175,8 +175,8 @@ def test_an_idle_network_lets_slots_pass():
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("dvsim.network.cache._MEMORY", {})
-    monkeypatch.setattr("dvsim.network.units.INPUT_SLOTS", 20_000)
+    monkeypatch.setattr("dvsim.fabric.network.cache._MEMORY", {})
+    monkeypatch.setattr("dvsim.fabric.network.units.INPUT_SLOTS", 20_000)
     return tmp_path / "dvsim"
 
 
@@ -250,7 +250,7 @@ def test_a_table_of_other_code_is_not_used(cache, monkeypatch):
     SMALL.run(0.3, 1000, fidelity="flow")
     files = set(cache.iterdir())
     flow.kept.__globals__["_MEMORY"].clear()
-    monkeypatch.setattr("dvsim.network.cache._room", lambda: "another")
+    monkeypatch.setattr("dvsim.fabric.network.cache._room", lambda: "another")
     SMALL.run(0.3, 1000, fidelity="flow")
     assert len(set(cache.iterdir()) - files) == len(files)
 
@@ -282,7 +282,7 @@ def test_the_error_of_a_large_network_is_that_of_a_smaller_one(cache, monkeypatc
 LONG = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from dvsim.network import Network
+from dvsim.fabric.network import Network
 simulation = Network("dv207").start(0.5, threads=2)
 simulation.run(1)
 print("running", flush=True)

@@ -3,8 +3,8 @@
 import pytest
 
 from dvsim.errors import ScenarioError
-from dvsim.network import Network
-from dvsim.switch import Switch
+from dvsim.fabric.network import Network
+from dvsim.fabric.switch import Switch
 
 LEAF = Switch(4, 3, injecting=[1], exit="any")
 SMALL = Network(switch=LEAF, levels=2, planes=3, link=1)

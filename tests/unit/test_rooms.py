@@ -16,14 +16,13 @@ BELOW = {  # what each room may know
     "kinds.load": "kinds.base kinds.spec scenario",
     "kinds.study": "backends kinds.base progress results scenario",
     "kinds": (
-        "core backends emu kinds.base kinds.spec kinds.study messaging network progress results "
-        "scenario switch system trace"
+        "core backends emu fabric kinds.base kinds.spec kinds.study messaging progress results "
+        "scenario system trace"
     ),
     "core": "scenario",
-    "system": "core kinds.base kinds.spec network scenario",
+    "system": "core fabric kinds.base kinds.spec scenario",
     "results": "kinds.base kinds.load kinds.spec scenario",
-    "switch": "core results",
-    "network": "core results scenario switch",
+    "fabric": "core results scenario",
     "broker": "native",
     "messaging": "kinds.base kinds.spec scenario system",
     "emu": "broker kinds.base kinds.spec native scenario system",
@@ -33,7 +32,6 @@ BELOW = {  # what each room may know
     "progress": "",
     "evidence": "broker emu kinds kinds.base kinds.load kinds.spec results scenario",
     "report": "evidence kinds kinds.base kinds.spec results scenario",
-    "topology": "network switch",
     "asked": "emu kinds.base kinds.spec scenario",
     "making": "backends kinds.base results scenario",
     "session": "report evidence asked backends emu kinds.base making results scenario",
@@ -43,7 +41,7 @@ BELOW = {  # what each room may know
     ),
     "cli": (
         "asked broker emu evidence kinds kinds.base kinds.load kinds.spec limit native progress "
-        "report results scenario session sweeps switch topology trace"
+        "fabric report results scenario session sweeps trace"
     ),
     "native": "",
     "vic": "native",
@@ -51,7 +49,7 @@ BELOW = {  # what each room may know
 
 
 UPWARDS = {  # what a switch refuses is refused, by the switch itself, when a scenario is read
-    "kinds/switch/spec.py": {"switch"},
+    "kinds/switch/spec.py": {"fabric"},
     "results/run.py": {"report"},  # a run in a notebook draws itself
 }
 

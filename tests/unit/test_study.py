@@ -12,6 +12,9 @@ from switch_desk import small
 
 import dvsim
 from dvsim.errors import OutputError, RunFailed
+from dvsim.fabric.switch import Switch, replication_seed
+from dvsim.fabric.switch.butterfly import analytic_acceptance
+from dvsim.fabric.switch.meanfield import carried, mean_hops, saturation, zero_load_hops
 from dvsim.kinds import study as studies
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.metrics import METRICS, TABLES
@@ -23,9 +26,6 @@ from dvsim.report.sweep import Sweep
 from dvsim.results import kept
 from dvsim.results.folder import load_result
 from dvsim.session import run_scenarios
-from dvsim.switch import Switch, replication_seed
-from dvsim.switch.butterfly import analytic_acceptance
-from dvsim.switch.meanfield import carried, mean_hops, saturation, zero_load_hops
 
 SWEEP = "[[vary]]\nheight = [4, 8]\n[[vary]]\nload = [0.1, 0.9]\n"
 

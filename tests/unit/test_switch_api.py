@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from switch_runs import KINDS, SMALL, content
 
-from dvsim.switch import Fault, Switch, replication_seed
+from dvsim.fabric.switch import Fault, Switch, replication_seed
 
 
 def test_shape_of_the_published_prototype():
@@ -199,7 +199,7 @@ def test_memory_needed_and_available_are_said(monkeypatch):
 LONG = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from dvsim.switch import Switch
+from dvsim.fabric.switch import Switch
 simulation = Switch(height=256, angles=8).start(0.5, threads=2)
 simulation.run(1)
 print("running", flush=True)

@@ -4,7 +4,7 @@ import pytest
 from switch_runs import KINDS, SMALL, content
 
 from dvsim.errors import OutputError
-from dvsim.switch import Switch
+from dvsim.fabric.switch import Switch
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,7 +3,7 @@
 import networkx as nx
 import pytest
 
-from dvsim.switch import Switch
+from dvsim.fabric.switch import Switch
 
 
 @pytest.mark.parametrize("crossing", ["brc", "xor", "random"])

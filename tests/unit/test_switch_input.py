@@ -3,7 +3,7 @@
 import pytest
 from switch_runs import SMALL
 
-from dvsim.switch import Switch
+from dvsim.fabric.switch import Switch
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from switch_runs import SMALL, content
 
-from dvsim.switch import Switch
+from dvsim.fabric.switch import Switch
 
 
 def standing_at(run):

@@ -3,8 +3,8 @@
 import numpy as np
 from switch_runs import SMALL
 
-from dvsim.switch import Switch
-from dvsim.switch.settled import Batches
+from dvsim.fabric.switch import Switch
+from dvsim.fabric.switch.settled import Batches
 
 
 def test_a_run_beyond_saturation_is_marked():

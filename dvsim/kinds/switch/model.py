@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.errors import RunFailed
+from dvsim.fabric.switch import replication_seed
 from dvsim.kinds.switch.metrics import (
     CYLINDER_COLUMNS,
     HISTOGRAM_COLUMNS,
@@ -21,12 +22,11 @@ from dvsim.kinds.switch.points import arguments_of, device_of, network_of, node_
 from dvsim.kinds.switch.record import recorded
 from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.kinds.switch.theory import theory_of
-from dvsim.switch import replication_seed
 
 if TYPE_CHECKING:
+    from dvsim.fabric.network import NetworkRun
+    from dvsim.fabric.switch import SwitchRun
     from dvsim.kinds.study import Done
-    from dvsim.network import NetworkRun
-    from dvsim.switch import SwitchRun
 
 OWN = [name for name in POINT_COLUMNS if name not in ("point", "replication", *METRICS)]
 

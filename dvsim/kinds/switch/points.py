@@ -17,9 +17,9 @@ import numpy as np
 from dvsim.kinds.switch.spec import NetworkTable, Packets, SwitchScenario, SwitchTable, TrafficTable
 
 if TYPE_CHECKING:
-    from dvsim.network import Network
-    from dvsim.switch import Switch
-    from dvsim.switch.traffic import Offer
+    from dvsim.fabric.network import Network
+    from dvsim.fabric.switch import Switch
+    from dvsim.fabric.switch.traffic import Offer
 
 _SPELLED = {"fault": "faults", "traffic": "pattern"}
 """Words of the messages that are spelled otherwise in a file."""
@@ -46,7 +46,7 @@ def device_of(setting: SwitchScenario) -> Switch | Network:
 
 def switch_of(table: SwitchTable) -> Switch:
     """Make a switch."""
-    from dvsim.switch import Switch
+    from dvsim.fabric.switch import Switch
 
     return Switch(
         table.height, table.angles, table.injecting, table.crossing, table.exit, table.faults
@@ -55,7 +55,7 @@ def switch_of(table: SwitchTable) -> Switch:
 
 def network_of(table: NetworkTable) -> Network:
     """Make a network."""
-    from dvsim.network import Network
+    from dvsim.fabric.network import Network
 
     return Network(
         table.preset,
@@ -133,9 +133,9 @@ def refused(setting: SwitchScenario) -> Iterator[tuple[str, str]]:
 
 def _offer(setting: SwitchScenario, more: dict[str, Any]) -> Offer:
     """Check device and traffic of a point together, with other arguments instead of some."""
-    from dvsim.network import check_offer as of_network
-    from dvsim.network.flow import flow_knows
-    from dvsim.switch.traffic import check_offer as of_switch
+    from dvsim.fabric.network import check_offer as of_network
+    from dvsim.fabric.network.flow import flow_knows
+    from dvsim.fabric.switch.traffic import check_offer as of_switch
 
     arguments = arguments_of(setting.traffic) | more
     if setting.switch is not None:

@@ -12,6 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from dvsim.fabric.switch.check import power_of_two
+from dvsim.fabric.switch.choices import Crossing, Exit, Injection, Pattern
 from dvsim.scenario import bounds
 from dvsim.scenario.fields import (
     Count,
@@ -28,8 +30,6 @@ from dvsim.scenario.fields import (
 from dvsim.scenario.kinds import Limits
 from dvsim.scenario.quantity import show
 from dvsim.scenario.spec import Spec, Table
-from dvsim.switch.check import power_of_two
-from dvsim.switch.choices import Crossing, Exit, Injection, Pattern
 
 MOST_RECORDED = 200  # packets, and slots, that a report can show moving
 

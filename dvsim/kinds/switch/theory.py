@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dvsim.kinds.switch.points import switch_of
-from dvsim.kinds.switch.spec import SwitchScenario, SwitchTable
-from dvsim.switch.butterfly import analytic_acceptance
-from dvsim.switch.meanfield import (
+from dvsim.fabric.switch.butterfly import analytic_acceptance
+from dvsim.fabric.switch.meanfield import (
     ExitRule,
     blocking,
     carried,
@@ -17,6 +15,8 @@ from dvsim.switch.meanfield import (
     saturation,
     zero_load_hops,
 )
+from dvsim.kinds.switch.points import switch_of
+from dvsim.kinds.switch.spec import SwitchScenario, SwitchTable
 
 Values = Iterator[tuple[str, float]]
 
@@ -27,8 +27,9 @@ def theory_of(name: str, setting: SwitchScenario) -> Values:
     Parameters
     ----------
     name
-        ``mean-field`` and ``zero-load``, see `dvsim.switch.meanfield`; ``butterfly``, an unbuffered
-        one of as many ports as the switch has inputs, see `dvsim.switch.butterfly`.
+        ``mean-field`` and ``zero-load``, see `dvsim.fabric.switch.meanfield`; ``butterfly``, an
+        unbuffered one of as many ports as the switch has inputs, see
+        `dvsim.fabric.switch.butterfly`.
     setting
         Of a switch under uniform traffic.
     """

@@ -16,8 +16,8 @@ from case_changes import mutated
 from case_files import Files
 from targets import Target
 
-from dvsim.switch import Switch
-from dvsim.switch.checkpoint import MARK
+from dvsim.fabric.switch import Switch
+from dvsim.fabric.switch.checkpoint import MARK
 
 PACKETS = (
     [0, 0, 3, 30],

@@ -9,11 +9,11 @@ flow.py        runs from tables of the switch; units.py makes them, cache.py kee
 bursts.py      bursts as linear flows, measured on the cycle level
 """
 
-from dvsim.network.network import Network
-from dvsim.network.offer import check_offer
-from dvsim.network.result import NetworkRun
-from dvsim.network.simulation import Completions, NetworkSimulation
-from dvsim.network.tree import PRESETS
+from dvsim.fabric.network.network import Network
+from dvsim.fabric.network.offer import check_offer
+from dvsim.fabric.network.result import NetworkRun
+from dvsim.fabric.network.simulation import Completions, NetworkSimulation
+from dvsim.fabric.network.tree import PRESETS
 
 __all__ = [
     "PRESETS",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 Crossing = Literal["brc", "xor", "random"]
-"""How packets cross that stay on their cylinder, see `dvsim.switch.wiring`."""
+"""How packets cross that stay on their cylinder, see `dvsim.fabric.switch.wiring`."""
 
 Exit = Literal["angle", "any"]
 """Where packets leave: at their angle of the innermost cylinder, or at once."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
 
-    from dvsim.network import Network
-    from dvsim.switch import Switch
+    from dvsim.fabric.network import Network
+    from dvsim.fabric.switch import Switch
 
 MOST_NODES = 300_000  # as objects of Python they take about a kilobyte each
 
@@ -64,7 +64,7 @@ def of_switch(
     exit: str = "angle",
 ) -> Topology:
     """Take a switch; arguments and errors are those of `dvsim.Switch`."""
-    from dvsim.switch import Switch
+    from dvsim.fabric.switch import Switch
 
     switch = Switch(height, angles, injecting, crossing, exit)
     return Topology(f"Switch of {height} heights and {angles} angles", switch)
@@ -78,7 +78,7 @@ def of_preset(name: str) -> Topology:
     ValueError
         If there is no such preset; the text names the nearest.
     """
-    from dvsim.network import Network
+    from dvsim.fabric.network import Network
 
     network = Network(name)
     if network.levels == 1:

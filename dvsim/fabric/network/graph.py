@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import networkx as nx  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
-    from dvsim.network.network import Network
+    from dvsim.fabric.network.network import Network
 
 
 def graph(network: Network) -> nx.DiGraph:

@@ -46,7 +46,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.switch.check import choice, share, whole
+from dvsim.fabric.switch.check import choice, share, whole
 
 ExitRule = Literal["angle", "any"]
 TOLERANCE = 1e-9

@@ -2,7 +2,7 @@
 
 A packet that climbs to level k passes 2k + 1 switches and 2k + 2 links. Its latency is taken as the
 sum of what independent packets take in each of these switches at the load that they have
-(`dvsim.network.units`), and of the links:
+(`dvsim.fabric.network.units`), and of the links:
 
     P(climbs to level k) = s_{k-1} - s_k,   s_k = 1 - (ports below a group of level k) / ports
     load of a link up from level k = s_k * accepted load of a port
@@ -19,17 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.network import NetworkCore, NetworkCounts
-from dvsim.network.cache import kept
-from dvsim.network.offer import check_offer, params_of
-from dvsim.network.result import Error, NetworkRun
-from dvsim.network.tree import sizes
-from dvsim.network.units import Part, Unit, added, mean_of, unit_of
-from dvsim.switch.figures import Floats
-from dvsim.switch.traffic import Offer
+from dvsim.fabric.network.cache import kept
+from dvsim.fabric.network.offer import check_offer, params_of
+from dvsim.fabric.network.result import Error, NetworkRun
+from dvsim.fabric.network.tree import sizes
+from dvsim.fabric.network.units import Part, Unit, added, mean_of, unit_of
+from dvsim.fabric.switch.figures import Floats
+from dvsim.fabric.switch.traffic import Offer
 
 if TYPE_CHECKING:
-    from dvsim.network.network import Network
-    from dvsim.network.tree import Tree
+    from dvsim.fabric.network.network import Network
+    from dvsim.fabric.network.tree import Tree
 
 FEWEST_SLOTS, MOST_SLOTS = 300, 20_000  # of the run that tells the error
 USUAL_UPDATES = 1 << 27  # node updates of it, a tenth of a second;
@@ -168,7 +168,7 @@ def error_of(network: Network, load: float, injection: str) -> Error:
 
 def sample_of(network: Network) -> Network:
     """Return one plane of the network, with fewer ports if that is too large to be run."""
-    from dvsim.network.network import Network
+    from dvsim.fabric.network.network import Network
 
     allowed = [size for size in sizes(network.radix, network.levels) if size <= network.ports]
     for ports in (network.ports, *sorted(allowed, reverse=True)):

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.network.bursts import Flow
-from dvsim.network.network import Network
+from dvsim.fabric.network.bursts import Flow
+from dvsim.fabric.network.network import Network
 
 SLOTS = 500  # of a burst: 64 kB on 16 planes
 MOST_UPDATES = 1 << 31  # node updates; of a larger network the burst is shorter

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core.vortex_params import Ints, VortexParams
-from dvsim.switch.check import choice, share, whole
-from dvsim.switch.choices import INJECTIONS, PATTERNS
-from dvsim.switch.trace import Trace, read_trace
-from dvsim.switch.wiring import GOLDEN, random_order
+from dvsim.fabric.switch.check import choice, share, whole
+from dvsim.fabric.switch.choices import INJECTIONS, PATTERNS
+from dvsim.fabric.switch.trace import Trace, read_trace
+from dvsim.fabric.switch.wiring import GOLDEN, random_order
 
 if TYPE_CHECKING:
-    from dvsim.switch.switch import Switch
+    from dvsim.fabric.switch.switch import Switch
 
 MOST_LANES = 65536  # angles times replications, see vortex.h
 _ONE = 1 << 32

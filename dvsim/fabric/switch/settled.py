@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.switch.check import whole
+from dvsim.fabric.switch.check import whole
 
 MOST = 20  # batches that are kept; then pairs are joined
 FEWEST = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dvsim.core.vortex_params import FAULTS
-from dvsim.switch.check import choice, whole
+from dvsim.fabric.switch.check import choice, whole
 
 
 class Fault(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import networkx as nx  # type: ignore[import-untyped]
 
-from dvsim.switch.switch import Switch
-from dvsim.switch.wiring import crossing_of, random_order
+from dvsim.fabric.switch.switch import Switch
+from dvsim.fabric.switch.wiring import crossing_of, random_order
 
 
 def graph(switch: Switch, seed: int = 1) -> nx.DiGraph:

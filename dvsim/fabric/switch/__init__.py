@@ -20,12 +20,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dvsim.switch.faults import Fault
-    from dvsim.switch.paths import Path, Step
-    from dvsim.switch.result import SwitchRun
-    from dvsim.switch.simulation import Deliveries, Simulation
-    from dvsim.switch.switch import Switch
-    from dvsim.switch.traffic import replication_seed
+    from dvsim.fabric.switch.faults import Fault
+    from dvsim.fabric.switch.paths import Path, Step
+    from dvsim.fabric.switch.result import SwitchRun
+    from dvsim.fabric.switch.simulation import Deliveries, Simulation
+    from dvsim.fabric.switch.switch import Switch
+    from dvsim.fabric.switch.traffic import replication_seed
 
 _LAZY = {
     "Deliveries": "simulation",
@@ -51,5 +51,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
     if name not in _LAZY:
-        raise AttributeError(f"module 'dvsim.switch' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"dvsim.switch.{_LAZY[name]}"), name)
+        raise AttributeError(f"module 'dvsim.fabric.switch' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"dvsim.fabric.switch.{_LAZY[name]}"), name)

@@ -23,10 +23,10 @@ import numpy.typing as npt
 from dvsim.core.network import NetworkCore, NetworkCounts
 from dvsim.core.network_params import NetworkParams
 from dvsim.core.vortex_params import Ints
-from dvsim.network.cache import Document, kept
-from dvsim.switch.figures import Floats
-from dvsim.switch.switch import Switch
-from dvsim.switch.wiring import random_order
+from dvsim.fabric.network.cache import Document, kept
+from dvsim.fabric.switch.figures import Floats
+from dvsim.fabric.switch.switch import Switch
+from dvsim.fabric.switch.wiring import random_order
 
 STEPS = 64
 SLOTS, WARMUP = 1500, 300

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.switch.check import power_of_two, share, whole
+from dvsim.fabric.switch.check import power_of_two, share, whole
 
 IDLE = -1
 BATCH = 1 << 18  # packets that are worked on at once: few enough for the cache

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.core.network import network_bytes
-from dvsim.network.check import check_size, radix_of, vortex_card
-from dvsim.network.flow import flow_knows, run_flow
-from dvsim.network.offer import check_offer, params_of
-from dvsim.network.simulation import NetworkSimulation
-from dvsim.network.tree import (
+from dvsim.fabric.network.check import check_size, radix_of, vortex_card
+from dvsim.fabric.network.flow import flow_knows, run_flow
+from dvsim.fabric.network.offer import check_offer, params_of
+from dvsim.fabric.network.simulation import NetworkSimulation
+from dvsim.fabric.network.tree import (
     MOST_LEVELS,
     PRESET_RADIX,
     PRESETS,
@@ -20,15 +20,15 @@ from dvsim.network.tree import (
     sizes,
     tree,
 )
+from dvsim.fabric.switch.check import choice, whole
+from dvsim.fabric.switch.switch import Switch
 from dvsim.scenario.slot import slot_of
 from dvsim.scenario.types import Card
-from dvsim.switch.check import choice, whole
-from dvsim.switch.switch import Switch
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
 
-    from dvsim.network.result import NetworkRun
+    from dvsim.fabric.network.result import NetworkRun
 
 MOST_PLANES = 256
 MOST_LINK = 65536
@@ -318,8 +318,8 @@ class Network:
         return NetworkSimulation(self, offer, whole("threads", threads, 1, MOST_THREADS))
 
     def graph(self) -> nx.DiGraph:
-        """Return one plane as a NetworkX graph, see `dvsim.network.graph`."""
-        from dvsim.network.graph import graph
+        """Return one plane as a NetworkX graph, see `dvsim.fabric.network.graph`."""
+        from dvsim.fabric.network.graph import graph
 
         return graph(self)
 

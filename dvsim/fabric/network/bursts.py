@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dvsim.network.network import Network
+from dvsim.fabric.network.network import Network
 
 SHORT, LONG = 32, 512  # slots' worth of words that the line goes through
 PROBES = (1, 100, 2000)  # slots' worth of words at which it is held against the cycle level

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dvsim.errors import OutputError
+from dvsim.fabric.switch.check import whole
+from dvsim.fabric.switch.settled import Batches, checked
+from dvsim.fabric.switch.simulation import Simulation
+from dvsim.fabric.switch.trace import Trace
+from dvsim.fabric.switch.traffic import Offer
 from dvsim.results.atomic import write_bytes
-from dvsim.switch.check import whole
-from dvsim.switch.settled import Batches, checked
-from dvsim.switch.simulation import Simulation
-from dvsim.switch.trace import Trace
-from dvsim.switch.traffic import Offer
 
 if TYPE_CHECKING:
-    from dvsim.switch.switch import Switch
+    from dvsim.fabric.switch.switch import Switch
 
 MARK = b"dvsim switch 1\n"
 _DIGEST = 32
@@ -73,7 +73,7 @@ def resume(path: str | os.PathLike[str], threads: int | None) -> Simulation:
 
 def _simulation(body: bytes, threads: int | None) -> Simulation:
     """Return the simulation of a body whose hash is right: what it says is checked all the same."""
-    from dvsim.switch.switch import Switch
+    from dvsim.fabric.switch.switch import Switch
 
     end = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
     document = json.loads(body[_LENGTH:end])

@@ -9,11 +9,11 @@ import numpy as np
 
 from dvsim.core.network import NetworkCounts
 from dvsim.core.vortex_params import Ints
-from dvsim.switch.figures import Figures, Floats
-from dvsim.switch.traffic import Offer
+from dvsim.fabric.switch.figures import Figures, Floats
+from dvsim.fabric.switch.traffic import Offer
 
 if TYPE_CHECKING:
-    from dvsim.network.network import Network
+    from dvsim.fabric.network.network import Network
 
 
 class Queues(NamedTuple):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dvsim.network.tree import Tree
+from dvsim.fabric.network.tree import Tree
+from dvsim.fabric.switch.switch import Switch
 from dvsim.scenario.card import load_card
 from dvsim.scenario.types import Card
-from dvsim.switch.switch import Switch
 
 MOST_PORTS = 1 << 24
 MOST_LANES = 65536  # switches of a level times angles, see vortex.h

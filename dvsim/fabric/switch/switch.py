@@ -6,16 +6,16 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.switch.check import choice, power_of_two, whole
-from dvsim.switch.choices import CROSSINGS, EXITS
-from dvsim.switch.faults import Fault, check_fault
-from dvsim.switch.traffic import check_offer
+from dvsim.fabric.switch.check import choice, power_of_two, whole
+from dvsim.fabric.switch.choices import CROSSINGS, EXITS
+from dvsim.fabric.switch.faults import Fault, check_fault
+from dvsim.fabric.switch.traffic import check_offer
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
 
-    from dvsim.switch.result import SwitchRun
-    from dvsim.switch.simulation import Simulation
+    from dvsim.fabric.switch.result import SwitchRun
+    from dvsim.fabric.switch.simulation import Simulation
 
 MOST_ANGLES = 4096
 
@@ -38,7 +38,7 @@ class Switch:
     injecting
         Angles that have input ports: None for all, a number m for 0 .. m - 1, or the angles.
     crossing
-        ``brc`` (bit-reversed counter), ``xor`` or ``random``, see `dvsim.switch.wiring`. The
+        ``brc`` (bit-reversed counter), ``xor`` or ``random``, see `dvsim.fabric.switch.wiring`. The
         permutations of ``random`` are drawn from the seed of the run; its replications share them.
     exit
         ``angle``: H x A outputs, a packet goes round the innermost cylinder to its angle.
@@ -242,7 +242,7 @@ class Switch:
         permutation
             Destination height of each height.
         """
-        from dvsim.switch.simulation import Simulation
+        from dvsim.fabric.switch.simulation import Simulation
 
         offer = check_offer(
             self,
@@ -269,13 +269,13 @@ class Switch:
         ValueError
             If the file cannot be read, is damaged, or is not a checkpoint.
         """
-        from dvsim.switch.checkpoint import resume
+        from dvsim.fabric.switch.checkpoint import resume
 
         return resume(path, None if threads is None else whole("threads", threads, 1, 64))
 
     def graph(self, seed: int = 1) -> nx.DiGraph:
-        """Return the switch as a NetworkX graph, see `dvsim.switch.graph`."""
-        from dvsim.switch.graph import graph
+        """Return the switch as a NetworkX graph, see `dvsim.fabric.switch.graph`."""
+        from dvsim.fabric.switch.graph import graph
 
         return graph(self, seed)
 

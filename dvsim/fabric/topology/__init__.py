@@ -4,7 +4,7 @@
 can be turned is `dvsim.report.topology`.
 """
 
-from dvsim.topology.choose import Topology, of_preset, of_switch
-from dvsim.topology.text import FORMATS
+from dvsim.fabric.topology.choose import Topology, of_preset, of_switch
+from dvsim.fabric.topology.text import FORMATS
 
 __all__ = ["FORMATS", "Topology", "of_preset", "of_switch"]

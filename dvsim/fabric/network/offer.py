@@ -9,12 +9,12 @@ import numpy as np
 
 from dvsim.core.network_params import NetworkParams
 from dvsim.core.vortex_params import Ints
-from dvsim.switch.trace import Trace
-from dvsim.switch.traffic import Ends, Offer, chances_of, check_traffic, destinations_of
-from dvsim.switch.wiring import random_order
+from dvsim.fabric.switch.trace import Trace
+from dvsim.fabric.switch.traffic import Ends, Offer, chances_of, check_traffic, destinations_of
+from dvsim.fabric.switch.wiring import random_order
 
 if TYPE_CHECKING:
-    from dvsim.network.network import Network
+    from dvsim.fabric.network.network import Network
 
 
 def check_offer(

@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from dvsim.core.vortex import DELIVERY, Vortex
 from dvsim.core.vortex_params import Ints
-from dvsim.switch.check import whole
-from dvsim.switch.paths import paths_of
-from dvsim.switch.result import SwitchRun
-from dvsim.switch.stepping import Stepping
-from dvsim.switch.traffic import Offer, params_of
+from dvsim.fabric.switch.check import whole
+from dvsim.fabric.switch.paths import paths_of
+from dvsim.fabric.switch.result import SwitchRun
+from dvsim.fabric.switch.stepping import Stepping
+from dvsim.fabric.switch.traffic import Offer, params_of
 
 if TYPE_CHECKING:
-    from dvsim.switch.switch import Switch
+    from dvsim.fabric.switch.switch import Switch
 
 
 class Deliveries(NamedTuple):
@@ -34,7 +34,7 @@ class Simulation(Stepping):
 
     Examples
     --------
-    >>> from dvsim.switch import Switch
+    >>> from dvsim.fabric.switch import Switch
     >>> simulation = Switch(height=4, angles=3).start(injection="given")
     >>> simulation.give(input=0, output=5, handle=77)
     >>> simulation.run(20)
@@ -109,7 +109,7 @@ class Simulation(Stepping):
         OutputError
             If the file cannot be written.
         """
-        from dvsim.switch.checkpoint import save
+        from dvsim.fabric.switch.checkpoint import save
 
         save(self, path)
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from dvsim.core.vortex import Counts
 from dvsim.core.vortex_params import Ints
-from dvsim.switch.figures import Figures, Floats
-from dvsim.switch.paths import Path
-from dvsim.switch.traffic import Offer
+from dvsim.fabric.switch.figures import Figures, Floats
+from dvsim.fabric.switch.paths import Path
+from dvsim.fabric.switch.traffic import Offer
 
 if TYPE_CHECKING:
-    from dvsim.switch.switch import Switch
+    from dvsim.fabric.switch.switch import Switch
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,8 +6,8 @@ import time
 from typing import Protocol
 
 from dvsim.core.vortex import Totals
-from dvsim.switch.check import whole
-from dvsim.switch.settled import Batches
+from dvsim.fabric.switch.check import whole
+from dvsim.fabric.switch.settled import Batches
 
 CALL_S = 0.04  # at most so long in the core, so that Ctrl-C is answered
 CAREFUL_NODES = 1_000_000  # node updates of the first call, before the speed is known

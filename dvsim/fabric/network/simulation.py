@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from dvsim.core.network import COMPLETION, NetworkCore
 from dvsim.core.vortex_params import Ints
-from dvsim.network.offer import params_of
-from dvsim.network.result import NetworkRun
-from dvsim.switch.check import whole
-from dvsim.switch.stepping import Stepping
-from dvsim.switch.traffic import Offer
+from dvsim.fabric.network.offer import params_of
+from dvsim.fabric.network.result import NetworkRun
+from dvsim.fabric.switch.check import whole
+from dvsim.fabric.switch.stepping import Stepping
+from dvsim.fabric.switch.traffic import Offer
 
 if TYPE_CHECKING:
-    from dvsim.network.network import Network
+    from dvsim.fabric.network.network import Network
 
 
 class Completions(NamedTuple):
@@ -36,7 +36,7 @@ class NetworkSimulation(Stepping):
 
     Examples
     --------
-    >>> from dvsim.network import Network
+    >>> from dvsim.fabric.network import Network
     >>> simulation = Network("dv203").start(injection="given")
     >>> simulation.send(source=0, to=5, words=1000, handle=77)
     >>> simulation.run_until(1_000)  # 63 slots of 16 words, and the way
