@@ -94,7 +94,7 @@ def run_scenarios(
     missing: dict[str, Spec] = {}
     room: list[Path] = []  # folders that were not there before, the innermost first
     for question, scenario in dict(zip(questions, asked, strict=True)).items():
-        kept = None if out is None or force else find_kept(how, out, scenario)
+        kept: Any = None if out is None or force else find_kept(how, out, scenario)
         if kept is None:
             missing[question] = scenario
         else:
