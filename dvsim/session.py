@@ -16,7 +16,6 @@ from dvsim.kinds.base import How, kind_of
 from dvsim.making import Result, made
 from dvsim.results.folder import find_kept, folder_of, write_result
 from dvsim.results.kept import clear_room, make_room
-from dvsim.results.precision import STEPS, wider
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 
@@ -173,6 +172,8 @@ def run_precisely(
     ScenarioError
         If the precision cannot be.
     """
+    from dvsim.results.precision import STEPS, wider
+
     check_precision(precision)
     return run_enough(scenarios, partial(wider, share=precision), STEPS, **asked)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dvsim.emu.asked import Emulation
     from dvsim.results.lines import Table
     from dvsim.results.points import PointsStudy
+    from dvsim.results.precision import Reached
     from dvsim.results.run import Run
 
 
@@ -64,8 +65,6 @@ def run(
     With --backend emu real programs send the messages across emulated cards, or over TCP, into a
     real RabbitMQ on this machine: a measurement, kept and reported as a simulated run is.
     """
-    from dvsim.results.precision import reached
-
     loaded, how = options.load(scenarios), emulation()
     if trace is None:
         runs = options.run(loaded, how, precision)
@@ -88,16 +87,22 @@ def run(
     if options.as_json:
         content = {"runs": [one.as_json() for one in runs]} | answers_json(runs)
         if precision is not None:
-            content["precision"] = [one._asdict() for one in reached(runs)]
+            content["precision"] = [one._asdict() for one in _reached(runs)]
         click.echo(json.dumps(content, allow_nan=False))
         return
     _print(told(runs), verbose=verbose)
     tell(pair_lines(pairs), indent=2)
     if precision is not None:
-        for text in dict.fromkeys(known.text(precision) for known in reached(runs)):
+        for text in dict.fromkeys(known.text(precision) for known in _reached(runs)):
             say(text)  # of an open question once
     for path in written:
         say(f"report: {path}")
+
+
+def _reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
+    from dvsim.results.precision import reached
+
+    return reached(results)
 
 
 def _print(results: Sequence[Run | PointsStudy], *, verbose: bool) -> None:

@@ -4,12 +4,14 @@ import math
 from dataclasses import replace
 
 import pytest
+from scipy.special import stdtrit
 from scipy.stats import t as student
 
 from dvsim.evidence.claims.figures import Missing
 from dvsim.evidence.claims.jackknife import jackknife, spread
 from dvsim.evidence.claims.source import Claim, Entry, Finding
 from dvsim.results.statistics import half_width
+from dvsim.results.statistics import student as quantile
 
 AT_LEAST_5 = Claim("X-1", "", "1", "", "", "ge", 5.0, None, "msg/s")
 TRUE = Claim("X-2", "", "1", "", "", "true", None, None, "")
@@ -99,6 +101,15 @@ def test_half_of_the_interval_by_hand():
     want = [0.0, student.ppf(0.975, 1) * 3 / math.sqrt(2), student.ppf(0.975, 8)]
     assert found.tolist() == pytest.approx(want)
     assert half_width(4, 2.0, 0.5) == pytest.approx(student.ppf(0.75, 3))
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.9])
+def test_the_kept_quantiles_of_student_are_those_of_scipy_to_the_last_digit(confidence):
+    freedom = [*range(1, 40), 0.5, 2.5]
+    want = stdtrit(freedom, (1 + confidence) / 2)
+    assert quantile(freedom, confidence).tolist() == want.tolist()
+    alone = [float(quantile(each, confidence)) for each in freedom]
+    assert alone == want.tolist()
 
 
 def test_ranges_overlap_where_they_share_a_value():

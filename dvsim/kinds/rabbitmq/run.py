@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from dvsim.backends.emu import emulate
 from dvsim.backends.sim import Begun, simulate
 from dvsim.backends.tables import Tables
 from dvsim.emu.asked import size_facts, size_text
@@ -60,6 +59,8 @@ def emulated(
     whole: Mapping[str, Spec],
 ) -> Generator[Run, None, None]:
     """Emulate scenarios and yield the run of each."""
+    from dvsim.backends.emu import emulate
+
     emulation = how.emulation
     started = datetime.now(UTC)
     parts: dict[Hashable, Part] = {
