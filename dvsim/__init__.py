@@ -162,6 +162,7 @@ def sweep(
     sample: str | None = None,
     seed: int = 1,
     replications: int | None = None,
+    precision: float | None = None,
     scale: float | None = None,
     workers: int = 1,
     scheduler: str | None = None,
@@ -183,8 +184,8 @@ def sweep(
         A condition that points must meet: ``"sram < 64 MiB"``.
     sample
         ``"sobol:64"``: as many points spread evenly, instead of all.
-    seed, replications, scale, **overrides
-        As in `run`.
+    seed, replications, precision, scale, **overrides
+        As in `run`; each point has the replications that its precision needs.
     workers
         Processes; more than 1 need a guarded script, see `run`.
     scheduler
@@ -217,9 +218,10 @@ def sweep(
     ]
     points = plan(texts, together=together, where=where, sample=sample, seed=seed)
     fixed = [f"{_key(key)}={value}" for key, value in overrides.items()]
-    ready = prepare(
-        scenario, points, overrides=fixed, seed=seed, replications=replications, scale=scale
-    )
+    asked: dict[str, Any] = {"seed": seed, "replications": replications, "scale": scale}
+    if precision is not None and replications is not None:
+        raise TypeError("precision says how many replications there are")
+    ready = prepare(scenario, points, overrides=fixed, precision=precision, **asked)
     kept = None if out is None else Path(out)
     command = f"dvsim.sweep({os.fspath(scenario)!r}, {texts})"
     how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "command": command}

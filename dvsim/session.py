@@ -172,7 +172,8 @@ def run_precisely(
     ScenarioError
         If the precision cannot be.
     """
-    from dvsim.results.precision import STEPS, wider
+    from dvsim.results.precision import wider
+    from dvsim.results.statistics import STEPS
 
     check_precision(precision)
     return run_enough(scenarios, partial(wider, share=precision), STEPS, **asked)

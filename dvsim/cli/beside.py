@@ -177,16 +177,21 @@ def as_json(found: Comparison | StudyComparison) -> dict[str, object]:
         "studies": [_origin(study) for study in found.studies],
         "differences": _plain_differences(found.differences),
         "unmatched": [[dict(point) for point in points] for points in found.unmatched],
-        "rows": [
-            {
-                "point": dict(row.point),
-                "metric": row.metric,
-                "unit": row.unit,
-                **_plain_sides(row),
-            }
-            for row in found.rows
-        ],
+        "rows": rows_json(found.rows),
     }
+
+
+def rows_json(rows: Sequence[StudyRow]) -> list[dict[str, object]]:
+    """Return what became of each metric of each point as JSON types."""
+    return [
+        {
+            "point": dict(row.point),
+            "metric": row.metric,
+            "unit": row.unit,
+            **_plain_sides(row),
+        }
+        for row in rows
+    ]
 
 
 def _origin(one: Run | PointsStudy) -> dict[str, Any]:

@@ -20,6 +20,7 @@ dir_option = click.option(
     "--dir",
     "folder",
     type=Output("folder", file_okay=False),
+    metavar="FOLDER",
     help="Where they are written down.  [default: ~/.local/state/dvsim/broker]",
 )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.against import lab_options
-from dvsim.cli.options import Output, json_option, quick_option, set_option
+from dvsim.cli.options import folder_option, json_option, quick_option, set_option
 from dvsim.cli.terminal import complain, say
 
 if TYPE_CHECKING:
@@ -91,13 +91,7 @@ OPTIONS = {
 @click.option(
     "--name", default="mine", show_default=True, help="What the names of the cards begin with."
 )
-@click.option(
-    "--out",
-    type=Output("folder", file_okay=False),
-    default=Path("cards"),
-    show_default=True,
-    help="Where the cards go; one of the same name is replaced.",
-)
+@folder_option("--out", "out", "cards", "Where cards go; one of the same name is replaced.")
 @json_option
 @quick_option
 def calibrate(

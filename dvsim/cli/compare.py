@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import HtmlPage, Output, json_option
+from dvsim.cli.options import folder_option, json_option, page_option
 from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -27,30 +27,16 @@ if TYPE_CHECKING:
 @click.argument(
     "names", nargs=-1, required=True, metavar="RUN...", shell_complete=complete_scenarios
 )
-@click.option(
-    "--runs",
-    "root",
-    type=Output("folder", file_okay=False),
-    default=Path("runs"),
-    show_default=True,
-    help="Where kept runs are looked for by name.",
-)
+@folder_option("--runs", "root", "runs", "Where kept runs are looked for by name.")
 @click.option(
     "--last",
     type=click.IntRange(min=1),
     help="Of each name the last so many runs, in the order in which they were made.",
 )
-@click.option(
-    "--report",
-    "--out",
-    "out",
-    metavar="FILE",
-    type=HtmlPage(),
-    help="An HTML page with ratios, distributions and curves.",
-)
+@page_option("A page with ratios, distributions and curves: FILE.html.")
 @json_option
 def compare(
-    names: tuple[str, ...], root: Path, last: int | None, out: Path | None, as_json: bool
+    names: tuple[str, ...], root: Path, last: int | None, report: Path | None, as_json: bool
 ) -> None:
     """Put kept runs side by side: each statistic, its ratio to the first run, and what differs.
 
@@ -64,14 +50,14 @@ def compare(
     dvsim compare h3/dv-256 --last 2
     """
     found = _compared(names, root, last)
-    if out is not None:
-        _write(out, found)
+    if report is not None:
+        _write(report, found)
     if as_json:
         click.echo(json.dumps(_as_json(found), allow_nan=False))
         return
     tell(_lines(found), indent=0)
-    if out is not None:
-        say(f"report: {out}")
+    if report is not None:
+        say(f"report: {report}")
 
 
 def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison | StudyComparison:

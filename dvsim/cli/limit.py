@@ -12,13 +12,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import json_option, quick_option, set_option
+from dvsim.cli.options import (
+    check_alone,
+    json_option,
+    precision_option,
+    quick_option,
+    scale_option,
+    seed_option,
+    set_option,
+    workers_option,
+)
 from dvsim.cli.terminal import complain, say, tell
 from dvsim.results.lines import Table
 
 if TYPE_CHECKING:
     from dvsim.limit import Limit, Probe
     from dvsim.limit.criterion import Criterion
+
+
+REPLICATIONS = 10  # of a probe, unless asked for otherwise
 
 
 @click.command()
@@ -47,17 +59,12 @@ if TYPE_CHECKING:
 @click.option(
     "--replications",
     type=click.IntRange(2, 80),
-    default=10,
-    show_default=True,
-    help="Of a probe; doubled, up to 80, where they leave it open.",
+    help="Of a probe; doubled, up to 80, where they leave it open.  [default: 10]",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of all streams.")
-@click.option("--scale", type=float, help="Multiplies the messages, or the slots that count.")
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    help="Processes.  [default: $DVSIM_WORKERS, or one per core]",
-)
+@precision_option("each metric of the criterion")
+@seed_option
+@scale_option()
+@workers_option
 @set_option
 @json_option
 @quick_option
@@ -68,7 +75,8 @@ def limit(
     between: tuple[float, float] | None,
     tolerance: float | None,
     smallest: bool,
-    replications: int,
+    replications: int | None,
+    precision: float | None,
     seed: int,
     scale: float | None,
     workers: int | None,
@@ -92,8 +100,11 @@ def limit(
     from dvsim.limit import find_limits
     from dvsim.limit.axis import axis_of
     from dvsim.limit.criterion import parse_criterion
-    from dvsim.limit.search import confidence_of
+    from dvsim.limit.search import confidence_of, steps_of
 
+    if precision is not None:
+        check_alone(precision, replications)
+    times = REPLICATIONS if replications is None else replications
     check_asked(seed=seed, scale=scale, workers=workers)
     loaded = load(scenario, overrides).scaled(1.0 if scale is None else scale)
     kind = kind_of(loaded)
@@ -108,24 +119,26 @@ def limit(
             criterion,
             smallest=smallest,
             seed=seed,
-            replications=replications,
+            replications=times,
+            precision=precision,
             workers=workers,
             on_probe=lambda probe: complain(f"{key} {probe.value:g}: {probe.verdict}"),
         )
     )
     command = shlex.join(["dvsim", *sys.argv[1:]])
+    share = confidence_of(steps_of(times, precision))
     if as_json:
         asked = {"scenario": loaded.name, "until": str(criterion), "vary": key, "seed": seed}
         asked |= {"between": [axis.low, axis.high], "smallest": smallest, "command": command}
-        asked["confidence"] = confidence_of(replications)  # of each interval
+        asked |= {"precision": precision, "confidence": share}  # of each interval
         click.echo(json.dumps(asked | {"limits": list(map(_plain, limits))}, allow_nan=False))
         return
     bounds = f"{axis.low:g} to {axis.high:g}"
     say(f"{loaded.name}: until {criterion}, {key} from {bounds}, seed {seed}")
-    share = confidence_of(replications)
-    say(f"  ± is half of the {100 * share:g} % interval, 95 % over all looks at a probe together")
+    say(f"  ± is half of the {100 * share:.4g} % interval, 95 % over all looks at a probe together")
     for one in limits:
         tell(_lines(one, key, criterion), indent=4)
+        tell(_imprecise(one, key, precision), indent=4)
     say(f"  $ {command}")
 
 
@@ -152,6 +165,26 @@ def _lines(one: Limit, key: str, criterion: Criterion) -> Iterator[str | Table]:
     noted = [probe for probe in one.probes if probe.notes]
     if noted:
         yield f"    * not settled; at {key} {noted[0].value:g}: {noted[0].notes}"
+
+
+def _imprecise(one: Limit, key: str, precision: float | None) -> Iterator[str]:
+    """Yield how many probes are known less well than was asked, and the worst of them."""
+    if precision is None:
+        return
+    wide = [probe for probe in one.probes if _share(probe) > precision]
+    if wide:
+        worst = max(wide, key=_share)
+        yield (
+            f"    {len(wide)} of {len(one.probes)} probes are not within {100 * precision:g}% with "
+            f"{worst.replications} replications; the widest is ± {100 * _share(worst):.2g}%, "
+            f"at {key} {worst.value:g}"
+        )
+
+
+def _share(probe: Probe) -> float:
+    """Return how well the metrics of a probe are known: half of the widest interval, as a share."""
+    known = [one for one in probe.estimates.values() if one.half > 0]
+    return max((one.half / abs(one.value) if one.value else math.inf for one in known), default=0)
 
 
 def flow_text(criterion: Criterion) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dvsim.cli.options import json_option
+from dvsim.cli.options import json_option, page_option
 from dvsim.cli.terminal import say
 
 
@@ -39,9 +39,11 @@ def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     metavar="NAME",
     help="What to print. Repeatable.  [default: the rates]",
 )
-@click.option("--report", is_flag=True, help="Write a page with curves beside the table.")
+@page_option("A page with curves and every point: FILE.html.")
 @json_option
-def merge(folders: tuple[Path, ...], results: tuple[str, ...], report: bool, as_json: bool) -> None:
+def merge(
+    folders: tuple[Path, ...], results: tuple[str, ...], report: Path | None, as_json: bool
+) -> None:
     """Put the shards of a sweep together: the same table as of a sweep that was never cut.
 
     FOLDER is the folder of a sweep, with its shards beside it in FOLDER.parts, or each shard by
@@ -49,16 +51,19 @@ def merge(folders: tuple[Path, ...], results: tuple[str, ...], report: bool, as_
 
     Example: dvsim merge sweeps/h3/dv-2048-3f9c21ab04de
     """
-    from dvsim.cli.swept import chosen, swept_json, swept_lines
+    from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
     from dvsim.errors import PointsFailed
     from dvsim.sweeps.merge import merge_folders
 
-    swept = merge_folders(folders, report=report)
+    swept = merge_folders(folders)
     shown = chosen(swept, results)
+    write_page(swept, report)
     if as_json:
         click.echo(json.dumps(swept_json(swept), allow_nan=False))
     else:
         for line in swept_lines(swept, shown):
             say(line)
+        if report is not None:
+            say(f"report: {report}")
     if len(swept.failed):
         raise PointsFailed(f"{len(swept.failed):,} of {len(swept.table):,} points failed")

@@ -69,13 +69,25 @@ class Share(click.ParamType[float]):
         return number / 100 if text.endswith("%") else number
 
 
-precision_option = click.option(
-    "--precision",
-    type=Share(),
-    metavar="SHARE",
-    help="Replications until half of the 95 % interval of the rate, of a what-if of the ratio, is "
-    "at most this: 5%. At least 3, at most 30.",
-)
+def precision_option(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option ``--precision``, about the interval of what is named."""
+    return click.option(
+        "--precision",
+        type=Share(),
+        metavar="SHARE",
+        help=f"Instead of --replications: 3 to 30, until half of the interval of {what} is at "
+        "most this share of it: 5%.",
+    )
+
+
+def check_alone(precision: float, replications: int | None) -> None:
+    """Refuse a precision that cannot be, or beside what says how many replications there are."""
+    from dvsim.asked import check_precision
+
+    check_precision(precision)
+    if replications is not None:
+        message = "--precision says when to end; give it or --replications (--quick has 3)"
+        raise click.UsageError(message)
 
 
 class Output(click.Path):
@@ -113,17 +125,61 @@ class HtmlPage(Page):
         return path
 
 
-class ReportFile(Page):
-    """A file to write a report to; its ending says the form, and none is that of a page."""
+class FormFile(Page):
+    """A file to write to; its ending says the form, and none is that of a page."""
+
+    def __init__(self, forms: Sequence[str]) -> None:
+        super().__init__()
+        self._forms = forms
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
         """Return the path."""
         path = super().convert(value, param, ctx)
         form = path.suffix.removeprefix(".").lower()
-        if form not in ("", "htm", *FORMS):
-            endings = ", ".join(f".{known}" for known in FORMS)
+        if form not in ("", "htm", *self._forms):
+            endings = ", ".join(f".{known}" for known in self._forms)
             self.fail(f"{path.suffix!r} is no form of a report; there are {endings}", param, ctx)
         return path
+
+
+seed_option = click.option(
+    "--seed", type=int, default=1, show_default=True, help="Seed of all streams."
+)
+force_option = click.option("--force", is_flag=True, help="Run again, even if the answer is kept.")
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes.  [default: $DVSIM_WORKERS, or one per core]",
+)
+
+
+def scale_option(default: str = "1") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option ``--scale``; `default` says what is taken without it."""
+    help_ = f"Multiply the number of messages or slots.  [default: {default}]"
+    return click.option("--scale", type=float, help=help_)
+
+
+def folder_option(
+    name: str, parameter: str, default: str, what: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return an option that names a folder to write to, or where something is kept."""
+    return click.option(
+        name,
+        parameter,
+        type=Output("folder", file_okay=False),
+        default=Path(default),
+        show_default=True,
+        metavar="FOLDER",
+        help=what,
+    )
+
+
+out_option = folder_option("--out", "out", "runs", "Where run folders go.")
+
+
+def page_option(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option ``--report`` of a verb that writes a page of HTML and nothing else."""
+    return click.option("--report", metavar="FILE", type=HtmlPage(), help=what)
 
 
 @dataclass(frozen=True)
@@ -161,23 +217,14 @@ class RunOptions:
         force = self.force or is_seen(backend)
         scale = self.scale if scale is None else scale
         if precision is not None:
-            self.check_alone(precision, backend)
+            check_alone(precision, self.replications)
+            if backend != "sim":
+                raise click.UsageError("--precision is of simulated runs; give --replications")
             found = run_precisely(scenarios, precision, **self.asked(), scale=scale)
             return list(dict.fromkeys(found))
         asked = {**self.asked(), "force": force, "scale": scale, "backend": backend}
         runs = run_scenarios(scenarios, replications=self.replications, **asked)
         return list(dict.fromkeys(runs))
-
-    def check_alone(self, precision: float, backend: str | Emulation) -> None:
-        """Refuse a precision beside what says how many replications there are."""
-        from dvsim.asked import check_precision
-
-        check_precision(precision)
-        if self.replications is not None:
-            message = "--precision says when to end; give it or --replications (--quick has 3)"
-            raise click.UsageError(message)
-        if backend != "sim":
-            raise click.UsageError("--precision is of simulated runs; give --replications")
 
     def asked(self) -> dict[str, Any]:
         """Return what `dvsim.session.run_scenarios` takes, but for replications and scale."""
@@ -285,29 +332,15 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
                 type=int,
                 help="Independent runs.  [default: 10; 1 of an emulated run]",
             ),
-            click.option("--seed", default=1, show_default=True, help="Seed of all streams."),
-            click.option(
-                "--scale",
-                type=float,
-                help="Multiply the number of messages or slots.  [default: 1; what makes an "
-                "emulated run short]",
-            ),
-            click.option(
-                "--out",
-                type=Output("folder", file_okay=False),
-                default=Path("runs"),
-                show_default=True,
-                help="Where run folders go.",
-            ),
-            click.option("--force", is_flag=True, help="Run again, even if the answer is kept."),
-            click.option(
-                "--workers",
-                type=click.IntRange(min=1),
-                help="Processes.  [default: $DVSIM_WORKERS, or one per core]",
-            ),
+            seed_option,
+            scale_option("1; what makes an emulated run short"),
+            out_option,
+            force_option,
+            workers_option,
             click.option(
                 "--report",
-                type=ReportFile(),
+                metavar="FILE",
+                type=FormFile(FORMS),
                 help="One report for all runs: FILE.html, .md, .csv, .parquet or .svg.",
             ),
             json_option,

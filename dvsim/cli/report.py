@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dvsim.cli.options import FORMS, ReportFile, write_page
+from dvsim.cli.options import FORMS, FormFile, write_page
 from dvsim.cli.terminal import say
 
 
@@ -20,9 +20,10 @@ from dvsim.cli.terminal import say
     type=click.Path(path_type=Path),
 )
 @click.option(
-    "-o",
-    "--output",
-    type=ReportFile(),
+    "--report",
+    "page",
+    metavar="FILE",
+    type=FormFile(FORMS),
     help="The file to write; its ending says the form.  [default: report.FORMAT]",
 )
 @click.option(
@@ -30,7 +31,7 @@ from dvsim.cli.terminal import say
     "form",
     type=click.Choice(FORMS),
     help="html: one offline page; md: text with tables; csv, parquet: one tidy table of all "
-    "results; svg: the figures, each in a file.  [default: by the ending of the output, or html]",
+    "results; svg: the figures, each in a file.  [default: by the ending of FILE, or html]",
 )
 @click.option(
     "--sensitivity",
@@ -39,16 +40,16 @@ from dvsim.cli.terminal import say
     help="Show what `dvsim sweep --sensitivity` found, too.",
 )
 def report(
-    folders: tuple[Path, ...], output: Path | None, form: str | None, sensitivity: Path | None
+    folders: tuple[Path, ...], page: Path | None, form: str | None, sensitivity: Path | None
 ) -> None:
     """Write one offline HTML page about one run or several, or the same in another form.
 
     Runs with messages of the same size share a figure. Runs that have published data are compared
     with them. Studies of a switch or network have a page of their own kind. The page needs no
     network and no other file. Figures for papers are drawn by matplotlib (vortexsim[figures]), into
-    files beside the output that have the name of the figure added.
+    files beside FILE that have the name of the figure added.
 
-    Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* -o report.html
+    Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* --report both.html
     """
     from dvsim.evidence.validation import validate
     from dvsim.results.changed import changes_of
@@ -56,9 +57,9 @@ def report(
 
     runs = [load_result(folder) for folder in folders]
     said = ["dvsim", "report", *map(str, folders)]
-    asked = {"-o": output, "--format": form, "--sensitivity": sensitivity}
+    asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}
     said += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]
-    output = output or Path(f"report.{form or 'html'}")
+    page = page or Path(f"report.{form or 'html'}")
     # what is measured on this machine, or of another system, is shown and not judged
     judged = [
         run
@@ -66,5 +67,5 @@ def report(
         if run.manifest.get("backend") != "emu" and not changes_of(run.scenario).said
     ]
     compared = validate(judged) if judged else None
-    for path in write_page(output, runs, compared, shlex.join(said), form, sensitivity):
+    for path in write_page(page, runs, compared, shlex.join(said), form, sensitivity):
         say(path)

@@ -14,7 +14,7 @@ from dvsim.cli.names import complete_scenarios
 from dvsim.cli.options import RunOptions, precision_option, run_options
 from dvsim.cli.terminal import say, tell, wrapped
 from dvsim.cli.tracing import Trace, run_traced, trace_options
-from dvsim.cli.unchanged import pair_lines, pairs_of
+from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
 from dvsim.cli.whatif import answers_json, told
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @run_options
 @emulation_options
 @trace_options
-@precision_option
+@precision_option("the rate, of a what-if of the ratio,")
 @click.option(
     "--verbose",
     is_flag=True,
@@ -66,6 +66,8 @@ def run(
     real RabbitMQ on this machine: a measurement, kept and reported as a simulated run is.
     """
     loaded, how = options.load(scenarios), emulation()
+    if baseline and precision is not None:  # the ratio of both shall be as precise
+        loaded = with_bases(loaded)
     if trace is None:
         runs = options.run(loaded, how, precision)
     elif precision is not None:
@@ -86,6 +88,7 @@ def run(
         written = options.write_report(runs, compared)
     if options.as_json:
         content = {"runs": [one.as_json() for one in runs]} | answers_json(runs)
+        content |= pairs_json(pairs)
         if precision is not None:
             content["precision"] = [one._asdict() for one in _reached(runs)]
         click.echo(json.dumps(content, allow_nan=False))

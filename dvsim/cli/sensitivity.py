@@ -29,14 +29,15 @@ def explain(
     ScenarioError
         If an option has no meaning here.
     """
-    from dvsim.cli.swept import chosen, swept_json
+    from dvsim.cli.swept import chosen, swept_json, write_page
     from dvsim.errors import Fault, ScenarioError
     from dvsim.sweeps.ranges import ranges
     from dvsim.sweeps.run import prepare, run
     from dvsim.sweeps.sensitivity import CSV, indices, points_for, to_csv
 
     for name, option in (("together", "--zip"), ("where", "--where"), ("sample", "--sample"),
-                         ("shard", "--shard"), ("slurm", "--slurm")):  # fmt: skip
+                         ("shard", "--shard"), ("slurm", "--slurm"),
+                         ("precision", "--precision")):  # fmt: skip
         if given[name]:
             message = "has no meaning with --sensitivity"
             raise ScenarioError([Fault(option, None, "", message)])
@@ -59,14 +60,13 @@ def explain(
         answers.extend(indices(swept, found, samples, names, seed))
         return {CSV: to_csv(answers)}
 
-    how = {
-        name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force", "report")
-    }
+    how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}
     try:
         swept = run(ready, progress=True, command=command, explain=judge, **how)
     except KeyboardInterrupt:
         complain("what is finished is kept; the same command goes on from there")
         raise
+    write_page(swept, given["report"])
     if as_json:
         plain = swept_json(swept) | {"sensitivity": [vars(one) for one in answers]}
         click_json(plain)
@@ -74,6 +74,8 @@ def explain(
     for line in index_lines(swept, answers):
         say(line)
     say(f"  $ {shlex.join(command)}")
+    if given["report"] is not None:
+        say(f"report: {given['report']}")
 
 
 def click_json(content: Mapping[str, Any]) -> None:

@@ -5,16 +5,30 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dvsim.cli.names import complete_scenarios
-from dvsim.cli.options import Output, json_option, quick_option, set_option
+from dvsim.cli.options import (
+    check_alone,
+    folder_option,
+    force_option,
+    json_option,
+    out_option,
+    page_option,
+    precision_option,
+    quick_option,
+    scale_option,
+    seed_option,
+    set_option,
+    workers_option,
+)
 from dvsim.cli.terminal import complain, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dvsim.sweeps.run import Sweep
 
 
@@ -67,8 +81,9 @@ if TYPE_CHECKING:
     type=int,
     help="Independent runs of a point.  [default: 10; 1 of a sensitivity]",
 )
-@click.option("--seed", default=1, show_default=True, help="Seed of all streams, and of samples.")
-@click.option("--scale", type=float, help="Multiply the number of messages or slots.")
+@precision_option("the first result of each point")
+@seed_option
+@scale_option()
 @click.option("--dry-run", is_flag=True, help="List the points and what is kept of them.")
 @click.option("--shard", metavar="K/N", help="Run part K of N only; see dvsim merge.")
 @click.option(
@@ -82,27 +97,11 @@ if TYPE_CHECKING:
     metavar="FILE|ADDRESS",
     help="A dask scheduler that has the workers (pip install 'vortexsim[cluster]').",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    help="Processes.  [default: $DVSIM_WORKERS, or one per core]",
-)
-@click.option(
-    "--out",
-    type=Output("folder", file_okay=False),
-    default=Path("runs"),
-    show_default=True,
-    help="Where run folders go.",
-)
-@click.option(
-    "--sweeps",
-    type=Output("folder", file_okay=False),
-    default=Path("sweeps"),
-    show_default=True,
-    help="Where the table goes.",
-)
-@click.option("--force", is_flag=True, help="Run again, even if the answers are kept.")
-@click.option("--report", is_flag=True, help="Write a page with curves beside the table.")
+@workers_option
+@out_option
+@folder_option("--sweeps", "sweeps", "sweeps", "Where the folder of the table goes.")
+@force_option
+@page_option("A page with curves and every point: FILE.html.")
 @json_option
 @quick_option
 def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - as in click
@@ -120,7 +119,11 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     from dvsim.sweeps.run import prepare
 
     base = template(scenario)
-    asked = {name: given[name] for name in ("overrides", "seed", "replications", "scale")}
+    if given["precision"] is not None:
+        check_alone(given["precision"], given["replications"])
+    asked = {
+        name: given[name] for name in ("overrides", "seed", "replications", "precision", "scale")
+    }
     if given["sensitivity"]:
         from dvsim.cli.sensitivity import explain
 
@@ -139,7 +142,8 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     elif given["slurm"] is not None:
         from dvsim.sweeps.slurm import script
 
-        click.echo(script(ready, command(), given["slurm"], given["sweeps"]), nl=False)
+        where = given["sweeps"], given["report"]
+        click.echo(script(ready, command(), given["slurm"], *where), nl=False)
     else:
         _run(ready, given, as_json=as_json)
 
@@ -150,7 +154,7 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     from dvsim.sweeps.asked import Asked, cached
 
     asked = [one for one in ready.asked if isinstance(one, Asked)]
-    kept = set(cached(out, asked, ready.how)[0])
+    kept = set(cached(out, asked, ready.how, ready.precision).found)
     if as_json:
         points = [
             dict(point.values)
@@ -166,27 +170,28 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
 
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     """Run the points and print the table."""
-    from dvsim.cli.swept import chosen, swept_json, swept_lines
+    from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
     from dvsim.errors import PointsFailed
     from dvsim.sweeps.run import run
     from dvsim.sweeps.shard import parse_shard
 
     shard = None if given["shard"] is None else parse_shard(given["shard"])
-    how = {
-        name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force", "report")
-    }
+    how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}
     try:
         swept = run(ready, shard=shard, progress=True, command=command(), **how)
     except KeyboardInterrupt:
         complain("what is finished is kept; the same command goes on from there")
         raise
     shown = chosen(swept, given["results"])
+    write_page(swept, given["report"])
     if as_json:
         click.echo(json.dumps(swept_json(swept), allow_nan=False))
     else:
         for line in swept_lines(swept, shown):
             say(line)
         say(f"  $ {shlex.join(command())}")
+        if given["report"] is not None:
+            say(f"report: {given['report']}")
     if len(swept.failed):
         points = len(swept.table)
         raise PointsFailed(f"{len(swept.failed):,} of {points:,} points failed")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from dvsim.cli.terminal import wrapped
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dvsim.results.swept import Swept
     from dvsim.sweeps.run import Sweep
 
@@ -46,11 +48,11 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
 
     asked = swept.manifest["asked"]
     shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
-    times = asked["replications"]
-    meaning = "s; ± is half of the 95 % interval" if times > 1 else ", which gives no interval"
+    times = times_text(swept)
+    once = times == "1 replication"
+    meaning = ", which gives no interval" if once else "; ± is half of the 95 % interval"
     yield (
-        f"{swept.name}: {asked['points']:,} points{shard}, seed {asked['seed']}, "
-        f"{times} replication{meaning}"
+        f"{swept.name}: {asked['points']:,} points{shard}, seed {asked['seed']}, {times}{meaning}"
     )
     for said in answer_sentences(swept)[:1]:
         yield from wrapped(said)
@@ -58,7 +60,8 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
     head = [*map(short, swept.keys)]
     for name, (_, unit) in scales.items():
         head += [f"{name} {unit}".strip(), "±"]
-    rows = [[*head, "limit" if swept.table["bottleneck"].any() else ""]]
+    counted = ["replications"] if swept.replications[0] != swept.replications[1] else []
+    rows = [[*head, *counted, "limit" if swept.table["bottleneck"].any() else ""]]
     for record in swept.table.head(MOST).to_dict(orient="records"):
         row = [swept.text(key, record[key]) for key in swept.keys]
         for name, (factor, _) in scales.items():
@@ -69,6 +72,7 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
                 else [text or "-" for text in estimate_texts(value, high - value)]
             )
         row += ["failed", *[""] * (2 * len(results) - 1)] if record["error"] else []
+        row += [str(record[name] or "") for name in counted]
         rows.append([*row, record["bottleneck"] or "*" * bool(record["note"])])
     for line in aligned(rows, right=range(len(swept.keys), len(rows[0]) - 1)):
         yield f"{INDENT}{line.rstrip()}"
@@ -76,6 +80,7 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
         yield f"{INDENT}… {len(swept.table) - MOST:,} more"
     if swept.good["note"].any():
         yield f"{INDENT}* not settled: figures there depend on the length of the run"
+    yield from imprecise_lines(swept)
     yield from failed_lines(swept)
     if swept.folder is not None:
         yield f"{INDENT}kept in {swept.folder}"
@@ -85,6 +90,42 @@ def _unit(swept: Swept, name: str) -> str:
     """Return the unit of a result as people write it; empty of a plain number."""
     unit = swept.units.get(name, "1")
     return {"1": "", "1/s": "msg/s" if name == "delivered_rate" else unit}.get(unit, unit)
+
+
+def write_page(swept: Swept, path: Path | None) -> None:
+    """Write the page of a sweep, if one was asked for.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    from dvsim.report.swept import write_swept_report
+
+    if path is not None:
+        write_swept_report(swept, path)
+
+
+def times_text(swept: Swept) -> str:
+    """Say how many replications the points have, and until when if a precision was asked."""
+    asked, least, most = swept.asked_precision, *swept.replications
+    if asked is None:
+        least = most = swept.manifest["asked"]["replications"]
+    span = f"{least} to {most}" if least < most else str(most)
+    text = f"{span} replication{'s' * (most != 1)}"
+    return text if asked is None else f"{text} of a point, for a precision of {100 * asked:g}%"
+
+
+def imprecise_lines(swept: Swept) -> Iterator[str]:
+    """Yield the points that are known less well than was asked."""
+    asked, rows = swept.asked_precision or 0.0, swept.imprecise
+    for record in rows.head(FAILED).to_dict(orient="records"):
+        yield (
+            f"{INDENT}{swept.named(record)}: ± {100 * record['precision']:.2g}% with "
+            f"{record['replications']} replications, not within {100 * asked:g}%"
+        )
+    if len(rows) > FAILED:
+        yield f"{INDENT}… {len(rows) - FAILED:,} more points are not within {100 * asked:g}%"
 
 
 def failed_lines(swept: Swept) -> Iterator[str]:
@@ -117,8 +158,17 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
     yield (
         f"{sweep.name}: {len(sweep.points):,} points, {len(kept):,} kept, {todo:,} to run"
         + (f", {refused:,} refused" if refused else "")
-        + f"; {sweep.how.replications} replications each"
+        + f"; {_each_text(sweep)}"
     )
+
+
+def _each_text(sweep: Sweep) -> str:
+    from dvsim.results.statistics import STEPS
+
+    if sweep.precision is None:
+        return f"{sweep.how.replications} replications each"
+    span = f"{STEPS[0]} to {STEPS[-1]}"
+    return f"{span} replications each, for a precision of {100 * sweep.precision:g}%"
 
 
 def swept_json(swept: Swept) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dvsim.cli.options import Page
+from dvsim.cli.options import FormFile
 from dvsim.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -33,11 +33,15 @@ FORMATS = ("graphml", "json", "dot", "html")
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    default="graphml",
-    show_default=True,
-    help="html is a picture that can be turned.",
+    help="html is a picture that can be turned.  [default: by the ending of FILE, or graphml]",
 )
-@click.option("-o", "--output", type=Page(), help="The file to write.  [default: stdout]")
+@click.option(
+    "--report",
+    "page",
+    metavar="FILE",
+    type=FormFile(FORMATS),
+    help="The file to write; its ending says the form.  [default: stdout]",
+)
 def topology(
     preset: str | None,
     height: int | None,
@@ -45,15 +49,15 @@ def topology(
     injecting: str | None,
     crossing: str | None,
     leave: str | None,
-    form: str,
-    output: Path | None,
+    form: str | None,
+    page: Path | None,
 ) -> None:
     """Write the topology of a switch or a network as a graph, or draw it.
 
     A switch, or a preset with one level of switches, is written node by node with its links; a
     preset with more levels as the ports and switches of one of its planes.
 
-    Example: dvsim topology --preset dv206 --format html -o dv206.html
+    Example: dvsim topology --preset dv206 --report dv206.html
     """
     own: dict[str, object] = {
         "height": height,
@@ -63,12 +67,15 @@ def topology(
         "exit": leave,
     }
     given = {key: value for key, value in own.items() if value is not None}
-    if form == "html" and output is None:
-        raise click.UsageError("--format html writes a page of 5 MB: name its file with -o FILE")
+    ending = "" if page is None else page.suffix.removeprefix(".").lower()
+    form = form or ("html" if ending == "htm" else ending) or "graphml"
+    if form == "html" and page is None:
+        message = "--format html writes a page of 5 MB: name its file with --report FILE"
+        raise click.UsageError(message)
     try:
         found = _found(preset, given)
-        if form == "html" and output is not None:
-            _draw(found, output)
+        if form == "html" and page is not None:
+            _draw(found, page)
             return
         graph = found.graph()
     except ValueError as error:
@@ -76,14 +83,14 @@ def topology(
     from dvsim.fabric.topology import FORMATS as WRITERS
 
     lines = WRITERS[form](graph)
-    if output is None:
+    if page is None:
         for line in lines:
             click.echo(line)
     else:
         from dvsim.report.page import write
 
-        write(output, "".join(f"{line}\n" for line in lines))
-        say(output)
+        write(page, "".join(f"{line}\n" for line in lines))
+        say(page)
 
 
 def _found(preset: str | None, given: dict[str, object]) -> Topology:
@@ -112,7 +119,7 @@ def _injecting(text: str) -> int | list[int]:
     return numbers if "," in text else numbers[0]
 
 
-def _draw(found: Topology, output: Path) -> None:
+def _draw(found: Topology, page: Path) -> None:
     """Write the picture."""
     from dvsim.fabric.topology.choose import nearest
     from dvsim.report.cylinders import MOST_NODES
@@ -126,5 +133,5 @@ def _draw(found: Topology, output: Path) -> None:
         )
     tree = None if found.network is None else found.graph()
     command = shlex.join(["dvsim", *sys.argv[1:]])
-    write_topology(output, found.title, switch.graph(), tree, command)
-    say(output)
+    write_topology(page, found.title, switch.graph(), tree, command)
+    say(page)

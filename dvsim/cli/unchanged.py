@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emu.asked import Emulation
     from dvsim.results.lines import Table
+    from dvsim.results.paired import Change
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
     from dvsim.scenario.spec import Spec
@@ -26,17 +27,27 @@ def pairs_of(
 ) -> list[Pair]:
     """Return each changed result beside that of the unchanged scenario, asked in the same way.
 
-    One that is not kept is run if `baseline` says so, and else left out.
+    One that is neither among the results nor kept is run if `baseline` says so, and else left out.
     """
-    changed = [(one, base) for one in results if (base := _base_of(one)) is not None]
+    from dvsim.results.precision import pairs_among
+
+    changed = [(one, base) for one in results if (base := _base_of(one.scenario)) is not None]
     if not changed:
         return []
     if baseline:
-        bases = options.run([base for _, base in changed], backend, scale=1.0)
-        by_name = {base.scenario.name: base for base in bases}
+        there = pairs_among(results)
+        rest = [base for one, base in changed if not any(one is pair[0] for pair in there)]
+        made = options.run(rest, backend, scale=1.0) if rest else []
+        by_name = {one.scenario.name: one for one in made}
+        by_name |= {base.scenario.name: base for _, base in there}
         return [(one, by_name[base.name]) for one, base in changed]
     kept = [(one, _kept(options, one, base, backend)) for one, base in changed]
     return [(one, base) for one, base in kept if base is not None]
+
+
+def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
+    """Return scenarios, and the unchanged one of each that was changed."""
+    return [*scenarios, *filter(None, map(_base_of, scenarios))]
 
 
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
@@ -44,16 +55,13 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     from dvsim.cli.beside import study_lines
     from dvsim.results.beside_studies import compare_studies
     from dvsim.results.changed import changes_of
-    from dvsim.results.paired import change
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
-    from dvsim.results.sides import in_common
 
     for one, base in pairs:
         name = changes_of(one.scenario).name
         if isinstance(one, Run) and isinstance(base, Run):
-            common = in_common([base, one])[1]
-            times = change(base.rates, one.rates, "ratio", common=common)
+            times = _times(one, base)
             if times is not None:
                 yield f"{name}: {times.text()} times {base.scenario.name}, which gives {base.rate}"
         elif isinstance(one, PointsStudy) and isinstance(base, PointsStudy):
@@ -62,12 +70,51 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
                 yield from study_lines(found)
 
 
-def _base_of(result: Run | PointsStudy) -> Spec | None:
+def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Return how much more each changed result gives as JSON types; nothing where there is none."""
+    found = [_pair_json(one, base) for one, base in pairs]
+    return {"baseline": found} if found else {}
+
+
+def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
+    """Return of systems the ratio of their rates, of studies each metric of each point."""
+    from dvsim.cli.beside import rows_json
+    from dvsim.results.beside_studies import compare_studies
+    from dvsim.results.changed import changes_of
+    from dvsim.results.points import PointsStudy
+
+    said = {
+        "scenario": base.scenario.name,
+        "changed": list(changes_of(one.scenario).said),
+        "replications": base.replications,
+        "folder": None if base.folder is None else str(base.folder),
+    }
+    if isinstance(one, PointsStudy) and isinstance(base, PointsStudy):
+        return said | {"rows": rows_json(compare_studies([base, one]).rows)}
+    times = _times(one, base)
+    return said | {"ratio": None if times is None else _interval(times)}
+
+
+def _interval(times: Change) -> dict[str, Any]:
+    return {"value": times.value, "low": times.low, "high": times.high, "paired": times.paired}
+
+
+def _times(one: Run | PointsStudy, base: Run | PointsStudy) -> Change | None:
+    """Return the ratio of the rates of two systems; None where one delivered nothing."""
+    from dvsim.results.paired import change
+    from dvsim.results.run import Run
+    from dvsim.results.sides import in_common
+
+    assert isinstance(one, Run) and isinstance(base, Run)
+    return change(base.rates, one.rates, "ratio", common=in_common([base, one])[1])
+
+
+def _base_of(scenario: Spec) -> Spec | None:
     """Return the unchanged scenario of a changed one, as long; None if nothing was changed."""
     from dvsim.results.changed import changes_of, of_the_same_length
 
-    changes = changes_of(result.scenario)
-    return of_the_same_length(changes, result.scenario) if changes.said else None
+    changes = changes_of(scenario)
+    return of_the_same_length(changes, scenario) if changes.said else None
 
 
 def _kept(

@@ -304,6 +304,11 @@ class Kind:
         return ()
 
     @property
+    def headline(self) -> Sequence[str]:
+        """The metrics of which the first that a run has is the one that a precision is about."""
+        return self.first
+
+    @property
     def code(self) -> str:
         """Eight hex digits of the code of a kind that dvsim does not bring; empty if it does."""
         if self.name in OWN:

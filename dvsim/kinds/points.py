@@ -110,3 +110,8 @@ class PointsKind(Kind):
     def first(self) -> Sequence[str]:
         """All metrics."""
         return list(self.units)
+
+    @property
+    def headline(self) -> Sequence[str]:
+        """The metrics of its table for people."""
+        return self.shown or self.first

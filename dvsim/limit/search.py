@@ -1,8 +1,11 @@
 """Bisection with confidence: at each probe replications are added until one side is certain.
 
+With a precision they are added until the metrics are known so well, and then the verdict is read.
+
 It is taken for granted that the criterion changes once between the bounds. What stays undecided
 with the most replications is the uncertainty of the limit. A probe may be looked at several times,
-with 10, 20, 40 and 80 replications as a rule. So that a verdict is wrong with at most 5 % over all
+with 10, 20, 40 and 80 replications as a rule, with a precision after the steps of
+`dvsim.results.statistics.STEPS`. So that a verdict is wrong with at most 5 % over all
 these looks, an interval that decides has a confidence of 1 - 5 % / looks (Bonferroni): 98.75 % for
 four.
 
@@ -22,7 +25,7 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import Kind, Reading, kind_of
 from dvsim.limit.axis import Axis, Whole
 from dvsim.limit.criterion import Criterion, Verdict, deciding
-from dvsim.results.statistics import CONFIDENCE, Estimate
+from dvsim.results.statistics import CONFIDENCE, STEPS, Estimate
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec
 
@@ -89,6 +92,7 @@ def find_limits(
     smallest: bool = False,
     seed: int = 1,
     replications: int = 10,
+    precision: float | None = None,
     workers: int | None = 1,
     on_probe: OnProbe | None = None,
 ) -> Iterator[Limit]:
@@ -106,6 +110,9 @@ def find_limits(
         Look for the smallest value at which it holds, not for the largest.
     seed, replications
         A probe has replications 1 .. `replications` first, then twice as many, up to `MOST`.
+    precision
+        Instead of `replications`: 3 to 30, until half of the interval of each metric of the
+        criterion is at most this share of it.
     workers
         Processes; None: one for each core that this one may use.
     on_probe
@@ -137,7 +144,8 @@ def find_limits(
                 criterion=criterion,
                 smallest=smallest,
                 seed=seed,
-                replications=replications,
+                steps=steps_of(replications, precision),
+                precision=precision,
                 pool=pool,
                 on_probe=on_probe,
             )
@@ -156,7 +164,8 @@ class _Search:
     criterion: Criterion
     smallest: bool
     seed: int
-    replications: int
+    steps: Sequence[int]
+    precision: float | None
     pool: Workers
     on_probe: OnProbe | None
     probes: dict[float, Probe] = field(default_factory=dict)
@@ -193,21 +202,26 @@ class _Search:
         setting = _at(self.setting, self.key, self.axis, value)
         _check(self.kind, self.name, self.key, setting)
         runs: list[Reading] = []
-        wanted = self.replications
-        while True:
+        for wanted in self.steps:
             runs += self._measure(setting, range(len(runs) + 1, wanted + 1))
             found = {metric: self._estimate(metric, runs) for metric in self.criterion.metrics}
             self._asked(value, found)
             verdict = self.criterion.verdict(found) if len(runs) > 1 else "undecided"
-            if verdict != "undecided" or wanted >= MOST:
+            if self._enough(found, verdict):
                 break
-            wanted = min(2 * wanted, MOST)
         notes = next((run.notes for run in runs if run.notes), "")
         probe = Probe(value, len(runs), found, verdict, notes, runs[0].fidelity)
         self.probes[value] = probe
         if self.on_probe:
             self.on_probe(probe)
         return probe
+
+    def _enough(self, found: Mapping[str, Estimate], verdict: Verdict) -> bool:
+        """Return whether no more replications are needed: it is certain, or known well enough."""
+        if self.precision is None:
+            return verdict != "undecided"
+        known = (one for one in found.values() if not math.isnan(one.value))
+        return all(one.half <= self.precision * abs(one.value) for one in known)
 
     def _asked(self, value: float, found: Mapping[str, Estimate]) -> None:
         """Refuse a criterion about what these runs do not have: it would hold everywhere."""
@@ -218,7 +232,7 @@ class _Search:
 
     def _estimate(self, metric: str, runs: Sequence[Reading]) -> Estimate:
         """Estimate a metric, with the error of the flow level where it is known."""
-        found = deciding([run.metrics[metric] for run in runs], confidence_of(self.replications))
+        found = deciding([run.metrics[metric] for run in runs], confidence_of(self.steps))
         if runs[0].fidelity == "cycle" or metric not in FLOW_ERRORS:
             return found
         error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs) * abs(found.value)
@@ -259,18 +273,31 @@ def _run(task: tuple[Spec, int, int]) -> Reading:
     return reading
 
 
-def confidence_of(replications: int) -> float:
-    """Return the confidence of an interval that decides, if the first look has `replications`.
+def steps_of(replications: int, precision: float | None = None) -> Sequence[int]:
+    """Return after how many replications a probe is looked at.
 
     Examples
     --------
-    >>> confidence_of(10), confidence_of(80)
+    >>> steps_of(10), steps_of(80), steps_of(10, precision=0.05)
+    ((10, 20, 40, 80), (80,), (3, 5, 8, 12, 18, 30))
+    """
+    if precision is not None:
+        return STEPS
+    steps = [replications]
+    while steps[-1] < MOST:
+        steps.append(min(2 * steps[-1], MOST))
+    return tuple(steps)
+
+
+def confidence_of(steps: Sequence[int]) -> float:
+    """Return the confidence of an interval that decides, if a probe is looked at so often.
+
+    Examples
+    --------
+    >>> confidence_of(steps_of(10)), confidence_of(steps_of(80))
     (0.9875, 0.95)
     """
-    looks = 1
-    while replications < MOST:
-        replications, looks = 2 * replications, looks + 1
-    return 1 - (1 - CONFIDENCE) / looks
+    return 1 - (1 - CONFIDENCE) / len(steps)
 
 
 def _at(setting: Any, key: str, axis: Axis, value: float) -> Any:  # noqa: ANN401 - of its kind

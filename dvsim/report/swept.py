@@ -25,26 +25,27 @@ MOST_ROWS = 500  # of the table on the page; the CSV has all
 
 
 def write_swept_report(swept: Swept, path: Path) -> None:
-    """Write the page of a sweep; indices that lie beside it are drawn too.
+    """Write the page of a sweep; indices that are kept with it are drawn too.
 
     Raises
     ------
     OutputError
         If it cannot be written.
     """
-    write(path, render_swept(swept, path.parent))
+    write(path, render_swept(swept))
 
 
-def render_swept(swept: Swept, beside: Path | None = None) -> str:
+def render_swept(swept: Swept) -> str:
     """Make the page of a sweep; equal arguments give equal text."""
     command = swept.manifest["command"]
-    importance = beside is not None and is_file(beside / FILE)
+    kept = swept.folder
+    importance = kept is not None and is_file(kept / FILE)
     return render(
         "swept.html.jinja",
         title=f"{swept.name}: {len(swept.table):,} points",
         intro="",
         sentences=[*_sentences(swept)],
-        importance=sensitivity_drawings(beside) if importance and beside is not None else [],
+        importance=sensitivity_drawings(kept) if importance and kept is not None else [],
         curves=curves(swept),
         points=_points(swept),
         origin=_origin(swept),

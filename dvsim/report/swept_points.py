@@ -24,7 +24,7 @@ class SweptPoints:
     swept : Swept
         The sweep.
     replications : int
-        Of each point.
+        The most of a point.
     key_units : dict
         By key, ``1`` for a plain number, empty for a text.
     METRICS : dict
@@ -39,7 +39,7 @@ class SweptPoints:
 
     def __init__(self, swept: Swept) -> None:
         self.swept = swept
-        self.replications = int(swept.manifest["asked"]["replications"])
+        self.replications = swept.replications[1]
         self.METRICS: Mapping[str, str] = {
             name: swept.units.get(name, "") for name in swept.results
         }

@@ -1,22 +1,28 @@
 """How well what was asked is known: half of its 95 % interval as a share of its value.
 
-What is asked of a system is its rate, of a study the first metric of its table at the point where
-it is known least, of an open question the ratio of each variant to the baseline, of pairs of
-replications.
+What is asked of a system is its rate, of a study the first metric of its table that it has, at the
+point where that is known least, of an open question the ratio of each variant to the baseline, of
+a changed system beside the unchanged one the ratio of the two, of pairs of replications.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
+import numpy as np
+
+from dvsim.kinds.base import kind_of
+from dvsim.results.changed import changes_of
+from dvsim.results.keyed import Keyed
+from dvsim.results.measures import ratio
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run, runs_of
-from dvsim.results.statistics import Estimate, estimate
+from dvsim.results.sides import in_common
+from dvsim.results.statistics import Estimate
 from dvsim.results.whatif import answers
 
-STEPS = (3, 5, 8, 12, 18, 30)
-"""Replications after which it is looked at; with more looks, more of them would end by chance."""
+R = TypeVar("R", bound=Run | PointsStudy)
 
 
 class Reached(NamedTuple):
@@ -27,13 +33,13 @@ class Reached(NamedTuple):
     scenario
         Its name.
     what
-        What was asked of it: ``rate``, ``widest ratio``, the name of a metric.
+        What was asked of it: ``rate``, ``ratio``, ``widest ratio``, the name of a metric.
     share
         Half of the 95 % interval over the value; 0 where there is no value to be known.
     replications
         How many there were.
     question
-        The open question that it belongs to, if any.
+        The open question, or the changed scenario, that it belongs to, if any.
     """
 
     scenario: str
@@ -59,12 +65,11 @@ class Reached(NamedTuple):
 
 def reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
     """Return how well each result is known, in order; of a question all as well as its worst."""
-    together = _questions(results)
+    together = _questions(results) | _pairs(results)
     found = []
     for one in results:
-        name = one.scenario.name
-        what, share, question = together.get(name) or (*_alone(one), "")
-        found.append(Reached(name, what, share, one.replications, question))
+        what, share, question = together.get(id(one)) or (*_alone(one), "")
+        found.append(Reached(one.scenario.name, what, share, one.replications, question))
     return found
 
 
@@ -73,24 +78,70 @@ def wider(results: Sequence[Run | PointsStudy], share: float) -> list[bool]:
     return [one.share > share for one in reached(results)]
 
 
-def _questions(results: Sequence[Run | PointsStudy]) -> Mapping[str, tuple[str, float, str]]:
-    """Return what is known of the runs of open questions, by the name of the run."""
-    found: dict[str, tuple[str, float, str]] = {}
+def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
+    """Return what is known of the runs of open questions, by the identity of the run."""
+    found: dict[int, tuple[str, float, str]] = {}
     for answer in answers(runs_of(results)):
         outcomes = [outcome for part in answer.parts for outcome in part.outcomes]
         worst = max(_share(outcome.ratio) for outcome in outcomes)
-        names = (outcome.run.scenario.name for outcome in outcomes)
-        found |= dict.fromkeys(names, ("widest ratio", worst, answer.whatif.name))
+        runs = (id(outcome.run) for outcome in outcomes)
+        found |= dict.fromkeys(runs, ("widest ratio", worst, answer.whatif.name))
     return found
 
 
+def _pairs(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
+    """Return what is known of changed systems beside their unchanged ones, as `_questions`."""
+    found: dict[int, tuple[str, float, str]] = {}
+    runs = runs_of(results)
+    for one, base in pairs_among(runs):
+        rates, first = (np.array(list(run.rates.values())) for run in (one, base))
+        share = _share(ratio(rates, first, common=in_common([base, one])[1]))
+        name = changes_of(one.scenario).name
+        found[id(one)] = ("ratio", share, name)
+        if share >= found.get(id(base), ("", 0.0, ""))[1]:
+            found[id(base)] = found[id(one)]
+    return found
+
+
+def pairs_among(results: Sequence[R]) -> list[tuple[R, R]]:
+    """Return each changed result with the unchanged one of its scenario, where both are there."""
+    changed = {id(one): bool(changes_of(one.scenario).said) for one in results}
+    return [
+        (one, base)
+        for one in results
+        for base in results
+        if changed[id(one)]
+        and not changed[id(base)]
+        and (base.scenario.name, base.replications) == (one.scenario.name, one.replications)
+    ]
+
+
+def shares_of(points: Sequence[Keyed], headline: Sequence[str]) -> tuple[str, list[float]]:
+    """Return what is asked of a run or study, and how well each of its points is known.
+
+    Parameters
+    ----------
+    points
+        Its numbers.
+    headline
+        Of its kind, see `dvsim.kinds.base.Kind.headline`.
+    """
+    had = [name for name in headline if any(_has(point, name) for point in points)]
+    metric = (had or headline)[0]
+    known = [point.results[metric] if _has(point, metric) else None for point in points]
+    shares = [_share(one) for one in known]
+    return metric, shares
+
+
+def _has(point: Keyed, name: str) -> bool:
+    found = point.results.get(name)
+    return found is not None and found.value == found.value
+
+
 def _alone(one: Run | PointsStudy) -> tuple[str, float]:
-    if isinstance(one, Run):
-        return "rate", _share(estimate(one.rates.values()))
-    metric = one.SHOWN[0]
-    table = one.table()
-    pairs = zip(table[metric].tolist(), table[f"± {metric}"].tolist(), strict=True)
-    return metric, max(_share(Estimate.around(value, half)) for value, half in pairs)
+    kind = kind_of(one.scenario)
+    metric, shares = shares_of(kind.keyed(one.scenario, kind.brief(one)), kind.headline)
+    return "rate" if isinstance(one, Run) else metric, max(shares)
 
 
 def _share(known: Estimate | None) -> float:

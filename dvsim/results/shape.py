@@ -56,7 +56,8 @@ class _Asked(_Part):
     points: Annotated[int, Field(ge=1, le=1_000_000)]  # are gone through one by one
     version: str
     seed: Whole
-    replications: Times
+    replications: Times | None
+    precision: float | None = None
     shard: Annotated[list[Shard], Field(min_length=2, max_length=2)] | None
 
 

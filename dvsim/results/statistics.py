@@ -14,6 +14,10 @@ import numpy.typing as npt
 
 CONFIDENCE = 0.95
 
+STEPS = (3, 5, 8, 12, 18, 30)
+"""Replications after which it is looked at if a precision was asked for; with more looks, more of
+them would end by chance."""
+
 STUDENT = (
     12.706204736174694,
     4.302652729749462,

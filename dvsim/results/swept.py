@@ -6,12 +6,13 @@
         points.parquet                 one row per point; the same bytes for the same sweep
         points.csv                     the same, with units in the heading; the same bytes too
         manifest.json                  what was asked, where it came from, hashes of the others
-        report.html                    if asked for
+        sensitivity.csv                the indices, if they were asked for
 
 The part of a shard is such a folder too, ``dv-2048-3f9c21ab04de.parts/2-of-8``. A row has the
 number of the point, the varied keys, what the scenario itself varies, each result with the ends of
-its interval, the busiest stage if it limits, why its figures depend on how long it ran, the folder
-of the run below the root of runs, and what went wrong.
+its interval, how many replications there were, how well what was asked is known then (see
+`dvsim.results.precision`), the busiest stage if it limits, why its figures depend on how long it
+ran, the folder of the run below the root of runs, and what went wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,15 @@ from dvsim.scenario.units import value_text
 
 POINTS, CSV = "points.parquet", "points.csv"
 KIND = "sweep"  # in the place of a backend
-LAST = ("bottleneck", "note", "run", "error")
+LAST = {
+    "replications": "int32",
+    "precision": "float64",
+    "bottleneck": "str",
+    "note": "str",
+    "run": "str",
+    "error": "str",
+}
+"""The columns after the results, with their types."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +55,12 @@ class Row:
     point: int
     keys: Mapping[str, float | str]
     results: Mapping[str, Estimate]
-    bottleneck: str
-    note: str
-    run: str
-    error: str
+    replications: int = 0
+    precision: float = math.nan
+    bottleneck: str = ""
+    note: str = ""
+    run: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +103,24 @@ class Swept:
     def named(self, row: Mapping[Any, Any]) -> str:
         """Name a row by its keys."""
         return ", ".join(f"{short(key)} {self.text(key, row[key])}" for key in self.keys)
+
+    @property
+    def replications(self) -> tuple[int, int]:
+        """The fewest and the most replications of a point; 0 where all have failed."""
+        times = self.good["replications"]
+        return (int(times.min()), int(times.max())) if len(times) else (0, 0)
+
+    @property
+    def asked_precision(self) -> float | None:
+        """The precision that was asked for; None where the number of replications was."""
+        found = self.manifest["asked"].get("precision")
+        return None if found is None else float(found)
+
+    @property
+    def imprecise(self) -> pd.DataFrame:
+        """The points that are known less well than was asked for."""
+        asked = self.asked_precision
+        return self.good[self.good["precision"] > (math.inf if asked is None else asked)]
 
     @property
     def failed(self) -> pd.DataFrame:
@@ -147,13 +176,12 @@ def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, li
         columns[f"{name}_high"] = [one.high for one in found]
     for name in LAST:
         columns[name] = [getattr(row, name) for row in chosen]
-    return pd.DataFrame(columns).astype({"point": "int32"}), names
+    return pd.DataFrame(columns).astype({"point": "int32", "replications": "int32"}), names
 
 
 def write_swept(
     swept: Swept,
     folder: Path,
-    report: Callable[[Swept, Path], object] | None = None,
     more: Mapping[str, bytes] | None = None,
 ) -> Swept:
     """Keep a sweep, and return it as it is kept; an earlier one is replaced.
@@ -169,15 +197,8 @@ def write_swept(
     contents = {POINTS: to_parquet(swept.table, columns), CSV: _csv(swept), **(more or {})}
     about = {"keys": list(swept.keys), "results": list(swept.results), "units": dict(swept.units)}
     about |= {"types": {key: columns[key] for key in swept.keys}}
-
-    def kept(manifest: dict[str, Any]) -> Swept:
-        return replace(swept, folder=folder, manifest=manifest)
-
-    def page(manifest: dict[str, Any], path: Path) -> None:
-        if report is not None:
-            report(kept(manifest), path)
-
-    return kept(keep(folder, contents, swept.manifest | about, page if report else None))
+    manifest = keep(folder, contents, swept.manifest | about, None)
+    return replace(swept, folder=folder, manifest=manifest)
 
 
 def load_swept(folder: Path) -> Swept:
@@ -199,7 +220,7 @@ def load_swept(folder: Path) -> Swept:
         columns = {"point": "int32", **{key: manifest["types"][key] for key in keys}}
         for name in results:
             columns |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), "float64")
-        columns |= dict.fromkeys(LAST, "str")
+        columns |= LAST
         table = from_parquet(data, columns)
         units = dict(manifest["units"])
         return Swept(str(manifest["scenario"]), keys, results, units, table, manifest, folder)
@@ -224,7 +245,7 @@ def rows_of(swept: Swept) -> list[Row]:
                 point=int(record["point"]),
                 keys={key: record[key] for key in swept.keys if record[key] == record[key]},
                 results=results if not record["error"] else {},
-                **{name: str(record[name]) for name in LAST},
+                **{str(name): record[name] for name in LAST},
             )
         )
     return rows

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from dvsim.asked import check_extent
 from dvsim.errors import Fault, RunFailed, ScenarioError
@@ -14,6 +15,7 @@ from dvsim.kinds.load import Template
 from dvsim.results.folder import folder_of
 from dvsim.results.kept import SCENARIO, another, broken, is_there, read_checked, read_manifest
 from dvsim.results.keyed import Keyed
+from dvsim.results.precision import shares_of
 from dvsim.results.table import from_parquet
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
@@ -31,12 +33,15 @@ class Asked:
         Of the point, from 0.
     scenario
         Resolved and scaled.
+    steps
+        Replications of the first look, of the second, …: one number, unless a precision is asked.
     folder
-        Of the run, below the root of runs, with ``/``.
+        Of the run of the first look, below the root of runs, with ``/``.
     """
 
     number: int
     scenario: Spec
+    steps: tuple[int, ...]
     folder: str
 
 
@@ -48,12 +53,29 @@ class Refused:
     error: str
 
 
+class Found(NamedTuple):
+    """The numbers of a point, over how many replications they are, and the folder of that run."""
+
+    keyed: Sequence[Keyed]
+    replications: int
+    folder: str
+
+
+class State(NamedTuple):
+    """What is kept of some points, by their numbers, what is wrong with it, and what is to run."""
+
+    found: Mapping[int, Found]
+    wrong: Mapping[int, str]
+    missing: Sequence[Asked]
+
+
 def ask(
     template: Template,
     points: Sequence[Point],
     overrides: Sequence[str],
     how: How,
     scale: float | None = None,
+    steps: tuple[int, ...] = (),
 ) -> list[Asked | Refused]:
     """Check every point.
 
@@ -67,6 +89,8 @@ def ask(
         What is set in all points.
     how, scale
         As in `dvsim.session.run_scenarios`.
+    steps
+        See `Asked`; none takes the replications of `how`.
 
     Raises
     ------
@@ -80,18 +104,19 @@ def ask(
         message = "is varied, too; leave out one of the two"
         raise ScenarioError([Fault("--set", None, key, message) for key in twice])
     asked: list[Asked | Refused] = []
+    looks = steps or (how.replications,)
     first: ScenarioError | None = None
     for number, point in enumerate(points):
         try:
             found = template.resolved([*overrides, *point.overrides]).scenario
             scenario = found.scaled(1.0 if scale is None else scale)
-            check_extent([scenario], how.replications)
+            check_extent([scenario], looks[-1])
         except ScenarioError as refused:
             error = _of_vary(refused, varied)
             first = first or error
             asked.append(Refused(number, _faults(error)))
             continue
-        asked.append(Asked(number, scenario, folder_of(how, Path(), scenario).as_posix()))
+        asked.append(Asked(number, scenario, looks, folder_at(scenario, how, looks[0])))
     if first is not None and all(isinstance(one, Refused) for one in asked):
         raise first
     return asked
@@ -129,8 +154,20 @@ def keys_of(points: Sequence[Point]) -> tuple[list[dict[str, float | str]], dict
     return rows, units
 
 
-def known(root: Path, asked: Asked, how: How) -> list[Keyed] | None:
-    """Return the numbers of a run that is kept, None if there is none.
+def folder_at(scenario: Spec, how: How, replications: int) -> str:
+    """Return the folder of a run of so many replications, below the root of runs, with ``/``."""
+    return folder_of(replace(how, replications=replications), Path(), scenario).as_posix()
+
+
+def precise(scenario: Spec, points: Sequence[Keyed], precision: float | None) -> bool:
+    """Return whether a run is known as well as was asked; it is if nothing was."""
+    if precision is None:
+        return True
+    return max(shares_of(points, kind_of(scenario).headline)[1]) <= precision
+
+
+def known(root: Path, scenario: Spec, place: str, how: How) -> list[Keyed] | None:
+    """Return the numbers of a run that is kept at a place, None if there is none.
 
     The scenario is compared by its bytes, which is as good as reading it and much quicker.
 
@@ -139,7 +176,7 @@ def known(root: Path, asked: Asked, how: How) -> list[Keyed] | None:
     RunFailed
         If the folder is there, but is not a good answer.
     """
-    folder, scenario = root / asked.folder, asked.scenario
+    folder = root / place
     if not is_there(folder):
         return None
     manifest = read_manifest(folder)
@@ -163,21 +200,38 @@ def known(root: Path, asked: Asked, how: How) -> list[Keyed] | None:
 
 
 def cached(
-    root: Path | None, asked: Sequence[Asked], how: How
-) -> tuple[dict[int, list[Keyed]], dict[int, str]]:
-    """Return what is kept already by the number of the point, and what is wrong with some of it."""
-    found: dict[int, list[Keyed]] = {}
+    root: Path | None, asked: Sequence[Asked], how: How, precision: float | None = None
+) -> State:
+    """Return what is kept already, what is wrong with some of it, and what is to be run.
+
+    A point that is kept, but not as precise as is asked, is to be run from its next look on.
+    """
+    found: dict[int, Found] = {}
     wrong: dict[int, str] = {}
-    for one in asked if root is not None else ():
-        assert root is not None
+    missing: list[Asked] = []
+    for one in asked:
         try:
-            kept = known(root, one, how)
+            kept = None if root is None else _kept(root, one, how, precision)
         except RunFailed as error:
             wrong[one.number] = one_line(error)
+            continue
+        if isinstance(kept, Found):
+            found[one.number] = kept
         else:
-            if kept is not None:
-                found[one.number] = kept
-    return found, wrong
+            missing.append(one if kept is None else replace(one, steps=kept))
+    return State(found, wrong, missing)
+
+
+def _kept(root: Path, asked: Asked, how: How, precision: float | None) -> Found | tuple[int, ...]:
+    """Return what is kept of a point, or the looks that are not, if it is not precise so far."""
+    for place, times in enumerate(asked.steps):
+        folder = asked.folder if place == 0 else folder_at(asked.scenario, how, times)
+        keyed = known(root, asked.scenario, folder, replace(how, replications=times))
+        if keyed is None:
+            return asked.steps[place:]
+        if times == asked.steps[-1] or precise(asked.scenario, keyed, precision):
+            return Found(keyed, times, folder)
+    raise AssertionError("a point has no looks")
 
 
 def one_line(error: Exception) -> str:

@@ -137,7 +137,11 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
 
 
 def done(
-    asked: Sequence[Asked], how: How, command: str | Sequence[str], by: Executor
+    asked: Sequence[Asked],
+    how: How,
+    precision: float | None,
+    command: str | Sequence[str],
+    by: Executor,
 ) -> Iterator[list[Done]]:
     """Do points and yield them as they come, chunk by chunk, in any order.
 
@@ -158,7 +162,7 @@ def done(
             size = round(CHUNK_S * finished / took_s) if took_s else 1
             size = max(1, min(size, MOST, len(waiting) // (ahead * workers)))
             chunk = [waiting.popleft() for _ in range(size)]
-            running.add(by.submit(Chunk(chunk, how, command)))
+            running.add(by.submit(Chunk(chunk, how, precision, command)))
         some, running = wait(running, return_when=FIRST_COMPLETED)
         for future in some:
             found = _result(future)

@@ -8,7 +8,7 @@ from pathlib import Path
 from dvsim.errors import RunFailed
 from dvsim.results.kept import MANIFEST
 from dvsim.results.swept import Row, Swept, load_swept, rows_of, tabulate, write_swept
-from dvsim.sweeps.run import page, parts_of
+from dvsim.sweeps.run import parts_of
 
 
 def shards_in(folder: Path) -> list[Path]:
@@ -29,7 +29,7 @@ def named(folder: Path) -> Path:
     return folder.resolve() if folder.name in ("", "..") else folder
 
 
-def merge_folders(folders: Sequence[Path], *, report: bool = False) -> Swept:
+def merge_folders(folders: Sequence[Path]) -> Swept:
     """Put shards together and keep the table where the sweep would have it.
 
     Shards that were collected elsewhere give a folder beside them.
@@ -38,8 +38,6 @@ def merge_folders(folders: Sequence[Path], *, report: bool = False) -> Swept:
     ----------
     folders
         Of shards, or of sweeps whose shards are all there.
-    report
-        Write a page too.
 
     Raises
     ------
@@ -58,7 +56,7 @@ def merge_folders(folders: Sequence[Path], *, report: bool = False) -> Swept:
         target = around.with_suffix("")
     else:
         target = around / f"{first.name.rpartition('/')[2]}-{first.manifest['asked']['digest']}"
-    return write_swept(merged(parts), target, page(report))
+    return write_swept(merged(parts), target)
 
 
 def load_parts(folders: Sequence[Path]) -> list[Swept]:
@@ -119,4 +117,5 @@ def merged(parts: Sequence[Swept]) -> Swept:
     manifest = parts[0].manifest | {"asked": asked[0] | {"shard": None}}
     manifest |= {"wall_s": round(sum(part.manifest.get("wall_s", 0) for part in parts), 3)}
     manifest |= {"failed": int((table["error"] != "").sum())}
+    manifest |= {"replications": max(part.manifest.get("replications", 1) for part in parts)}
     return Swept(parts[0].name, keys, tuple(names), units, table, manifest)

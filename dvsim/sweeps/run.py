@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,19 +12,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dvsim.asked import check_asked
+from dvsim.asked import check_asked, check_precision
 from dvsim.backends.code import code_version
 from dvsim.backends.pool import default_workers
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template, template
 from dvsim.progress import Part, Progress
 from dvsim.results.kept import keep_many
-from dvsim.results.keyed import Keyed
 from dvsim.results.manifest import build_manifest
+from dvsim.results.precision import shares_of
+from dvsim.results.statistics import STEPS
 from dvsim.results.swept import KIND, LAST, Row, Swept, tabulate, write_swept
 from dvsim.scenario.spec import Spec
 from dvsim.session import REPLICATIONS
-from dvsim.sweeps.asked import Asked, Refused, ask, cached, keys_of
+from dvsim.sweeps.asked import Asked, Found, Refused, ask, cached, keys_of
 from dvsim.sweeps.executors import done, executor
 from dvsim.sweeps.plan import Point
 from dvsim.sweeps.shard import Shard
@@ -45,12 +47,15 @@ class Sweep:
         Each of them as it is run.
     how
         Version, seed and replications.
+    precision
+        How well each point shall be known instead, see `dvsim.results.precision`.
     """
 
     name: str
     points: Sequence[Point]
     asked: Sequence[Asked | Refused]
     how: How
+    precision: float | None = None
 
     @property
     def digest(self) -> str:
@@ -61,7 +66,8 @@ class Sweep:
 
     @property
     def _how(self) -> list[Any]:
-        return [self.how.version, self.how.seed, self.how.replications]
+        times = self.how.replications if self.precision is None else None
+        return [self.how.version, self.how.seed, times, self.precision]
 
     def folder(self, root: Path, shard: Shard | None = None) -> Path:
         """Return where the table of the sweep, or of a shard of it, is kept."""
@@ -75,13 +81,14 @@ class Sweep:
 
     def about(self, shard: Shard | None) -> dict[str, Any]:
         """Return what was asked, as JSON types; the same for all shards but for its own name."""
-        version, seed, replications = self._how
+        version, seed, replications, precision = self._how
         return {
             "digest": self.digest,
             "points": len(self.points),
             "version": version,
             "seed": seed,
             "replications": replications,
+            "precision": precision,
             "shard": None if shard is None else [shard.number, shard.count],
         }
 
@@ -98,6 +105,7 @@ def prepare(
     overrides: Sequence[str] = (),
     seed: int = 1,
     replications: int | None = None,
+    precision: float | None = None,
     scale: float | None = None,
 ) -> Sweep:
     """Check every point of a sweep.
@@ -110,6 +118,9 @@ def prepare(
         As `dvsim.sweeps.plan.plan` gives them.
     overrides, seed, replications, scale
         As for one run; `replications` is 10 unless given.
+    precision
+        Instead of `replications`: 3 to 30 for each point, until it is known so well, see
+        `dvsim.results.precision`.
 
     Raises
     ------
@@ -118,11 +129,14 @@ def prepare(
     """
     times = REPLICATIONS["sim"] if replications is None else replications
     check_asked(seed=seed, replications=times, scale=scale)
-    how = How(code_version(), seed, times, None)
+    if precision is not None:
+        check_precision(precision)
+    steps = (times,) if precision is None else STEPS
+    how = How(code_version(), seed, steps[0], None)
     base = scenario if isinstance(scenario, Template) else template(scenario)
-    asked = ask(base, points, overrides, how, scale)
+    asked = ask(base, points, overrides, how, scale, steps)
     name = next(one.scenario.name for one in asked if isinstance(one, Asked))
-    return Sweep(name, points, asked, how)
+    return Sweep(name, points, asked, how, precision)
 
 
 def run(
@@ -135,7 +149,6 @@ def run(
     scheduler: str | None = None,
     force: bool = False,
     progress: bool = False,
-    report: bool = False,
     command: str | Sequence[str] = "dvsim.sweep(...)",
     explain: Callable[[Swept], Mapping[str, bytes]] | None = None,
 ) -> Swept:
@@ -159,8 +172,6 @@ def run(
         Run again, even if the answers are kept.
     progress
         Show progress on stderr.
-    report
-        Write a page into the folder of the table.
     command
         For the manifests.
     explain
@@ -177,9 +188,10 @@ def run(
     started = datetime.now(UTC)
     part = sweep.part(shard)
     asked = [one for one in part if isinstance(one, Asked)]
-    found, wrong = cached(None if force else out, asked, sweep.how)
+    state = cached(None if force else out, asked, sweep.how, sweep.precision)
+    found, wrong = dict(state.found), dict(state.wrong)
     wrong |= {one.number: one.error for one in part if isinstance(one, Refused)}
-    missing = {one.folder: one for one in asked if one.number not in {*found, *wrong}}
+    missing = {one.folder: one for one in state.missing}
     took_s = 0.0
     if missing:
         processes = min(workers or default_workers(), len(missing))
@@ -190,12 +202,13 @@ def run(
             Progress(len(missing), visible=progress, what="points", parts=parts) as shown,
             executor(processes, scheduler) as by,
         ):
-            for some in done(list(missing.values()), sweep.how, command, by):
+            todo = list(missing.values())
+            for some in done(todo, sweep.how, sweep.precision, command, by):
                 good = [one for one in some if not one.error]
-                if out is not None and good:
-                    folders = {one.number: out / sweep_folder(sweep, one.number) for one in good}
-                    keep_many({folders[o.number]: (o.contents, o.manifest) for o in good})
-                found |= {one.number: list(one.keyed) for one in good}
+                runs = [run for one in good for run in one.runs]
+                if out is not None and runs:
+                    keep_many({out / run.folder: (run.contents, run.manifest) for run in runs})
+                found |= {one.number: one.found for one in good}
                 wrong |= {one.number: one.error for one in some if one.error}
                 took_s += sum(one.took_s for one in some)
                 for one in some:
@@ -206,7 +219,7 @@ def run(
     more = {} if explain is None else explain(swept)
     if sweeps is None:
         return swept
-    return write_swept(swept, sweep.folder(sweeps, shard), page(report), more)
+    return write_swept(swept, sweep.folder(sweeps, shard), more)
 
 
 def _expected_s(scenario: Spec) -> float:
@@ -215,17 +228,10 @@ def _expected_s(scenario: Spec) -> float:
     return sum(float(kind.seconds(scenario.at(n))) for n in range(len(scenario.points)))
 
 
-def sweep_folder(sweep: Sweep, number: int) -> str:
-    """Return the folder of a point, below the root of runs."""
-    one = sweep.asked[number]
-    assert isinstance(one, Asked)
-    return one.folder
-
-
 def _share(
     asked: Sequence[Asked],
     ran: Mapping[str, Asked],
-    found: dict[int, list[Keyed]],
+    found: dict[int, Found],
     wrong: dict[int, str],
 ) -> None:
     """Give points that ask the same, and were run once, the same answer."""
@@ -240,7 +246,7 @@ def _share(
 def _table(
     sweep: Sweep,
     part: Sequence[Asked | Refused],
-    found: Mapping[int, Sequence[Keyed]],
+    found: Mapping[int, Found],
     wrong: Mapping[int, str],
     out: Path | None,
 ) -> Swept:
@@ -250,17 +256,19 @@ def _table(
     for one in part:
         own = keys[one.number]
         if one.number in wrong:
-            rows.append(Row(one.number, own, {}, "", "", "", wrong[one.number]))
+            rows.append(Row(one.number, own, {}, error=wrong[one.number]))
             continue
         assert isinstance(one, Asked)
-        folder = "" if out is None else one.folder
-        for item in found[one.number]:
+        keyed, times, folder = found[one.number]
+        shares = shares_of(keyed, kind_of(one.scenario).headline)[1]
+        for item, share in zip(keyed, shares, strict=True):
             all_keys = {**own, **{k: v for k, v in item.inner.items() if k not in own}}
             units |= {key: "" for key in item.inner if key not in units}
             known = kind_of(one.scenario).metrics(one.scenario)
             units |= {name: known[name] for name in item.results}
-            said = (item.bottleneck, item.note, folder)
-            rows.append(Row(one.number, all_keys, item.results, *said, ""))
+            known_to = share if times > 1 else math.nan
+            said = (times, known_to, item.bottleneck, item.note, "" if out is None else folder)
+            rows.append(Row(one.number, all_keys, item.results, *said))
     table, names = tabulate(rows, list(keys[0]))
     every = tuple(
         str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - len(LAST)]
@@ -286,19 +294,10 @@ def _manifest(
         sweep.name,
         version=sweep.how.version,
         seed=sweep.how.seed,
-        replications=sweep.how.replications,
+        replications=swept.replications[1] or sweep.how.replications,
         backend=KIND,
         command=command,
         started=started,
         wall_s=took_s,
         known=known,
     )
-
-
-def page(report: bool) -> Callable[[Swept, Path], object] | None:
-    """Return what writes the page of a sweep, None if there shall be none."""
-    if not report:
-        return None
-    from dvsim.report.swept import write_swept_report
-
-    return write_swept_report

@@ -31,7 +31,9 @@ sweep --workers "${{SLURM_CPUS_PER_TASK:-1}}" --shard "$SLURM_ARRAY_TASK_ID/{par
 """
 
 
-def script(sweep: Sweep, command: Sequence[str], parts: int, sweeps: Path) -> str:
+def script(
+    sweep: Sweep, command: Sequence[str], parts: int, sweeps: Path, page: Path | None = None
+) -> str:
     """Return a script for ``sbatch``.
 
     A task that is run again goes on from what is kept; so the whole job can be submitted again,
@@ -48,9 +50,11 @@ def script(sweep: Sweep, command: Sequence[str], parts: int, sweeps: Path) -> st
         Tasks of the array; not more than there are points.
     sweeps
         Where the table goes.
+    page
+        Where a page of the whole goes; none if None.
     """
     count = min(parts, len(sweep.points))
-    report = ["--report"] if "--report" in command else []  # of the whole, too
+    report = [] if page is None else ["--report", str(page)]  # of the whole
     merge = shlex.join(["dvsim", "merge", str(sweep.folder(sweeps)), *report])
     return _SCRIPT.format(
         points=len(sweep.points),
@@ -68,7 +72,7 @@ def _without(command: Sequence[str]) -> list[str]:
         name = word.partition("=")[0]
         if skip:
             skip = False
-        elif name in ("--slurm", "--workers"):
+        elif name in ("--slurm", "--workers", "--report"):
             skip = "=" not in word
         else:
             kept.append(word)

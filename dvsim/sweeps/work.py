@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from dvsim.backends.code import code_version
@@ -16,26 +17,55 @@ from dvsim.kinds.base import How, kind_of
 from dvsim.making import made
 from dvsim.results.folder import contents_of
 from dvsim.results.keyed import Keyed
-from dvsim.sweeps.asked import Asked, one_line
+from dvsim.scenario.render import to_toml
+from dvsim.sweeps.asked import Asked, Found, folder_at, one_line, precise
 
 
 class Chunk(NamedTuple):
-    """Points that are done in one go; `command` is for their manifests."""
+    """Points that are done in one go, each until it is precise; `command` is for manifests."""
 
     asked: Sequence[Asked]
     how: How
+    precision: float | None
     command: str | Sequence[str]
 
 
+class Kept(NamedTuple):
+    """A run that is to be kept: its folder below the root of runs, and what is in that."""
+
+    folder: str
+    replications: int
+    contents: Mapping[str, bytes]
+    manifest: Mapping[str, Any]
+
+
 class Done(NamedTuple):
-    """A point that is done: its numbers and files, or what went wrong; and the time it took."""
+    """A point that is done.
+
+    Attributes
+    ----------
+    number
+        Of the point.
+    keyed
+        Its numbers.
+    runs
+        Its run; where a precision was asked for one for each look, the last counts.
+    error
+        What went wrong; empty if nothing did.
+    took_s
+        How long it took.
+    """
 
     number: int
     keyed: Sequence[Keyed]
-    contents: Mapping[str, bytes]
-    manifest: Mapping[str, Any]
+    runs: Sequence[Kept]
     error: str
     took_s: float
+
+    @property
+    def found(self) -> Found:
+        """Its numbers, as they are found again when they are kept."""
+        return Found(self.keyed, self.runs[-1].replications, self.runs[-1].folder)
 
 
 def warm(_: None) -> None:
@@ -59,11 +89,20 @@ def work(chunk: Chunk) -> list[Done]:
 
 def _point(asked: Asked, chunk: Chunk) -> Done:
     started = time.perf_counter()
+    scenario, kind = asked.scenario, kind_of(asked.scenario)
+    runs: list[Kept] = []
+    found: Sequence[Keyed] = []
+    error, begun = "", dict[str, Any]()
     try:
-        (result,) = made([asked.scenario], chunk.how, 1, False, chunk.command, {})
-        kind = kind_of(asked.scenario)
-        contents, manifest, error = contents_of(result), result.manifest, ""
-        found = kind.keyed(asked.scenario, kind.brief(result))
+        for times in asked.steps:
+            how = replace(chunk.how, replications=times, begun=begun)
+            (result,) = made([scenario], how, 1, False, chunk.command, {})
+            found = kind.keyed(scenario, kind.brief(result))
+            folder = folder_at(scenario, how, times)
+            runs.append(Kept(folder, times, contents_of(result), result.manifest))
+            if precise(scenario, found, chunk.precision):
+                break
+            begun = {to_toml(result.scenario): result}
     except DvsimError as failed:
-        found, contents, manifest, error = [], {}, {}, one_line(failed)
-    return Done(asked.number, found, contents, manifest, error, time.perf_counter() - started)
+        found, error = [], one_line(failed)
+    return Done(asked.number, found, runs, error, time.perf_counter() - started)

@@ -62,7 +62,7 @@ def pages(tmp_path_factory):
     named = replace(system[0].scenario, title=EVIL, name=EVIL, question=EVIL, source=EVIL)
     write("evil", [replace(system[0], scenario=named)] * 2)
     made["topology"] = folder / "topology.html"
-    asked = f"--preset dv206 --format html -o {made['topology']}"
+    asked = f"--preset dv206 --report {made['topology']}"
     CliRunner().invoke(topology, shlex.split(asked), catch_exceptions=False)
     return made
 

@@ -1,12 +1,14 @@
 """Is a run that was changed named by it, set beside the unchanged one, and not judged?"""
 
 import json
+import math
 
 import pytest
 from harness.in_process import dvsim
 
 from dvsim.results.changed import changes_of
 from dvsim.results.folder import load_result
+from dvsim.results.statistics import STEPS
 
 SMALL = ["h3/fdr-8", "--scale", "0.002", "--replications", "2", "--workers", "1"]
 SET = ["--set", "system.publisher.processes=4"]
@@ -39,7 +41,7 @@ def test_it_is_not_held_against_what_was_published(alone):
 
 def test_the_report_of_kept_runs_does_not_judge_it_either(alone, tmp_path):
     (folder,) = [path.parent for path in alone[1].rglob("manifest.json")]
-    done = dvsim("report", folder, "-o", tmp_path / "page.md")
+    done = dvsim("report", folder, "--report", tmp_path / "page.md")
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "page.md").read_text()
     assert "Nothing was compared with published data" in text
@@ -64,7 +66,42 @@ def test_the_unchanged_run_is_made_if_that_is_asked_and_used_if_it_is_kept(tmp_p
 
 def test_json_says_what_was_changed_and_has_the_unchanged_run(tmp_path):
     done = dvsim("run", *SMALL, *SET, "--out", tmp_path, "--baseline", "--json")
-    assert [run["changed"] for run in json.loads(done.stdout)["runs"]] == [["4 processes"], []]
+    told = json.loads(done.stdout)
+    one, base = told["runs"]
+    assert [one["changed"], base["changed"]] == [["4 processes"], []]
+    (beside,) = told["baseline"]
+    assert (beside["scenario"], beside["changed"]) == ("h3/fdr-8", ["4 processes"])
+    assert (beside["folder"], beside["replications"]) == (base["folder"], 2)
+    times = beside["ratio"]
+    assert times["low"] < times["value"] < times["high"] and times["paired"]
+    assert times["value"] == pytest.approx(one["rate"]["value"] / base["rate"]["value"], rel=0.05)
+    said = dvsim("run", *SMALL, *SET, "--out", tmp_path).stdout.splitlines()[-1]
+    assert f": {times['value']:.2f}"[:5] in said  # the same ratio
+
+
+def test_json_has_each_metric_of_a_study_beside_the_unchanged_one(tmp_path):
+    asked = ["switch/zero-load", "--scale", "0.005", "--replications", "2", "--workers", "1"]
+    asked += ["--set", "traffic.load=0.2", "--out", tmp_path, "--baseline", "--json"]
+    (beside,) = json.loads(dvsim("run", *asked).stdout)["baseline"]
+    assert beside["changed"] == ["load 0.2"] and "ratio" not in beside
+    (row, *_) = [row for row in beside["rows"] if row["metric"] == "throughput"]
+    change = row["changes"][1]
+    assert change["low"] < change["ratio"] < change["high"] and change["paired"]
+
+
+def test_with_a_precision_the_ratio_is_as_precise(tmp_path):
+    asked = [word for word in SMALL if word not in ("--replications", "2")]
+    asked += [*SET, "--out", tmp_path, "--baseline", "--precision"]
+    done = dvsim("run", *asked, "10%", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    times, known = told["baseline"][0]["ratio"], told["precision"]
+    assert [one["what"] for one in known] == ["ratio", "ratio"]
+    assert len({run["replications"] for run in told["runs"]}) == 1
+    assert math.log(times["high"] / times["value"]) == pytest.approx(known[0]["share"])
+    assert known[0]["share"] <= 0.1 and told["runs"][0]["replications"] < STEPS[-1]
+    *_, last = dvsim("run", *asked, "0.1").stdout.splitlines()
+    assert last.startswith(f"{NAME}: ratio ± ") and last.endswith(" replications")
 
 
 def test_a_study_is_set_beside_the_unchanged_one(tmp_path):

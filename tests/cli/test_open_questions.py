@@ -190,7 +190,7 @@ def test_an_answer_can_be_told_from_the_folders_that_were_kept(tmp_path):
     scenarios = load_campaign("h3/whatif/broker-memory")[:2]
     runs = run_scenarios(scenarios, out=tmp_path, scale=0.005, replications=1)
     folders = sorted(tmp_path.rglob("manifest.json"))
-    again = call("report", *(file.parent for file in folders), "-o", tmp_path / "page.html")
+    again = call("report", *(file.parent for file in folders), "--report", tmp_path / "page.html")
     assert again.exit_code == 0, again.output
     page = (tmp_path / "page.html").read_text("utf-8").replace("\u00a0", " ")
     assert answers(runs)[0].sentence() in page

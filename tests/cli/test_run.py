@@ -96,7 +96,7 @@ def test_a_run_over_the_data_vortex_says_what_its_fabric_was(tmp_path, fidelity)
     assert line.startswith(f"  fabric: {fidelity} fidelity")
     page = tmp_path / "report.html"
     (folder,) = result_folders(tmp_path)
-    assert dvsim("report", str(folder), "--output", str(page)).returncode == 0
+    assert dvsim("report", str(folder), "--report", str(page)).returncode == 0
     assert f"{fidelity} fidelity" in page.read_text(encoding="utf-8")
 
 

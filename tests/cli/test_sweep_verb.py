@@ -55,7 +55,9 @@ def rows(where):
 
 
 def test_prints_the_points_and_keeps_a_table(sweep, desk):
-    done = sweep(*VARY, *HOW, "--report", "--where", "processes < 3 or message_bytes == 8")
+    done = sweep(
+        *VARY, *HOW, "--report", "page.html", "--where", "processes < 3 or message_bytes == 8"
+    )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("tcp: 7 points, seed 1, 2 replications; ± is half of the 95 %")
@@ -71,8 +73,8 @@ def test_prints_the_points_and_keeps_a_table(sweep, desk):
     assert table[0]["workload.message_bytes [B]"] == "8"
     assert float(table[0]["delivered_rate_low [1/s]"]) < float(table[0]["delivered_rate [1/s]"])
     assert (desk / "a/runs" / table[0]["run"] / "samples.parquet").is_file()
-    (page,) = (desk / "a").glob("sweeps/*/report.html")
-    assert "Largest delivered rate: " in page.read_text("utf-8")
+    assert lines[-1] == "report: page.html"
+    assert "Largest delivered rate: " in (desk / "a/page.html").read_text("utf-8")
 
 
 def test_some_failed_points_end_in_exit_code_4(sweep, desk):  # as docs/sweep.md says
@@ -171,11 +173,12 @@ def test_a_slurm_script_runs_all_parts_and_merges_them(sweep, desk):
 
 
 def test_a_page_that_is_asked_for_is_one_of_the_whole_sweep_too(sweep):
-    for asked in ([], ["--report"]):
+    for asked in ([], ["--report", "page.html"]):
         script = sweep.script(*VARY, *HOW, "--slurm", "3", *asked)
         (merge,) = [line.strip() for line in script.splitlines() if "--wrap=" in line]
         assert merge.startswith("--wrap='dvsim merge ")
-        assert merge.endswith(" --report'") == bool(asked)
+        assert merge.endswith(" --report page.html'") == bool(asked)
+        assert script.count("page.html") == bool(asked)  # no task writes it
 
 
 def test_a_sensitivity_ranks_the_keys_and_is_kept(sweep, desk):

@@ -171,7 +171,7 @@ def test_both_kinds_are_run_in_one_command(mine):
 def test_report_reads_the_folder_of_a_study(mine):
     good("run", mine, *FEW)
     (manifest,) = Path("runs").rglob("manifest.json")
-    assert good("report", str(manifest.parent), "-o", "page.html") == "page.html\n"
+    assert good("report", str(manifest.parent), "--report", "page.html") == "page.html\n"
     assert "mine" in Path("page.html").read_text()
 
 
@@ -235,6 +235,26 @@ def test_limit_prints_the_answer_its_probes_and_the_command(mine):
     assert lines[4].split()[:2] == ["0.05", "10"]
     assert lines[4].endswith("holds")
     assert "load 1: fails" in result.stderr
+
+
+def test_limit_with_a_precision_says_what_was_not_reached(mine):
+    arguments = ("--until", "acceptance > 0.8", "--between", "0.05", "1", "--tolerance", "0.2")
+    asked = ("limit", mine, *arguments, "--set", "switch.height=4", "--workers", "1")
+    lines = good(*asked, "--precision", "1%").splitlines()
+    assert lines[1].startswith("  ± is half of the 99.17 % interval")
+    assert {line.split()[1] for line in lines[4:-1] if " ± " not in line} <= {"3", "5", "8"} | {
+        "12", "18", "30",
+    }  # fmt: skip
+    said = good(*asked, "--precision", "0.1%").splitlines()[-2]
+    assert re.fullmatch(
+        r"    \d+ of \d+ probes are not within 0.1% with 30 replications; the widest is ± .*%, .*",
+        said,
+    )
+    content = json.loads(good(*asked, "--precision", "1%", "--json"))
+    assert content["precision"] == 0.01 and content["confidence"] == pytest.approx(1 - 0.05 / 6)
+    for more in ("--replications", "3"), ("--quick",):
+        result = call(*asked, "--precision", "1%", *more)
+        assert result.exit_code == 2 and "give it or --replications" in result.stderr
 
 
 def test_limit_as_json(mine):

@@ -115,7 +115,7 @@ def test_faults_and_quotes_survive_the_formats():
 
 def test_a_file_holds_what_stdout_would(tmp_path):
     path = tmp_path / "new" / "graph.dot"
-    done = ask(*SMALL, "--format", "dot", "-o", str(path))
+    done = ask(*SMALL, "--format", "dot", "--report", str(path))
     assert done.output.strip() == str(path)
     assert path.read_text("utf-8") == ask(*SMALL, "--format", "dot").output
 
@@ -123,7 +123,7 @@ def test_a_file_holds_what_stdout_would(tmp_path):
 @pytest.mark.parametrize("arguments", [SMALL, ["--preset", "dv206"], ["--preset", "dv207"]])
 def test_the_picture_needs_nothing_else_and_says_what_it_shows(tmp_path, arguments):
     path = tmp_path / "page.html"
-    done = ask(*arguments, "--format", "html", "-o", str(path))
+    done = ask(*arguments, "--format", "html", "--report", str(path))
     assert done.exit_code == 0
     page = path.read_text("utf-8")
     addresses = re.findall(r'<[^>]*\s(?:src|href)="([^"]*)"', page.split("<script>", 1)[0])
@@ -139,7 +139,7 @@ def test_the_picture_needs_nothing_else_and_says_what_it_shows(tmp_path, argumen
 def test_a_picture_is_the_same_each_time(tmp_path):
     pages = []
     for name in ("a", "b"):
-        ask(*SMALL, "--format", "html", "-o", str(tmp_path / name))
+        ask(*SMALL, "--format", "html", "--report", str(tmp_path / name))
         pages.append((tmp_path / name).read_bytes())
     assert pages[0] == pages[1]
 
@@ -180,7 +180,7 @@ def test_a_link_goes_round_the_axis_and_never_across():
         ([*SMALL, "--injecting", "3,"], "must be from 0 to 2, is 3"),
         ([*SMALL, "--crossing", "xr"], "did you mean 'xor'?"),
         ([*SMALL, "--exit", "angel"], "did you mean 'angle'?"),
-        ([*SMALL, "--format", "html"], "name its file with -o FILE"),
+        ([*SMALL, "--format", "html"], "name its file with --report FILE"),
         (["--height", "65536", "--angles", "16"], "nearest: 1024 heights and 16 angles"),
     ],
 )
@@ -190,7 +190,7 @@ def test_what_is_wrong_is_said_with_what_is_allowed(arguments, text):
 
 def test_a_switch_that_is_too_large_to_draw_is_refused_with_the_nearest(tmp_path):
     path = tmp_path / "page.html"
-    said = wrong("--height", "4096", "--angles", "3", "--format", "html", "-o", str(path))
+    said = wrong("--height", "4096", "--angles", "3", "--format", "html", "--report", str(path))
     assert "159,744 nodes is too large to draw: at most 20,000" in said
     assert "nearest: 512 heights and 3 angles, 15,360 nodes" in said
     assert not path.exists()

@@ -92,7 +92,7 @@ def smoke(programs: Path, distribution: Path, desk: Path) -> str:
     _must(told == f"dvsim, version {version}\n", f"dvsim --version says {told!r}")
     said(dvsim, *RUN)
     (samples,) = desk.glob("runs/h3/dv-8/*/samples.parquet")
-    said(dvsim, "report", samples.parent, "-o", "page.html")
+    said(dvsim, "report", samples.parent, "--report", "page.html")
     _must("<html" in (desk / "page.html").read_text("utf-8"), "dvsim report writes no page")
     shutil.copy(OUTSIDE, desk)
     flags = said(dvsim, "emulate", "--cflags", "--libs").split()

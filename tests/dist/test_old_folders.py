@@ -78,7 +78,7 @@ def said(*words):
 @pytest.mark.parametrize("verb", ["report", "compare"])
 def test_an_old_folder_is_refused_by_name_with_both_versions_and_what_to_do(name, verb, tmp_path):
     folder, page = HERE / "old" / name, tmp_path / "page.html"
-    names = {"report": [folder, "--output"], "compare": [folder, folder, "--report"]}[verb]
+    names = {"report": [folder, "--report"], "compare": [folder, folder, "--report"]}[verb]
     code, text = said(verb, *names, page)
     assert code == 1
     assert text.startswith(f"{folder} {REASONS[name]}")
@@ -99,7 +99,7 @@ def test_the_page_shows_what_is_said(tmp_path, monkeypatch):
 
 def test_the_first_fault_of_its_scenario_is_told_and_the_others_are_counted(tmp_path):
     folder = HERE / "old" / "before-scatter"
-    text = said("report", folder, "--output", tmp_path / "page.html")[1]
+    text = said("report", folder, "--report", tmp_path / "page.html")[1]
     assert f"{folder}/scenario.toml:17: system.card.vic_scatter: missing (and 3 more); run" in text
 
 

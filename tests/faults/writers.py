@@ -55,7 +55,7 @@ COMMANDS = {
     "dvsim merge": Command(
         ["merge", "{sweep}", "--json"], [[*SWEEP, "--shard", "1/2"], [*SWEEP, "--shard", "2/2"]]
     ),
-    "dvsim report": Command(["report", "{run}", "-o", "{out}/r.csv"], [RUN]),
+    "dvsim report": Command(["report", "{run}", "--report", "{out}/r.csv"], [RUN]),
     "dvsim emulate --trace": Command(
         ["emulate", "-n", "2", "--trace", "{out}/t.json", "--", "true"]
     ),
@@ -193,7 +193,7 @@ class Desk:
         for folder in {path.parent for path in self.out.rglob("*.toml") if not hidden(path)}:
             if wrong or all(kept.get(at) == data for at, data in self.files_of(folder).items()):
                 continue
-            shown = self.call(["report", str(folder), "-o", str(self.folder / "seen.csv")])
+            shown = self.call(["report", str(folder), "--report", str(self.folder / "seen.csv")])
             wrong = f"a half folder is reported: {folder}" if shown.code == 0 else ""
         return wrong
 

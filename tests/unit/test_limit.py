@@ -13,7 +13,7 @@ from dvsim.kinds.switch.model import measure
 from dvsim.limit import search
 from dvsim.limit.axis import Continuous, Whole, axis_of
 from dvsim.limit.criterion import Term, deciding, parse_criterion
-from dvsim.limit.search import MOST, confidence_of, find_limits
+from dvsim.limit.search import MOST, confidence_of, find_limits, steps_of
 from dvsim.results.statistics import Estimate
 
 SWITCH = kind_named("switch")
@@ -145,14 +145,33 @@ def test_bounds_are_checked_at_every_point_before_anything_is_run(measured, tmp_
 
 def test_a_verdict_is_certain_over_all_looks_at_it():
     for first, looks in ((10, 4), (20, 3), (80, 1), (79, 2)):
-        assert confidence_of(first) == pytest.approx(1 - 0.05 / looks)
+        assert confidence_of(steps_of(first)) == pytest.approx(1 - 0.05 / looks)
     random = np.random.default_rng(1)
     wrong = 0
     for _ in range(300):  # the mean is the number itself: every verdict is wrong
         runs = random.normal(size=MOST)
-        looks = (deciding(runs[:count], confidence_of(10)) for count in (10, 20, 40, 80))
+        looks = (deciding(runs[:count], confidence_of(steps_of(10))) for count in (10, 20, 40, 80))
         wrong += any(Term("throughput", ">", 0.0).verdict(look) != "undecided" for look in looks)
     assert 0 < wrong <= 300 * 0.05  # with 95 % at each look it is 11 %
+
+
+def test_with_a_precision_a_probe_ends_where_its_metric_is_known_so_well(measured):
+    scenario, noise = measured
+    noise(lambda replication: 0.02 * (-1) ** replication)
+    asked = ("load", Continuous(0.2, 0.8, 0.1), "throughput < 0.5")
+    (found,) = limits(scenario, *asked, precision=0.1)
+    share = confidence_of(steps_of(10, 0.1))
+    assert share == pytest.approx(1 - 0.05 / 6)
+    for probe in found.probes:
+        known = probe.estimates["throughput"]
+        assert known.half <= 0.1 * known.value
+        looks = [times for times in steps_of(10, 0.1) if times < probe.replications]
+        for times in looks:
+            values = [probe.value + 0.02 * (-1) ** number for number in range(1, times + 1)]
+            assert estimate(values, share).half > 0.1 * np.mean(values)
+    assert found.probes[0].replications > found.probes[-1].replications >= 3
+    (wide,) = limits(scenario, *asked, precision=0.001)
+    assert {probe.replications for probe in wide.probes} == {30}
 
 
 def test_the_error_of_the_flow_level_counts(measured, monkeypatch):

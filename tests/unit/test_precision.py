@@ -12,7 +12,8 @@ from dvsim import run as simulate
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import load, load_campaign
 from dvsim.results.folder import contents_of
-from dvsim.results.precision import STEPS, reached, wider
+from dvsim.results.precision import reached, wider
+from dvsim.results.statistics import STEPS
 from dvsim.session import run_precisely, run_scenarios
 
 FEW = ["workload.messages=40000"]

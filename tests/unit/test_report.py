@@ -322,7 +322,7 @@ def test_the_command_writes_the_page_of_its_folders(tmp_path, monkeypatch):
         folder, "load_result", lambda path: asked.append(path) or steady_run([5], name=path.name)
     )
     page = tmp_path / "page.html"
-    done = CliRunner().invoke(report, ["a", "b", "-o", str(page)], catch_exceptions=False)
+    done = CliRunner().invoke(report, ["a", "b", "--report", str(page)], catch_exceptions=False)
     assert done.output.strip() == str(page)
     assert [path.name for path in asked] == ["a", "b"]
     assert "dvsim report a b -o" in page.read_text(encoding="utf-8")

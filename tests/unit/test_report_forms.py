@@ -168,7 +168,7 @@ def test_the_verb_writes_what_it_was_asked_for(tmp_path, monkeypatch):
     done = CliRunner().invoke(report, ["a", "--format", "md"], catch_exceptions=False)
     assert done.output == "report.md\n"
     assert "dvsim report a --format md" in (tmp_path / "report.md").read_text("utf-8")
-    done = CliRunner().invoke(report, ["a", "-o", "x.svg"], catch_exceptions=False)
+    done = CliRunner().invoke(report, ["a", "--report", "x.svg"], catch_exceptions=False)
     assert [line.partition("-")[0] for line in done.output.split()] == ["x"] * 3
     done = CliRunner().invoke(report, ["a", "--format", "pdf"])
     assert done.exit_code == 2
@@ -183,7 +183,10 @@ def test_an_ending_that_is_no_form_is_refused_before_anything_runs(tmp_path, mon
 
     assert FORMS == FORMATS
     monkeypatch.chdir(tmp_path)
-    for verb, asked in ((report, ["a", "-o", "x.pdf"]), (run, ["h3/dv-8", "--report", "x.pdf"])):
+    for verb, asked in (
+        (report, ["a", "--report", "x.pdf"]),
+        (run, ["h3/dv-8", "--report", "x.pdf"]),
+    ):
         done = CliRunner().invoke(verb, asked)
         assert done.exit_code == 2
         assert "'.pdf' is no form of a report; there are .html, .md, .csv" in done.output

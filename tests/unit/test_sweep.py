@@ -278,15 +278,15 @@ def test_chunks_grow_to_what_takes_some_time_and_lose_no_point(sweep):
         def submit(self, chunk):
             self.sizes.append(len(chunk.asked))
             future = Future()
-            future.set_result(
-                [executors.Done(one.number, [], {}, {}, "", 0.01) for one in chunk.asked]
-            )
+            future.set_result([executors.Done(one.number, [], [], "", 0.01) for one in chunk.asked])
             return future
 
     asked = sweep(["workload.messages=100..400+1"])
     by = Fast()
     numbers = [
-        done.number for some in executors.done(asked.asked, asked.how, "", by) for done in some
+        done.number
+        for some in executors.done(asked.asked, asked.how, None, "", by)
+        for done in some
     ]
     assert sorted(numbers) == list(range(301))
     assert by.sizes[0] == 1 and max(by.sizes) == 50 and by.sizes[-1] == 1

@@ -18,6 +18,7 @@ from targets import Target
 
 from dvsim.cli.swept import chosen, swept_json, swept_lines
 from dvsim.errors import DvsimError
+from dvsim.report.swept import write_swept_report
 from dvsim.results.swept import Swept
 from dvsim.sweeps.merge import merge_folders
 from dvsim.sweeps.plan import plan
@@ -61,7 +62,9 @@ def read_shards(files: Files, folder: Path) -> str:
             apply(document if name == of else {}, path, folder / name)
     except (OSError, TypeError, ValueError, AttributeError, KeyError):
         return "no damage that can be done"
-    swept = merge_folders([folder / name for name in good()], report=bool(document.get("page")))
+    swept = merge_folders([folder / name for name in good()])
+    if document.get("page"):
+        write_swept_report(swept, folder / "page.html")
     if not document.get("sealed"):
         pd.testing.assert_frame_equal(swept.table, merged().table)
         assert swept.name == merged().name
