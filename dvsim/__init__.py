@@ -16,6 +16,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from dvsim._version import __version__
+from dvsim.arguments import by_argument
 from dvsim.errors import DvsimError, OutputError, PointsFailed, RunFailed, ScenarioError
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ __all__ = [
     "validate",
 ]
 
+ARGUMENTS = ("seed", "replications", "precision", "workers", "backend", "scale")
+"""Of a run, besides its scenario and the overrides."""
+
 _LAZY = {
     "Network": "dvsim.fabric.network",
     "Run": "dvsim.results.run",
@@ -72,7 +76,8 @@ def load(scenario: str | os.PathLike[str], **overrides: object) -> Spec:
     """
     from dvsim.kinds.load import load as load_scenario
 
-    return load_scenario(scenario, [f"{_key(key)}={value}" for key, value in overrides.items()])
+    with by_argument(["scenario"]):
+        return load_scenario(scenario, [f"{_key(key)}={value}" for key, value in overrides.items()])
 
 
 def run(
@@ -126,7 +131,8 @@ def run(
     from dvsim.session import run_precisely, run_scenarios
 
     if isinstance(scenario, str | os.PathLike):
-        loaded, shown = load(scenario, **overrides), repr(os.fspath(scenario))
+        with by_argument(ARGUMENTS):
+            loaded, shown = load(scenario, **overrides), repr(os.fspath(scenario))
     elif overrides:
         message = f"{', '.join(overrides)}: a loaded scenario takes no overrides; give them to load"
         raise TypeError(message)
@@ -145,12 +151,13 @@ def run(
         "scale": scale,
         "command": f"dvsim.run({shown}, {arguments})",
     }
-    if precision is None:
+    if precision is not None and (replications is not None or backend != "sim"):
+        raise TypeError("precision is of simulated runs, and says how many replications there are")
+    with by_argument(ARGUMENTS):
+        if precision is not None:
+            return run_precisely([loaded], precision, **how)[0]
         how |= {"replications": replications, "backend": backend}
         return run_scenarios([loaded], **how)[0]
-    if replications is not None or backend != "sim":
-        raise TypeError("precision is of simulated runs, and says how many replications there are")
-    return run_precisely([loaded], precision, **how)[0]
 
 
 def sweep(
@@ -216,16 +223,17 @@ def sweep(
         f"{_key(key)}={values if isinstance(values, str) else ','.join(map(str, values))}"
         for key, values in vary.items()
     ]
-    points = plan(texts, together=together, where=where, sample=sample, seed=seed)
-    fixed = [f"{_key(key)}={value}" for key, value in overrides.items()]
-    asked: dict[str, Any] = {"seed": seed, "replications": replications, "scale": scale}
-    if precision is not None and replications is not None:
-        raise TypeError("precision says how many replications there are")
-    ready = prepare(scenario, points, overrides=fixed, precision=precision, **asked)
-    kept = None if out is None else Path(out)
-    command = f"dvsim.sweep({os.fspath(scenario)!r}, {texts})"
-    how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "command": command}
-    return run_sweep(ready, out=kept, sweeps=None, **how)
+    with by_argument([*ARGUMENTS, "together", "where", "sample", "scheduler"]):
+        points = plan(texts, together=together, where=where, sample=sample, seed=seed)
+        fixed = [f"{_key(key)}={value}" for key, value in overrides.items()]
+        asked: dict[str, Any] = {"seed": seed, "replications": replications, "scale": scale}
+        if precision is not None and replications is not None:
+            raise TypeError("precision says how many replications there are")
+        ready = prepare(scenario, points, overrides=fixed, precision=precision, **asked)
+        kept = None if out is None else Path(out)
+        command = f"dvsim.sweep({os.fspath(scenario)!r}, {texts})"
+        how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "command": command}
+        return run_sweep(ready, out=kept, sweeps=None, **how)
 
 
 def _key(short: str) -> str:

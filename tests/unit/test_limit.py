@@ -168,7 +168,7 @@ def test_with_a_precision_a_probe_ends_where_its_metric_is_known_so_well(measure
         looks = [times for times in steps_of(10, 0.1) if times < probe.replications]
         for times in looks:
             values = [probe.value + 0.02 * (-1) ** number for number in range(1, times + 1)]
-            assert estimate(values, share).half > 0.1 * np.mean(values)
+            assert deciding(values, share).half > 0.1 * np.mean(values)
     assert found.probes[0].replications > found.probes[-1].replications >= 3
     (wide,) = limits(scenario, *asked, precision=0.001)
     assert {probe.replications for probe in wide.probes} == {30}

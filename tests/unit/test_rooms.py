@@ -32,6 +32,7 @@ BELOW = {  # what each room may know
     "progress": "",
     "evidence": "broker emu kinds kinds.base kinds.load kinds.spec results scenario",
     "report": "evidence kinds kinds.base kinds.spec results scenario",
+    "arguments": "",
     "asked": "emu kinds.base kinds.spec scenario",
     "making": "backends kinds.base results scenario",
     "session": "report evidence asked backends emu kinds.base making results scenario",

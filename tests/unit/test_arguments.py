@@ -1,0 +1,49 @@
+"""Does a wrong call in Python say which argument is wrong, in the words of Python?"""
+
+import pytest
+
+import dvsim
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"seed": -1}, "seed: -1 is negative"),
+        ({"replications": 0}, "replications: 0 is less than 1"),
+        ({"workers": 0}, "workers: 0 is less than 1"),
+        ({"scale": 0}, "scale: 0 is not above 0 and at most 1000"),
+        ({"precision": 5}, "precision: 5 is not a share from 0.001 to 0.5"),
+        ({"backend": "simm"}, "backend: no such backend 'simm'"),
+        ({"replication": 3}, "overrides: replication: unknown key; did you mean 'replications'?"),
+        ({"sokets": 3}, "overrides: sokets: unknown key; did you mean 'system.bridge.sockets'?"),
+        ({"sram": "x"}, "overrides: system.card.sram: 'x' is not a size"),
+    ],
+)
+def test_of_a_run(asked, said):
+    with pytest.raises(dvsim.ScenarioError) as caught:
+        dvsim.run("h3/dv-8", **asked)
+    assert str(caught.value).startswith(said)
+    assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("vary", "asked", "said"),
+    [
+        ({"sokets": [1, 2]}, {}, "vary: sokets: unknown key"),
+        ({"sockets": [1, 2]}, {"sockets": 3}, "overrides: sockets: is varied, too"),
+        ({"sockets": [1, 2]}, {"together": ["sockets,foo"]}, "together: sockets,foo: 'foo' is not"),
+        ({"sockets": [1, 2]}, {"where": "socket < 2"}, "where: socket < 2: 'socket' is not varied"),
+        ({"sockets": [1, 2]}, {"sample": "sobol:3"}, "sample: sobol:3: 3 is no power of two"),
+        ({"sockets": [1, 2]}, {"scale": -1}, "scale: -1 is not above 0"),
+    ],
+)
+def test_of_a_sweep(vary, asked, said):
+    with pytest.raises(dvsim.ScenarioError) as caught:
+        dvsim.sweep("h3/dv-8", vary, **asked)
+    assert str(caught.value).startswith(said)
+
+
+def test_a_file_is_named_by_its_line_as_ever(desk):
+    path = desk.edit("mine.toml", "messages = 500", "mesages = 500")
+    with pytest.raises(dvsim.ScenarioError, match=r"mine.toml:6: workload.mesages: unknown key"):
+        dvsim.load(path)
