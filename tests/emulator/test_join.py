@@ -339,7 +339,7 @@ def test_who_says_nothing_stops_nobody(serve, place):
         (["-n", "1", "--serve", "x" * 200, "-"], "too long"),
         (["-n", "1", "--mode", "timed", "--serve", "s", "-"], "functional mode"),
         (["-n", "1", "--card", "1", "true"], "--card: goes with --join"),
-        (["--join", "s", "--card", "x", "true"], "--card: 'x' is not the number of a card"),
+        (["--join", "s", "--card", "x", "true"], "--card: 'x' is not a whole number, 0 .. 65535"),
         (["--join", "s", "-n", "1", "true"], "--join: goes with --card, --prefix and a program"),
         (["--join", "s", "--stats", "true"], "--join: goes with --card, --prefix and a program"),
         (["--join", "s", "true", ":", "true"], "brings one program"),

@@ -69,7 +69,7 @@ void cards_settle(vic_t **card)
             while (n > 0) {
                 CHECK(vic_fifo_poll(card[i], &word, 1, &n) == VIC_OK);
             }
-            quiet = quiet && atomic_load(&functional_of(card[i])->held_count) == 0;
+            quiet = quiet && atomic_load(&functional_of(card[i])->pending_count) == 0;
         }
         sched_yield(); /* a thread of the card may be at it */
     }

@@ -95,7 +95,7 @@ def test_one_level_and_one_plane_is_the_switch(crossing, injection):
     random = np.random.default_rng(3)
     slot, source = np.nonzero(random.random((300, 24)) < 0.25)
     trace = (slot, source, random.integers(0, 24, slot.size))
-    arguments = {"slots": 300, "warmup": 40, "traffic": "trace", "trace": trace}
+    arguments = {"slots": 300, "warmup": 40, "pattern": "trace", "trace": trace}
     one = switch.run(None, injection=injection, **arguments)
     network = Network(switch=switch, levels=1, planes=1, link=0)
     run = network.run(None, injection=injection, **arguments)
@@ -270,7 +270,7 @@ def test_words_are_spread_over_the_planes_by_the_rule():
     assert run.delivered_at[:, 6].tolist() == [1, 1, 1, 2, 2]
     assert run.delivered_at[:, 1].tolist() == [1, 1, 0, 0, 0]
     trace = ([0, 0, 0, 9], [3, 3, 2, 3], [1, 1, 1, 1])
-    run = network.run(None, 50, traffic="trace", trace=trace)
+    run = network.run(None, 50, pattern="trace", trace=trace)
     assert run.offered_at[:, 3].tolist() == [1, 0, 0, 1, 1]
     assert run.offered_at[:, 2].tolist() == [0, 0, 1, 0, 0]
 

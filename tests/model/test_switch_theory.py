@@ -90,7 +90,7 @@ def test_lone_packets_follow_the_zero_load_law_exactly(height, angles, crossing,
     inputs, outputs = np.divmod(np.arange(switch.inputs * switch.outputs), switch.outputs)
     alone = 2 * switch.cylinders + angles  # slots after which any packet has left
     slots = np.arange(inputs.size) * alone
-    run = switch.run(None, inputs.size * alone, traffic="trace", trace=(slots, inputs, outputs))
+    run = switch.run(None, inputs.size * alone, pattern="trace", trace=(slots, inputs, outputs))
     expected = zero_load_hops(height, angles, exit) * inputs.size
     assert np.array_equal(run.hops[: expected.size], expected)
     assert run.hops.sum() == run.delivered == inputs.size
@@ -282,7 +282,7 @@ def test_so_it_does_when_packets_must_leave_at_the_angle_that_injects(ports):
     outputs = (1.0, range(ports))  # every packet is for angle 0
 
     def share(load):
-        return switch.run(load, 2000, 300, traffic="hot-spot", hot=outputs).acceptance
+        return switch.run(load, 2000, 300, pattern="hot-spot", hot=outputs).acceptance
 
     assert share(0.5) > 0.99
     assert share(0.5) / analytic_acceptance(ports, 0.5) == pytest.approx(2, abs=0.2)

@@ -9,8 +9,8 @@ KINDS = [
     {"load": 0.6},
     {"load": 0.6, "injection": "queue"},
     {"load": None, "injection": "saturate"},
-    {"load": 0.2, "traffic": "bursty", "burst": 5, "duty": 0.5, "injection": "queue"},
-    {"load": 0.4, "traffic": "hot-spot", "hot": (0.2, [1, 2]), "replications": 3},
+    {"load": 0.2, "pattern": "bursty", "burst": 5, "duty": 0.5, "injection": "queue"},
+    {"load": 0.4, "pattern": "hot-spot", "hot": (0.2, [1, 2]), "replications": 3},
 ]
 
 

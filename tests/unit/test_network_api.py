@@ -21,10 +21,10 @@ KINDS = [
     {"load": 0.6},
     {"load": 0.6, "injection": "queue"},
     {"load": None, "injection": "saturate"},
-    {"load": 0.2, "traffic": "bursty", "burst": 5, "duty": 0.5, "injection": "queue"},
-    {"load": 0.4, "traffic": "hot-spot", "hot": (0.2, [1, 2])},
-    {"load": 0.4, "traffic": "shuffle"},
-    {"load": 0.4, "traffic": "permutation", "permutation": [3, 2, 1, 0, 7, 6, 5, 4]},
+    {"load": 0.2, "pattern": "bursty", "burst": 5, "duty": 0.5, "injection": "queue"},
+    {"load": 0.4, "pattern": "hot-spot", "hot": (0.2, [1, 2])},
+    {"load": 0.4, "pattern": "shuffle"},
+    {"load": 0.4, "pattern": "permutation", "permutation": [3, 2, 1, 0, 7, 6, 5, 4]},
 ]
 
 
@@ -130,7 +130,7 @@ def test_a_run_that_has_not_settled_says_so():
 
 def test_permutation_goes_where_it_says():
     order = [3, 2, 1, 0, 7, 6, 5, 4]
-    run = SMALL.run(0.3, 500, traffic="permutation", permutation=order)
+    run = SMALL.run(0.3, 500, pattern="permutation", permutation=order)
     assert run.delivered_at[:, order] == pytest.approx(run.accepted_at, abs=8)
 
 
@@ -184,7 +184,7 @@ def test_auto_takes_the_cycle_level_where_it_can(cache, monkeypatch):
     assert SMALL.run(0.3, 100, fidelity="auto").fidelity == "cycle"
     monkeypatch.setattr(network, "MOST_UPDATES", 1000)
     assert SMALL.run(0.3, 100, fidelity="auto").fidelity == "flow"
-    assert SMALL.run(0.3, 100, traffic="shuffle", fidelity="auto").fidelity == "cycle"
+    assert SMALL.run(0.3, 100, pattern="shuffle", fidelity="auto").fidelity == "cycle"
     assert SMALL.run(None, 100, injection="saturate", fidelity="auto").fidelity == "cycle"
 
 

@@ -83,17 +83,17 @@ def test_an_unknown_card_is_named():
             {"injection": "given", "load": None},
             "injection 'given' needs Network.start: the bursts are yours to send",
         ),
-        ({"traffic": "transpose"}, "traffic 'transpose' needs ports 4, 16, 64, …, is 8"),
+        ({"pattern": "transpose"}, "traffic 'transpose' needs ports 4, 16, 64, …, is 8"),
         (
-            {"traffic": "hot-spot", "hot": (0.5, [8])},
+            {"pattern": "hot-spot", "hot": (0.5, [8])},
             "an output in hot must be from 0 to 7, is 8",
         ),
         (
-            {"traffic": "permutation", "permutation": [0, 1]},
+            {"pattern": "permutation", "permutation": [0, 1]},
             "permutation must name each of the 8 ports once, has 2 entries, 2 different",
         ),
         (
-            {"traffic": "shuffle", "fidelity": "flow"},
+            {"pattern": "shuffle", "fidelity": "flow"},
             "fidelity 'flow' knows traffic 'uniform' with injection 'drop' or 'queue', "
             "not traffic 'shuffle' with injection 'drop'; use fidelity='cycle'",
         ),
@@ -102,11 +102,11 @@ def test_an_unknown_card_is_named():
             "not traffic 'uniform' with injection 'saturate'; use fidelity='cycle'",
         ),
         (
-            {"load": None, "traffic": "trace", "trace": ([3] * 4, [1] * 4, [0] * 4)},
+            {"load": None, "pattern": "trace", "trace": ([3] * 4, [1] * 4, [0] * 4)},
             "trace[3]: input 1 has more than 3 packets in slot 3",
         ),
         (
-            {"load": None, "traffic": "trace", "trace": ([3], [8], [0])},
+            {"load": None, "pattern": "trace", "trace": ([3], [8], [0])},
             "trace[0]: input 8 is not a port (0..7)",
         ),
     ],
@@ -120,7 +120,7 @@ def test_bad_runs(arguments, said):
 def test_bit_complement_needs_a_power_of_two_of_ports():
     network = Network(switch=Switch(4, 3), planes=1)
     with pytest.raises(ValueError, match=r"'bit-complement' needs a power of two of ports, is 12"):
-        network.run(0.5, 10, traffic="bit-complement")
+        network.run(0.5, 10, pattern="bit-complement")
 
 
 @pytest.mark.parametrize(

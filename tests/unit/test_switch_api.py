@@ -100,7 +100,7 @@ def test_nothing_offered_is_no_number():
     ],
 )
 def test_permutations_go_where_they_say(traffic, to):
-    run = Switch(16, 2, injecting=1).run(0.1, 400, traffic=traffic, watch=50)
+    run = Switch(16, 2, injecting=1).run(0.1, 400, pattern=traffic, watch=50)
     assert {(path.source, path.destination) for path in run.paths} == {
         (h, to(h)) for h in range(16)
     }
@@ -108,19 +108,19 @@ def test_permutations_go_where_they_say(traffic, to):
 
 def test_permutation_of_the_caller():
     heights = [3, 0, 2, 1]
-    run = Switch(4, 2).run(0.1, 400, traffic="permutation", permutation=heights, watch=80)
+    run = Switch(4, 2).run(0.1, 400, pattern="permutation", permutation=heights, watch=80)
     ways = {(path.source, path.destination) for path in run.paths}
     assert ways == {(4 * a + h, 4 * a + heights[h]) for a in range(2) for h in range(4)}
 
 
 def test_hot_spot_takes_its_share():
-    run = SMALL.run(0.1, 20_000, traffic="hot-spot", hot=(0.25, [13]))
+    run = SMALL.run(0.1, 20_000, pattern="hot-spot", hot=(0.25, [13]))
     share = run.delivered_at[1, 5] / run.delivered
     assert share == pytest.approx(0.25 + 0.75 / 24, abs=0.01)
 
 
 def test_bursts_keep_the_load_and_the_output():
-    run = SMALL.run(0.1, 20_000, traffic="bursty", burst=8, duty=0.4, watch=500)
+    run = SMALL.run(0.1, 20_000, pattern="bursty", burst=8, duty=0.4, watch=500)
     assert run.offered / (20_000 * 24) == pytest.approx(0.1, rel=0.1)
     targets = {}
     for path in run.paths:
@@ -132,9 +132,9 @@ def test_bursts_keep_the_load_and_the_output():
 def test_trace_from_a_file_and_from_arrays_is_the_same(tmp_path):
     path = tmp_path / "trace.csv"
     path.write_text("slot,input,output\n0,3,9\n0,4,23\n7,3,0\n")
-    read = SMALL.run(None, 50, traffic="trace", trace=path, watch=9)
+    read = SMALL.run(None, 50, pattern="trace", trace=path, watch=9)
     arrays = ([0, 0, 7], [3, 4, 3], [9, 23, 0])
-    given = SMALL.run(None, 50, traffic="trace", trace=arrays, watch=9)
+    given = SMALL.run(None, 50, pattern="trace", trace=arrays, watch=9)
     assert read.paths == given.paths
     found = [(way.steps[0].slot, way.source, way.destination) for way in read.paths]
     assert sorted(found) == [(0, 3, 9), (0, 4, 23), (7, 3, 0)]

@@ -37,7 +37,7 @@ def test_resumed_run_with_faults_ends_with_the_same_bytes(tmp_path):
 def test_checkpoint_carries_the_trace_along(tmp_path):
     path = tmp_path / "trace.csv"
     path.write_text("slot,input,output\n0,3,9\n70,4,23\n")
-    simulation = SMALL.start(traffic="trace", trace=path)
+    simulation = SMALL.start(pattern="trace", trace=path)
     simulation.run(10)
     simulation.save(tmp_path / "checkpoint")
     path.unlink()

@@ -72,33 +72,33 @@ def test_bad_switches(arguments, said):
         ),
         ({"injection": "wait"}, "injection must be one of drop, queue, saturate, given, is 'wait'"),
         ({"hot": (0.5, [1])}, "hot is only for traffic 'hot-spot', traffic is 'uniform'"),
-        ({"traffic": "hot-spot"}, "traffic 'hot-spot' needs hot"),
-        ({"traffic": "hot-spot", "hot": (0.5, [])}, "hot names no output"),
-        ({"traffic": "hot-spot", "hot": 0.5}, "hot must be (fraction, outputs), is 0.5"),
+        ({"pattern": "hot-spot"}, "traffic 'hot-spot' needs hot"),
+        ({"pattern": "hot-spot", "hot": (0.5, [])}, "hot names no output"),
+        ({"pattern": "hot-spot", "hot": 0.5}, "hot must be (fraction, outputs), is 0.5"),
         (
-            {"traffic": "hot-spot", "hot": (0.5, [24])},
+            {"pattern": "hot-spot", "hot": (0.5, [24])},
             "an output in hot must be from 0 to 23, is 24",
         ),
         (
-            {"traffic": "hot-spot", "hot": (2, [0])},
+            {"pattern": "hot-spot", "hot": (2, [0])},
             "the fraction in hot must be from 0 to 1, is 2",
         ),
         (
-            {"traffic": "bursty", "burst": 5, "duty": 0.3},
+            {"pattern": "bursty", "burst": 5, "duty": 0.3},
             "duty must be above 0 and at least the load of 0.5, is 0.3",
         ),
         (
-            {"traffic": "bursty", "burst": 0, "duty": 0.5},
+            {"pattern": "bursty", "burst": 0, "duty": 0.5},
             "burst must be from 1 to 1099511627776, is 0",
         ),
-        ({"traffic": "bursty", "duty": 0.5}, "traffic 'bursty' needs burst"),
-        ({"traffic": "transpose"}, "traffic 'transpose' needs height 4, 16, 64, …, is 8"),
+        ({"pattern": "bursty", "duty": 0.5}, "traffic 'bursty' needs burst"),
+        ({"pattern": "transpose"}, "traffic 'transpose' needs height 4, 16, 64, …, is 8"),
         (
-            {"traffic": "permutation", "permutation": [0, 1, 2, 3, 4, 5, 6, 6]},
+            {"pattern": "permutation", "permutation": [0, 1, 2, 3, 4, 5, 6, 6]},
             "permutation must name each of the 8 heights once, has 8 entries, 7 different",
         ),
         (
-            {"traffic": "trace", "trace": "trace.csv"},
+            {"pattern": "trace", "trace": "trace.csv"},
             "load must be None with traffic 'trace', which says what arrives; is 0.5",
         ),
     ],
@@ -130,7 +130,7 @@ def test_bad_traces(tmp_path, monkeypatch, lines, said):
     (tmp_path / "trace.csv").write_text("\n".join(["slot,input,output", *lines, ""]))
     switch = Switch(8, 3, injecting=2)
     with pytest.raises(ValueError) as caught:
-        switch.run(None, 10, traffic="trace", trace="trace.csv")
+        switch.run(None, 10, pattern="trace", trace="trace.csv")
     assert str(caught.value) == said
 
 
@@ -148,7 +148,7 @@ def test_bad_trace_files(tmp_path, monkeypatch, data, said):
     if data is not None:
         (tmp_path / "trace.csv").write_bytes(data)
     with pytest.raises(ValueError) as caught:
-        SMALL.run(None, 10, traffic="trace", trace="trace.csv")
+        SMALL.run(None, 10, pattern="trace", trace="trace.csv")
     assert str(caught.value) == said
 
 
@@ -164,10 +164,10 @@ def test_bad_trace_files(tmp_path, monkeypatch, data, said):
 )
 def test_bad_trace_arrays(trace, said):
     with pytest.raises(ValueError) as caught:
-        SMALL.run(None, 10, traffic="trace", trace=trace)
+        SMALL.run(None, 10, pattern="trace", trace=trace)
     assert str(caught.value) == said
 
 
 def test_an_empty_trace_offers_nothing(tmp_path):
     (tmp_path / "trace.csv").write_text("slot,input,output\n")
-    assert SMALL.run(None, 10, traffic="trace", trace=tmp_path / "trace.csv").offered == 0
+    assert SMALL.run(None, 10, pattern="trace", trace=tmp_path / "trace.csv").offered == 0

@@ -28,7 +28,7 @@ def test_a_start_without_warm_up_is_marked():
 def test_traffic_that_changes_is_marked():
     slots = np.arange(1500)
     trace = (slots, slots % 24, (slots * 7) % 24)
-    run = SMALL.run(None, 2_000, traffic="trace", trace=trace)
+    run = SMALL.run(None, 2_000, pattern="trace", trace=trace)
     assert [note for note in run.notes if "between the halves" in note]
 
 

@@ -65,7 +65,7 @@ class Estimate(NamedTuple):
 
 def flow_knows(offer: Offer) -> bool:
     """Return whether there are tables for what is offered."""
-    return offer.traffic == "uniform" and offer.injection in ("drop", "queue")
+    return offer.pattern == "uniform" and offer.injection in ("drop", "queue")
 
 
 def run_flow(network: Network, offer: Offer, slots: int, warmup: int) -> NetworkRun:
@@ -77,7 +77,7 @@ def run_flow(network: Network, offer: Offer, slots: int, warmup: int) -> Network
         For other traffic than uniform, dropped or queued.
     """
     if not flow_knows(offer):
-        what = f"traffic {offer.traffic!r} with injection {offer.injection!r}"
+        what = f"traffic {offer.pattern!r} with injection {offer.injection!r}"
         raise ValueError(
             "fidelity 'flow' knows traffic 'uniform' with injection 'drop' or 'queue', "
             f"not {what}; use fidelity='cycle'"
@@ -146,7 +146,7 @@ def error_of(network: Network, load: float, injection: str) -> Error:
 
     def measure() -> dict[str, float]:
         found = estimate(sample, load, injection)
-        offer = check_offer(sample, load=load, traffic="uniform", injection=injection)
+        offer = check_offer(sample, load=load, pattern="uniform", injection=injection)
         core = NetworkCore(params_of(sample, offer))
         core.run(_settling(sample))
         core.reset()

@@ -186,7 +186,7 @@ class Network:
     @property
     def memory(self) -> int:
         """Bytes that a run takes, before queues grow."""
-        offer = check_offer(self, load=1.0, traffic="uniform", injection="queue")
+        offer = check_offer(self, load=1.0, pattern="uniform", injection="queue")
         return network_bytes(params_of(self, offer))
 
     def run(
@@ -195,7 +195,7 @@ class Network:
         slots: int,
         warmup: int = 0,
         seed: int = 1,
-        traffic: str = "uniform",
+        pattern: str = "uniform",
         injection: str = "drop",
         threads: int = 1,
         *,
@@ -212,10 +212,10 @@ class Network:
         ----------
         load
             Probability of an arrival per slot and input of each plane, in [0, 1]; None where
-            something else says what arrives (traffic ``trace``) or a packet always waits.
+            something else says what arrives (pattern ``trace``) or a packet always waits.
         slots, warmup
             Slots that count, and slots before them that do not.
-        seed, traffic, injection, threads
+        seed, pattern, injection, threads
             As in `start`; injection ``given`` needs `start` itself.
         fidelity
             ``cycle``: every packet. ``flow``: what is expected, from tables of the switch, for
@@ -240,7 +240,7 @@ class Network:
         offer = check_offer(
             self,
             load=load,
-            traffic=traffic,
+            pattern=pattern,
             injection=injection,
             seed=seed,
             hot=hot,
@@ -264,7 +264,7 @@ class Network:
         self,
         load: float | None = None,
         seed: int = 1,
-        traffic: str = "uniform",
+        pattern: str = "uniform",
         injection: str = "drop",
         threads: int = 1,
         *,
@@ -282,7 +282,7 @@ class Network:
             As in `run`.
         seed
             From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
-        traffic
+        pattern
             ``uniform`` (all ports alike), ``bit-complement``, ``transpose``, ``shuffle``,
             ``permutation`` (of ports), ``hot-spot``, ``bursty``, ``trace``.
         injection
@@ -306,7 +306,7 @@ class Network:
         offer = check_offer(
             self,
             load=load,
-            traffic=traffic,
+            pattern=pattern,
             injection=injection,
             seed=seed,
             hot=hot,

@@ -21,7 +21,7 @@ def check_offer(
     network: Network,
     *,
     load: float | None,
-    traffic: str,
+    pattern: str,
     injection: str,
     seed: int = 1,
     hot: tuple[float, Iterable[int]] | None = None,
@@ -36,7 +36,7 @@ def check_offer(
     return check_traffic(
         ends,
         load=load,
-        traffic=traffic,
+        pattern=pattern,
         injection=injection,
         seed=seed,
         hot=hot,

@@ -141,7 +141,7 @@ class NetworkRun(Figures):
     def __repr__(self) -> str:
         load = "" if self.offer.load is None else f" at load {self.offer.load:g}"
         parts = [
-            f"{self.network.ports} ports x {self.network.planes}, {self.offer.traffic}{load}",
+            f"{self.network.ports} ports x {self.network.planes}, {self.offer.pattern}{load}",
             self.offer.injection,
             f"{self.slots} slots",
             f"throughput {self.throughput:.4f}",

@@ -113,7 +113,7 @@ class SwitchRun(Figures):
     def __repr__(self) -> str:
         load = "" if self.offer.load is None else f" at load {self.offer.load:g}"
         parts = [
-            f"{self.switch.height} x {self.switch.angles}, {self.offer.traffic}{load}",
+            f"{self.switch.height} x {self.switch.angles}, {self.offer.pattern}{load}",
             self.offer.injection,
             f"{self.slots} slots",
             f"throughput {self.throughput:.4f}",

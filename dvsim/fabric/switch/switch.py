@@ -139,7 +139,7 @@ class Switch:
         slots: int,
         warmup: int = 0,
         seed: int = 1,
-        traffic: str = "uniform",
+        pattern: str = "uniform",
         injection: str = "drop",
         threads: int = 1,
         *,
@@ -157,10 +157,10 @@ class Switch:
         ----------
         load
             Probability of an arrival per slot and input, in [0, 1]; None where something else
-            says what arrives (traffic ``trace``) or a packet always waits (``saturate``).
+            says what arrives (pattern ``trace``) or a packet always waits (``saturate``).
         slots, warmup
             Slots that count, and slots before them that do not.
-        seed, traffic, injection, threads, replications, watch
+        seed, pattern, injection, threads, replications, watch
             As in `start`; injection ``given`` needs `start` itself.
         hot, burst, duty, trace, permutation
             As in `start`.
@@ -178,7 +178,7 @@ class Switch:
         simulation = self.start(
             load,
             seed,
-            traffic,
+            pattern,
             injection,
             threads,
             replications=replications,
@@ -198,7 +198,7 @@ class Switch:
         self,
         load: float | None = None,
         seed: int = 1,
-        traffic: str = "uniform",
+        pattern: str = "uniform",
         injection: str = "drop",
         threads: int = 1,
         *,
@@ -218,7 +218,7 @@ class Switch:
             As in `run`.
         seed
             From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
-        traffic
+        pattern
             ``uniform`` (all outputs alike), ``bit-complement``, ``transpose``, ``shuffle``,
             ``permutation`` (heights are permuted, the angle stays), ``hot-spot``, ``bursty``,
             ``trace``.
@@ -247,7 +247,7 @@ class Switch:
         offer = check_offer(
             self,
             load=load,
-            traffic=traffic,
+            pattern=pattern,
             injection=injection,
             seed=seed,
             replications=replications,

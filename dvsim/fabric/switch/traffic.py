@@ -42,7 +42,7 @@ class Offer:
     """The checked arguments of one run that say what is offered and how it enters."""
 
     load: float | None
-    traffic: str
+    pattern: str
     injection: str
     seed: int
     replications: int
@@ -109,7 +109,7 @@ def check_traffic(
     ends: Ends,
     *,
     load: float | None,
-    traffic: str,
+    pattern: str,
     injection: str,
     seed: int,
     replications: int = 1,
@@ -122,31 +122,31 @@ def check_traffic(
     permutation: Sequence[int] | None,
 ) -> Offer:
     """Check what is offered to ports; `most` replications. ValueError as for `check_offer`."""
-    choice("traffic", traffic, PATTERNS)
+    choice("pattern", pattern, PATTERNS)
     choice("injection", injection, INJECTIONS)
     given = {"hot": hot, "burst": burst, "duty": duty, "trace": trace, "permutation": permutation}
     for name, value in given.items():
-        if value is not None and traffic != _OWN[name]:
-            raise ValueError(f"{name} is only for traffic {_OWN[name]!r}, traffic is {traffic!r}")
-        if value is None and traffic == _OWN[name]:
-            raise ValueError(f"traffic {traffic!r} needs {name}")
+        if value is not None and pattern != _OWN[name]:
+            raise ValueError(f"{name} is only for traffic {_OWN[name]!r}, traffic is {pattern!r}")
+        if value is None and pattern == _OWN[name]:
+            raise ValueError(f"traffic {pattern!r} needs {name}")
     replications = whole("replications", replications, 1, most)
     watch = whole("watch", watch, 0, (1 << 63) - 1)
     bits = ends.permuted.bit_length() - 1
-    if traffic == "transpose" and (ends.permuted != 1 << bits or bits % 2):
+    if pattern == "transpose" and (ends.permuted != 1 << bits or bits % 2):
         raise ValueError(f"traffic 'transpose' needs {ends.size} 4, 16, 64, …, is {ends.permuted}")
-    if traffic in ("bit-complement", "shuffle") and ends.permuted != 1 << bits:
+    if pattern in ("bit-complement", "shuffle") and ends.permuted != 1 << bits:
         raise ValueError(
-            f"traffic {traffic!r} needs a power of two of {ends.size}, is {ends.permuted}"
+            f"traffic {pattern!r} needs a power of two of {ends.size}, is {ends.permuted}"
         )
-    load = _checked_load(load, traffic, injection)
+    load = _checked_load(load, pattern, injection)
     if duty is not None:
         duty = share("duty", duty)
         if load is None or duty == 0 or load > duty:
             raise ValueError(f"duty must be above 0 and at least the load of {load}, is {duty:g}")
     return Offer(
         load=load,
-        traffic=traffic,
+        pattern=pattern,
         injection=injection,
         seed=whole("seed", seed, 0, (1 << 64) - 1),
         replications=replications,
@@ -253,11 +253,11 @@ def destinations_of(offer: Offer, count: int) -> Ints | None:
     bits = count.bit_length() - 1
     if offer.permutation is not None:
         return np.array(offer.permutation, dtype=np.int64)
-    if offer.traffic == "bit-complement":
+    if offer.pattern == "bit-complement":
         return numbers ^ (count - 1)
-    if offer.traffic == "shuffle":
+    if offer.pattern == "shuffle":
         return (numbers << 1 | numbers >> (bits - 1)) & (count - 1)
-    if offer.traffic == "transpose":
+    if offer.pattern == "transpose":
         half = bits // 2
         return (numbers << half | numbers >> half) & (count - 1)
     return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SPELLED = {"fault": "faults", "traffic": "pattern"}
 """Words of the messages that are spelled otherwise in a file."""
 _KEYS = {
-    *("height", "angles", "injecting", "crossing", "exit", "fault", "load", "traffic"),
+    *("height", "angles", "injecting", "crossing", "exit", "fault", "load", "traffic", "pattern"),
     *("injection", "slots", "hot", "burst", "duty", "trace", "permutation"),
     *("preset", "levels", "ports", "planes", "link", "fidelity"),
 }
@@ -73,7 +73,7 @@ def arguments_of(traffic: TrafficTable) -> dict[str, Any]:
     assert not isinstance(trace, str)  # the file was read with the scenario
     return {
         "load": traffic.load,
-        "traffic": traffic.pattern,
+        "pattern": traffic.pattern,
         "injection": traffic.injection,
         "hot": None if hot is None else (hot.fraction, hot.outputs),
         "burst": traffic.burst,

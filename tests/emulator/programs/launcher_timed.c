@@ -204,7 +204,7 @@ static void unsaid(void)
         struct coordinator *all = open_all(ALL);
         setenv("VIC_INFO", infos[i], 1);
         timed_card_of(launch->job, 1)->lost_threads = 3;
-        timed_card_of(launch->job, 0)->unsaid_ns = 10000000;
+        timed_card_of(launch->job, 0)->unstated_ns = 10000000;
         /* a header in SRAM that was overwritten before its packet left */
         job_sram(launch->job, 0)[0] = ~UINT64_C(0);
         dvsim_vic_send_cached(all->side[0].vic, 0, 0, 1);

@@ -33,8 +33,8 @@ def checkpoint_seeds() -> list[Files]:
     switch = Switch(height=4, angles=3)
     started = [
         switch.start(0.7, injection="queue"),
-        switch.start(traffic="hot-spot", hot=(0.2, [1, 2]), injection="saturate"),
-        switch.start(traffic="trace", trace=PACKETS),
+        switch.start(pattern="hot-spot", hot=(0.2, [1, 2]), injection="saturate"),
+        switch.start(pattern="trace", trace=PACKETS),
     ]
     return [_parts(_saved(one)) for one in started]
 

@@ -138,7 +138,7 @@ def read_packets(files: Files, folder: Path) -> str:
     """Send the packets of a trace through a small switch."""
     lay(files, folder)
     switch = dvsim.Switch(height=4, angles=3)
-    run = switch.run(None, 20, traffic="trace", trace=folder / "trace.csv")
+    run = switch.run(None, 20, pattern="trace", trace=folder / "trace.csv")
     return f"{run.counts.offered > 0}"
 
 
