@@ -130,8 +130,9 @@ static enum fault login(struct link *link)
     return fault;
 }
 
-/* Let OpenSSL, which rabbitmq-c has brought along, check whom the certificate names. Without its headers: the
- * three calls have been there since version 1.0.2. False: not to be had. */
+/* Let OpenSSL, which rabbitmq-c has brought along, check whom the certificate names. Not linked: that would want its
+ * development files wherever vicbridge is compiled, for three calls that have been there since version 1.0.2, and might
+ * bring a second OpenSSL beside that of rabbitmq-c. False: not to be had. */
 static bool certificate_names(void *context, const char *name)
 {
     void *(*param_of)(void *);
