@@ -235,15 +235,9 @@ static void check(struct coordinator *all, uint32_t card, const struct event *ev
 {
     uint32_t counter = dvsim_header_counter(event->packet.header);
     int64_t reads = dvsim_vic_counter(all->side[card].vic, counter);
-    struct counter *shared = &all->job->card[card].counter[counter];
-    if (counter >= FIRST_RESERVED && counter != SCRATCH && atomic_exchange(&shared->reported, 1) == 0) {
-        fprintf(stderr, CHECK_RESERVED, card, counter, event->card);
-    } else if (dvsim_header_op(event->packet.header) <= DVSIM_OP_QUERY && reads <= 0 && counter < FIRST_RESERVED &&
-               atomic_exchange(&shared->reported, 1) == 0) {
-        fprintf(stderr,
-                "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "
-                "yet, or is preset to less than what is sent\n",
-                card, counter, (long long)reads, event->card);
+    bool counts = dvsim_header_op(event->packet.header) <= DVSIM_OP_QUERY;
+    if (counter >= FIRST_RESERVED || (counts && reads <= 0)) {
+        check_report(all->job, card, counter, reads, event->card);
     }
 }
 

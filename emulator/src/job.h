@@ -67,11 +67,6 @@ struct job_config {
     struct job_model model;
 };
 
-/* What the check says of a card, a counter of it, and who counts there. */
-#define CHECK_RESERVED                                                                                      \
-    "vic: check: card %u: counter %u belongs to vic_barrier, and card %u uses it: on hardware a barrier would break; " \
-    "vic_counter_alloc gives others\n"
-
 /* Where threads sleep that wait for a card, see bell.h. */
 struct bell {
     _Atomic uint32_t rung;     /* the futex */
@@ -240,6 +235,9 @@ static inline uint64_t job_counters(const struct job_config *config)
 }
 
 uint64_t job_clock_ns(void); /* CLOCK_MONOTONIC */
+
+/* check.c. Say, once for each counter, that it read this when a packet of the card `from` came. */
+void check_report(const struct job *job, uint32_t card, unsigned counter, int64_t read, uint32_t from);
 
 /* Is this variable in the environment, and neither empty nor 0? */
 bool job_asked(const char *name);

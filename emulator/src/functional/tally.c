@@ -1,24 +1,10 @@
 /* Decrements of group counters, gathered by destination and counter. */
-#include <stdio.h>
-
-#include "cancel.h"
 #include "functional.h"
 
+/* Not in line: it would cost the paths that nothing is wrong on a register. */
 FAIL_COLD static void report(const struct vic *card, uint32_t dest, unsigned counter, int64_t read)
 {
-    struct counter *target = &card->job->card[dest].counter[counter];
-    if (counter != SCRATCH && atomic_exchange(&target->reported, 1) == 0) {
-        int before = cancel_off(); /* who delivers may have a lock */
-        if (counter < FIRST_RESERVED) {
-            fprintf(stderr,
-                    "vic: check: card %u: counter %u read %lld when a packet of card %u came: it was not preset "
-                    "yet, or is preset to less than what is sent\n",
-                    dest, counter, (long long)read, card->number);
-        } else {
-            fprintf(stderr, CHECK_RESERVED, dest, counter, card->number);
-        }
-        cancel_back(before);
-    }
+    check_report(card->job, dest, counter, read, card->number);
 }
 
 int tally_check(const struct vic *card, uint32_t dest, unsigned counter)
