@@ -43,6 +43,8 @@ class Target:
 TARGETS = {
     "packets": Target(),
     "calls": Target(),
+    "vectors": Target(inputs_bytes=2048),
+    "teams": Target(),
     "words": Target(inputs_bytes=2048),
     "envelope": Target(inputs_bytes=512),
     "client": Target(wraps=("job_clock_ns", "getrandom")),
@@ -96,6 +98,18 @@ def _ready(source: Path, objects: Path) -> Path | None:
     return next((path for path in found if path.exists()), None)
 
 
+def _command(target: Target | None, compiler: Sequence[str]) -> list[str]:
+    """Return what compiles a file: that of a target with the headers of its program."""
+    room = [f"-I{ROOT / 'emulator' / target.room}"] if target else []
+    return [*compiler, *COMMON, *emulator.WARNINGS, *emulator.INCLUDES, *room]
+
+
+def syntax_of(source: Path) -> list[str]:
+    """Return the command that says whether a file of this folder compiles, and makes nothing."""
+    command = _command(TARGETS.get(source.stem), emulator.compiler())
+    return [*command, "-Werror", "-fsyntax-only", str(source)]
+
+
 def build(
     folder: Path, names: Iterable[str], *, replay: Path | None = None, jobs: int | None = None
 ) -> dict[str, Path]:
@@ -119,7 +133,7 @@ def build(
     instrumented = ["-g1", "-Werror"] if replay else ["-fsanitize=fuzzer-no-link"]
     driver = [] if replay else ["-fsanitize=fuzzer"]
     compiler = emulator.compiler() if replay else [CLANG or "clang"]
-    command = [*compiler, *COMMON, *emulator.WARNINGS, *instrumented, *emulator.INCLUDES]
+    command = [*_command(None, compiler), *instrumented]
     chosen = {name: TARGETS[name] for name in names}
     newest = _newest_header()
     folder.mkdir(parents=True, exist_ok=True)

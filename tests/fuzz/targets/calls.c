@@ -1,5 +1,6 @@
 /* Sequences of calls on three cards: does every answer agree with models/card? */
 #include "../cards.h"
+#include "../draws.h"
 #include "../model.h"
 #include "packet.h"
 
@@ -23,41 +24,9 @@ static struct {
     uint64_t counters;
 } books[CARDS];
 
-static vic_addr_t take_addr(struct input *in)
-{
-    unsigned kind = take_byte(in);
-    return kind < 240 ? (kind * 3u) % WORDS : kind < 250 ? WORDS - (kind - 240) : (vic_addr_t)take(in, 4);
-}
-
-static unsigned take_counter(struct input *in)
-{
-    static const unsigned odd[] = {9, 60, 61, 62, 63, 64, UINT32_MAX};
-    unsigned kind = take_byte(in);
-    return kind < 220 ? kind % 9 : odd[kind % 7];
-}
-
-static uint32_t take_dest(struct input *in)
-{
-    unsigned kind = take_byte(in);
-    return kind < 250 ? kind % CARDS : kind * 300u;
-}
-
-static uint64_t take_header(struct input *in)
-{
-    unsigned op = take_byte(in);
-    uint32_t dest = take_dest(in);
-    vic_addr_t addr = take_addr(in);
-    return vic_header(dest, (enum vic_op)(op < 250 ? op % 5 : op), addr % HEADERS, take_counter(in));
-}
-
 static bool counter_is_there(uint32_t me, unsigned counter)
 {
     return counter < COUNTERS && (model.card[me].counters >> counter & 1) != 0;
-}
-
-static bool is_inside(vic_addr_t addr, size_t n)
-{
-    return addr <= WORDS && n <= WORDS - addr;
 }
 
 static struct slot *free_slot(uint32_t me)
@@ -165,8 +134,8 @@ static void do_send(struct input *in, uint32_t me, unsigned what)
     uint64_t headers[LIST], payloads[LIST];
     size_t n = take_below(in, LIST + 1);
     for (size_t i = 0; i < n; i++) {
-        headers[i] = take_header(in);
-        payloads[i] = packet_of(headers[i]).op == VIC_QUERY ? take_header(in) : take_word(in);
+        headers[i] = take_header(in, HEADERS);
+        payloads[i] = packet_of(headers[i]).op == VIC_QUERY ? take_header(in, HEADERS) : take_word(in);
     }
     struct slot *at = free_slot(me);
     if (!model_commutes(headers, payloads, n) || !model_has_room(&model, headers, payloads, n) || (what == 2 && at == NULL)) {

@@ -49,7 +49,7 @@ static void call(struct input *in)
     unsigned what = take_byte(in);
     vic_t *me = card[what / 16 % ALL];
     uint32_t to = what / 64;
-    uint64_t words[8] = {1, 2, 3}, opens;
+    uint64_t words[8] = {1, 2, 3}, headers[8], ready, opens;
     size_t n = 0;
     vic_dma_t *dma = NULL;
     int64_t value;
@@ -72,6 +72,21 @@ static void call(struct input *in)
     case 8: vic_peer_opens(me, to, &opens); break;
     case 9: vic_put(me, to % ALL, to, words, 8, to); break;
     case 10: repair(job, to % ALL); break;
+    case 11: {
+        int status = vic_wait(me, UINT64_C(0x1ff) >> to, take_byte(in) % 7, &ready, 0);
+        CHECK(status != VIC_OK || ready != 0);
+        break;
+    }
+    case 12:
+        for (uint32_t i = 0; i < 8; i++) {
+            headers[i] = vic_header(to % ALL, i % 2 == 0 ? VIC_FIFO : VIC_WRITE, i, to);
+        }
+        n = 99;
+        vic_try_send(me, headers, words, 8, &n);
+        CHECK(n <= 8);
+        vic_get(me, to % ALL, to, 8, 0, to);
+        vic_put_strided(me, to % ALL, 0, to, words, 8, to);
+        break;
     default: write_somewhere(in);
     }
 }
