@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from dvsim.kinds.hosts.run import run_point
 from dvsim.kinds.hosts.spec import ROLES, FlowTable, MessagingScenario, SystemTable
-from dvsim.messaging.run import run_point
 from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import parse

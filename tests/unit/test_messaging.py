@@ -4,12 +4,12 @@ import pytest
 from messaging_runs import brokered, card, measure, setting, stages
 
 from dvsim.errors import RunFailed
-from dvsim.messaging import run as messaging_run
-from dvsim.messaging.course import Course, latencies_us, merged
-from dvsim.messaging.delivery import Queue
-from dvsim.messaging.hop import Batch, Cost, Hop
-from dvsim.messaging.port import carry_cost, packet_ps
-from dvsim.messaging.run import run_point
+from dvsim.kinds.hosts import run as messaging_run
+from dvsim.kinds.hosts.course import Course, latencies_us, merged
+from dvsim.kinds.hosts.delivery import Queue
+from dvsim.kinds.hosts.hop import Batch, Cost, Hop
+from dvsim.kinds.hosts.port import carry_cost, packet_ps
+from dvsim.kinds.hosts.run import run_point
 from dvsim.scenario.units import Law
 from dvsim.system.stage import Clock
 

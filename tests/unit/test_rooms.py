@@ -16,7 +16,7 @@ BELOW = {  # what each room may know
     "kinds.load": "kinds.base kinds.spec scenario",
     "kinds.study": "backends kinds.base progress results scenario",
     "kinds": (
-        "core backends emu fabric kinds.base kinds.spec kinds.study messaging progress results "
+        "core backends emu fabric kinds.base kinds.spec kinds.study progress results "
         "scenario system trace"
     ),
     "core": "scenario",
@@ -24,7 +24,6 @@ BELOW = {  # what each room may know
     "results": "kinds.base kinds.load kinds.spec scenario",
     "fabric": "core results scenario",
     "broker": "native",
-    "messaging": "kinds.base kinds.spec scenario system",
     "emu": "broker kinds.base kinds.spec native scenario system",
     "backends": "core emu kinds.base kinds.load kinds.spec results scenario system",
     "limit": "backends kinds.base results scenario",

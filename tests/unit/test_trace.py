@@ -9,8 +9,8 @@ import pytest
 from trace_rules import check_trace, load_trace
 
 from dvsim.errors import OutputError, ScenarioError
+from dvsim.kinds.hosts.run import run_point
 from dvsim.kinds.load import load
-from dvsim.messaging.run import run_point
 from dvsim.system.iteration import run_iteration
 from dvsim.trace import Timeline, write_trace
 from dvsim.trace.chrome import room_for

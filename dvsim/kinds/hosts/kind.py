@@ -134,7 +134,7 @@ class MessagingKind(PointsKind):
 
     def trace(self, scenario: MessagingScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Run the first point."""
-        from dvsim.messaging.run import run_point
+        from dvsim.kinds.hosts.run import run_point
 
         run_point(scenario.at(0), seed, 1, timeline)
         return {"clock": "simulated time"}

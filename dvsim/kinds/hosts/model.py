@@ -9,15 +9,15 @@ import pandas as pd
 
 from dvsim.errors import RunFailed
 from dvsim.kinds.hosts.metrics import STAGE_COLUMNS
+from dvsim.kinds.hosts.run import run_point
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.messaging.run import run_point
 
 if TYPE_CHECKING:
     from dvsim.kinds.study import Done
 
 
 class Flow(NamedTuple):
-    """What one run gives, see `dvsim.messaging.run.Outcome`."""
+    """What one run gives, see `dvsim.kinds.hosts.run.Outcome`."""
 
     metrics: Mapping[str, float]
     stages: Mapping[str, float]

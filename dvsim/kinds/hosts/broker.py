@@ -12,13 +12,13 @@ from functools import partial
 
 import simpy
 
+from dvsim.kinds.hosts.client import Traffic, sent_by
+from dvsim.kinds.hosts.course import Course
+from dvsim.kinds.hosts.delivery import CHUNK, DELIVER, DELIVER_FIRST, Queue
+from dvsim.kinds.hosts.hop import Arrive, Hop, Shared
+from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.messaging.client import Traffic, sent_by
-from dvsim.messaging.course import Course
-from dvsim.messaging.delivery import CHUNK, DELIVER, DELIVER_FIRST, Queue
-from dvsim.messaging.hop import Arrive, Hop, Shared
-from dvsim.messaging.machine import Machine
-from dvsim.messaging.storage import LOG, SyncedLog, WriteLog, log_of
+from dvsim.kinds.hosts.storage import LOG, SyncedLog, WriteLog, log_of
 from dvsim.scenario.units import Law
 from dvsim.system.stage import Clock
 

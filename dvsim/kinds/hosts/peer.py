@@ -6,12 +6,12 @@ from functools import partial
 
 import simpy
 
+from dvsim.kinds.hosts.client import Consumer, Publisher, Traffic, delayed
+from dvsim.kinds.hosts.course import Course
+from dvsim.kinds.hosts.hop import Hop, Shared
+from dvsim.kinds.hosts.machine import Machine
+from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.messaging.client import Consumer, Publisher, Traffic, delayed
-from dvsim.messaging.course import Course
-from dvsim.messaging.hop import Hop, Shared
-from dvsim.messaging.machine import Machine
-from dvsim.messaging.port import BURST, link, ping_grain
 from dvsim.system.stage import Clock
 from dvsim.system.streams import Streams
 

@@ -9,11 +9,11 @@ import numpy as np
 import simpy
 
 from dvsim.errors import RunFailed
+from dvsim.kinds.hosts.brokered import Brokered
+from dvsim.kinds.hosts.client import GRAINS, Traffic
+from dvsim.kinds.hosts.course import Course, Floats, latencies_us, merged
+from dvsim.kinds.hosts.peer import Peers
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.messaging.brokered import Brokered
-from dvsim.messaging.client import GRAINS, Traffic
-from dvsim.messaging.course import Course, Floats, latencies_us, merged
-from dvsim.messaging.peer import Peers
 from dvsim.system.schedule import share
 from dvsim.system.stage import Clock, Process
 from dvsim.system.streams import Streams

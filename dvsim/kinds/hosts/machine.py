@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dvsim.messaging.hop import Batch, Cost
+from dvsim.kinds.hosts.hop import Batch, Cost
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 from dvsim.system.streams import Streams

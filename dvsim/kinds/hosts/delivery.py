@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import simpy
 
-from dvsim.messaging.hop import Arrive, Batch
+from dvsim.kinds.hosts.hop import Arrive, Batch
 from dvsim.system.stage import Clock, Process
 
 DELIVER = "broker: deliver"

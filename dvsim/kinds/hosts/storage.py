@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import simpy
 
-from dvsim.messaging.hop import Batch, Hop
+from dvsim.kinds.hosts.hop import Batch, Hop
 from dvsim.scenario.types import Card
 from dvsim.system.stage import PS_PER_S, Clock, Process
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import simpy
 
-from dvsim.messaging.hop import Arrive, Batch, Hop
+from dvsim.kinds.hosts.hop import Arrive, Batch, Hop
 from dvsim.scenario.types import Card
 from dvsim.system.stage import PS_PER_S, Clock
 

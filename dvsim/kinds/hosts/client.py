@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dvsim.messaging.course import Course
-from dvsim.messaging.hop import Arrive, Hop
-from dvsim.messaging.machine import Machine
+from dvsim.kinds.hosts.course import Course
+from dvsim.kinds.hosts.hop import Arrive, Hop
+from dvsim.kinds.hosts.machine import Machine
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 from dvsim.system.stage import PS_PER_S, Clock, Process
