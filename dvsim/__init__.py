@@ -22,7 +22,7 @@ from dvsim.errors import DvsimError, OutputError, PointsFailed, RunFailed, Scena
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dvsim.emu.asked import Emulation
+    from dvsim.emulation.asked import Emulation
     from dvsim.evidence.verdicts import Validation
     from dvsim.fabric.network import Network
     from dvsim.fabric.switch import Switch
@@ -110,7 +110,7 @@ def run(
         ``if __name__ == "__main__":``, as `multiprocessing` asks.
     backend
         ``"sim"``; or ``"emu"``: real programs and RabbitMQ on this machine, as a
-        `dvsim.emu.asked.Emulation` says in detail.
+        `dvsim.emulation.asked.Emulation` says in detail.
     scale
         Multiplies the number of messages; None takes 1, and of an emulated run what makes it
         short.

@@ -11,7 +11,7 @@ from typing import Any
 
 from dvsim.asked import backend_of, check_asked, check_extent, check_precision
 from dvsim.backends.code import code_version, emulated_version
-from dvsim.emu.asked import Emulation, check_emulation
+from dvsim.emulation.asked import Emulation, check_emulation
 from dvsim.kinds.base import How, kind_of
 from dvsim.making import Result, made
 from dvsim.results.folder import find_kept, folder_of, write_result
@@ -55,7 +55,7 @@ def run_scenarios(
     scale
         Multiplies the number of messages, or of slots that count; it is part of the question and
         of the resolved scenario. None takes 1, and of an emulated run what makes it short, see
-        `dvsim.emu.asked.own_scale`.
+        `dvsim.emulation.asked.own_scale`.
     workers
         Processes; None takes one for each core. Of simulated runs only.
     backend

@@ -1,7 +1,7 @@
 """Backends: each turns a scenario into the tables of a result.
 
 sim.py     a system, simulated: samples and counters
-emu.py     the same of real programs on this machine, see `dvsim.emu`
+emu.py     the same of real programs on this machine, see `dvsim.emulation`
 tables.py  samples and counters put together from iterations
 switch.py  a switch or network alone: points, histograms, cylinders; theory.py what stands beside,
            record.py a short run slot by slot

@@ -1,4 +1,4 @@
-"""Backend "emu": the harness of `dvsim.emu`, one iteration after the other on the same brokers.
+"""Backend "emu": the harness of `dvsim.emulation`, iteration after iteration on the same brokers.
 
 An emulated run is measured: the same question gives other samples each time.
 """
@@ -12,9 +12,9 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from dvsim.backends.tables import Gathered, Tables
-from dvsim.emu.asked import Emulation
-from dvsim.emu.harness import run_iteration
-from dvsim.emu.site import site
+from dvsim.emulation.asked import Emulation
+from dvsim.emulation.harness import run_iteration
+from dvsim.emulation.site import site
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Iteration
@@ -47,7 +47,7 @@ def emulate(
     Parameters
     ----------
     scenarios
-        What to run, see `dvsim.emu.asked.check_emulation`.
+        What to run, see `dvsim.emulation.asked.check_emulation`.
     emulation
         Where and how.
     seed, replications

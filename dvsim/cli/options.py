@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from dvsim.emu.asked import Emulation
+    from dvsim.emulation.asked import Emulation
     from dvsim.evidence.verdicts import Validation
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run

@@ -18,7 +18,7 @@ from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
 from dvsim.cli.whatif import answers_json, told
 
 if TYPE_CHECKING:
-    from dvsim.emu.asked import Emulation
+    from dvsim.emulation.asked import Emulation
     from dvsim.results.lines import Table
     from dvsim.results.points import PointsStudy
     from dvsim.results.precision import Reached

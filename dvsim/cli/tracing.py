@@ -17,7 +17,7 @@ from dvsim.cli.terminal import complain
 
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
-    from dvsim.emu.asked import Emulation
+    from dvsim.emulation.asked import Emulation
     from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
@@ -95,9 +95,9 @@ def run_traced(
     OutputError
         If the file cannot be written.
     """
+    from dvsim.emulation.trace.chrome import check_place
+    from dvsim.emulation.trace.simulated import check_traceable
     from dvsim.errors import Fault, ScenarioError
-    from dvsim.trace.chrome import check_place
-    from dvsim.trace.simulated import check_traceable
 
     if len(scenarios) > 1:
         named = ", ".join(scenario.name for scenario in scenarios[:3])
@@ -117,7 +117,7 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
     if isinstance(how, str):
         yield how
         return
-    from dvsim.emu.asked import Traces
+    from dvsim.emulation.asked import Traces
 
     with tempfile.TemporaryDirectory(prefix="dvsim-trace-") as folder:
         yield replace(how, traces=Traces(Path(folder), limit))
@@ -125,11 +125,11 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
 
 def _write(trace: Trace, one: Run | PointsStudy, how: str | Emulation) -> None:
     """Write the timeline of a result, and say on stderr what is in it."""
+    from dvsim.emulation.trace import write_trace
+    from dvsim.emulation.trace.chrome import room_for
+    from dvsim.emulation.trace.emulated import emulated_timeline
+    from dvsim.emulation.trace.simulated import simulated_timeline
     from dvsim.kinds.base import kind_of
-    from dvsim.trace import write_trace
-    from dvsim.trace.chrome import room_for
-    from dvsim.trace.emulated import emulated_timeline
-    from dvsim.trace.simulated import simulated_timeline
 
     sampled: list[str] = []
     room = room_for(trace.limit)

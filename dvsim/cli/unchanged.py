@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
-    from dvsim.emu.asked import Emulation
+    from dvsim.emulation.asked import Emulation
     from dvsim.results.lines import Table
     from dvsim.results.paired import Change
     from dvsim.results.points import PointsStudy

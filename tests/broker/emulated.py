@@ -10,7 +10,7 @@ from typing import Any
 
 import nodes
 
-from dvsim.emu.asked import Emulation
+from dvsim.emulation.asked import Emulation
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.run import Run
 from dvsim.session import run_scenarios

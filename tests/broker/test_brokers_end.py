@@ -17,7 +17,7 @@ import dvsim
 from dvsim.broker import Brokers, brokers, install, limits, private
 from dvsim.broker.process import Identity
 from dvsim.broker.reserve import Ports
-from dvsim.emu import data_vortex
+from dvsim.emulation import data_vortex
 from dvsim.errors import DvsimError, OutputError, RunFailed, ScenarioError
 
 KEEP = """\

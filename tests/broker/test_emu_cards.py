@@ -15,8 +15,8 @@ import pytest
 from emulated import ask
 
 from dvsim.backends.emu import emulate
-from dvsim.emu.asked import Emulation
-from dvsim.emu.stats import COLUMNS, Stats
+from dvsim.emulation.asked import Emulation
+from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.results.emulated import costs_of

@@ -9,7 +9,7 @@ from harness.in_process import dvsim
 
 from dvsim import broker
 from dvsim.backends.emu import emulate
-from dvsim.emu.asked import Emulation
+from dvsim.emulation.asked import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.results.emulated import costs_of

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from trace_rules import check_trace, load_trace
 
-from dvsim.emu.asked import Emulation, Traces
-from dvsim.emu.left import BATCHES, CARDS
+from dvsim.emulation.asked import Emulation, Traces
+from dvsim.emulation.left import BATCHES, CARDS
+from dvsim.emulation.trace import write_trace
+from dvsim.emulation.trace.emulated import emulated_timeline
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
-from dvsim.trace import write_trace
-from dvsim.trace.emulated import emulated_timeline
 
 LIMIT = 2_000_000
 

@@ -9,10 +9,10 @@ import pytest
 from emulated import ask
 
 import dvsim
-from dvsim.emu import drain as drain_module
-from dvsim.emu import harness
-from dvsim.emu.asked import Emulation
-from dvsim.emu.bodies import Bodies, Digest
+from dvsim.emulation import drain as drain_module
+from dvsim.emulation import harness
+from dvsim.emulation.asked import Emulation
+from dvsim.emulation.bodies import Bodies, Digest
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.results.emulated import costs_of
@@ -74,7 +74,7 @@ def test_a_run_is_kept_with_what_it_was_made_with_and_answers_the_question_again
     emulated = known["emulated"]
     assert emulated["brokers"][0]["product"] == "RabbitMQ"
     assert emulated["question"] == {"urls": list(at.urls), "promise": "at most once"}
-    assert "dvsim.emu.publisher" in emulated["commands"][0]
+    assert "dvsim.emulation.publisher" in emulated["commands"][0]
     page = (run.folder / "report.html").read_text(encoding="utf-8")
     assert ", emulated</h1>" in page and "RabbitMQ 3" in page
     assert "simulated" not in page.partition("</style>")[2].partition("<script>")[0]

@@ -19,7 +19,7 @@ from harness import left
 
 from dvsim.backends.emu import emulate
 from dvsim.broker import Brokers
-from dvsim.emu.asked import Emulation
+from dvsim.emulation.asked import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 

@@ -6,9 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from dvsim.emu import asked
-from dvsim.emu.asked import BYTES, MESSAGES, Emulation, check_emulation, fitted, own_scale, redacted
-from dvsim.emu.credentials import credentials_of
+from dvsim.emulation import asked
+from dvsim.emulation.asked import (
+    BYTES,
+    MESSAGES,
+    Emulation,
+    check_emulation,
+    fitted,
+    own_scale,
+    redacted,
+)
+from dvsim.emulation.credentials import credentials_of
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_named
 from dvsim.kinds.load import load

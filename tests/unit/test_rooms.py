@@ -16,32 +16,31 @@ BELOW = {  # what each room may know
     "kinds.load": "kinds.base kinds.spec scenario",
     "kinds.study": "backends kinds.base progress results scenario",
     "kinds": (
-        "core backends emu fabric kinds.base kinds.spec kinds.study progress results "
-        "scenario system trace"
+        "core backends emulation fabric kinds.base kinds.spec kinds.study progress results "
+        "scenario system"
     ),
     "core": "scenario",
     "system": "core fabric kinds.base kinds.spec scenario",
     "results": "kinds.base kinds.load kinds.spec scenario",
     "fabric": "core results scenario",
     "broker": "native",
-    "emu": "broker kinds.base kinds.spec native scenario system",
-    "backends": "core emu kinds.base kinds.load kinds.spec results scenario system",
+    "emulation": "broker kinds.base kinds.spec native results scenario system",
+    "backends": "core emulation kinds.base kinds.load kinds.spec results scenario system",
     "limit": "backends kinds.base results scenario",
-    "trace": "emu kinds.base kinds.spec results scenario system",
     "progress": "",
-    "evidence": "broker emu kinds kinds.base kinds.load kinds.spec results scenario",
+    "evidence": "broker emulation kinds kinds.base kinds.load kinds.spec results scenario",
     "report": "evidence kinds kinds.base kinds.spec results scenario",
     "arguments": "",
-    "asked": "emu kinds.base kinds.spec scenario",
+    "asked": "emulation kinds.base kinds.spec scenario",
     "making": "backends kinds.base results scenario",
-    "session": "report evidence asked backends emu kinds.base making results scenario",
+    "session": "report evidence asked backends emulation kinds.base making results scenario",
     "sweeps": (
         "asked backends kinds.base kinds.load kinds.spec making progress report results "
         "scenario session"
     ),
     "cli": (
-        "asked broker emu evidence kinds kinds.base kinds.load kinds.spec limit native progress "
-        "fabric report results scenario session sweeps trace"
+        "asked broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec limit "
+        "native progress report results scenario session sweeps"
     ),
     "native": "",
     "vic": "native",

@@ -8,15 +8,15 @@ from collections import Counter, defaultdict
 import pytest
 from trace_rules import check_trace, load_trace
 
+from dvsim.emulation.trace import Timeline, write_trace
+from dvsim.emulation.trace.chrome import room_for
+from dvsim.emulation.trace.emulated import _add_cards
+from dvsim.emulation.trace.simulated import simulated_timeline
+from dvsim.emulation.trace.timeline import Event
 from dvsim.errors import OutputError, ScenarioError
 from dvsim.kinds.hosts.run import run_point
 from dvsim.kinds.load import load
 from dvsim.system.iteration import run_iteration
-from dvsim.trace import Timeline, write_trace
-from dvsim.trace.chrome import room_for
-from dvsim.trace.emulated import _add_cards
-from dvsim.trace.simulated import simulated_timeline
-from dvsim.trace.timeline import Event
 
 OPEN = ["loop=open"]
 SMALL = {

@@ -26,10 +26,10 @@ MOST_BYTES = 2**36  # of all messages of a run: each is carried piece by piece
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.hosts.model import Flow
     from dvsim.kinds.hosts.result import MessagingStudy
     from dvsim.kinds.study import Done
-    from dvsim.trace.timeline import Timeline
 
 _CLIENTS = Order("whole", 1, MOST_CLIENTS, (1, MOST_CLIENTS))
 _HELD = Order("whole", 1, MOST_MESSAGES)

@@ -14,9 +14,9 @@ from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
 
 if TYPE_CHECKING:
+    from dvsim.emulation.trace.timeline import Timeline
     from dvsim.results.keyed import Keyed
     from dvsim.results.run import Run
-    from dvsim.trace.timeline import Timeline
 
 MESSAGE_S, SIZE_S, GROWTH = 14e-9, 9e-11, 0.9
 """What a message takes to simulate, about, and what its size adds over the Data Vortex: it grows a
@@ -144,7 +144,7 @@ class RabbitmqKind(Kind):
 
     def sized(self, scenario: Scenario, scale: float | None, emulation: Any) -> Scenario:  # noqa: ANN401
         """Return the scenario with as many messages as shall be; an emulated run is short."""
-        from dvsim.emu.asked import fitted, own_scale
+        from dvsim.emulation.asked import fitted, own_scale
 
         if emulation is None:
             return scenario.scaled(1.0 if scale is None else scale)

@@ -10,7 +10,7 @@ from typing import Any
 
 from dvsim.backends.sim import Begun, simulate
 from dvsim.backends.tables import Tables
-from dvsim.emu.asked import size_facts, size_text
+from dvsim.emulation.asked import size_facts, size_text
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.progress import Part, Progress

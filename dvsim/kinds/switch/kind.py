@@ -19,10 +19,10 @@ from dvsim.scenario.spec import Spec
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.study import Done
     from dvsim.kinds.switch.model import Measured
     from dvsim.kinds.switch.result import Study
-    from dvsim.trace.timeline import Timeline
 
 _COUNT = Order("whole", -bounds.COUNT, bounds.COUNT)  # what is none is refused by the switch
 NODE_UPDATES = 5e8  # in a second, about

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dvsim.trace.timeline import Event, Timeline
+from dvsim.emulation.trace.timeline import Event, Timeline
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -14,7 +14,8 @@ from case_files import Files, lay
 from targets import Target
 
 import dvsim
-from dvsim.emu.stats import COLUMNS, Stats
+from dvsim.emulation.stats import COLUMNS, Stats
+from dvsim.emulation.trace.emulated import emulated_timeline
 from dvsim.errors import DvsimError, RunFailed, ScenarioError
 from dvsim.evidence.consistency import examine
 from dvsim.evidence.lab.read import read_lab
@@ -23,7 +24,6 @@ from dvsim.report.sensitivity import ENDS, ORDERS, sensitivity_drawings
 from dvsim.report.sensitivity import FILE as SENSITIVITY
 from dvsim.scenario import find
 from dvsim.scenario.published import read_csv
-from dvsim.trace.emulated import emulated_timeline
 
 LAB_FILES = Path(__file__).parents[2] / "unit" / "lab_files"
 META = b"""\

@@ -13,8 +13,8 @@ from targets import Target
 from dvsim.broker.control import Control
 from dvsim.broker.process import Identity
 from dvsim.broker.state import Kept, State, StateFolder
-from dvsim.emu.bodies import Bodies, Digest
-from dvsim.emu.drain import Sent, _Found
+from dvsim.emulation.bodies import Bodies, Digest
+from dvsim.emulation.drain import Sent, _Found
 from dvsim.errors import OutputError, RunFailed
 
 BODIES = Bodies(24, 1)

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
-from dvsim.emu import data_vortex, tcp
-from dvsim.emu.amqp import Queue
-from dvsim.emu.asked import Emulation
-from dvsim.emu.drain import Drained, drain
-from dvsim.emu.machine import busy_share, machine
-from dvsim.emu.sending import Sending
-from dvsim.emu.site import Shown, Site, Watch
+from dvsim.emulation import data_vortex, tcp
+from dvsim.emulation.amqp import Queue
+from dvsim.emulation.asked import Emulation
+from dvsim.emulation.drain import Drained, drain
+from dvsim.emulation.machine import busy_share, machine
+from dvsim.emulation.sending import Sending
+from dvsim.emulation.site import Shown, Site, Watch
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Counter, Iteration

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dvsim.emu.amqp import Queue, spoken
-from dvsim.emu.bodies import NUMBER, Digest
+from dvsim.emulation.amqp import Queue, spoken
+from dvsim.emulation.bodies import NUMBER, Digest
 from dvsim.errors import RunFailed
 
 QUIET_S = 15.0  # without a message, after which none is expected any more

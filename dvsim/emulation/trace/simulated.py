@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dvsim.emulation.trace.timeline import Timeline
 from dvsim.errors import Fault, RunFailed, ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.scenario.spec import point_text
-from dvsim.trace.timeline import Timeline
 
 if TYPE_CHECKING:
     from dvsim.scenario.spec import Spec

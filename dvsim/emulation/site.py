@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from dvsim.emu.amqp import Queue, Target
-from dvsim.emu.asked import Emulation
-from dvsim.emu.child import TAIL
-from dvsim.emu.credentials import credentials_of
-from dvsim.emu.machine import cpu_s
+from dvsim.emulation.amqp import Queue, Target
+from dvsim.emulation.asked import Emulation
+from dvsim.emulation.child import TAIL
+from dvsim.emulation.credentials import credentials_of
+from dvsim.emulation.machine import cpu_s
 from dvsim.errors import RunFailed
 
 if TYPE_CHECKING:

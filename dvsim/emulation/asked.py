@@ -42,7 +42,7 @@ class Emulation:
         Brokers of the user's instead: ``amqp://HOST[:PORT][/VHOST]``; receiver n takes the n-th.
     credentials
         File with ``user:password`` for `urls`; without one the environment counts, see
-        `dvsim.emu.credentials`.
+        `dvsim.emulation.credentials`.
     at_least_once
         Publisher confirms; without them, as in the paper's test, nobody tells the senders.
     traces

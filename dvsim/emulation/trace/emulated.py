@@ -15,11 +15,11 @@ from typing import Any
 
 import pandas as pd
 
-from dvsim.emu.left import BATCHES, BRIDGE, CARDS
-from dvsim.emu.stats import Stats
+from dvsim.emulation.left import BATCHES, BRIDGE, CARDS
+from dvsim.emulation.stats import Stats
+from dvsim.emulation.trace.timeline import Event, Timeline, ordinal
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.trace.timeline import Event, Timeline, ordinal
 
 NS_PER_US, NS_PER_S, PS_PER_NS = 1000, 10**9, 1000
 ARRIVALS = "arrivals"

@@ -16,8 +16,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from dvsim.emu.amqp import Target, connect, spoken
-from dvsim.emu.bodies import Bodies, Digest
+from dvsim.emulation.amqp import Target, connect, spoken
+from dvsim.emulation.bodies import Bodies, Digest
 from dvsim.errors import RunFailed
 
 TRANSIENT = 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 if TYPE_CHECKING:
-    from dvsim.emu.asked import Traces
+    from dvsim.emulation.asked import Traces
     from dvsim.system.probe import Record
 
 CARDS = "cards.json"

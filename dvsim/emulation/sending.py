@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dvsim.emu.drain import Sent
+from dvsim.emulation.drain import Sent
 from dvsim.system.iteration import Counter
 from dvsim.system.probe import Record
 

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.broker.private import PrivateFolder
-from dvsim.emu.amqp import Queue
-from dvsim.emu.asked import Emulation
-from dvsim.emu.child import Child
-from dvsim.emu.drain import Sent
-from dvsim.emu.left import leave_bridges, trace_options
-from dvsim.emu.sending import Sending
-from dvsim.emu.site import Watch
-from dvsim.emu.stats import Stats
+from dvsim.emulation.amqp import Queue
+from dvsim.emulation.asked import Emulation
+from dvsim.emulation.child import Child
+from dvsim.emulation.drain import Sent
+from dvsim.emulation.left import leave_bridges, trace_options
+from dvsim.emulation.sending import Sending
+from dvsim.emulation.site import Watch
+from dvsim.emulation.stats import Stats
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.native import emulator_prefix

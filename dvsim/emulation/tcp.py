@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.emu.amqp import Queue
-from dvsim.emu.asked import Emulation
-from dvsim.emu.child import Child
-from dvsim.emu.drain import Sent
-from dvsim.emu.left import leave_batches
-from dvsim.emu.sending import Sending
-from dvsim.emu.site import Watch
+from dvsim.emulation.amqp import Queue
+from dvsim.emulation.asked import Emulation
+from dvsim.emulation.child import Child
+from dvsim.emulation.drain import Sent
+from dvsim.emulation.left import leave_batches
+from dvsim.emulation.sending import Sending
+from dvsim.emulation.site import Watch
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.system.iteration import Counter
@@ -48,7 +48,7 @@ def send(
     publisher = scenario.system.publisher
     if publisher is None:
         raise ValueError("the TCP path needs a publisher card")
-    command = [sys.executable, "-m", "dvsim.emu.publisher"]
+    command = [sys.executable, "-m", "dvsim.emulation.publisher"]
     with ExitStack() as stack:
         children = []
         for number in range(1, publisher["processes"] + 1):
