@@ -29,9 +29,9 @@ from rows import row
 import dvsim
 from dvsim.backends.sim import simulate
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.sweeps.asked import Asked
-from dvsim.sweeps.plan import Point, plan
-from dvsim.sweeps.run import Sweep, prepare, run
+from dvsim.study.sweeps.asked import Asked
+from dvsim.study.sweeps.plan import Point, plan
+from dvsim.study.sweeps.run import Sweep, prepare, run
 
 NAME = "h3/fdr-8"
 COMMON = ["workload.messages=1000", "probe.batch=100"]  # --messages replaces the first

@@ -215,9 +215,9 @@ def sweep(
     """
     from pathlib import Path
 
-    from dvsim.sweeps.plan import plan
-    from dvsim.sweeps.run import prepare
-    from dvsim.sweeps.run import run as run_sweep
+    from dvsim.study.sweeps.plan import plan
+    from dvsim.study.sweeps.run import prepare
+    from dvsim.study.sweeps.run import run as run_sweep
 
     texts = [
         f"{_key(key)}={values if isinstance(values, str) else ','.join(map(str, values))}"

@@ -26,8 +26,8 @@ from dvsim.cli.terminal import complain, say, tell
 from dvsim.results.lines import Table
 
 if TYPE_CHECKING:
-    from dvsim.limit import Limit, Probe
-    from dvsim.limit.criterion import Criterion
+    from dvsim.study.limit import Limit, Probe
+    from dvsim.study.limit.criterion import Criterion
 
 
 REPLICATIONS = 10  # of a probe, unless asked for otherwise
@@ -97,10 +97,10 @@ def limit(
     from dvsim.asked import check_asked
     from dvsim.kinds.base import kind_of
     from dvsim.kinds.load import load
-    from dvsim.limit import find_limits
-    from dvsim.limit.axis import axis_of
-    from dvsim.limit.criterion import parse_criterion
-    from dvsim.limit.search import confidence_of, steps_of
+    from dvsim.study.limit import find_limits
+    from dvsim.study.limit.axis import axis_of
+    from dvsim.study.limit.criterion import parse_criterion
+    from dvsim.study.limit.search import confidence_of, steps_of
 
     if precision is not None:
         check_alone(precision, replications)
@@ -189,7 +189,7 @@ def _share(probe: Probe) -> float:
 
 def flow_text(criterion: Criterion) -> str:
     """Say what the intervals of runs at flow fidelity are worth."""
-    from dvsim.limit.search import FLOW_ERRORS
+    from dvsim.study.limit.search import FLOW_ERRORS
 
     parts = ["flow fidelity: replications are equal"]
     known = [metric for metric in criterion.metrics if metric in FLOW_ERRORS]

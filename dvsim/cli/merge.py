@@ -14,7 +14,7 @@ from dvsim.cli.terminal import say
 def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     """Refuse folders that are not there; that of a sweep which was cut is made by this command."""
     from dvsim.scenario.find import is_folder, out_of_reach
-    from dvsim.sweeps.run import parts_of
+    from dvsim.study.sweeps.run import parts_of
 
     for folder in folders:
         if not is_folder(folder) and not is_folder(parts_of(folder)):
@@ -53,7 +53,7 @@ def merge(
     """
     from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
     from dvsim.errors import PointsFailed
-    from dvsim.sweeps.merge import merge_folders
+    from dvsim.study.sweeps.merge import merge_folders
 
     swept = merge_folders(folders)
     shown = chosen(swept, results)

@@ -12,7 +12,7 @@ from dvsim.cli.terminal import complain, say
 if TYPE_CHECKING:
     from dvsim.kinds.load import Template
     from dvsim.results.swept import Swept
-    from dvsim.sweeps.sensitivity import Index
+    from dvsim.study.sweeps.sensitivity import Index
 
 INDENT = "  "
 BAR = 20  # characters of an index of 1
@@ -31,9 +31,9 @@ def explain(
     """
     from dvsim.cli.swept import chosen, swept_json, write_page
     from dvsim.errors import Fault, ScenarioError
-    from dvsim.sweeps.ranges import ranges
-    from dvsim.sweeps.run import prepare, run
-    from dvsim.sweeps.sensitivity import CSV, indices, points_for, to_csv
+    from dvsim.study.sweeps.ranges import ranges
+    from dvsim.study.sweeps.run import prepare, run
+    from dvsim.study.sweeps.sensitivity import CSV, indices, points_for, to_csv
 
     for name, option in (("together", "--zip"), ("where", "--where"), ("sample", "--sample"),
                          ("shard", "--shard"), ("slurm", "--slurm"),

@@ -29,7 +29,7 @@ from dvsim.cli.terminal import complain, say
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dvsim.sweeps.run import Sweep
+    from dvsim.study.sweeps.run import Sweep
 
 
 @click.command("sweep")
@@ -115,8 +115,8 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     --vary workload.message_bytes=8..131072*4 --scale 0.01
     """
     from dvsim.kinds.load import template
-    from dvsim.sweeps.plan import plan
-    from dvsim.sweeps.run import prepare
+    from dvsim.study.sweeps.plan import plan
+    from dvsim.study.sweeps.run import prepare
 
     base = template(scenario)
     if given["precision"] is not None:
@@ -140,7 +140,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     if given["dry_run"]:
         _dry_run(ready, given["out"], as_json=as_json)
     elif given["slurm"] is not None:
-        from dvsim.sweeps.slurm import script
+        from dvsim.study.sweeps.slurm import script
 
         where = given["sweeps"], given["report"]
         click.echo(script(ready, command(), given["slurm"], *where), nl=False)
@@ -151,7 +151,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
 def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     """List the points."""
     from dvsim.cli.swept import plan_lines
-    from dvsim.sweeps.asked import Asked, cached
+    from dvsim.study.sweeps.asked import Asked, cached
 
     asked = [one for one in ready.asked if isinstance(one, Asked)]
     kept = set(cached(out, asked, ready.how, ready.precision).found)
@@ -172,8 +172,8 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     """Run the points and print the table."""
     from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
     from dvsim.errors import PointsFailed
-    from dvsim.sweeps.run import run
-    from dvsim.sweeps.shard import parse_shard
+    from dvsim.study.sweeps.run import run
+    from dvsim.study.sweeps.shard import parse_shard
 
     shard = None if given["shard"] is None else parse_shard(given["shard"])
     how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dvsim.results.swept import Swept
-    from dvsim.sweeps.run import Sweep
+    from dvsim.study.sweeps.run import Sweep
 
 INDENT = "  "
 MOST = 40  # points that are printed
@@ -142,7 +142,7 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
     """Yield the points of a sweep and what would become of each."""
     from dvsim.evidence.text import aligned
     from dvsim.results.swept import short
-    from dvsim.sweeps.asked import Refused
+    from dvsim.study.sweeps.asked import Refused
 
     keys = [key for key, _ in sweep.points[0].values]
     rows = [["point", *map(short, keys), ""]]

@@ -14,7 +14,7 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.sweeps.executors import executor
+from dvsim.study.sweeps.executors import executor
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 BIN = str(Path(sys.executable).parent)

@@ -31,8 +31,8 @@ from dvsim.results.run import Run
 from dvsim.results.swept import Swept
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
-from dvsim.sweeps.plan import plan
-from dvsim.sweeps.run import prepare, run
+from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.run import prepare, run
 
 
 def manifest(said: str) -> dict[str, object]:

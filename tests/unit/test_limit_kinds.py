@@ -10,9 +10,9 @@ from dvsim.cli.limit import limit
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_named, kind_of
 from dvsim.kinds.load import load
-from dvsim.limit import find_limits
-from dvsim.limit.axis import Scaled, Whole, axis_of
-from dvsim.limit.criterion import parse_criterion
+from dvsim.study.limit import find_limits
+from dvsim.study.limit.axis import Scaled, Whole, axis_of
+from dvsim.study.limit.criterion import parse_criterion
 
 MESSAGING_KEYS, SYSTEM_KEYS = (kind_named(name).orders for name in ("messaging", "rabbitmq"))
 STREAM = ["workload.streams=1", "workload.message_bytes=256", "workload.messages=1_000"]

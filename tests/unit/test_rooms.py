@@ -26,7 +26,6 @@ BELOW = {  # what each room may know
     "broker": "native",
     "emulation": "broker kinds.base kinds.spec native results scenario system",
     "backends": "core emulation kinds.base kinds.load kinds.spec results scenario system",
-    "limit": "backends kinds.base results scenario",
     "progress": "",
     "evidence": "broker emulation kinds kinds.base kinds.load kinds.spec results scenario",
     "report": "evidence kinds kinds.base kinds.spec results scenario",
@@ -34,13 +33,13 @@ BELOW = {  # what each room may know
     "asked": "emulation kinds.base kinds.spec scenario",
     "making": "backends kinds.base results scenario",
     "session": "report evidence asked backends emulation kinds.base making results scenario",
-    "sweeps": (
+    "study": (
         "asked backends kinds.base kinds.load kinds.spec making progress report results "
         "scenario session"
     ),
     "cli": (
-        "asked broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec limit "
-        "native progress report results scenario session sweeps"
+        "asked broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec "
+        "native progress report results scenario session study"
     ),
     "native": "",
     "vic": "native",

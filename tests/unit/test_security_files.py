@@ -15,9 +15,9 @@ from dvsim.kinds.load import load
 from dvsim.results.atomic import whole_folder
 from dvsim.results.kept import run_folder
 from dvsim.scenario.find import find_card, resolve_name
-from dvsim.sweeps.plan import plan
-from dvsim.sweeps.run import prepare
-from dvsim.sweeps.slurm import script
+from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.run import prepare
+from dvsim.study.sweeps.slurm import script
 
 OUT = ["..", "../x", "/etc/x", "a/../../x", "a//x", ".", "a/./x", "a\0b", "a\nb", "x" * 300]
 

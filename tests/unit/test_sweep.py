@@ -16,13 +16,13 @@ from dvsim.kinds.base import kind_of
 from dvsim.results.keyed import in_order
 from dvsim.results.swept import Swept, load_swept
 from dvsim.session import run_scenarios
-from dvsim.sweeps import executors
-from dvsim.sweeps.merge import merge_folders
-from dvsim.sweeps.plan import plan
-from dvsim.sweeps.ranges import ranges
-from dvsim.sweeps.run import prepare, run
-from dvsim.sweeps.sensitivity import indices, points_for
-from dvsim.sweeps.shard import Shard
+from dvsim.study.sweeps import executors
+from dvsim.study.sweeps.merge import merge_folders
+from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.ranges import ranges
+from dvsim.study.sweeps.run import prepare, run
+from dvsim.study.sweeps.sensitivity import indices, points_for
+from dvsim.study.sweeps.shard import Shard
 
 VARY = ("workload.message_bytes=8..2048*16", "system.publisher.processes=1,2")
 TABLES = ("points.parquet", "points.csv")
@@ -165,7 +165,7 @@ def test_a_run_that_fails_is_named_too(sweep, tmp_path, monkeypatch):
             raise RunFailed("it could\nnot")
         return made(asked, *rest)
 
-    from dvsim.sweeps import work
+    from dvsim.study.sweeps import work
 
     made = work.made
     monkeypatch.setattr(work, "made", fails)
@@ -248,7 +248,7 @@ def test_a_seed_that_no_run_can_have_draws_no_points(sweep):
 
 
 def test_a_worker_with_other_code_is_refused(sweep, monkeypatch):
-    from dvsim.sweeps import work
+    from dvsim.study.sweeps import work
 
     monkeypatch.setattr(work, "code_version", lambda: "0.0.0+other")
     with pytest.raises(RunFailed, match=r"a worker has dvsim 0\.0\.0\+other, and .* is asked for"):

@@ -3,10 +3,10 @@
 import pytest
 
 from dvsim.errors import ScenarioError
-from dvsim.sweeps.axis import parse_axis
-from dvsim.sweeps.plan import plan
-from dvsim.sweeps.shard import Shard, parse_shard
-from dvsim.sweeps.values import number_of
+from dvsim.study.sweeps.axis import parse_axis
+from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.shard import Shard, parse_shard
+from dvsim.study.sweeps.values import number_of
 
 
 @pytest.mark.parametrize(

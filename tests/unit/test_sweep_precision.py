@@ -12,11 +12,11 @@ from dvsim.results.precision import reached
 from dvsim.results.statistics import STEPS
 from dvsim.results.swept import load_swept
 from dvsim.session import run_precisely
-from dvsim.sweeps import executors
-from dvsim.sweeps.merge import merge_folders
-from dvsim.sweeps.plan import plan
-from dvsim.sweeps.run import prepare, run
-from dvsim.sweeps.shard import Shard
+from dvsim.study.sweeps import executors
+from dvsim.study.sweeps.merge import merge_folders
+from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.run import prepare, run
+from dvsim.study.sweeps.shard import Shard
 
 VARY = ["workload.message_bytes=8,2048", "system.publisher.run_spread=0.005,0.03"]
 PRECISION = 0.02

@@ -9,8 +9,8 @@ from dvsim.report.drawing import spec_of
 from dvsim.report.swept import answer_sentences, curves, render_swept
 from dvsim.report.swept_points import SweptPoints
 from dvsim.results.saturation import Offered, sentence
-from dvsim.sweeps.plan import plan
-from dvsim.sweeps.run import prepare, run
+from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.run import prepare, run
 
 
 @cache

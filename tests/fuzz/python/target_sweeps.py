@@ -20,10 +20,10 @@ from dvsim.cli.swept import chosen, swept_json, swept_lines
 from dvsim.errors import DvsimError
 from dvsim.report.swept import write_swept_report
 from dvsim.results.swept import Swept
-from dvsim.sweeps.merge import merge_folders
-from dvsim.sweeps.plan import plan
-from dvsim.sweeps.run import prepare, run
-from dvsim.sweeps.shard import Shard
+from dvsim.study.sweeps.merge import merge_folders
+from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.run import prepare, run
+from dvsim.study.sweeps.shard import Shard
 
 OVERRIDES = ("workload.messages=2000", "probe.batch=100")
 

@@ -15,12 +15,12 @@ from targets import Target
 from dvsim.errors import DvsimError, ScenarioError
 from dvsim.kinds.load import Template, load_campaign, template
 from dvsim.kinds.switch.metrics import METRICS
-from dvsim.limit.criterion import parse_criterion
 from dvsim.scenario.find import resolve_name
 from dvsim.scenario.units import DIMENSIONS, format_value, parse
-from dvsim.sweeps.axis import parse_axis
-from dvsim.sweeps.shard import parse_shard
-from dvsim.sweeps.where import parse_where
+from dvsim.study.limit.criterion import parse_criterion
+from dvsim.study.sweeps.axis import parse_axis
+from dvsim.study.sweeps.shard import parse_shard
+from dvsim.study.sweeps.where import parse_where
 
 SETTINGS = (
     ("h3/dv-8", "workload.message_bytes=2 KiB\nsystem.card.sram=64 MiB\nprobe.interval=5 ms"),

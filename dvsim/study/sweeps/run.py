@@ -25,10 +25,10 @@ from dvsim.results.statistics import STEPS
 from dvsim.results.swept import KIND, LAST, Row, Swept, tabulate, write_swept
 from dvsim.scenario.spec import Spec
 from dvsim.session import REPLICATIONS
-from dvsim.sweeps.asked import Asked, Found, Refused, ask, cached, keys_of
-from dvsim.sweeps.executors import done, executor
-from dvsim.sweeps.plan import Point
-from dvsim.sweeps.shard import Shard
+from dvsim.study.sweeps.asked import Asked, Found, Refused, ask, cached, keys_of
+from dvsim.study.sweeps.executors import done, executor
+from dvsim.study.sweeps.plan import Point
+from dvsim.study.sweeps.shard import Shard
 
 SWEEPS = Path("sweeps")
 
@@ -115,7 +115,7 @@ def prepare(
     scenario
         A name, a path, or a file that was read.
     points
-        As `dvsim.sweeps.plan.plan` gives them.
+        As `dvsim.study.sweeps.plan.plan` gives them.
     overrides, seed, replications, scale
         As for one run; `replications` is 10 unless given.
     precision
@@ -167,7 +167,7 @@ def run(
     workers
         Processes; None takes one for each core.
     scheduler
-        Of a dask cluster, see `dvsim.sweeps.executors.executor`.
+        Of a dask cluster, see `dvsim.study.sweeps.executors.executor`.
     force
         Run again, even if the answers are kept.
     progress

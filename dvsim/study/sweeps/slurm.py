@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from dvsim.sweeps.run import Sweep
+from dvsim.study.sweeps.run import Sweep
 
 _SCRIPT = """\
 #!/bin/bash

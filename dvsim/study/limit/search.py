@@ -23,11 +23,11 @@ from typing import Any, Literal
 from dvsim.backends.pool import Workers, default_workers
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import Kind, Reading, kind_of
-from dvsim.limit.axis import Axis, Whole
-from dvsim.limit.criterion import Criterion, Verdict, deciding
 from dvsim.results.statistics import CONFIDENCE, STEPS, Estimate
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec
+from dvsim.study.limit.axis import Axis, Whole
+from dvsim.study.limit.criterion import Criterion, Verdict, deciding
 
 MOST = 80  # replications of a probe
 QUICK_S = 0.1  # replications that take no longer are not given to other processes

@@ -18,7 +18,7 @@ from typing import Any
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import NUMBER, UNITS, show
-from dvsim.sweeps.values import number_of
+from dvsim.study.sweeps.values import number_of
 
 Value = Fraction | str
 

@@ -12,8 +12,8 @@ from dvsim.scenario.kinds import KINDS, Limits
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law, format_value
-from dvsim.sweeps.axis import DIGITS, Between, parse_axis
-from dvsim.sweeps.values import BASES, Number
+from dvsim.study.sweeps.axis import DIGITS, Between, parse_axis
+from dvsim.study.sweeps.values import BASES, Number
 
 WEAK = ("unverified", "assumed")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from dvsim.errors import RunFailed
 from dvsim.results.kept import MANIFEST
 from dvsim.results.swept import Row, Swept, load_swept, rows_of, tabulate, write_swept
-from dvsim.sweeps.run import parts_of
+from dvsim.study.sweeps.run import parts_of
 
 
 def shards_in(folder: Path) -> list[Path]:

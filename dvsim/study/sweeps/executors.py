@@ -17,8 +17,8 @@ from dvsim.backends.pool import DIED, Workers
 from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
 from dvsim.kinds.base import How
 from dvsim.scenario.find import is_file
-from dvsim.sweeps.asked import Asked
-from dvsim.sweeps.work import Chunk, Done, warm, work
+from dvsim.study.sweeps.asked import Asked
+from dvsim.study.sweeps.work import Chunk, Done, warm, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,8 @@ from itertools import product
 from dvsim.asked import check_asked
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.find import nearest
-from dvsim.sweeps.axis import Axis, parse_axis
-from dvsim.sweeps.where import key_of, parse_where
+from dvsim.study.sweeps.axis import Axis, parse_axis
+from dvsim.study.sweeps.where import key_of, parse_where
 
 MOST = 1_000_000  # points of a sweep
 _METHODS = ("sobol",)
@@ -49,11 +49,11 @@ def plan(
     Parameters
     ----------
     vary
-        ``KEY=VALUES``, see `dvsim.sweeps.axis`.
+        ``KEY=VALUES``, see `dvsim.study.sweeps.axis`.
     together
         Each names varied keys, ``a,b``, whose values go together: the first with the first.
     where
-        A condition that the points meet, see `dvsim.sweeps.where`.
+        A condition that the points meet, see `dvsim.study.sweeps.where`.
     sample
         ``sobol:N``: as many points, spread evenly, instead of every combination.
     seed

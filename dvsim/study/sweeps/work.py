@@ -18,7 +18,7 @@ from dvsim.making import made
 from dvsim.results.folder import contents_of
 from dvsim.results.keyed import Keyed
 from dvsim.scenario.render import to_toml
-from dvsim.sweeps.asked import Asked, Found, folder_at, one_line, precise
+from dvsim.study.sweeps.asked import Asked, Found, folder_at, one_line, precise
 
 
 class Chunk(NamedTuple):

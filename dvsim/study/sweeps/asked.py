@@ -19,8 +19,8 @@ from dvsim.results.precision import shares_of
 from dvsim.results.table import from_parquet
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
-from dvsim.sweeps.plan import Point
-from dvsim.sweeps.values import PLAIN, number_of
+from dvsim.study.sweeps.plan import Point
+from dvsim.study.sweeps.values import PLAIN, number_of
 
 
 @dataclass(frozen=True)

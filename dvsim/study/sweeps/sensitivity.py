@@ -20,8 +20,8 @@ from dvsim.asked import check_asked
 from dvsim.errors import Fault, RunFailed, ScenarioError
 from dvsim.results.statistics import middle_share
 from dvsim.results.swept import Swept
-from dvsim.sweeps.plan import Point, power_of_two
-from dvsim.sweeps.ranges import Range
+from dvsim.study.sweeps.plan import Point, power_of_two
+from dvsim.study.sweeps.ranges import Range
 
 CSV = "sensitivity.csv"
 RESAMPLES = 500  # of the bootstrap

@@ -5,6 +5,6 @@ axis.py       the values that a key can take between two bounds
 search.py     bisection with confidence
 """
 
-from dvsim.limit.search import Limit, Probe, find_limits
+from dvsim.study.limit.search import Limit, Probe, find_limits
 
 __all__ = ["Limit", "Probe", "find_limits"]

@@ -21,7 +21,7 @@ from fractions import Fraction
 from math import exp, log
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.sweeps.values import Number, number_of, text_of
+from dvsim.study.sweeps.values import Number, number_of, text_of
 
 MOST = 100_000  # values of one range
 DIGITS = 4  # of a value between two ends
