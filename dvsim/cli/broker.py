@@ -21,7 +21,7 @@ dir_option = click.option(
     "folder",
     type=Output("folder", file_okay=False),
     metavar="FOLDER",
-    help="Where they are written down.  [default: ~/.local/state/dvsim/broker]",
+    help="Where the nodes that run are recorded.  [default: ~/.local/state/dvsim/broker]",
 )
 
 
@@ -35,13 +35,13 @@ def broker() -> None:
 
 
 @broker.command("up")
-@click.option("--clusters", default=1, show_default=True, help="How many.")
+@click.option("--clusters", default=1, show_default=True, help="How many clusters.")
 @click.option("--nodes", default=1, show_default=True, help="Nodes in each cluster.")
 @click.option("--plugins", default="", metavar="NAME,...", help="Such as rabbitmq_management.")
 @click.option(
     "--memory",
     metavar="SIZE",
-    help="At which a node lets publishers wait.  [default: together 40 % of the machine's]",
+    help="Memory at which a node makes publishers wait.  [default: together 40 % of the machine's]",
 )
 @click.option("--tls", is_flag=True, help="Listen with TLS, too; makes certificates.")
 @click.option("--timeout", "timeout_s", default=180.0, show_default=True, help="Seconds to wait.")

@@ -80,13 +80,33 @@ OPTIONS = {
 )
 @click.option("--budget", type=click.IntRange(1), default=200, show_default=True, help="Trials.")
 @click.option(
-    "--starts", type=click.IntRange(1), default=3, show_default=True, help="Of the local search."
+    "--starts",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Starts of the local search.",
 )
 @click.option(
-    "--replications", type=click.IntRange(1), default=2, show_default=True, help="Of each trial."
+    "--replications",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Runs of each trial.",
 )
-@click.option("--scale", type=float, default=0.1, show_default=True, help="Of each trial.")
-@click.option("--seed", type=int, default=1, show_default=True, help="The same for all trials.")
+@click.option(
+    "--scale",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Multiply the number of messages of each trial.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Seed of all streams, the same in all trials.",
+)
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option(
     "--name", default="mine", show_default=True, help="What the names of the cards begin with."

@@ -51,7 +51,9 @@ PARAMETERS = (
 )
 @click.option("--seed", metavar="S", help="Seed of all chances.")
 @click.option("--reorder", metavar="SEED", help="Packets arrive in any order.")
-@click.option("--fault", "faults", multiple=True, metavar="SPEC", help="See below. Repeatable.")
+@click.option(
+    "--fault", "faults", multiple=True, metavar="SPEC", help="SPEC as said above. Repeatable."
+)
 @click.option("--if-killed", metavar="WHAT", help="end (default), leave or restart[:TIMES].")
 @click.option("--serve", metavar="SOCKET", help="Programs may join the job while it runs.")
 @click.option("--join", metavar="SOCKET", help="Bring PROGRAM into the job that serves there.")
@@ -60,7 +62,9 @@ PARAMETERS = (
 @click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
 @click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
 @click.option(
-    "--trace-limit", metavar="SIZE", help="Of it at most, such as '50 MB': then it is sampled."
+    "--trace-limit",
+    metavar="SIZE",
+    help="Its largest size, such as '50 MB'; of more events only some.",
 )
 @click.option("--spread", is_flag=True, help="Timed mode: run on all cores, not on one.")
 @click.option("--prefix", is_flag=True, help="Each line of output begins with its card.")
@@ -107,9 +111,10 @@ def emulate(
     SPEC is fifo-depth=N, fifo-drop=P, dma-slow=F, extra-polls=P, 'stall card=K at=TIME for=TIME'
     or 'kill card=K at=TIME'; times since the start, such as 5ms.
 
-    A program that is killed, or returns another exit code than 0, ends the job (all others get
-    VIC_EPEER), leaves it as if it had closed its card, or is started again on it, but for one that
-    lived less than 1 s TIMES [5] times in a row; 0: always.
+    --if-killed says what becomes of a program that is killed or returns another exit code than 0.
+    end: the job ends, and all others get VIC_EPEER. leave: it leaves the job as if it had closed
+    its card. restart[:TIMES]: it is started again on its card, unless it has lived less than 1 s
+    TIMES times in a row; 5 times if not said, and 0 is for ever.
     """
     from dvsim.native import emulator_prefix
 

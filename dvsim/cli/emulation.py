@@ -37,7 +37,8 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
                 "urls",
                 multiple=True,
                 metavar="URL",
-                help="emu: your broker, amqp://HOST[:PORT][/VHOST]; the n-th is receiver n's."
+                help="emu: your broker, amqp://HOST[:PORT][/VHOST]. Repeatable: "
+                "the n-th is of receiver n."
                 "  [default: VICBRIDGE_URL, see dvsim broker env]",
             ),
             click.option(
@@ -48,7 +49,7 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--clusters", type=int, help="emu: private RabbitMQ clusters.  [default: 2]"
             ),
-            click.option("--nodes", type=int, help="emu: nodes of each.  [default: 3]"),
+            click.option("--nodes", type=int, help="emu: nodes of each cluster.  [default: 3]"),
             click.option(
                 "--at-least-once",
                 is_flag=True,

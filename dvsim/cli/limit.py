@@ -53,13 +53,15 @@ REPLICATIONS = 10  # of a probe, unless asked for otherwise
 @click.option(
     "--tolerance",
     type=float,
-    help="How near it ends.  [default: 0.001 of a load, a hundredth of a rate]",
+    help="How closely the limit is bracketed.  [default: 0.001 of a load, a hundredth of a rate]",
 )
-@click.option("--smallest", is_flag=True, help="The smallest value that holds, not the largest.")
+@click.option(
+    "--smallest", is_flag=True, help="Find the smallest value that holds, not the largest."
+)
 @click.option(
     "--replications",
     type=click.IntRange(2, 80),
-    help="Of a probe; doubled, up to 80, where they leave it open.  [default: 10]",
+    help="Of each probe; doubled, up to 80, while its verdict is open.  [default: 10]",
 )
 @precision_option("each metric of the criterion")
 @seed_option
@@ -88,8 +90,8 @@ def limit(
     SCENARIO is of a switch or network, of messaging over hosts, or of a system, whose offered
     load is searched. The criterion compares metrics of `dvsim run` with numbers, joined by 'and':
     'acceptance > 0.99 and p99 < 40', 'p99 < 1 ms', 'behind < 10 ms'. A probe is certain when the
-    interval of the metric lies on one side of the number: 95 % over all looks at it together.
-    Other keys that the scenario varies give a limit each. It is taken for granted that the
+    interval of the metric lies on one side of the number, with 95 % confidence over all looks.
+    Other keys that the scenario varies give a limit each. The search assumes that the
     criterion changes once.
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'

@@ -26,7 +26,7 @@ def list_entries(
 ) -> None:
     """List scenarios and campaigns, and cards; or one of these, or the kinds of scenarios.
 
-    With TEXT only what has it in its name or title, upper and lower case alike.
+    With TEXT: only what has TEXT in its name or title; upper and lower case are the same.
     """
     texts = text
     if what is not None and what not in WHAT:

@@ -31,7 +31,7 @@ VERBS = {
     "consistency": "Say what data tell by themselves, with evidence.",
     "calibrate": "Make cards from emulated runs, or fit them to measurements.",
     "compare": "Put kept runs side by side, simulated or emulated.",
-    "limit": "Find how far a switch or network can go until a criterion fails.",
+    "limit": "Find how far a key can go until a criterion fails.",
     "report": "Write a page, text, table or figures about run folders.",
     "topology": "Write a switch or network as a graph, or draw it.",
     "emulate": "Run a C or Python program on emulated cards.",

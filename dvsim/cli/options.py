@@ -75,8 +75,8 @@ def precision_option(what: str) -> Callable[[Callable[..., None]], Callable[...,
         "--precision",
         type=Share(),
         metavar="SHARE",
-        help=f"Instead of --replications: 3 to 30, until half of the interval of {what} is at "
-        "most this share of it: 5%.",
+        help=f"Instead of --replications: 3 to 30 of them, until {what} is known to ± this share, "
+        "such as 5%.",
     )
 
 

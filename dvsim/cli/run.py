@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @run_options
 @emulation_options
 @trace_options
-@precision_option("the rate, of a what-if of the ratio,")
+@precision_option("the rate (of a what-if, the ratio)")
 @click.option(
     "--verbose",
     is_flag=True,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 @click.option(
     "--baseline",
     is_flag=True,
-    help="With --set: run the unchanged scenario, too, and print the ratio to it. One that is "
-    "kept is used without this.",
+    help="With --set: also run the unchanged scenario, and print the ratio to it. Without this "
+    "option the ratio is printed if the unchanged run is kept.",
 )
 def run(
     scenarios: tuple[str, ...],

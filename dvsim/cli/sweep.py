@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     help="Varied keys whose values go together, the first with the first.",
 )
 @click.option("--where", metavar="CONDITION", help="Such as 'sram < 64 MiB and sockets > 1'.")
-@click.option("--sample", metavar="sobol:N", help="N points spread evenly over all.")
+@click.option("--sample", metavar="sobol:N", help="N points spread evenly over all ranges.")
 @click.option(
     "--sensitivity",
     is_flag=True,
@@ -59,32 +59,34 @@ if TYPE_CHECKING:
     "results",
     multiple=True,
     metavar="NAME",
-    help="What to print, or to explain. Repeatable.  [default: the rates]",
+    help="A result to print, or for --sensitivity to explain. Repeatable.  [default: the rates]",
 )
 @click.option(
     "--samples",
     type=int,
     default=64,
     show_default=True,
-    help="Of a sensitivity: a power of two, times the keys and two more.",
+    help="With --sensitivity: a power of two; it takes (keys + 2) times as many points.",
 )
 @click.option(
     "--spread",
     type=click.FloatRange(0.001, 0.9),
     default=0.2,
     show_default=True,
-    help="Of a sensitivity without --vary: ± this share of each weak parameter.",
+    help="With --sensitivity and no --vary: each assumed or unverified parameter ± this share.",
 )
 @set_option
 @click.option(
     "--replications",
     type=int,
-    help="Independent runs of a point.  [default: 10; 1 of a sensitivity]",
+    help="Independent runs of each point.  [default: 10; 1 with --sensitivity]",
 )
 @precision_option("the first result of each point")
 @seed_option
 @scale_option()
-@click.option("--dry-run", is_flag=True, help="List the points and what is kept of them.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the points and which are kept, and run nothing."
+)
 @click.option("--shard", metavar="K/N", help="Run part K of N only; see dvsim merge.")
 @click.option(
     "--slurm",
@@ -95,7 +97,7 @@ if TYPE_CHECKING:
 @click.option(
     "--scheduler",
     metavar="FILE|ADDRESS",
-    help="A dask scheduler that has the workers (pip install 'vortexsim[cluster]').",
+    help="Run on the workers of this dask scheduler (pip install 'vortexsim[cluster]').",
 )
 @workers_option
 @out_option

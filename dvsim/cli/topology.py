@@ -20,8 +20,10 @@ FORMATS = ("graphml", "json", "dot", "html")
 
 @click.command("topology")
 @click.option("--preset", metavar="NAME", help="A network: dv202 to dv216, 4 to 65,536 ports.")
-@click.option("--height", type=int, metavar="H", help="A switch of one's own: its heights.")
-@click.option("--angles", type=int, metavar="A", help="And its angles.")
+@click.option(
+    "--height", type=int, metavar="H", help="Heights of a switch of your own, a power of two."
+)
+@click.option("--angles", type=int, metavar="A", help="Angles of that switch.")
 @click.option(
     "--injecting",
     metavar="N|A,A,...",

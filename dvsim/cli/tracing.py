@@ -50,8 +50,8 @@ def trace_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--trace-limit",
             metavar="SIZE",
-            help="Size of it, uncompressed; of more events every 2nd, 4th … is kept.  "
-            f"[default: {LIMIT}]",
+            help="Largest size of the timeline, before compression; of more events every 2nd, "
+            f"4th … is kept.  [default: {LIMIT}]",
         ),
         click.option(
             "--trace",
