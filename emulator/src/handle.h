@@ -83,7 +83,7 @@ static inline bool range_exists(const struct vic *card, vic_addr_t addr, size_t 
 }
 
 /* Does a fault with this probability happen? The same for the same draw of the same card. */
-static inline bool chance(const struct vic *card, uint64_t draw, double probability)
+static inline bool fault_chance(const struct vic *card, uint64_t draw, double probability)
 {
     uint64_t x = (card->job->config.seed * MOST_CARDS + card->number) * UINT64_C(0xd1342543de82ef95) + draw;
     x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -73,7 +73,7 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
 static size_t push_or_lose(struct vic *card, uint32_t dest, const uint64_t *words)
 {
     _Atomic uint64_t *sent = &functional_of(card)->fifo_words;
-    bool lost = chance(card, atomic_load(sent), card->job->config.fifo_drop);
+    bool lost = fault_chance(card, atomic_load(sent), card->job->config.fifo_drop);
     if (lost) {
         atomic_fetch_add(&card->job->card[dest].stat[STAT_DROPPED], 1);
     } else if (push(card, dest, words, 1) == 0) {

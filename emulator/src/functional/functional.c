@@ -15,7 +15,7 @@ bool functional_chance(struct vic *card, double probability)
         return false;
     }
     uint64_t draw = atomic_fetch_add_explicit(&functional_of(card)->draws, 1, memory_order_relaxed);
-    return chance(card, draw, probability);
+    return fault_chance(card, draw, probability);
 }
 
 static void dispose(struct vic *card)

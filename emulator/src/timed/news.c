@@ -101,5 +101,5 @@ bool timed_chance(struct timed *own, double probability)
     if (__builtin_expect(probability <= 0, 1)) {
         return false;
     }
-    return chance(own->card, own->draws++, probability);
+    return fault_chance(own->card, own->draws++, probability);
 }
