@@ -50,18 +50,20 @@ void debug_refused(const vic_t *card) FAIL_COLD;
          : 0)
 
 /* The call `name`, which is the function name_call before it, and a line for it. The card is that of its handle, `results`
- * and `got` are what it gave if it returns VIC_OK. */
+ * and `got` are what it gave if it returns VIC_OK. Apart, so that the call itself saves no registers for it. */
 #define TOLD(name, parameters, arguments, of_card, names, values, results, got)                                 \
-    int(name) parameters                                                                                    \
+    FAIL_COLD static int name##_told parameters                                                             \
     {                                                                                                       \
-        if (__builtin_expect(!atomic_load_explicit(&debug_on, memory_order_relaxed), 1)) {                      \
-            return name##_call arguments;                                                                    \
-        }                                                                                                   \
         struct debug_call told_;                                                                            \
         debug_begin(&told_, #name, of_card, names, values);                                                     \
         int status_ = name##_call arguments;                                                                 \
         debug_end(&told_, status_, status_ == VIC_OK ? (results) : "", status_ == VIC_OK ? (got) : NULL);        \
         return status_;                                                                                     \
+    }                                                                                                       \
+    int(name) parameters                                                                                    \
+    {                                                                                                       \
+        bool told_ = atomic_load_explicit(&debug_on, memory_order_relaxed);                                     \
+        return __builtin_expect(told_, 0) ? name##_told arguments : name##_call arguments;                    \
     }
 
 #endif

@@ -227,7 +227,7 @@ static int vic_message_close_call(vic_message_t *m)
     free_parts(m);
     region_leave(m->card);
     slab_give(&message_layer.handles, m);
-    return lost ? fail(VIC_EPEER, "a peer had closed and not received all that was sent to it") : VIC_OK;
+    return lost ? message_lost() : VIC_OK;
 }
 
 TOLD(vic_message_close, (vic_message_t *m), (m),

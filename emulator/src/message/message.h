@@ -210,7 +210,6 @@ static inline int message_enter(struct vic_message *m)
         atomic_fetch_sub(&m->users, 1);
         return fail_as(VIC_ECLOSED);
     }
-    fail_begin();
     cancel_layers++;
     return VIC_OK;
 }
@@ -220,6 +219,11 @@ static inline int message_leave(struct vic_message *m, int status)
     cancel_layers--;
     atomic_fetch_sub(&m->users, 1);
     return __builtin_expect(status != VIC_OK, 0) ? fail_keep(status) : status;
+}
+
+static inline int message_lost(void)
+{
+    return fail(VIC_EPEER, "a peer had closed and not received all that was sent to it");
 }
 
 static inline int message_no_card(const struct vic_message *m, uint32_t card)

@@ -188,7 +188,7 @@ static int vic_message_flush_to_call(vic_message_t *m, uint32_t dest, uint64_t t
     }
     bool lost = false;
     status = dest < m->cards ? flush_one(m, dest, &lost, deadline_after(m->card, timeout_ns)) : message_no_card(m, dest);
-    return message_leave(m, lost ? VIC_EPEER : status);
+    return message_leave(m, lost ? message_lost() : status);
 }
 
 TOLD(vic_message_flush_to, (vic_message_t *m, uint32_t dest, uint64_t timeout_ns), (m, dest, timeout_ns),
@@ -208,7 +208,7 @@ static int vic_message_flush_call(vic_message_t *m, uint64_t timeout_ns)
     for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
         status = flush_one(m, dest, &lost, deadline_ns);
     }
-    return message_leave(m, lost ? VIC_EPEER : status);
+    return message_leave(m, lost ? message_lost() : status);
 }
 
 TOLD(vic_message_flush, (vic_message_t *m, uint64_t timeout_ns), (m, timeout_ns),
