@@ -164,14 +164,11 @@ static inline void stream_end(struct stream *stream)
         MUST(vic_send(stream->card, &header, &rest, 1));
         stream->sent[to] = 0;
     }
-    int status;
-    do {
-        if (stream_drain(stream) == 0) {
-            vic_relax(stream->card);
-        }
-        status = vic_counter_wait(stream->card, counter, 0); /* a look, that also says if a card died */
-    } while (status == VIC_ETIMEDOUT);
-    MUST(status);
+    uint64_t ready;
+    do { /* sleeps until there are words, or until these were all; it also says if a card died */
+        MUST(vic_wait(stream->card, UINT64_C(1) << counter, 1, &ready, VIC_FOREVER));
+        stream_drain(stream);
+    } while ((ready >> counter & 1) == 0);
     while (stream_drain(stream) != 0) {
     }
     MUST(vic_counter_set(stream->card, counter, cards * TOKEN));
