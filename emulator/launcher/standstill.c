@@ -6,7 +6,7 @@
 #include "functional/claims.h"
 #include "launcher.h"
 
-enum { LOOK_MS = 1000, SHOWN = 32 /* cards */ };
+enum { LOOK_MS = 1000, SOON_MS = 200, SHOWN = 32 /* cards */ };
 static const uint64_t PATIENCE_NS = UINT64_C(5000000000), NS_PER_MS = 1000000;
 
 /* A card that does not take part: it has no program, or that has ended, or closed it. NULL: it has it open. */
@@ -166,9 +166,8 @@ static uint64_t print_of(const struct job *job)
 
 /* What the threads of a card wait for. */
 struct waits {
-    bool stuck;       /* for long, for something that only another card can do */
-    bool asks;        /* for long, for a bridge, which may wait for its broker */
-    bool looks_round; /* for a moment, for whatever somebody may send: a server that nobody needs just now */
+    bool stuck; /* for long, for something that only another card can do: no bridge, which may wait for its broker, */
+                /* nor for whatever somebody sends: a server that nobody needs just now */
     uint64_t since_ns; /* the longest of those that are long */
 };
 
@@ -180,27 +179,21 @@ static struct waits waits_of(const struct card_shared *card, uint64_t before_ns)
         uint64_t since = atomic_load(&wait->since_ns);
         uint32_t kind = atomic_load(&wait->kind);
         bool is_long = kind != WAIT_NOTHING && kind < WAIT_KINDS && since <= before_ns;
-        bool fifo = kind == WAIT_COUNTERS && atomic_load(&wait->counters) == 0;
-        if (kind == WAIT_MESSAGE || kind == WAIT_RECV || fifo) {
-            all.looks_round |= !is_long;
-        } else if (kind == WAIT_PUBLISH || kind == WAIT_CONFIRM || kind == WAIT_ACK) {
-            all.asks |= is_long;
-        } else {
-            all.stuck |= is_long;
-        }
+        bool asks = kind == WAIT_PUBLISH || kind == WAIT_CONFIRM || kind == WAIT_ACK;
+        all.stuck |= is_long && !asks && !wait_receives(kind, atomic_load(&wait->counters));
         all.since_ns = is_long && since < all.since_ns ? since : all.since_ns;
     }
     return all;
 }
 
-/* Somebody has waited for long for what another card has to do, and nobody has begun or ended a shorter wait since, but to
- * look whether there is something to receive. *newest: when the last of the long ones began; *all: nobody does anything
- * else. Who only waits to receive is a server, unless all programs do: then nobody is left who could send. */
+/* Somebody has waited for long for what another card has to do, and nobody has begun or ended a shorter wait since (but to
+ * receive, see wait.c). *newest: when the last of the long ones began; *all: nobody does anything else. Where all wait for
+ * long nobody is left who could send. */
 static bool stands_still(const struct launch *launch, uint64_t patience_ns, uint64_t *newest, bool *all)
 {
     const struct job *job = launch->job;
     uint64_t now = job_clock_ns() - job->start_ns;
-    struct waits any = {.stuck = false};
+    bool stuck = false;
     *newest = 0;
     *all = true;
     if (now < patience_ns) {
@@ -218,16 +211,14 @@ static bool stands_still(const struct launch *launch, uint64_t patience_ns, uint
         struct waits waits = waits_of(&job->card[i], now - patience_ns);
         if (waits.since_ns != UINT64_MAX) {
             *newest = waits.since_ns > *newest ? waits.since_ns : *newest;
-        } else if (!waits.looks_round && atomic_load(&job->card[i].slept_ns) > now - patience_ns) {
+        } else if (atomic_load(&job->card[i].slept_ns) > now - patience_ns) {
             return false;
         } else {
             *all = false;
         }
-        any.stuck |= waits.stuck;
-        any.asks |= waits.asks;
-        any.looks_round |= waits.looks_round;
+        stuck |= waits.stuck;
     }
-    return any.stuck || (any.asks && !any.looks_round) || (*newest != 0 && *all);
+    return stuck || (*newest != 0 && *all);
 }
 
 int standstill_due(struct launch *launch)
@@ -242,7 +233,12 @@ int standstill_due(struct launch *launch)
     }
     launch->look_ns = now + LOOK_MS * NS_PER_MS;
     launch->patience_ns = launch->patience_ns != 0 ? launch->patience_ns : PATIENCE_NS;
-    if (!stands_still(launch, launch->patience_ns, &newest, &all) || newest == launch->told_ns) {
+    bool still = stands_still(launch, launch->patience_ns, &newest, &all);
+    if (!still && newest != 0 && newest != launch->told_ns) { /* who waits in slices is between two of them now and then */
+        launch->look_ns = now + SOON_MS * NS_PER_MS;
+        return SOON_MS;
+    }
+    if (!still || newest == launch->told_ns) {
         launch->print = 0;
         return LOOK_MS;
     }

@@ -103,7 +103,7 @@ struct card_shared {
     _Alignas(LINE) _Atomic uint32_t barrier_mark; /* functional/claims.h */
     _Alignas(LINE) _Atomic uint64_t stat[STATS];
     _Alignas(LINE) struct card_wait wait[WAITS];
-    _Atomic uint64_t slept_ns; /* when a wait last began or ended to sleep, in the time of the job */
+    _Atomic uint64_t slept_ns; /* when a wait, but to receive, last began or ended to sleep, in the time of the job */
     struct counter counter[COUNTERS];
 };
 

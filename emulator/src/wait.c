@@ -13,6 +13,7 @@ _Thread_local struct wait_whole wait_whole;
 enum {
     YIELD_NS = 60 * 1000,         /* then sleep */
     IDLE = 8,                     /* waits that nothing came in, after which the next one sleeps at once */
+    BETWEEN_NS = 20 * 1000 * 1000, /* two slices of one wait, at most */
     SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
 };
 
@@ -87,12 +88,36 @@ static void count(struct vic *card, enum card_stat stat, uint64_t n)
     }
 }
 
+/* The last wait of this thread, which timed out. */
+static _Thread_local struct {
+    const struct vic *card;
+    uint32_t kind, dest;
+    uint64_t counters, words, since_ns, ended_ns; /* the time of the job */
+} last;
+
+/* Since when this one goes on, if it is the next slice of that. */
+static uint64_t since(const struct vic *card, const struct card_wait *mine, uint64_t start_ns)
+{
+    bool same = last.card == card && last.kind == atomic_load(&mine->kind) && last.dest == atomic_load(&mine->dest) &&
+                last.counters == atomic_load(&mine->counters) && last.words == atomic_load(&mine->words) &&
+                !wait_receives(last.kind, last.counters);
+    return same && last.since_ns < start_ns && start_ns < last.ended_ns + BETWEEN_NS ? last.since_ns : start_ns;
+}
+
+/* A server that looks round whether there is something to receive does not hide that others stand still. */
+static void note_sleep(struct vic *card, uint32_t kind, uint64_t counters)
+{
+    if (!wait_receives(kind, counters)) {
+        atomic_store(&card->me->slept_ns, job_clock_ns() - card->job->start_ns);
+    }
+}
+
 /* Write down what is waited for since `start_ns`; NULL: more threads wait than there are places. */
 static struct card_wait *note_wait(struct vic *card, const struct wait *wait, uint64_t start_ns)
 {
     uint64_t origin_ns = card->job->start_ns;
     bool whole = wait_whole.kind != WAIT_NOTHING;
-    atomic_store(&card->me->slept_ns, job_clock_ns() - origin_ns);
+    note_sleep(card, whole ? wait_whole.kind : wait->kind, wait->counters);
     for (int i = 0; i < WAITS; i++) {
         struct card_wait *mine = &card->me->wait[i];
         uint32_t free = WAIT_NOTHING;
@@ -101,17 +126,24 @@ static struct card_wait *note_wait(struct vic *card, const struct wait *wait, ui
             atomic_store(&mine->dest, whole ? wait_whole.dest : wait->dest);
             atomic_store(&mine->counters, whole ? 0 : wait->counters);
             atomic_store(&mine->words, whole ? 0 : wait->words);
-            atomic_store(&mine->since_ns, whole ? wait_whole.since_ns : start_ns - origin_ns);
+            atomic_store(&mine->since_ns, since(card, mine, whole ? wait_whole.since_ns : start_ns - origin_ns));
             return mine;
         }
     }
     return NULL;
 }
 
-static void forget_wait(struct vic *card, struct card_wait *mine)
+static void forget_wait(struct vic *card, struct card_wait *mine, int status)
 {
     if (mine != NULL) {
-        atomic_store(&card->me->slept_ns, job_clock_ns() - card->job->start_ns);
+        note_sleep(card, atomic_load(&mine->kind), atomic_load(&mine->counters));
+        last.card = status == VIC_ETIMEDOUT ? card : NULL;
+        last.kind = atomic_load(&mine->kind);
+        last.dest = atomic_load(&mine->dest);
+        last.counters = atomic_load(&mine->counters);
+        last.words = atomic_load(&mine->words);
+        last.since_ns = atomic_load(&mine->since_ns);
+        last.ended_ns = job_clock_ns() - card->job->start_ns;
         atomic_store(&mine->since_ns, UINT64_MAX); /* as long as the next one is not complete */
         atomic_store(&mine->kind, WAIT_NOTHING);
     }
@@ -126,7 +158,7 @@ struct sleeper {
 static void ends_here(void *what)
 {
     const struct sleeper *me = what;
-    forget_wait(me->card, me->noted);
+    forget_wait(me->card, me->noted, VIC_OK);
     atomic_fetch_sub(&me->card->waits, 1);
     if (me->wait->undo != NULL) {
         me->wait->undo(me->wait->what);
@@ -196,7 +228,7 @@ __attribute__((noinline)) static int look_again(struct vic *card, const struct w
         if (status != 0) {
             note_idle(card, status == VIC_ETIMEDOUT && !rung);
             count(card, STAT_WAIT_NS, waited);
-            forget_wait(card, noted);
+            forget_wait(card, noted, status);
             return status == 1 ? VIC_OK : fail_wait(card, status);
         }
     }

@@ -1,7 +1,8 @@
 /* waits.h: what the threads of a card wait for, in the memory of the job, so that the launcher can say who waits for what.
  *
  * A wait is written down when it first sleeps, so those that end soon cost nothing. A call of vic_message, vic_client or a
- * team waits in many short waits of the card: it says by wait_whole what the thread is in as a whole.
+ * team waits in many short waits of the card: it says by wait_whole what the thread is in as a whole. A program that waits
+ * in slices, to look at something else in between, as all in Python do, goes on with the same wait.
  */
 #ifndef VIC_WAITS_H
 #define VIC_WAITS_H
@@ -30,6 +31,12 @@ enum wait_kind {
 };
 
 enum { WAITS = 4 }; /* threads of a card that are written down */
+
+/* Is it a wait for whatever somebody sends? That is how a server waits that nobody needs just now. */
+static inline int wait_receives(uint32_t kind, uint64_t counters)
+{
+    return kind == WAIT_MESSAGE || kind == WAIT_RECV || (kind == WAIT_COUNTERS && counters == 0);
+}
 
 struct card_wait {
     _Atomic uint32_t kind; /* WAIT_NOTHING: free */

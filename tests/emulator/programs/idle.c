@@ -1,6 +1,7 @@
 /* What stands still, and what only has nothing to do. The argument: "server", cards that wait for whatever somebody sends,
  * while the last one is elsewhere; "deadlock", one that looks round again and again, and others that wait for each other;
- * "nobody", all wait for whatever somebody sends; "message", one sends to the last, which is elsewhere. */
+ * "nobody", all wait for whatever somebody sends; "message", one sends to the last, which is elsewhere;
+ * "slices", all wait for each other in slices, as Python does. */
 #include <unistd.h>
 
 #include "harness.h"
@@ -58,6 +59,9 @@ int main(int argc, char **argv)
         pause();
     } else if (strcmp(argv[1], "message") == 0) {
         send(card, self.cards - 1);
+    } else if (strcmp(argv[1], "slices") == 0) {
+        while (vic_counter_wait(card, MINE, 50 * 1000 * 1000) == VIC_ETIMEDOUT) {
+        }
     } else if (strcmp(argv[1], "deadlock") == 0) {
         self.me == 0 ? receive(card, 100 * 1000 * 1000) : (void)vic_counter_wait(card, MINE, VIC_FOREVER);
     } else if (self.me == 0) {
