@@ -13,6 +13,13 @@ from dvsim.core._core import ffi
 Ints = npt.NDArray[np.int64]
 
 
+def kept_pointer(alive: list[Any], values: npt.ArrayLike, kind: type[np.generic], name: str) -> Any:  # noqa: ANN401 - a C pointer
+    """Return a pointer to values of a type; `alive` gets the array, which must outlive it."""
+    array = np.ascontiguousarray(values, dtype=kind)
+    alive.append(array)
+    return ffi.cast(name, array.ctypes.data)
+
+
 def available_bytes() -> int | None:
     """Return the memory that Linux says a new program can have, None where it does not say."""
     try:

@@ -88,7 +88,7 @@ class VortexCard:
     @property
     def messages(self) -> int:
         """Messages moved into node memory so far."""
-        return int(self._card.messages)
+        return int(self._counts.messages)
 
     @property
     def sram_peak_bytes(self) -> int:
@@ -98,12 +98,12 @@ class VortexCard:
     @property
     def dma_busy_ps(self) -> int:
         """Time for which the DMA engine moved words, in picoseconds."""
-        return int(self._card.dma_busy_ps)
+        return int(self._counts.dma_busy_ps)
 
     @property
     def port_busy_ps(self) -> int:
         """Time in which words came in from the fabric, in picoseconds."""
-        return int(self._card.port_busy_ps)
+        return int(self._counts.port_busy_ps)
 
     def set_pace(self, factor: float) -> None:
         """Set how long the software takes for a message from the next burst on.
@@ -150,14 +150,14 @@ class VortexCard:
         return shown
 
     def push_credit(self, now_ps: int = 0) -> None:
-        """Put one control word into the surprise FIFO.
+        """Put one control word into the surprise FIFO, word by word into that of the sender's card.
 
         Raises
         ------
         RuntimeError
             If it is full.
         """
-        if lib.dvsim_card_fifo_push(self._card):
+        if self._push(now_ps):
             raise RuntimeError("a credit was sent to a surprise FIFO that is full")
 
     def pop_credit(self) -> None:
@@ -168,5 +168,15 @@ class VortexCard:
         RuntimeError
             If it is empty.
         """
-        if lib.dvsim_card_fifo_pop(self._card):
+        if self._pop():
             raise RuntimeError("a credit was taken from a surprise FIFO that is empty")
+
+    @property
+    def _counts(self) -> Any:  # noqa: ANN401 - a C struct
+        return self._card
+
+    def _push(self, now_ps: int) -> int:
+        return int(lib.dvsim_card_fifo_push(self._card))
+
+    def _pop(self) -> int:
+        return int(lib.dvsim_card_fifo_pop(self._card))

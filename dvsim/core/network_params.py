@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dvsim.core._core import ffi
-from dvsim.core.vortex_params import CROSSINGS, EXITS, INJECTIONS, Ints
+from dvsim.core.arrays import Ints, kept_pointer
+from dvsim.core.vortex_params import CROSSINGS, EXITS, INJECTIONS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +42,9 @@ class NetworkParams:
 
 def native_network_params(params: NetworkParams) -> tuple[Any, list[Any]]:
     """Return the C struct, and what it points to."""
-    native, alive = ffi.new("dvsim_network_params *"), []
-
-    def pointer(values: npt.ArrayLike, kind: type[np.generic], name: str) -> Any:  # noqa: ANN401
-        array = np.ascontiguousarray(values, dtype=kind)
-        alive.append(array)
-        return ffi.cast(name, array.ctypes.data)
-
+    alive: list[Any] = []
+    native = ffi.new("dvsim_network_params *")
+    pointer = partial(kept_pointer, alive)
     for name in ("height", "angles", "injecting", "levels", "ports", "planes", "link_slots"):
         setattr(native, name, getattr(params, name))
     native.seed, native.together = params.seed, params.together

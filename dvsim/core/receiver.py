@@ -65,24 +65,9 @@ class WordCard(VortexCard):
         self._receiver = ffi.gc(receiver, lib.dvsim_receiver_free, card["sram"])
 
     @property
-    def messages(self) -> int:
-        """Messages moved into node memory so far."""
-        return int(self._counts.messages)
-
-    @property
     def sram_peak_bytes(self) -> int:
         """Most that the SRAM held so far, in bytes."""
         return 8 * int(self._counts.sram_peak_words)
-
-    @property
-    def dma_busy_ps(self) -> int:
-        """Time from the first word of a burst out of the SRAM to the last, in picoseconds."""
-        return int(self._counts.dma_busy_ps)
-
-    @property
-    def port_busy_ps(self) -> int:
-        """Time in which words came in from the fabric, in picoseconds."""
-        return int(self._counts.port_busy_ps)
 
     @property
     def held_counters_ps(self) -> int:
@@ -171,28 +156,6 @@ class WordCard(VortexCard):
             raise RuntimeError("the bridge drained a buffer of a ring that has none in use")
         return messages
 
-    def push_credit(self, now_ps: int = 0) -> None:
-        """Send one control word to the surprise FIFO of the sender's card.
-
-        Raises
-        ------
-        RuntimeError
-            If it is full.
-        """
-        if lib.dvsim_receiver_push(self._receiver, now_ps):
-            raise RuntimeError("a credit was sent to a surprise FIFO that is full")
-
-    def pop_credit(self) -> None:
-        """Take one control word out of the surprise FIFO.
-
-        Raises
-        ------
-        RuntimeError
-            If it is empty.
-        """
-        if lib.dvsim_receiver_pop(self._receiver):
-            raise RuntimeError("a credit was taken from a surprise FIFO that is empty")
-
     def balanced(self) -> bool:
         """Return whether every word that came is in the ring or has left it, unchanged."""
         return bool(lib.dvsim_receiver_check(self._receiver))
@@ -200,6 +163,12 @@ class WordCard(VortexCard):
     @property
     def _counts(self) -> Any:  # noqa: ANN401 - a C struct
         return lib.dvsim_receiver_counts_now(self._receiver)
+
+    def _push(self, now_ps: int) -> int:
+        return int(lib.dvsim_receiver_push(self._receiver, now_ps))
+
+    def _pop(self) -> int:
+        return int(lib.dvsim_receiver_pop(self._receiver))
 
 
 class WordRing(DramRing):

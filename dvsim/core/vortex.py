@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core._core import ffi, lib
-from dvsim.core.arrays import check_memory, copied, records
-from dvsim.core.vortex_params import Ints, VortexParams, native_params
+from dvsim.core.arrays import Ints, check_memory, copied, records
+from dvsim.core.vortex_params import VortexParams, native_params
 
 EVENTS = ("enter", "cross", "deflect", "descend", "leave", "lose")
 """Names of the kinds of event, in the order of the C enumeration."""

@@ -6,14 +6,14 @@ The core writes heights bit-reversed; that is turned here, so that nothing above
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dvsim.core._core import ffi, lib
-
-Ints = npt.NDArray[np.int64]
+from dvsim.core.arrays import Ints, kept_pointer
 
 CROSSINGS = {
     "brc": lib.DVSIM_CROSS_BRC,
@@ -71,13 +71,9 @@ def reversed_heights(values: Ints, height: int) -> Ints:
 
 def native_params(params: VortexParams) -> tuple[Any, list[Any]]:
     """Return the C struct, and what it points to."""
-    native, alive = ffi.new("dvsim_vortex_params *"), []
-
-    def pointer(values: npt.ArrayLike, kind: type[np.generic], name: str) -> Any:  # noqa: ANN401
-        array = np.ascontiguousarray(values, dtype=kind)
-        alive.append(array)
-        return ffi.cast(name, array.ctypes.data)
-
+    alive: list[Any] = []
+    native = ffi.new("dvsim_vortex_params *")
+    pointer = partial(kept_pointer, alive)
     height = params.height
     for name in ("height", "angles", "replications", "seed", "arrival_threshold", "hot_threshold"):
         setattr(native, name, getattr(params, name))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dvsim.core.arrays import Ints
 from dvsim.core.network_params import NetworkParams
-from dvsim.core.vortex_params import Ints
 from dvsim.fabric.switch.trace import Trace
 from dvsim.fabric.switch.traffic import Ends, Offer, chances_of, check_traffic, destinations_of
 from dvsim.fabric.switch.wiring import random_order

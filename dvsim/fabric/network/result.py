@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dvsim.core.arrays import Ints
 from dvsim.core.network import NetworkCounts
-from dvsim.core.vortex_params import Ints
 from dvsim.fabric.switch.figures import Figures, Floats
 from dvsim.fabric.switch.traffic import Offer
 

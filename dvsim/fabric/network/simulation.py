@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.core.arrays import Ints
 from dvsim.core.network import COMPLETION, NetworkCore
-from dvsim.core.vortex_params import Ints
 from dvsim.fabric.network.offer import params_of
 from dvsim.fabric.network.result import NetworkRun
 from dvsim.fabric.switch.check import whole

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.core.vortex_params import Ints
+from dvsim.core.arrays import Ints
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dvsim.core.arrays import Ints
 from dvsim.core.vortex import Counts
-from dvsim.core.vortex_params import Ints
 from dvsim.fabric.switch.figures import Figures, Floats
 from dvsim.fabric.switch.paths import Path
 from dvsim.fabric.switch.traffic import Offer

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.core.arrays import Ints
 from dvsim.core.vortex import DELIVERY, Vortex
-from dvsim.core.vortex_params import Ints
 from dvsim.fabric.switch.check import whole
 from dvsim.fabric.switch.paths import paths_of
 from dvsim.fabric.switch.result import SwitchRun

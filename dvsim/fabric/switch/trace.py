@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.core.vortex_params import Ints
+from dvsim.core.arrays import Ints
 
 COLUMNS = ["slot", "input", "output"]
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.core.vortex_params import Ints, VortexParams
+from dvsim.core.arrays import Ints
+from dvsim.core.vortex_params import VortexParams
 from dvsim.fabric.switch.check import choice, share, whole
 from dvsim.fabric.switch.choices import INJECTIONS, PATTERNS
 from dvsim.fabric.switch.trace import Trace, read_trace

@@ -14,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.core.vortex_params import Ints, reversed_heights
+from dvsim.core.arrays import Ints
+from dvsim.core.vortex_params import reversed_heights
 
 GOLDEN = 0x9E3779B97F4A7C15
 _WORD = (1 << 64) - 1
