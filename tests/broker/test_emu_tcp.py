@@ -143,7 +143,7 @@ def test_a_changed_message_is_noticed(at, monkeypatch):
         queue.channel.basic_publish(queue.exchange, queue.key, body[:-1] + b"?")
 
     lossy(monkeypatch, change_one)
-    with pytest.raises(RunFailed, match=r"receiver 1: the sum of their MD5 is .*, sent was"):
+    with pytest.raises(RunFailed, match=r"receiver 1: the sum of their CRC-32 is .*, sent was"):
         ask(small(size=100, processes=1), at)
 
 
