@@ -38,7 +38,7 @@ static const struct command_option known[] = {
     {"--stats", OPTION_FLAG, AT(report), 0, 0, NULL},
     {"--stats-fd", OPTION_READ, 0, 0, 0, read_stats_fd},
     {"--trace", OPTION_TEXT, AT(trace), 0, 0, NULL},
-    {"--trace-limit", OPTION_COUNT, AT(trace_limit), 1, INT64_MAX, NULL},
+    {"--trace-limit", OPTION_BYTES, AT(trace_limit), 1, INT64_MAX, NULL},
     [PREFIX] = {"--prefix", OPTION_FLAG, AT(prefix), 0, 0, NULL},
     {"--spread", OPTION_FLAG32, AT(job.model.spread), 0, 0, NULL},
 };

@@ -325,7 +325,7 @@ def test_the_command_writes_the_page_of_its_folders(tmp_path, monkeypatch):
     done = CliRunner().invoke(report, ["a", "b", "--report", str(page)], catch_exceptions=False)
     assert done.output.strip() == str(page)
     assert [path.name for path in asked] == ["a", "b"]
-    assert "dvsim report a b -o" in page.read_text(encoding="utf-8")
+    assert f"dvsim report a b --report {page}" in page.read_text(encoding="utf-8")
 
 
 def test_many_sizes_are_said_by_their_ends():
