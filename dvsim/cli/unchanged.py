@@ -105,7 +105,8 @@ def _times(one: Run | PointsStudy, base: Run | PointsStudy) -> Change | None:
     from dvsim.results.run import Run
     from dvsim.results.sides import in_common
 
-    assert isinstance(one, Run) and isinstance(base, Run)
+    assert isinstance(one, Run)
+    assert isinstance(base, Run)
     return change(base.rates, one.rates, "ratio", common=in_common([base, one])[1])
 
 

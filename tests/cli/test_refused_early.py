@@ -14,8 +14,8 @@ SWEEP = ("sweep", "h3/dv-8", "--vary", "system.bridge.sockets=1,2", "--scale", "
 REFUSED = {
     "a folder that is not there": (("merge", "none"), "Directory 'none' does not exist"),
     "a page that is none": (
-        ("compare", "a", "b", "--out", "x.pdf"),
-        "'--out': '.pdf' is no form of this page; did you mean 'x.html'?",
+        ("compare", "a", "b", "--report", "x.pdf"),
+        "'--report': '.pdf' is no form of this page; did you mean 'x.html'?",
     ),
     "one key with itself": (
         (*SWEEP, "--zip", "system.bridge.sockets"),
