@@ -181,6 +181,10 @@ class Workers:
         try:
             with self._surviving():
                 yield self._pool
+        except (OSError, ValueError) as error:  # pipes are closed under it if a worker has died
+            if any(child.pid is not None and child.exitcode for child in self._context.started):
+                raise RunFailed(DIED) from error
+            raise
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -39,7 +39,7 @@ static bool read_bytes(const char *text, uint64_t *bytes)
 {
     static const struct unit units[] = {{"", 1},     {"B", 1},    {"KiB", 1024},       {"MiB", 1048576},
                                         {"kB", 1e3}, {"MB", 1e6}, {"GiB", 1073741824}, {"GB", 1e9}};
-    return read_unit(text, units, sizeof units / sizeof *units, bytes);
+    return read_whole(text, 0, INT64_MAX, bytes) || read_unit(text, units, sizeof units / sizeof *units, bytes);
 }
 
 bool read_time(const char *text, uint64_t *ns)

@@ -79,7 +79,7 @@ bool attempt_all(const struct attempt *attempt)
             return fail(attempt, "");
         }
         uint64_t most = most_ns(attempt->bridge);
-        if (most > 0 && now_ns() - begin > most) {
+        if (most > 0 && tries >= options->urls && now_ns() - begin > most) { /* each broker is tried once */
             return fail(attempt, "; given up (--give-up)");
         }
         if (tries % options->urls != 0) {

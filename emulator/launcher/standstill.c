@@ -1,12 +1,14 @@
 /* Functional mode: who waits for what, on SIGINT and SIGQUIT, and when nothing has moved for 5 s. In timed mode the
  * coordinator knows of a deadlock at once (coordinator_report.c). */
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "functional/claims.h"
 #include "launcher.h"
 
-enum { LOOK_MS = 1000, SOON_MS = 200, SHOWN = 32 /* cards */ };
+enum { LOOK_MS = 1000, SOON_MS = 200, BETWEEN_MS = 10, SHOWN = 32 /* cards */ };
 static const uint64_t PATIENCE_NS = UINT64_C(5000000000), NS_PER_MS = 1000000;
 
 /* A card that does not take part: it has no program, or that has ended, or closed it. NULL: it has it open. */
@@ -110,6 +112,10 @@ void report_waits(const struct launch *launch)
         uint64_t since;
         const char *away = why_away(launch, i);
         const struct card_wait *wait = away == NULL ? longest_wait(&job->card[i], &since) : NULL;
+        for (int tries = 0; wait == NULL && away == NULL && tries < BETWEEN_MS; tries++) { /* two slices of a wait? */
+            usleep(1000);
+            wait = longest_wait(&job->card[i], &since);
+        }
         fprintf(stderr, "vicrun:   card %u ", i);
         if (wait == NULL) {
             fprintf(stderr, "waits for nothing: %s\n", away != NULL ? away : "its program computes, or waits elsewhere");
