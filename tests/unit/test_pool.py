@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from dvsim.backends.pool import WORKERS_VARIABLE, Workers, default_workers, pooled
-from dvsim.errors import ScenarioError
+from dvsim.errors import RunFailed, ScenarioError
 
 
 def who(task):
@@ -111,3 +111,21 @@ def test_no_process_is_started_once_the_workers_have_ended(monkeypatch):
         assert begun.wait(60)
     results.close()
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("dies", [True, False], ids=["a worker died", "all live"])
+def test_a_start_that_fails_is_a_death_if_a_worker_has_died(monkeypatch, dies):
+    """Its pipes are closed while the next worker is given them."""
+
+    def closed(*_):
+        raise ValueError("bad value(s) in fds_to_keep")
+
+    with Workers(2) as workers:
+        assert workers.begin(abs, -1).result() == 1
+        if dies:
+            (child, *_) = workers._context.started
+            child.kill()
+            child.join()
+        monkeypatch.setattr(workers._pool, "submit", closed)
+        with pytest.raises(RunFailed if dies else ValueError, match="died" if dies else "fds"):
+            workers.begin(abs, -1)
