@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 
 PLAIN = "vortexsim"
-EXTRAS = ("cluster", "docs", "figures", "optuna", "test")
+EXTRAS = ("cluster", "docs", "figures", "test")
 
 WITHOUT = """
 import json, sys
@@ -50,8 +50,6 @@ MAIN = [
 NEED_ONE = {
     "figures": ["run", "h3/dv-8", *FEW, "--report", "x.svg"],
     "cluster": ["sweep", "h3/fdr-8", *FEW, "--vary", "messages=9,10", "--scheduler", "s.json"],
-    "optuna": ["calibrate", "h3-bridge", "--against", "h3_message_rates.csv", "--fit", "r1:8",
-               "--parameter", "push", "--scale", "0.0005", "--optuna"],
 }  # fmt: skip
 
 
@@ -82,7 +80,7 @@ def absent():
     """The modules that only extras bring."""
     base = needed()
     assert {"numpy", "pyarrow", "plotly"} <= base
-    assert not {"matplotlib", "distributed", "optuna", "pytest"} & base
+    assert not {"matplotlib", "distributed", "pytest"} & base
     return [
         module
         for module, owners in metadata.packages_distributions().items()
@@ -103,7 +101,7 @@ def test_what_extras_bring_is_known():
 
 
 def test_the_main_job_needs_no_extra(absent, tmp_path):
-    assert {"matplotlib", "distributed", "optuna"} <= set(absent)
+    assert {"matplotlib", "distributed"} <= set(absent)
     for words, (code, text) in zip(MAIN, said(absent, MAIN, tmp_path), strict=True):
         assert code == 0, (words, text)
     made = {path.name for path in tmp_path.glob("*.*")}
