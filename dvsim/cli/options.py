@@ -126,7 +126,7 @@ class HtmlPage(Page):
 
 
 class FormFile(Page):
-    """A file to write to; its ending says the form, and none is that of a page."""
+    """The file to write; its ending gives the form: without an ending it is a page."""
 
     def __init__(self, forms: Sequence[str]) -> None:
         super().__init__()

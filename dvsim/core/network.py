@@ -1,6 +1,6 @@
 """The cycle-accurate network (models/network/network.h) as an object; its counts are NumPy arrays.
 
-Whoever calls has checked the arguments and says what is wrong with them (`dvsim.fabric.network`).
+The caller, `dvsim.fabric.network`, checks the arguments first and reports what is wrong.
 """
 
 from __future__ import annotations

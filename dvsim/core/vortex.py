@@ -1,6 +1,6 @@
 """The cycle-accurate switch (models/vortex/vortex.h) as an object; its counts are NumPy arrays.
 
-Whoever calls has checked the arguments and says what is wrong with them (`dvsim.fabric.switch`).
+The caller, `dvsim.fabric.switch`, checks the arguments first and reports what is wrong.
 """
 
 from __future__ import annotations

@@ -305,7 +305,7 @@ class Kind:
 
     @property
     def headline(self) -> Sequence[str]:
-        """The metrics of which the first that a run has is the one that a precision is about."""
+        """The metrics that a precision may judge, best first: it takes the first that a result has."""
         return self.first
 
     @property

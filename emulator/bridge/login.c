@@ -130,9 +130,9 @@ static enum fault login(struct link *link)
     return fault;
 }
 
-/* Let OpenSSL, which rabbitmq-c has brought along, check whom the certificate names. Not linked: that would want its
- * development files wherever vicbridge is compiled, for three calls that have been there since version 1.0.2, and might
- * bring a second OpenSSL beside that of rabbitmq-c. False: not to be had. */
+/* Let OpenSSL, which rabbitmq-c has loaded, check whom the certificate names; false if the calls are not there. They are
+ * found by dlsym: linking needs the development files of OpenSSL wherever vicbridge is compiled, for three calls that
+ * exist since version 1.0.2, and may load a second OpenSSL beside that of rabbitmq-c. */
 static bool certificate_names(void *context, const char *name)
 {
     void *(*param_of)(void *);

@@ -51,7 +51,7 @@ static void watch(struct pollfd *watched, int fd)
     *watched = (struct pollfd){.fd = fd, .events = POLLIN};
 }
 
-/* A job of empty places alone waits for joiners until it is told to end. */
+/* A job that has only empty slots waits for joiners until somebody ends it. */
 static bool goes_on(const struct launch *launch)
 {
     bool over = launch->signalled || atomic_load(&launch->job->shared->poison) != 0;

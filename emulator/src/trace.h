@@ -40,7 +40,7 @@ static inline uint32_t trace_run(uint32_t room)
 }
 
 /* Keep an event, if it is its turn; there is room for two or more. A full trace drops every second run, and is half as
- * dense from then on. Whoever shares the memory may have written over the head: it is read once, and never believed. */
+ * dense from then on. Another process may overwrite the head: each field is read once and checked. */
 static inline void trace_add(struct trace_head *trace, uint32_t room, const struct trace_record *what)
 {
     uint32_t stride = __atomic_load_n(&trace->stride, __ATOMIC_RELAXED);

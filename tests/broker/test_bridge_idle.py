@@ -1,4 +1,4 @@
-"""Is a bridge that nobody needs taken for a deadlock, and is a deadlock beside it told?"""
+"""Does vicrun stay silent about an idle bridge, and report a deadlock of the other cards?"""
 
 from __future__ import annotations
 
