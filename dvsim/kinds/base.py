@@ -305,7 +305,7 @@ class Kind:
 
     @property
     def headline(self) -> Sequence[str]:
-        """The metrics that a precision may judge, best first: it takes the first that a result has."""
+        """The metrics that a precision may judge; it takes the first that is there."""
         return self.first
 
     @property
