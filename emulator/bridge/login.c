@@ -130,8 +130,8 @@ static enum fault login(struct link *link)
     return fault;
 }
 
-/* Let OpenSSL, which rabbitmq-c has loaded, check whom the certificate names; false if the calls are not there. They are
- * found by dlsym: linking needs the development files of OpenSSL wherever vicbridge is compiled, for three calls that
+/* Let OpenSSL, which rabbitmq-c has loaded, check whom the certificate names; false if the calls are not there.
+ * dlsym finds them: linking needs the development files of OpenSSL wherever vicbridge is compiled, for three calls that
  * exist since version 1.0.2, and may load a second OpenSSL beside that of rabbitmq-c. */
 static bool certificate_names(void *context, const char *name)
 {
