@@ -34,8 +34,8 @@ SWITCH = ["switch/zero-load", "--set", "vary=[{height=[4]}]", "--set", "traffic.
 TWO = ["h3/fdr-8", "--scale", "0.0005", "--vary", "workload.message_bytes=8,16"]
 SWEEP = [*TWO, "--replications", "2", "--workers", "1"]
 SOBOL = [*SWEEP, "--vary", "workload.messages=1000..2000", "--sensitivity"]
-FIT = ["h3-bridge", "--against", "h3_message_rates.csv", "--fit", "r1:8", "--parameter", "push"]
-FIT += ["--budget", "4", "--starts", "1", "--scale", "0.0005"]
+FIT = ["fdr-ipoib", "--against", "h3_message_rates.csv", "--fit", "r1:8"]
+FIT += ["--parameter", "latency", "--budget", "4", "--starts", "1", "--scale", "0.0005"]
 LIMIT = ["h3/fdr-8", "--until", "behind < 1 s", "--scale", "0.0002", "--replications", "2"]
 BAD = 'extends = "h3/fdr-8"\nworkload = { mesages = 1 }\n'
 WHATIF = """

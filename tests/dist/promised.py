@@ -28,12 +28,12 @@ import dvsim
 import dvsim.vic
 from dvsim import errors
 from dvsim.cli.main import cli
-from dvsim.native import emulator_prefix
-from dvsim.scenario.kinds import KINDS
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.scenario.schema import CampaignFile
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.switch.spec import SwitchScenario
+from dvsim.native import emulator_prefix
+from dvsim.scenario.kinds import KINDS
+from dvsim.scenario.schema import CampaignFile
 from dvsim.vic.binding import libvic
 
 KEPT = Path(__file__).with_name("promised.txt")
@@ -95,7 +95,11 @@ def files() -> Iterator[str]:
     """Yield the keys of scenario files and cards, and the words that a key can be."""
     known = Scenario | SwitchScenario | MessagingScenario | CampaignFile
     tables = {NAMES.get(n, n): one for n, one in TypeAdapter(known).json_schema()["$defs"].items()}
-    varied = {name: one["properties"]["vary"] for name, one in tables.items() if "vary" in one["properties"]}
+    varied = {
+        name: one["properties"]["vary"]
+        for name, one in tables.items()
+        if "vary" in one["properties"]
+    }
     tables |= {f"{name} vary": one["items"] for name, one in varied.items()}
     for name, table in tables.items():
         keys = table.get("properties", {})

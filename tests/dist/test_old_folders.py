@@ -18,15 +18,15 @@ from click.testing import CliRunner
 import dvsim
 from dvsim.cli.main import cli
 from dvsim.errors import RunFailed
+from dvsim.kinds.hosts.metrics import TABLES as MESSAGING
+from dvsim.kinds.load import load
+from dvsim.kinds.switch.metrics import TABLES as SWITCH
 from dvsim.results.folder import load_result
 from dvsim.results.manifest import FORMAT
-from dvsim.kinds.hosts.metrics import TABLES as MESSAGING
 from dvsim.results.samples import SAMPLE_COLUMNS
-from dvsim.kinds.switch.metrics import TABLES as SWITCH
 from dvsim.results.summary import SUMMARY_COLUMNS
 from dvsim.results.swept import load_swept
 from dvsim.results.table import to_parquet
-from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 
 HERE = Path(__file__).parent

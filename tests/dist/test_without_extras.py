@@ -1,4 +1,4 @@
-"""Does the main job work where no extra is installed, and is the extra named where one is needed?"""
+"""Does the main job work without any extra, and is the extra named where one is needed?"""
 
 import json
 import re
@@ -58,7 +58,7 @@ def plain(name):
 
 
 def needed(*extras):
-    """Return all distributions that an installation with some extras brings, as far as they are here."""
+    """Return all distributions that an installation with some extras brings and that are here."""
     found, todo = {}, [(PLAIN, frozenset(extras))]
     while todo:
         name, own = todo.pop()

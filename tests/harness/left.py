@@ -22,8 +22,13 @@ import pytest
 
 PATIENCE_S = 10
 """How long processes may take to end after their test."""
-HELPERS = (b"multiprocessing.resource_tracker", b"multiprocessing.forkserver", b"epmd")
-"""Processes that libraries keep for the next call."""
+HELPERS = (
+    b"multiprocessing.resource_tracker",
+    b"multiprocessing.forkserver",
+    b"epmd",
+    b"inet_gethost",
+)
+"""Processes that libraries keep for the next call; those of Erlang may come from a lasting node."""
 PR_SET_CHILD_SUBREAPER = 36
 FAILED = pytest.StashKey[bool]()
 KNOWN = pytest.StashKey[set[int]]()
