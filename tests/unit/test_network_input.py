@@ -83,7 +83,7 @@ def test_an_unknown_card_is_named():
             {"injection": "given", "load": None},
             "injection 'given' needs Network.start: the bursts are yours to send",
         ),
-        ({"pattern": "transpose"}, "traffic 'transpose' needs ports 4, 16, 64, …, is 8"),
+        ({"pattern": "transpose"}, "pattern 'transpose' needs ports 4, 16, 64, …, is 8"),
         (
             {"pattern": "hot-spot", "hot": (0.5, [8])},
             "an output in hot must be from 0 to 7, is 8",
@@ -94,12 +94,12 @@ def test_an_unknown_card_is_named():
         ),
         (
             {"pattern": "shuffle", "fidelity": "flow"},
-            "fidelity 'flow' knows traffic 'uniform' with injection 'drop' or 'queue', "
-            "not traffic 'shuffle' with injection 'drop'; use fidelity='cycle'",
+            "fidelity 'flow' knows pattern 'uniform' with injection 'drop' or 'queue', "
+            "not pattern 'shuffle' with injection 'drop'; use fidelity='cycle'",
         ),
         (
             {"load": None, "injection": "saturate", "fidelity": "flow"},
-            "not traffic 'uniform' with injection 'saturate'; use fidelity='cycle'",
+            "not pattern 'uniform' with injection 'saturate'; use fidelity='cycle'",
         ),
         (
             {"load": None, "pattern": "trace", "trace": ([3] * 4, [1] * 4, [0] * 4)},

@@ -113,6 +113,12 @@ def test_permutation_of_the_caller():
     assert ways == {(4 * a + h, 4 * a + heights[h]) for a in range(2) for h in range(4)}
 
 
+def test_a_hot_spot_may_be_written_as_in_a_file():
+    how = {"slots": 2000, "pattern": "hot-spot"}
+    table = SMALL.run(0.1, hot={"outputs": [13], "fraction": 0.25}, **how)
+    assert table.delivered == SMALL.run(0.1, hot=(0.25, [13]), **how).delivered
+
+
 def test_hot_spot_takes_its_share():
     run = SMALL.run(0.1, 20_000, pattern="hot-spot", hot=(0.25, [13]))
     share = run.delivered_at[1, 5] / run.delivered

@@ -5,6 +5,8 @@ from switch_runs import SMALL
 
 from dvsim.fabric.switch import Switch
 
+HOT = "hot must be such as {'fraction': 0.1, 'outputs': [0]} or (0.1, [0]), "
+
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -71,10 +73,15 @@ def test_bad_switches(arguments, said):
             "injection 'given' needs Switch.start: the packets are yours to give",
         ),
         ({"injection": "wait"}, "injection must be one of drop, queue, saturate, given, is 'wait'"),
-        ({"hot": (0.5, [1])}, "hot is only for traffic 'hot-spot', traffic is 'uniform'"),
-        ({"pattern": "hot-spot"}, "traffic 'hot-spot' needs hot"),
+        ({"hot": (0.5, [1])}, "hot is only for pattern 'hot-spot', pattern is 'uniform'"),
+        ({"pattern": "hot-spot"}, "pattern 'hot-spot' needs hot"),
         ({"pattern": "hot-spot", "hot": (0.5, [])}, "hot names no output"),
-        ({"pattern": "hot-spot", "hot": 0.5}, "hot must be (fraction, outputs), is 0.5"),
+        ({"pattern": "hot-spot", "hot": 0.5}, HOT + "is 0.5"),
+        ({"pattern": "hot-spot", "hot": {"fraction": 0.5}}, "hot needs outputs"),
+        (
+            {"pattern": "hot-spot", "hot": {"fraction": 0.5, "output": [1]}},
+            "a key in hot must be one of fraction, outputs, is 'output'; did you mean 'outputs'?",
+        ),
         (
             {"pattern": "hot-spot", "hot": (0.5, [24])},
             "an output in hot must be from 0 to 23, is 24",
@@ -91,15 +98,15 @@ def test_bad_switches(arguments, said):
             {"pattern": "bursty", "burst": 0, "duty": 0.5},
             "burst must be from 1 to 1099511627776, is 0",
         ),
-        ({"pattern": "bursty", "duty": 0.5}, "traffic 'bursty' needs burst"),
-        ({"pattern": "transpose"}, "traffic 'transpose' needs height 4, 16, 64, …, is 8"),
+        ({"pattern": "bursty", "duty": 0.5}, "pattern 'bursty' needs burst"),
+        ({"pattern": "transpose"}, "pattern 'transpose' needs height 4, 16, 64, …, is 8"),
         (
             {"pattern": "permutation", "permutation": [0, 1, 2, 3, 4, 5, 6, 6]},
             "permutation must name each of the 8 heights once, has 8 entries, 7 different",
         ),
         (
             {"pattern": "trace", "trace": "trace.csv"},
-            "load must be None with traffic 'trace', which says what arrives; is 0.5",
+            "load must be None with pattern 'trace', which says what arrives; is 0.5",
         ),
     ],
 )

@@ -109,7 +109,7 @@ slots = 40
         (
             "load = 0.3",
             'load = 0.3\nduty = 0.5\npattern = "bursty"',
-            "14: traffic.pattern: traffic 'bursty' needs burst",
+            "14: traffic.pattern: 'bursty' needs burst",
         ),
         (
             "[traffic]",
@@ -145,7 +145,7 @@ def test_one_wrong_thing_is_told_with_its_line(tmp_path, old, new, said):
         ),
         (
             '[[vary]]\nheight = [4, 8]\n[[vary]]\npattern = ["uniform", "transpose"]\n',
-            "18: vary.1.pattern: at height 8, pattern transpose: traffic 'transpose' needs height "
+            "18: vary.1.pattern: at height 8, pattern transpose: 'transpose' needs height "
             "4, 16, 64, …, is 8",
         ),
         (
@@ -217,7 +217,7 @@ def test_all_faults_are_told_at_once(tmp_path):
         ('preset = "dv202"', "", "network needs a preset"),
         ("planes = 1", "levels = 2", "8: network.levels: does not go with preset 'dv202'"),
         ("planes = 1", "plane = 1", "8: network.plane: unknown key; did you mean 'planes'?"),
-        ("[traffic]", "[traffic]\npattern = 'trace'", "traffic 'trace' needs trace"),
+        ("[traffic]", "[traffic]\npattern = 'trace'", "traffic.pattern: 'trace' needs trace"),
     ],
 )
 def test_a_network_refuses_as_dvsim_network_does(tmp_path, old, new, said):
@@ -387,6 +387,11 @@ def test_a_hot_spot_is_frozen(tmp_path):
     new = 'load = 0.3\npattern = "hot-spot"\nhot = { fraction = 0.1, outputs = [1, 2] }'
     scenario = load(edited(tmp_path, "load = 0.3", new))
     assert scenario.traffic.hot == Hot(0.1, (1, 2))
+
+
+def test_a_hot_spot_may_be_written_as_in_python(tmp_path):
+    new = 'load = 0.3\npattern = "hot-spot"\nhot = [0.1, [1, 2]]'
+    assert load(edited(tmp_path, "load = 0.3", new)).traffic.hot == Hot(0.1, (1, 2))
 
 
 def test_the_file_of_the_documentation_is_good(tmp_path):

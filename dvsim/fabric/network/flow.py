@@ -77,9 +77,9 @@ def run_flow(network: Network, offer: Offer, slots: int, warmup: int) -> Network
         For other traffic than uniform, dropped or queued.
     """
     if not flow_knows(offer):
-        what = f"traffic {offer.pattern!r} with injection {offer.injection!r}"
+        what = f"pattern {offer.pattern!r} with injection {offer.injection!r}"
         raise ValueError(
-            "fidelity 'flow' knows traffic 'uniform' with injection 'drop' or 'queue', "
+            "fidelity 'flow' knows pattern 'uniform' with injection 'drop' or 'queue', "
             f"not {what}; use fidelity='cycle'"
         )
     assert offer.load is not None  # uniform traffic that is dropped or queued has one

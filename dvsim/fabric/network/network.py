@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.core.network import network_bytes
@@ -22,6 +22,7 @@ from dvsim.fabric.network.tree import (
 )
 from dvsim.fabric.switch.check import choice, whole
 from dvsim.fabric.switch.switch import Switch
+from dvsim.fabric.switch.traffic import Hot
 from dvsim.scenario.slot import slot_of
 from dvsim.scenario.types import Card
 
@@ -200,7 +201,7 @@ class Network:
         threads: int = 1,
         *,
         fidelity: str = "cycle",
-        hot: tuple[float, Iterable[int]] | None = None,
+        hot: Hot | None = None,
         burst: int | None = None,
         duty: float | None = None,
         trace: str | os.PathLike[str] | Sequence[Any] | None = None,
@@ -268,7 +269,7 @@ class Network:
         injection: str = "drop",
         threads: int = 1,
         *,
-        hot: tuple[float, Iterable[int]] | None = None,
+        hot: Hot | None = None,
         burst: int | None = None,
         duty: float | None = None,
         trace: str | os.PathLike[str] | Sequence[Any] | None = None,
@@ -292,7 +293,8 @@ class Network:
         threads
             From 1 to 64; planes are spread over them.
         hot
-            (fraction, ports): this share of the packets goes to one of these ports.
+            ``{"fraction": 0.1, "outputs": [0]}``, or ``(0.1, [0])``: this share of the packets
+            goes to one of these ports.
         burst, duty
             Arrivals come in frames of `burst` slots; a frame is on with probability `duty`, and
             all its packets go to one port.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,14 @@ import numpy as np
 from dvsim.core.arrays import Ints
 from dvsim.core.network_params import NetworkParams
 from dvsim.fabric.switch.trace import Trace
-from dvsim.fabric.switch.traffic import Ends, Offer, chances_of, check_traffic, destinations_of
+from dvsim.fabric.switch.traffic import (
+    Ends,
+    Hot,
+    Offer,
+    chances_of,
+    check_traffic,
+    destinations_of,
+)
 from dvsim.fabric.switch.wiring import random_order
 
 if TYPE_CHECKING:
@@ -24,7 +31,7 @@ def check_offer(
     pattern: str,
     injection: str,
     seed: int = 1,
-    hot: tuple[float, Iterable[int]] | None = None,
+    hot: Hot | None = None,
     burst: int | None = None,
     duty: float | None = None,
     trace: Any = None,  # noqa: ANN401 - a path or three arrays

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dvsim.fabric.switch.check import choice, power_of_two, whole
 from dvsim.fabric.switch.choices import CROSSINGS, EXITS
 from dvsim.fabric.switch.faults import Fault, check_fault
-from dvsim.fabric.switch.traffic import check_offer
+from dvsim.fabric.switch.traffic import Hot, check_offer
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
@@ -145,7 +145,7 @@ class Switch:
         *,
         replications: int = 1,
         watch: int = 0,
-        hot: tuple[float, Iterable[int]] | None = None,
+        hot: Hot | None = None,
         burst: int | None = None,
         duty: float | None = None,
         trace: str | os.PathLike[str] | Sequence[Any] | None = None,
@@ -204,7 +204,7 @@ class Switch:
         *,
         replications: int = 1,
         watch: int = 0,
-        hot: tuple[float, Iterable[int]] | None = None,
+        hot: Hot | None = None,
         burst: int | None = None,
         duty: float | None = None,
         trace: str | os.PathLike[str] | Sequence[Any] | None = None,
@@ -233,7 +233,8 @@ class Switch:
         watch
             Keep the paths of the first so many packets.
         hot
-            (fraction, outputs): this share of the packets goes to one of these outputs.
+            ``{"fraction": 0.1, "outputs": [0]}``, or ``(0.1, [0])``: this share of the packets
+            goes to one of these outputs.
         burst, duty
             Arrivals come in frames of `burst` slots; a frame is on with probability `duty`, and
             all its packets go to one output.

@@ -6,7 +6,7 @@ offers the same packets to every switch, whatever its crossing, faults or number
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +27,9 @@ MOST_LANES = 65536  # angles times replications, see vortex.h
 _ONE = 1 << 32
 _OWN = {"hot": "hot-spot", "burst": "bursty", "duty": "bursty", "trace": "trace"}
 _OWN |= {"permutation": "permutation"}
+
+Hot = Mapping[str, Any] | tuple[float, Iterable[int]]
+"""``{"fraction": 0.1, "outputs": [0]}`` as in a file, or the two values alone."""
 
 
 def replication_seed(seed: int, replication: int) -> int:
@@ -116,7 +119,7 @@ def check_traffic(
     replications: int = 1,
     most: int = 1,
     watch: int = 0,
-    hot: tuple[float, Iterable[int]] | None,
+    hot: Hot | None,
     burst: int | None,
     duty: float | None,
     trace: Any,  # noqa: ANN401 - a path or three arrays
@@ -128,17 +131,17 @@ def check_traffic(
     given = {"hot": hot, "burst": burst, "duty": duty, "trace": trace, "permutation": permutation}
     for name, value in given.items():
         if value is not None and pattern != _OWN[name]:
-            raise ValueError(f"{name} is only for traffic {_OWN[name]!r}, traffic is {pattern!r}")
+            raise ValueError(f"{name} is only for pattern {_OWN[name]!r}, pattern is {pattern!r}")
         if value is None and pattern == _OWN[name]:
-            raise ValueError(f"traffic {pattern!r} needs {name}")
+            raise ValueError(f"pattern {pattern!r} needs {name}")
     replications = whole("replications", replications, 1, most)
     watch = whole("watch", watch, 0, (1 << 63) - 1)
     bits = ends.permuted.bit_length() - 1
     if pattern == "transpose" and (ends.permuted != 1 << bits or bits % 2):
-        raise ValueError(f"traffic 'transpose' needs {ends.size} 4, 16, 64, …, is {ends.permuted}")
+        raise ValueError(f"pattern 'transpose' needs {ends.size} 4, 16, 64, …, is {ends.permuted}")
     if pattern in ("bit-complement", "shuffle") and ends.permuted != 1 << bits:
         raise ValueError(
-            f"traffic {pattern!r} needs a power of two of {ends.size}, is {ends.permuted}"
+            f"pattern {pattern!r} needs a power of two of {ends.size}, is {ends.permuted}"
         )
     load = _checked_load(load, pattern, injection)
     if duty is not None:
@@ -203,32 +206,40 @@ def params_of(switch: Switch, offer: Offer) -> VortexParams:
     )
 
 
-def _checked_load(load: float | None, traffic: str, injection: str) -> float | None:
+def _checked_load(load: float | None, pattern: str, injection: str) -> float | None:
     if injection == "saturate":
-        if traffic in ("bursty", "trace"):
-            raise ValueError(f"injection 'saturate' does not go with traffic {traffic!r}")
+        if pattern in ("bursty", "trace"):
+            raise ValueError(f"injection 'saturate' does not go with pattern {pattern!r}")
         if load is not None and share("load", load) != 1:
             raise ValueError(
                 f"load must be 1 or None with injection 'saturate', which always has a packet "
                 f"to offer; is {load!r}"
             )
         return None
-    if traffic == "trace" or injection == "given":
-        why = "injection 'given'" if injection == "given" else "traffic 'trace'"
+    if pattern == "trace" or injection == "given":
+        why = "injection 'given'" if injection == "given" else "pattern 'trace'"
         if load is not None:
             raise ValueError(f"load must be None with {why}, which says what arrives; is {load!r}")
-        if injection == "given" and traffic != "uniform":
-            raise ValueError(f"injection 'given' does not go with traffic {traffic!r}")
+        if injection == "given" and pattern != "uniform":
+            raise ValueError(f"injection 'given' does not go with pattern {pattern!r}")
         return None
     return share("load", load)
 
 
-def _checked_hot(hot: tuple[float, Iterable[int]], outputs: int) -> tuple[float, tuple[int, ...]]:
+def _checked_hot(hot: Hot, outputs: int) -> tuple[float, tuple[int, ...]]:
+    keys = ("fraction", "outputs")
+    if isinstance(hot, Mapping):
+        for key in hot:
+            choice("a key in hot", key, keys)
+        for key in keys:
+            if key not in hot:
+                raise ValueError(f"hot needs {key}")
     try:
-        fraction, targets = hot
+        fraction, targets = [hot[key] for key in keys] if isinstance(hot, Mapping) else hot
         ports = tuple(targets)
     except (TypeError, ValueError):
-        raise ValueError(f"hot must be (fraction, outputs), is {hot!r}") from None
+        wanted = "{'fraction': 0.1, 'outputs': [0]} or (0.1, [0])"
+        raise ValueError(f"hot must be such as {wanted}, is {hot!r}") from None
     if not ports:
         raise ValueError("hot names no output")
     checked = tuple(whole("an output in hot", port, 0, outputs - 1) for port in ports)

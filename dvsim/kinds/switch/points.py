@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from dvsim.fabric.switch import Switch
     from dvsim.fabric.switch.traffic import Offer
 
-_SPELLED = {"fault": "faults", "traffic": "pattern"}
+_SPELLED = {"fault": "faults"}
 """Words of the messages that are spelled otherwise in a file."""
 _KEYS = {
-    *("height", "angles", "injecting", "crossing", "exit", "fault", "load", "traffic", "pattern"),
+    *("height", "angles", "injecting", "crossing", "exit", "fault", "load", "pattern"),
     *("injection", "slots", "hot", "burst", "duty", "trace", "permutation"),
     *("preset", "levels", "ports", "planes", "link", "fidelity"),
 }
@@ -157,7 +157,7 @@ def key_of(message: str) -> str:
     --------
     >>> key_of("an output in hot must be from 0 to 11, is 12")
     'hot'
-    >>> key_of("traffic 'transpose' needs height 4, 16, 64, …, is 8")
+    >>> key_of("pattern 'transpose' needs height 4, 16, 64, …, is 8")
     'pattern'
     """
     inner = re.search(r"\bof a (fault)\b|\bin (permutation|hot|injecting|trace)\b", message)
@@ -171,7 +171,7 @@ def said(message: str, key: str) -> str:
 
     Examples
     --------
-    >>> said("load must be None with traffic 'trace', which says what arrives; is 0.3", "load")
-    "must be absent with traffic 'trace', which says what arrives; is 0.3"
+    >>> said("load must be None with pattern 'trace', which says what arrives; is 0.3", "load")
+    "must be absent with pattern 'trace', which says what arrives; is 0.3"
     """
     return message.removeprefix(f"{key} ").replace("None", "absent")

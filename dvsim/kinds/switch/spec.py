@@ -87,6 +87,12 @@ def _trace_read(value: object) -> str | tuple[tuple[int, ...], ...]:
     return packets
 
 
+def _hot_read(value: object) -> object:
+    """Read the two values alone, as Python has them, as a table."""
+    alone = isinstance(value, list) and len(value) == 2 and isinstance(value[1], list)
+    return dict(zip(("fraction", "outputs"), value, strict=True)) if alone else value  # type: ignore[call-overload]
+
+
 def _shown(value: object) -> str:
     """Return a value for a message; a short list as it was written."""
     return str(value) if isinstance(value, list) and len(str(value)) <= 40 else show(value)
@@ -174,7 +180,7 @@ class Hot:
 
 @dataclass(frozen=True)
 class TrafficTable(Table):
-    """What is offered and for how long, the arguments of ``run``; `pattern` is its ``traffic``.
+    """What is offered and for how long, the arguments of ``run``.
 
     `trace` holds the packets themselves, as (slot, input, output).
     """
@@ -186,7 +192,11 @@ class TrafficTable(Table):
     load: Annotated[Share | None, Field(description="packets per slot and input")] = None
     pattern: Pattern = "uniform"
     injection: Injection = "drop"
-    hot: Annotated[Hot | None, Field(description="of pattern hot-spot")] = None
+    hot: Annotated[
+        Hot | None,
+        BeforeValidator(_hot_read),
+        Field(description="of pattern hot-spot: { fraction = 0.1, outputs = [0] }"),
+    ] = None
     burst: Annotated[Count | None, Field(description="slots; of pattern bursty")] = None
     duty: Annotated[Share | None, Field(description="of pattern bursty")] = None
     permutation: Annotated[
