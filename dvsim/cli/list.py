@@ -11,7 +11,7 @@ from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say, tell
 from dvsim.errors import Fault, ScenarioError
 from dvsim.results.lines import Table
-from dvsim.scenario.find import Entry, list_cards, list_scenarios, nearest
+from dvsim.scenario.find import Entry, list_cards, list_scenarios, nearest, nearest_name
 
 WHAT = ("scenarios", "cards", "kinds")
 
@@ -49,7 +49,7 @@ def list_entries(
     if texts and not any(found.values()):
         said = " ".join(texts)
         message = "is in no name and no title; dvsim list has all"
-        raise ScenarioError([Fault("dvsim list", None, said, message, nearest(said, WHAT))])
+        raise ScenarioError([Fault("dvsim list", None, said, message, nearest_name(said, WHAT))])
     if texts:
         found = {group: entries for group, entries in found.items() if entries}
     if as_json:

@@ -13,13 +13,15 @@ from dvsim.cli.terminal import say
 
 def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     """Refuse folders that are not there; that of a sweep which was cut is made by this command."""
-    from dvsim.scenario.find import is_folder, out_of_reach
+    from dvsim.scenario.find import is_folder, nearest_beside, out_of_reach
     from dvsim.study.sweeps.run import parts_of
 
     for folder in folders:
         if not is_folder(folder) and not is_folder(parts_of(folder)):
             why = out_of_reach(folder) or "does not exist"
-            raise click.BadParameter(f"Directory '{folder}' {why}.")
+            near = nearest_beside(folder, is_folder)
+            hint = f"; did you mean '{near}'?" if near else "."
+            raise click.BadParameter(f"Directory '{folder}' {why}{hint}")
     return folders
 
 

@@ -139,6 +139,10 @@ class FormFile(Page):
         if form not in ("", "htm", *self._forms):
             endings = ", ".join(f".{known}" for known in self._forms)
             self.fail(f"{path.suffix!r} is no form of a report; there are {endings}", param, ctx)
+        if form == "svg":  # before anything is run
+            from dvsim.report.paper import check_printer
+
+            check_printer()
         return path
 
 

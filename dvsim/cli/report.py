@@ -14,7 +14,7 @@ from dvsim.cli.terminal import say
 @click.command("report")
 @click.argument(
     "folders",
-    metavar="RUN_FOLDER...",
+    metavar="RUN...",
     nargs=-1,
     required=True,
     type=click.Path(path_type=Path),
@@ -44,6 +44,9 @@ def report(
 ) -> None:
     """Write one offline HTML page about one run or several, or the same in another form.
 
+    RUN is the folder of a run, or the name of a scenario of which there is a run below runs: its
+    newest is taken.
+
     Runs with messages of the same size share a figure. Runs that have published data are compared
     with them. Studies of a switch or network have a page of their own kind. The page needs no
     network and no other file. Figures for papers are drawn by matplotlib (vortexsim[figures]), into
@@ -54,8 +57,11 @@ def report(
     from dvsim.evidence.validation import validate
     from dvsim.results.changed import changes_of
     from dvsim.results.folder import load_result
+    from dvsim.results.named import folders_of
+    from dvsim.scenario.find import is_folder
 
-    runs = [load_result(folder) for folder in folders]
+    named = [[path] if is_folder(path) else folders_of(str(path), Path("runs")) for path in folders]
+    runs = [load_result(folder) for found in named for folder in found]
     said = ["dvsim", "report", *map(str, folders)]
     asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}
     said += [str(part) for pair in asked.items() if pair[1] is not None for part in pair]

@@ -106,7 +106,7 @@ def _locate(name: str) -> tuple[Path, bool]:
     from dvsim.errors import Fault, ScenarioError
     from dvsim.kinds.load import is_card
     from dvsim.scenario.document import read
-    from dvsim.scenario.find import card_names, find_card, list_scenarios, nearest, resolve_name
+    from dvsim.scenario.find import card_names, find_card, nearest_name, resolve_name
 
     if name.endswith(".toml"):
         path = resolve_name(name)
@@ -117,8 +117,7 @@ def _locate(name: str) -> tuple[Path, bool]:
         card = find_card(name)
         if card is not None:
             return card, True
-    known = [entry.name for entry in list_scenarios()] + card_names()
-    near = nearest(name, known)
+    near = nearest_name(name, card_names())
     what = "no such scenario or card" + ("" if near else "; `dvsim list` names them all")
     raise ScenarioError([Fault(name, None, "", what, near)])
 

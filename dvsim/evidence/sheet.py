@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.find import is_file, is_folder, nearest, why_not
+from dvsim.scenario.find import is_file, nearest_beside, why_not
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +82,8 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
         return _of_frame("table", source)
     path = Path(source)
     if not is_file(path):
-        others = (neighbour.name for neighbour in _neighbours(path) if neighbour.suffix in ENDINGS)
-        near = nearest(path.name, others)
-        hint = None if near is None else str(path.parent / near)
-        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a table"), hint)])
+        near = nearest_beside(path, lambda other: other.suffix in ENDINGS)
+        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a table"), near)])
     if path.suffix == ".parquet":
         return _of_parquet(path)
     try:
@@ -134,10 +131,6 @@ def whole_number(text: str) -> int | None:
 def _stripped(cell: str) -> str:
     text = cell.strip()
     return "" if text.lower() == "nan" else text
-
-
-def _neighbours(path: Path) -> Iterable[Path]:
-    return path.parent.glob("*") if is_folder(path.parent) else ()
 
 
 def _of_parquet(path: Path) -> Sheet:

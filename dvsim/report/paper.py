@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from html import unescape
+from importlib.util import find_spec
 from typing import Any
 
 from dvsim.errors import DvsimError
@@ -62,6 +63,18 @@ def can_be_printed(drawing: Drawing) -> bool:
     return '"scatter3d"' not in drawing.html
 
 
+def check_printer() -> None:
+    """Refuse figures for papers where nothing can draw them.
+
+    Raises
+    ------
+    DvsimError
+        If matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise DvsimError("figures for papers need matplotlib: pip install 'vortexsim[figures]'")
+
+
 def figure_svg(drawing: Drawing) -> bytes:
     """Draw a figure of a page as SVG.
 
@@ -77,13 +90,11 @@ def figure_svg(drawing: Drawing) -> bytes:
     """
     if "<svg" in drawing.html:
         return standalone(drawing.html)
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        message = "figures for papers need matplotlib: pip install 'vortexsim[figures]'"
-        raise DvsimError(message) from error
+    check_printer()
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
     spec = spec_of(drawing)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")

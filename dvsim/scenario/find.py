@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -115,7 +115,7 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
     path = Path(os.path.normpath(scenario_root() / f"{text}.toml"))
     if path.is_relative_to(scenario_root()) and is_file(path):
         return path
-    near = nearest(text, (entry.name for entry in list_scenarios()))
+    near = nearest_name(text)
     what = "no such scenario" if near else "no such scenario; `dvsim list` names them all"
     raise ScenarioError([Fault(text, None, "", what, near)])
 
@@ -131,10 +131,8 @@ def existing(path: Path) -> Path:
     if is_file(path):
         return path
     what = why_not(path, "a scenario file")
-    others = path.parent.glob("*.toml") if is_folder(path.parent) else ()
-    near = nearest(path.name, (other.name for other in others))
-    hint = None if near is None else str(path.parent / near)
-    raise ScenarioError([Fault(str(path), None, "", what, hint)])
+    near = nearest_beside(path, lambda other: other.suffix == ".toml")
+    raise ScenarioError([Fault(str(path), None, "", what, near)])
 
 
 def is_file(path: Path) -> bool:
@@ -208,6 +206,25 @@ def name_fault(name: str) -> str | None:
 def nearest(text: str, known: Iterable[str]) -> str | None:
     """Return the known text that was probably meant."""
     return next(iter(get_close_matches(text, list(known), 1)), None)
+
+
+def nearest_name(text: str, more: Iterable[str] = ()) -> str | None:
+    """Return the scenario that was probably meant, or one of `more` names.
+
+    A part of a name will do: ``h33`` means the campaign of ``h3``, ``bridges`` a what-if of it.
+    """
+    names = [entry.name for entry in list_scenarios()]
+    folders = {name.rpartition("/")[0]: name for name in names if name.endswith("/validation")}
+    parts = folders | {name.rpartition("/")[2]: name for name in names}
+    whole = None if text in parts else nearest(text, [*names, *more])
+    return whole or parts.get(nearest(text, parts) or "")
+
+
+def nearest_beside(path: Path, fits: Callable[[Path], bool]) -> str | None:
+    """Return the path in the same folder that was probably meant, of those that fit."""
+    others = path.parent.glob("*") if is_folder(path.parent) else ()
+    near = nearest(path.name, (other.name for other in others if fits(other)))
+    return None if near is None else str(path.parent / near)
 
 
 def natural(name: str) -> list[tuple[int, str]]:

@@ -13,6 +13,11 @@ from dvsim.cli.main import cli
 SWEEP = ("sweep", "h3/dv-8", "--vary", "system.bridge.sockets=1,2", "--scale", "0.001")
 REFUSED = {
     "a folder that is not there": (("merge", "none"), "Directory 'none' does not exist"),
+    "a source that there is not": (
+        ("validate", "h33"),
+        "h33: no such scenario; did you mean 'h3/validation'?",
+    ),
+    "a part of a name": (("show", "bridges"), "did you mean 'h3/whatif/bridges'?"),
     "a page that is none": (
         ("compare", "a", "b", "--report", "x.pdf"),
         "'--report': '.pdf' is no form of this page; did you mean 'x.html'?",
@@ -54,6 +59,28 @@ def test_it_is_refused(words, text, folder):
     code, told = said(*words)
     assert text in told
     assert code == 2
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("merge", "sweep"), ("validate", "--claims", "sweep"), ("report", "sweep")],
+    ids=lambda words: words[0],
+)
+def test_a_misspelt_folder_gets_the_nearest(words, folder):
+    for name, file in [("sweeps", "claims.py"), ("runs/sweeps/one", "manifest.json")]:
+        (folder / name).mkdir(parents=True)
+        (folder / name / file).write_text("")
+    code, told = said(*words)
+    assert code == 2
+    assert told.endswith("did you mean 'sweeps'?\n")
+
+
+def test_figures_without_matplotlib_are_refused_before_the_run(monkeypatch, folder):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, told = said("run", "h3/fdr-8", "--scale", "0.001", "--report", "x.svg")
+    assert code == 1
+    assert told == "figures for papers need matplotlib: pip install 'vortexsim[figures]'\n"
     assert list(folder.iterdir()) == []
 
 

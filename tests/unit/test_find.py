@@ -81,6 +81,15 @@ def test_a_misspelt_name_gets_the_nearest(roots):
     assert refusal("a/dv-6") == "a/dv-6: no such scenario; did you mean 'a/dv-16'?"
 
 
+def test_a_part_of_a_name_gets_the_scenario_that_has_it(roots):
+    (roots / "scenarios/a/validation.toml").write_text('campaign = ["dv-8"]')
+    (roots / "scenarios/a/deep").mkdir()
+    (roots / "scenarios/a/deep/bridges.toml").write_text("")
+    assert find.nearest_name("a2") == "a/validation"
+    assert find.nearest_name("bridge") == "a/deep/bridges"
+    assert find.nearest_name("big-lin", find.card_names()) == "big-link"
+
+
 def test_a_name_that_is_near_to_none_is_told_where_they_are(roots):
     assert (
         refusal("a/quite/other") == "a/quite/other: no such scenario; `dvsim list` names them all"

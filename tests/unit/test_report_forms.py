@@ -165,6 +165,7 @@ def test_the_verb_writes_what_it_was_asked_for(tmp_path, monkeypatch):
 
     monkeypatch.setattr(folder, "load_result", lambda path: steady_run([5], name=path.name))
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").mkdir()
     done = CliRunner().invoke(report, ["a", "--format", "md"], catch_exceptions=False)
     assert done.output == "report.md\n"
     assert "dvsim report a --format md" in (tmp_path / "report.md").read_text("utf-8")

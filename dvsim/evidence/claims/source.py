@@ -16,7 +16,7 @@ from pathlib import Path
 from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.claims.figures import Evidence
 from dvsim.evidence.numbers import number_text
-from dvsim.scenario.find import is_file, nearest, scenario_root, why_not
+from dvsim.scenario.find import is_file, nearest, nearest_beside, scenario_root, why_not
 from dvsim.scenario.published import read_csv
 
 FILE, CODE = "claims.csv", "claims.py"
@@ -213,7 +213,8 @@ def load_source(folder: Path) -> Source:
     """
     path = folder / CODE
     if not is_file(path):
-        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a file of claims"))])
+        near = nearest_beside(folder, lambda other: is_file(other / CODE))
+        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a file of claims"), near)])
     spec = spec_from_file_location(f"claims of {folder.resolve().name}", path.resolve())
     assert spec is not None  # for a file that ends in .py
     assert spec.loader is not None

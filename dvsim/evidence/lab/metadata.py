@@ -16,7 +16,7 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.headings import unit_of
 from dvsim.evidence.lab.data import METRICS, About, Tolerances, parse_sample
 from dvsim.scenario.document import Document, KeyPath, read
-from dvsim.scenario.find import is_file, nearest, why_not
+from dvsim.scenario.find import is_file, nearest, nearest_beside, why_not
 from dvsim.scenario.quantity import UnitError, show
 
 WORDS: Mapping[str, tuple[str, ...]] = {
@@ -49,7 +49,8 @@ def about(data: Path, named: Path | None) -> About:
     if named is None and not is_file(path):
         return About()
     if not is_file(path):
-        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a file with [lab]"))])
+        near = nearest_beside(path, lambda other: other.suffix == ".toml")
+        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a file with [lab]"), near)])
     document = read(path)
     table = document.data.get("lab")
     if not isinstance(table, dict):
