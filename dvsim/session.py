@@ -11,6 +11,7 @@ from typing import Any
 
 from dvsim.asked import backend_of, check_asked, check_extent, check_precision
 from dvsim.backends.code import code_version, emulated_version
+from dvsim.backends.pool import lasting
 from dvsim.emulation.asked import Emulation, check_emulation
 from dvsim.kinds.base import How, kind_of
 from dvsim.making import Result, made
@@ -103,7 +104,10 @@ def run_scenarios(
             for scenario in missing.values():
                 room = make_room(folder_of(how, out, scenario)) + room
         whole = dict(zip(questions, scenarios, strict=True))
-        found = made(list(missing.values()), how, workers, progress, command, whole)
+        ordered = list(missing.values())
+        if emulation is None:  # no process shall wait at the end for a long task of another
+            ordered.sort(key=_longest_s, reverse=True)
+        found = made(ordered, how, workers, progress, command, whole)
         with closing(found):
             for result in found:
                 results[to_toml(result.scenario)] = _kept(result, out, how, report=report)
@@ -135,16 +139,17 @@ def run_enough(
     **asked
         As of `run_scenarios`, but for `replications`.
     """
-    results = run_scenarios(scenarios, replications=steps[0], **asked)
-    for times in steps[1:]:
-        places = [place for place, needed in enumerate(more(results)) if needed]
-        if not places:
-            break
-        begun = [results[place] for place in places]
-        some = [scenarios[place] for place in places]
-        found = run_scenarios(some, replications=times, begun=begun, **asked)
-        for place, result in zip(places, found, strict=True):
-            results[place] = result
+    with lasting():
+        results = run_scenarios(scenarios, replications=steps[0], **asked)
+        for times in steps[1:]:
+            places = [place for place, needed in enumerate(more(results)) if needed]
+            if not places:
+                break
+            begun = [results[place] for place in places]
+            some = [scenarios[place] for place in places]
+            found = run_scenarios(some, replications=times, begun=begun, **asked)
+            for place, result in zip(places, found, strict=True):
+                results[place] = result
     return results
 
 
@@ -177,6 +182,12 @@ def run_precisely(
 
     check_precision(precision)
     return run_enough(scenarios, partial(wider, share=precision), STEPS, **asked)
+
+
+def _longest_s(scenario: Spec) -> float:
+    """Return about how long the longest task of a scenario takes."""
+    seconds, points = kind_of(scenario).seconds, range(len(scenario.points))
+    return max(float(seconds(one)) / one.tasks for one in map(scenario.at, points))
 
 
 def _kept(result: Result, out: Path | None, how: How, *, report: bool) -> Result:

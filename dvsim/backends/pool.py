@@ -11,7 +11,8 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from itertools import chain, islice
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, TypeVar
@@ -70,6 +71,12 @@ def default_workers() -> int:
     return int(text)
 
 
+_LASTING: ContextVar[tuple[ExitStack, dict[int, Workers]] | None] = ContextVar(
+    "lasting", default=None
+)
+"""Within `lasting`: the processes by their number, and what ends them."""
+
+
 class Workers:
     """Processes that do tasks; they are started when there is something to do.
 
@@ -96,9 +103,7 @@ class Workers:
         others would wait for that for ever.
         """
         self._ended = True
-        if self._timer is not None:  # else it might start processes after those are ended
-            self._timer.cancel()
-            self._timer.join()
+        self._end_timer()  # else it might start processes after those are ended
         if self._pool is None:
             return
         for child in self._context.started:
@@ -109,7 +114,8 @@ class Workers:
     def do(self, work: Callable[[Task], Done], tasks: Iterable[Task]) -> Iterator[Done]:
         """Begin tasks and return their results, in order, as they are asked for.
 
-        What is done within `START_S` is done in this process: to start others takes longer.
+        What is done within `START_S` is done in this process, unless others have been started: that
+        takes longer.
 
         Parameters
         ----------
@@ -142,8 +148,11 @@ class Workers:
                 except BaseException as error:
                     failed.append(error)  # to be raised where a result is taken
 
-        timer = self._timer = threading.Timer(START_S, start)
-        timer.start()
+        if self._pool is None:
+            self._timer = threading.Timer(START_S, start)
+            self._timer.start()
+        else:
+            start()
         try:
             while True:
                 with lock:
@@ -154,11 +163,15 @@ class Workers:
                     task = tasks.popleft()
                 yield work(task)
         finally:
-            timer.cancel()
-            timer.join()
+            self._end_timer()
         with self._surviving():
             while futures:  # each is freed when the next is asked for
                 yield futures.popleft().result()
+
+    def _end_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
 
     def begin(self, work: Callable[[Task], Done], task: Task) -> Future[Done]:
         """Begin one task in another process and return its result to come; otherwise as `do`."""
@@ -208,6 +221,29 @@ class Workers:
         return EXIT_UNGUARDED in [child.exitcode for child in children]
 
 
+@contextmanager
+def lasting() -> Iterator[None]:
+    """Let the calls of `pooled` in this block share processes, which end with it."""
+    with ExitStack() as stack:
+        token = _LASTING.set((stack, {}))
+        stack.callback(_LASTING.reset, token)
+        yield
+
+
+@contextmanager
+def _workers(number: int) -> Iterator[Workers]:
+    """Give so many processes: those of `lasting`, or some that end with this block."""
+    shared = _LASTING.get()
+    if shared is None or number == 1:
+        with Workers(number) as pool:
+            yield pool
+        return
+    stack, pools = shared
+    if number not in pools:
+        pools[number] = stack.enter_context(Workers(number))
+    yield pools[number]
+
+
 def pooled(
     work: Callable[[Task], Done], groups: Sequence[Sequence[Task]], workers: int
 ) -> Generator[Iterator[Done], None, None]:
@@ -217,7 +253,7 @@ def pooled(
     ends its worker processes. Otherwise as `Workers.do`.
     """
     tasks = list(chain.from_iterable(groups))
-    with Workers(workers if len(tasks) > 1 else 1) as pool:
+    with _workers(workers if len(tasks) > 1 else 1) as pool:
         results = pool.do(work, tasks)
         for group in groups:
             yield islice(results, len(group))

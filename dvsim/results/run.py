@@ -24,7 +24,8 @@ from dvsim.results.summary import (
     SYSTEM,
     as_table,
     counters_of,
-    estimates,
+    over_replications,
+    per_replication,
     rate_of,
     summary_columns,
 )
@@ -89,9 +90,21 @@ class Run:
         ``bytes``, and the ``limit``, whose statistic is its cause and whose value says for which
         share of the time the busiest stage was busy. Those of the columns and the counters follow.
         """
-        found = estimates(self._summary)
+        return self._estimates.copy()
+
+    @cached_property
+    def _estimates(self) -> pd.DataFrame:
+        found = over_replications(self.per_replication)
         rest = found[found["column"] != SYSTEM]
         return pd.concat([*self._whole(found), rest], ignore_index=True)
+
+    @cached_property
+    def per_replication(self) -> pd.DataFrame:
+        """Each statistic of each replication, which must not be changed.
+
+        See `dvsim.results.summary.per_replication`.
+        """
+        return per_replication(self._summary)
 
     def _whole(self, found: pd.DataFrame) -> Iterator[pd.DataFrame]:
         """Yield the rows of all receivers, as far as there are any."""
@@ -166,7 +179,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Show the statistics in a notebook, a column for each record of the run."""
-        rows = estimates(self._summary)
+        rows = over_replications(self.per_replication)
         rows = rows[rows["column"] != SYSTEM].copy()
         half = (rows["high"] - rows["value"]).map(number)
         rows["text"] = rows["value"].map(number) + (" ± " + half if self.replications > 1 else "")

@@ -40,6 +40,7 @@ SYSTEM = "system"
 """The column of all receivers together; its one statistic is the rate."""
 
 _PS_PER_S = 1e12
+_STATISTIC = ["column", "reading", "statistic", "unit"]
 _KEYS = ("replication", "iteration", "receiver", "index")
 
 Rates = npt.NDArray[np.float64]
@@ -107,17 +108,18 @@ def _rates(samples: pd.DataFrame) -> dict[int, float]:
     """Return the rate of each replication: see `rate_of`."""
     names = ("replication", "iteration", "receiver", "start_ps", "duration_ps", "messages")
     replication, iteration, receiver, start, duration, messages = (
-        samples[name].to_numpy().astype(np.int64) for name in names
+        samples[name].to_numpy(dtype=np.int64) for name in names
     )
     if not replication.size:
         return {}
     code = (replication << 32) | (iteration << 16) | receiver
-    keys, group = np.unique(code, return_inverse=True)
+    runs = np.flatnonzero(np.diff(code, prepend=-1))  # where rows of the same code begin
+    keys, group = np.unique(code[runs], return_inverse=True)
     first = np.full(keys.size, np.iinfo(np.int64).max)
     last = np.zeros(keys.size, dtype=np.int64)
-    np.minimum.at(first, group, start)
-    np.maximum.at(last, group, start + duration)
-    counts = np.bincount(group, weights=messages, minlength=keys.size)
+    np.minimum.at(first, group, np.minimum.reduceat(start, runs))
+    np.maximum.at(last, group, np.maximum.reduceat(start + duration, runs))
+    counts = np.bincount(group, weights=np.add.reduceat(messages, runs), minlength=keys.size)
     each = counts * _PS_PER_S / (last - first)
     found: dict[int, dict[int, float]] = {}
     for key, rate in zip(keys.tolist(), each.tolist(), strict=True):
@@ -178,13 +180,28 @@ def estimates(summary: pd.DataFrame) -> pd.DataFrame:
     -----
     The interval is that of `dvsim.results.statistics.ends`, over n replications.
     """
-    keys = ["column", "reading", "statistic", "unit"]
-    per_run = summary.groupby([*keys, "replication"], sort=False)["value"].mean()
-    groups = per_run.groupby(level=keys, sort=False)
-    count, spread = groups.size().to_numpy(), groups.std().to_numpy()
-    table = groups.mean().reset_index()
-    table["low"], table["high"] = ends(table["value"], count, spread)
-    return table[["column", "reading", "statistic", "value", "low", "high", "unit"]]
+    return over_replications(per_replication(summary))
+
+
+def per_replication(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary with counters averaged over the iterations of each replication.
+
+    Column ``what`` numbers the statistics.
+    """
+    found = summary.groupby([*_STATISTIC, "replication"], sort=False)["value"].mean().reset_index()
+    return found.assign(what=found.groupby(_STATISTIC, sort=False).ngroup())
+
+
+def over_replications(table: pd.DataFrame) -> pd.DataFrame:
+    """Return what `estimates` does, of what `per_replication` returned or of some of its rows."""
+    groups = table.groupby("what", sort=False)["value"]
+    count, spread, value = (
+        made.to_numpy() for made in (groups.size(), groups.std(), groups.mean())
+    )
+    found = table.drop_duplicates("what")[_STATISTIC].reset_index(drop=True)
+    found["value"] = value
+    found["low"], found["high"] = ends(value, count, spread)
+    return found[["column", "reading", "statistic", "value", "low", "high", "unit"]]
 
 
 def moving_average(values: Rates, window: int) -> Rates:

@@ -9,10 +9,11 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from itertools import chain
 
 import pytest
 
-from dvsim.backends.pool import WORKERS_VARIABLE, Workers, default_workers, pooled
+from dvsim.backends.pool import WORKERS_VARIABLE, Workers, default_workers, lasting, pooled
 from dvsim.errors import RunFailed, ScenarioError
 
 
@@ -35,6 +36,30 @@ def test_slow_tasks_are_shared_out_and_come_in_order():
     pids = [pid for group in found for _, pid in group]
     assert pids[0] == os.getpid()
     assert os.getpid() not in pids[1:]
+
+
+def test_processes_last_from_one_call_to_the_next_and_end_with_the_block():
+    with lasting():
+        first, second = (
+            {
+                pid
+                for group in pooled(who, [[(0, seconds), (1, 0.1), (2, 0.1)]], 2)
+                for _, pid in group
+            }
+            for seconds in (0.5, 0.1)
+        )
+        assert second <= first - {os.getpid()}
+    assert multiprocessing.active_children() == []
+
+
+def test_processes_that_lasted_end_with_an_error_too():
+    with pytest.raises(RunFailed), lasting():
+        list(chain.from_iterable(pooled(who, [[(0, 0.5), (1, 0.1)]], 2)))
+        children = multiprocessing.active_children()
+        raise RunFailed("elsewhere")
+    for child in children:
+        child.join(timeout=60)
+        assert child.exitcode is not None
 
 
 def test_processes_that_cannot_be_started_are_an_error(monkeypatch):

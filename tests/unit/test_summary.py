@@ -186,11 +186,14 @@ def test_counters_are_averaged_over_iterations_before_replications():
     assert (row["column"], row["statistic"], row["value"]) == ("card.1", "overruns", 3.0)
 
 
-def test_a_run_hands_out_copies_of_its_summary():
+def test_a_run_hands_out_copies_of_its_summary_and_estimates():
     run = run_of(vortex_scenario(), samples({(1, 1, 1): [1, 2]}))
     handed_out = run.summary()
     handed_out.loc[:, "value"] = -1.0
     assert (run.summary()["value"] >= 0).all()
+    estimated = run.estimates()
+    estimated.loc[:, "value"] = -1.0
+    assert (run.estimates()["value"] >= 0).all()
 
 
 def test_moving_average_of_three():

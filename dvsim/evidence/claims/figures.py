@@ -15,12 +15,22 @@ from dvsim.evidence.verdicts import ColumnVerdict
 from dvsim.kinds.rabbitmq.published import published
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
-from dvsim.results.summary import Rates, column_rates, column_samples, estimates, moving_average
+from dvsim.results.summary import (
+    Rates,
+    column_rates,
+    column_samples,
+    moving_average,
+    over_replications,
+)
 from dvsim.scenario.types import Card
 
 __all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Missing"]
 
 MOVING_AVERAGE = 50  # active polls; the source smooths its plots without saying over how many
+
+
+Replicated = tuple[int, float]
+"""The number of a replication, and its value."""
 
 
 class Evidence(StudyFigures):
@@ -54,6 +64,7 @@ class Evidence(StudyFigures):
         self.emulated_by = emulated_by
         self._columns = tuple(columns)
         self._smoothed = cache(self._smoothed_of)
+        self._quantiles = cache(self._quantiles_of)
         self._estimates = cache(self._estimates_of)
         self._parts: dict[frozenset[int], Evidence] = {}
 
@@ -64,7 +75,7 @@ class Evidence(StudyFigures):
             return self._parts[chosen]
         part = Evidence(self.runs, self._columns, self.studies, self.emulated, self.emulated_by)
         part._chosen = chosen
-        part._smoothed = self._smoothed  # each replication by itself: it need not be done again
+        part._quantiles = self._quantiles  # each replication by itself: it need not be done again
         part._settings = self._settings
         self._parts[chosen] = part
         return part
@@ -147,14 +158,19 @@ class Evidence(StudyFigures):
             If every sample is empty.
         """
         results = [
-            float(np.quantile(rates, quantile))
-            for replication, rates in self._smoothed(scenario, reading)
+            value
+            for replication, value in self._quantiles(scenario, reading, quantile)
             if self._chosen is None or replication in self._chosen
         ]
         if not results:
             message = f"every sample of {scenario} is empty"
             raise Missing(message)
         return float(np.mean(results))
+
+    def _quantiles_of(self, scenario: str, reading: str, quantile: float) -> list[Replicated]:
+        """Return a quantile of the moving average of each column and replication."""
+        averages = self._smoothed(scenario, reading)
+        return [(number, float(np.quantile(rates, quantile))) for number, rates in averages]
 
     def _smoothed_of(self, scenario: str, reading: str) -> list[tuple[int, Rates]]:
         """Return the moving average over active samples of each column and replication."""
@@ -246,7 +262,7 @@ class Evidence(StudyFigures):
         )
 
     def _estimates_of(self, scenario: str) -> Estimates:
-        summary = self.runs[scenario].summary()
+        table = self.runs[scenario].per_replication
         if self._chosen is not None:
-            summary = summary[self._is_chosen(summary)]
-        return by_key(estimates(summary))
+            table = table[self._is_chosen(table)]
+        return by_key(over_replications(table))
