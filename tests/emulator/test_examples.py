@@ -20,6 +20,7 @@ PROGRAMS = {  # with arguments that make them short
     "barrier": ("20",),
     "alltoall": ("3", "64"),
     "gups": ("12",),
+    "gups_dma": ("12",),
     "bfs": ("8",),
     "fft": ("16",),
     "topic_fanout": ("20",),
@@ -107,7 +108,7 @@ def test_every_mode_gives_the_same_result(examples, name, options):
     assert result(other, name) == result(plain, name)
 
 
-@pytest.mark.parametrize("name", ["gups", "bfs"])
+@pytest.mark.parametrize("name", ["gups", "gups_dma", "bfs"])
 def test_a_shallow_fifo_only_slows(examples, name):
     shallow = run(examples, 3, in_c(examples, name), "--fault", "fifo-depth=3")
     assert result(shallow, name) == result(run(examples, 3, in_c(examples, name)), name)
@@ -125,6 +126,12 @@ def test_gups_sees_a_lost_update(examples):
     done = run(examples, 2, in_c(examples, "gups"), "--fault", "fifo-drop=0.01")
     assert done.returncode == 1
     assert re.search(r"gups: word \d+ of the table is wrong", done.stderr)
+
+
+def test_headers_in_the_card_give_the_same_table(examples):
+    names = ("gups", "gups_dma")
+    plain, cached = (result(run(examples, 3, in_c(examples, name)), name) for name in names)
+    assert plain.removeprefix("gups") == cached.removeprefix("gups_dma")
 
 
 @pytest.mark.parametrize("options", [[], ["--mode", "timed"]], ids=["functional", "timed"])
