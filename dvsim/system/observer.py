@@ -29,6 +29,9 @@ class Observer(Protocol):
         `sends` and `gets` are the arrows that begin and end with the batch; 0 for none.
         """
 
+    def arrived(self, name: str, what: str, at_ps: int, messages: int, gets: int) -> None:
+        """Show the moment at which something arrives, and with it the end of an arrow."""
+
     def level(self, who: object, name: str, what: str, at_ps: int, value: float) -> None:
         """Show how much there is of something from now on."""
 

@@ -160,6 +160,9 @@ class Stage:
         for what, value in self.levels().items():
             observer.level(self, self.name, what, self.clock.ps, value)
 
+    def _show_work(self, observer: Observer, end_ps: int, messages: int) -> None:
+        observer.worked(self, self.name, self.clock.ps, end_ps, messages)
+
     def _run(self) -> Process:
         observer = self.clock.observer
         while True:
@@ -167,7 +170,7 @@ class Stage:
             work = self.work_ps(messages)
             self._free_at = self.clock.ps + work
             if observer is not None:
-                observer.worked(self, self.name, self.clock.ps, self._free_at, messages)
+                self._show_work(observer, self._free_at, messages)
             yield self.clock.timeout(work)
             self.busy_ps += work
             self.messages += messages

@@ -23,6 +23,7 @@ from dvsim.system.streams import Streams
 if TYPE_CHECKING:
     from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.scenario.types import Card
+    from dvsim.system.observer import Observer
 
 
 class Publisher(Stage):
@@ -44,16 +45,22 @@ class Publisher(Stage):
 
 
 class Link(Stage):
-    """The network port of one broker node."""
+    """The network port of broker node `number`."""
 
-    def __init__(self, clock: Clock, name: str, card: Card, wire_bytes: int) -> None:
-        super().__init__(clock, name)
+    def __init__(self, clock: Clock, number: int, card: Card, wire_bytes: int) -> None:
+        super().__init__(clock, f"link.{number}")
+        self._leads_to = f"broker.{number}"
         self._per_message: float = wire_bytes * PS_PER_S / card["rate"]
         self.latency_ps: int = card["latency"]
 
     def work_ps(self, messages: int) -> int:
         """Return the time to carry a share of a batch."""
         return round(messages * self._per_message)
+
+    def _show_work(self, observer: Observer, end_ps: int, messages: int) -> None:
+        arrow, there = observer.arrow(), end_ps + self.latency_ps
+        observer.worked(self, self.name, self.clock.ps, end_ps, messages, sends=arrow)
+        observer.arrived(self._leads_to, "arrived", there, messages, gets=arrow)
 
 
 class Harness:
@@ -71,7 +78,7 @@ class Harness:
         self.publishers = [
             Publisher(clock, f"publisher.{n}", system.publisher, size, streams) for n in processes
         ]
-        self.links = [Link(clock, f"link.{n}", system.card, wire) for n in nodes]
+        self.links = [Link(clock, n, system.card, wire) for n in nodes]
         self.brokers = [
             Broker(clock, f"broker.{n}", system.broker, size, system.card["mtu"], streams)
             for n in nodes

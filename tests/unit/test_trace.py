@@ -161,6 +161,49 @@ def test_an_arrow_leads_from_each_burst_in_the_network_to_the_card_that_gets_it(
         assert len(own) > 2
 
 
+@pytest.mark.parametrize("name", ["tcp", "open"])
+def test_over_tcp_an_arrow_leads_from_each_link_to_the_arrival_at_its_broker(tmp_path, name):
+    written(name, tmp_path / "t.json")
+    trace = load_trace(tmp_path / "t.json")
+    found, arrows = by_process(trace), arrows_of(trace)
+    latency_us = scenario(name).system.card["latency"] / 1e6
+    for number in (1, 2):
+        carried = [event for event in found[f"link.{number}"] if event["ph"] == "X"]
+        own = sorted(arrow for arrow in arrows if arrow[0] == f"link.{number}")
+        assert len(own) == len(carried) > 2
+        for (_, to, begin, end), slice_ in zip(own, carried, strict=True):
+            assert to == f"broker.{number}"
+            assert begin == slice_["ts"]
+            assert end - begin == pytest.approx(slice_["dur"] + latency_us, abs=2e-3)
+
+
+def test_over_hosts_an_arrow_leads_over_each_link_to_what_takes_it_up(tmp_path):
+    written("messaging", tmp_path / "t.json")
+    trace = load_trace(tmp_path / "t.json")
+    found, arrows = by_process(trace), arrows_of(trace)
+    ways = Counter((begin, re.sub(r" \d+$", "", end)) for begin, end, *_ in arrows)
+    links = {name for name in found if name.startswith("link to")}
+    assert links == {begin for begin, _ in ways}
+    assert {end for begin, end in ways if begin.startswith("link to the broker")} == {
+        "broker: accept"
+    }
+    latency_us = scenario("messaging").cards["link"]["latency"] / 1e6
+    assert all(end - begin >= latency_us for *_, begin, end in arrows)
+    for name in links:  # what is taken up together has one
+        carried = sum(event["ph"] == "X" for event in found[name])
+        assert 0 < sum(begin == name for begin, *_ in arrows) <= carried
+
+
+def test_in_a_switch_an_arrow_leads_from_the_input_of_each_packet_to_its_output(tmp_path):
+    written("switch", tmp_path / "t.json")
+    trace = load_trace(tmp_path / "t.json")
+    found, arrows = by_process(trace), arrows_of(trace)
+    spans = {e["id"]: e["ts"] for e in found["packets"] if e["ph"] == "b"}
+    whole = [(spans[e["id"]], e["ts"]) for e in found["packets"] if e["ph"] == "e"]
+    assert sorted(arrows) == sorted(("inputs", "outputs", *times) for times in whole)
+    assert len(arrows) == 200
+
+
 def test_a_thinned_timeline_keeps_the_arrows_of_which_it_has_both_ends(tmp_path):
     whole = len(arrows_of(load_trace(tmp_path / "a"))) if written("flow", tmp_path / "a") else 0
     written("flow", tmp_path / "b", 20_000)

@@ -143,6 +143,11 @@ class Timeline:
         times = (begin_ps // PS_PER_NS, end_ps // PS_PER_NS)
         self.add(name, what, "span", Event(*times, what, {"messages": messages}))
 
+    def arrived(self, name: str, what: str, at_ps: int, messages: int, gets: int) -> None:
+        """See `dvsim.system.observer.Observer.arrived`."""
+        at, facts = at_ps // PS_PER_NS, {"messages": messages}
+        self.add(name, what, "moment", Event(at, at, f"{messages:,} messages", facts, (), gets))
+
     def add(self, component: str, name: str, kind: Kind, event: Event) -> None:
         """Add an event to a row, which is made if there is none."""
         row = self._rows.get((component, name))

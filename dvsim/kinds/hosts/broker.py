@@ -93,8 +93,11 @@ class Node:
             found += [Shared(hop.kind, [hop]) for hop in self.hops]
         return found + ([] if self.log is None else [Shared(LOG, [self.log])])
 
-    def connect(self, safe: Callable[[int], None]) -> Arrive:
-        """Take a connection; `safe` is called with messages that may be acknowledged."""
+    def connect(self, safe: Callable[[int], None]) -> Hop:
+        """Return the hop that takes in what comes over a new connection.
+
+        `safe` is called with messages that may be acknowledged.
+        """
         laws = [self._card["accept"], sent_by(self._port["receive"])]
         if self._setting.system.exchange == "topic":
             laws.append(Law(self._card["match"] * len(self._order), 0))
@@ -111,7 +114,7 @@ class Node:
             wake_ps=self._wake_ps,
         )
         self.hops.append(hop)
-        return hop.arrive
+        return hop
 
     def settler(self, consumer: int) -> Callable[[int], None]:
         """Return what to call with the acknowledgements of a consumer."""

@@ -61,8 +61,8 @@ class Brokered:
         port = simpy.PriorityResource(clock)
         self.publishers = []
         for number in range(flow.publishers):
-            arrive = root.connect(partial(self._acknowledge, number))
-            wire = self._wire(INGRESS, arrive, port)
+            accepts = root.connect(partial(self._acknowledge, number))
+            wire = self._wire(INGRESS, accepts, port)
             host = self._client(f"publisher.{number}")
             self.publishers.append(
                 Publisher(clock, self._engine, self._card, host, traffic, wire.arrive)
@@ -132,11 +132,11 @@ class Brokered:
             on_acknowledged=partial(self._settle, member),
         )
         self.consumers.append(consumer)
-        return self._wire(EGRESS, consumer.arrive, port).arrive
+        return self._wire(EGRESS, consumer.hops[0], port).arrive
 
-    def _wire(self, kind: str, onward: Arrive, port: simpy.PriorityResource) -> Hop:
+    def _wire(self, kind: str, into: Hop, port: simpy.PriorityResource) -> Hop:
         card, frame = self._card, self._traffic.frame
-        wire = link(self._clock, kind, card, frame, onward, port, grain=self._grain)
+        wire = link(self._clock, kind, card, frame, into, port, grain=self._grain)
         self._ports.setdefault(port, []).append(wire)
         return wire
 

@@ -140,6 +140,11 @@ class Consumer:
         Called with the number of messages that the application has just taken.
     acknowledge
         Messages that it acknowledges at once, None for none; then `on_acknowledged` is called.
+
+    Attributes
+    ----------
+    hops
+        Of this client; the first takes the bytes from the socket.
     """
 
     def __init__(
@@ -180,11 +185,6 @@ class Consumer:
             )
             self.hops = [first, last]
         self._frame = frame
-
-    @property
-    def arrive(self) -> Arrive:
-        """Where bytes from the socket go."""
-        return self.hops[0].arrive
 
     def _took(self, count: int) -> None:
         messages = count // self._frame

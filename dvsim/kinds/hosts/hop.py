@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import simpy
 
 from dvsim.scenario.units import Law
 from dvsim.system.stage import Clock, Process
+
+if TYPE_CHECKING:
+    from dvsim.system.observer import Observer
 
 Arrive = Callable[[int], None]
 """Called with a number of bytes that have arrived."""
@@ -92,6 +96,8 @@ class Hop:
         Time to wake up when something arrives after there was nothing to do.
     kind
         What it is called in tables: hops of one kind are alike.
+    into
+        Of a link: the hop at its other end, to which arrows lead.
 
     Attributes
     ----------
@@ -112,6 +118,7 @@ class Hop:
         shared: simpy.PriorityResource | None = None,
         priority: int = 1,
         wake_ps: int = 0,
+        into: Hop | None = None,
     ) -> None:
         self.clock, self.kind, self.frame = clock, kind, frame
         self.messages = self.busy_ps = 0
@@ -119,6 +126,8 @@ class Hop:
         self._whole, self._wake_ps = whole, wake_ps
         self._shared, self._priority = shared, priority
         self._given = self._taken = 0
+        self._into = into
+        self._sent: deque[tuple[int, int]] = deque()  # for an observer, see `expect`
         self._idle: simpy.Event | None = None
         clock.process(self._run())
 
@@ -133,6 +142,10 @@ class Hop:
     def waiting(self) -> int:
         """Bytes that have arrived and not been taken."""
         return self._given - self._taken
+
+    def expect(self, last: int, arrow: int) -> None:
+        """Let an arrow end in the batch that takes byte number `last`, counted from 1."""
+        self._sent.append((last, arrow))
 
     def _run(self) -> Process:
         clock = self.clock
@@ -156,12 +169,20 @@ class Hop:
         self._taken += took
         work = round(self._cost(batch))
         if self.clock.observer is not None:
-            now = self.clock.ps
-            self.clock.observer.worked(self, self.kind, now, now + work, batch.messages)
-            self.clock.observer.level(self, self.kind, "bytes waiting", now, self.waiting)
+            self._show(self.clock.observer, work, batch.messages)
         yield self.clock.timeout(work)
         self.busy_ps += work
         self.messages += batch.messages
         done = batch.messages * self.frame if self._whole else took
         if done:
             self._onward(done)
+
+    def _show(self, observer: Observer, work_ps: int, messages: int) -> None:
+        now, sends, gets = self.clock.ps, 0, 0
+        if self._into is not None:
+            sends = observer.arrow()
+            self._into.expect(self._taken, sends)
+        while self._sent and self._sent[0][0] <= self._taken:
+            _, gets = self._sent.popleft()  # of several that end here the last is shown
+        observer.worked(self, self.kind, now, now + work_ps, messages, sends, gets)
+        observer.level(self, self.kind, "bytes waiting", now, self.waiting)

@@ -48,7 +48,7 @@ class Peers:
         for number in range(streams):
             credit = partial(self._credit, clock, card["latency"], number)
             consumer = Consumer(clock, engine, card, hosts[1], traffic, credit)
-            wire = link(clock, WIRE, card, traffic.frame, consumer.arrive, port, grain=grain)
+            wire = link(clock, WIRE, card, traffic.frame, consumer.hops[0], port, grain=grain)
             self.consumers.append(consumer)
             self._wires.append(wire)
             self.publishers.append(Publisher(clock, engine, card, hosts[0], traffic, wire.arrive))

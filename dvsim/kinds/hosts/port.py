@@ -79,19 +79,21 @@ def link(
     kind: str,
     card: Card,
     frame: int,
-    onward: Arrive,
+    into: Hop,
     port: simpy.PriorityResource,
     *,
     grain: int = BURST,
 ) -> Hop:
-    """Make the hop over a link into `onward`; streams over one port take turns.
+    """Make the hop over a link into another hop; streams over one port take turns.
 
     Parameters
     ----------
     grain
         Bytes that are carried in one event: a packet shows how a message overlaps with itself.
     """
-    interrupts = Interrupts(clock, card, onward)
+    interrupts = Interrupts(clock, card, into.arrive)
     packet = payload(card)
     limit = max(packet, grain // packet * packet)
-    return Hop(clock, kind, frame, limit, carry_cost(card), interrupts.arrive, shared=port)
+    return Hop(
+        clock, kind, frame, limit, carry_cost(card), interrupts.arrive, shared=port, into=into
+    )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from dvsim.kinds.switch.spec import SwitchScenario
 
+LEFT = "leave"  # how the way of a packet ends that has arrived
 SLOT_PS = 1_000_000  # of a switch that has no clock: a microsecond is a slot
 LEVELS = {
     "waiting": "packets waiting at the inputs",
@@ -27,7 +28,8 @@ def add_record(
     """Add the packets and queues of a record, and return what is to be said of its time.
 
     Each packet is a span from the slot in which it enters to that after which it leaves; each
-    cylinder shows, in turn, for which slots it held it.
+    cylinder shows, in turn, for which slots it held it. An arrow leads from the input of a packet
+    to its output.
     """
     own = None if scenario.switch is None else scenario.switch.slot_ps
     slot_ps = own or SLOT_PS
@@ -42,6 +44,15 @@ def add_record(
         facts = {"to": target, "deflections": deflected, "end": str(last["kind"])}
         whole = Event(at(first["slot"]), at(last["slot"] + 1), f"packet {packet}", facts)
         timeline.add("packets", "packet", "span", whole)
+        entered = at(first["slot"]), at(first["slot"] + 1)
+        place = f"angle {first['angle']}, height {first['height']}"
+        arrow = ((timeline.arrow(), entered[0]),)
+        sent = Event(*entered, f"packet {packet}", {"to": target}, arrow)
+        timeline.add("inputs", place, "work", sent)
+        if last["kind"] == LEFT:
+            out = at(last["slot"] + 1)
+            gets = Event(out, out, f"packet {packet}", {"from": place}, (), arrow[0][0])
+            timeline.add("outputs", target, "moment", gets)
         for begin, end, cylinder in _stays(steps):
             stay = Event(at(begin), at(end), f"packet {packet}", {"cylinder": cylinder})
             timeline.add(f"cylinder {cylinder}", "packet", "span", stay)
