@@ -38,6 +38,8 @@ SOURCES = (
     "models/vortex/traffic.c",
     "models/vortex/inject.c",
     "models/vortex/slot.c",
+    "models/vortex/slices.c",
+    "models/vortex/slices_slot.c",
     "models/vortex/packetwise.c",
     "models/vortex/counts.c",
     "models/vortex/state.c",

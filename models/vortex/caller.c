@@ -59,8 +59,7 @@ int64_t dvsim_vortex_at(const dvsim_vortex *v, int64_t c, int64_t angle, int64_t
     }
     const int64_t groups = INT64_C(1) << c;
     const int64_t row = dvsim_frame_row(&v->frame, (int)c, u >> c, v->now);
-    const int64_t cell = (row * groups + (u & (groups - 1))) * s->lanes + lane - s->first;
-    const uint64_t packet = dvsim_cylinder(s, (int)c)[cell];
+    const uint64_t packet = dvsim_packet_at(s, (int)c, row * groups + (u & (groups - 1)), lane - s->first);
     if (packet == 0) {
         return 0;
     }

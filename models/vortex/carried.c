@@ -144,9 +144,6 @@ int dvsim_vortex_carried(const dvsim_vortex *v, const dvsim_descents **cylinders
         return DVSIM_ESTATE;
     }
     *cylinders = v->shards->cylinders;
-    *in_flight = 0;
-    for (int64_t k = 0; k < dvsim_cylinders(v) * v->params.height * v->shards->lanes; k++) {
-        *in_flight += v->shards->cells[k] != 0;
-    }
+    *in_flight = dvsim_in_flight(v->shards);
     return DVSIM_OK;
 }

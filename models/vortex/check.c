@@ -78,6 +78,13 @@ int dvsim_is_packetwise(const dvsim_vortex_params *p)
     return p->fault_count > 0 || p->watched > 0 || p->injection == DVSIM_INJECT_GIVEN;
 }
 
+/* Slices are read as words that begin at any byte. */
+int dvsim_is_sliced(const dvsim_vortex_params *p)
+{
+    const int little = (const union { uint16_t two; uint8_t one; }){.two = 1}.one;
+    return little && p->injection == DVSIM_INJECT_DROP && p->crossing != DVSIM_CROSS_RANDOM && !dvsim_is_packetwise(p);
+}
+
 int dvsim_has_queues(const dvsim_vortex_params *p)
 {
     return p->injection == DVSIM_INJECT_QUEUE || p->injection == DVSIM_INJECT_SATURATE;
@@ -103,15 +110,22 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
     }
     const int64_t ports = p->height * p->angles * p->replications, cylinders = dvsim_bits(p->height) + 1;
     const int64_t parts = dvsim_threads_of(p, threads);
-    int64_t bytes = ports * 8 * cylinders + p->angles * p->replications * 64 +
-                    parts * (p->height * 8 + (int64_t)sizeof(dvsim_shard));
+    int64_t bytes = p->angles * p->replications * 64 + parts * (p->height * 8 + (int64_t)sizeof(dvsim_shard));
+    if (!dvsim_is_sliced(p)) {
+        bytes += ports * (8 * cylinders + 4 * parts * (p->injection != DVSIM_INJECT_CARRIED));
+    }
+    for (int64_t i = 0, first = 0; dvsim_is_sliced(p) && i < parts; i++) {
+        const int64_t lanes = (p->angles * p->replications - first) / (parts - i);
+        bytes += dvsim_slices_bytes(p, lanes);
+        first += lanes;
+    }
     if (p->crossing == DVSIM_CROSS_RANDOM) {
         bytes += dvsim_frame_entries(dvsim_bits(p->height)) * (int64_t)sizeof(dvsim_cycle);
     }
     if (p->injection == DVSIM_INJECT_CARRIED) {
         return bytes + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left);
     }
-    bytes += ports * (52 * parts + 32); /* counts per port */
+    bytes += ports * (48 * parts + 32); /* counts per port */
     if (dvsim_has_queues(p)) {
         bytes += ports * 16;
     }

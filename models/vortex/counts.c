@@ -23,6 +23,19 @@ void dvsim_vortex_reset_counts(dvsim_vortex *v)
     v->counted_from = v->now;
 }
 
+int64_t dvsim_in_flight(const dvsim_shard *s)
+{
+    const dvsim_vortex *v = s->vortex;
+    int64_t packets = 0;
+    for (int c = 0; v->sliced && c <= v->n; c++) {
+        packets += s->slices.population[c];
+    }
+    for (int64_t k = 0; !v->sliced && k < dvsim_cylinders(v) * v->params.height * s->lanes; k++) {
+        packets += s->cells[k] != 0;
+    }
+    return packets;
+}
+
 /* Add a counter to [replication][angle][height]; returns the sum of all. */
 static int64_t add_ports(const dvsim_vortex *v, const int64_t *from, int64_t several, int64_t *to)
 {
@@ -73,9 +86,7 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
             v->sum_hops[k] += s->hops[k];
             v->sum_latency[k] += s->latency[k];
         }
-        for (int64_t k = 0; k < cylinders * v->params.height * s->lanes; k++) {
-            counts->in_flight += s->cells[k] != 0;
-        }
+        counts->in_flight += dvsim_in_flight(s);
     }
     for (int64_t k = 0; v->params.injection == DVSIM_INJECT_QUEUE && k < dvsim_per_port(v); k++) {
         counts->waiting += v->waiting[k];

@@ -14,12 +14,16 @@ void dvsim_add_tally(dvsim_shard *s)
     if (s->tallied == 0) {
         return;
     }
+    s->tallied = 0;
+    if (s->vortex->sliced) {
+        dvsim_slices_tallied(s);
+        return;
+    }
     for (int64_t i = 0; i < places; i++) {
         s->offered_at[i] += s->tally[2 * i];
         s->accepted_at[i] += s->tally[2 * i + 1];
     }
     memset(s->tally, 0, (size_t)(2 * places));
-    s->tallied = 0;
 }
 
 /* Plain Bernoulli traffic is what load-latency curves are made of: no state, no branch on data, all rows

@@ -28,16 +28,20 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #define WIDTH 2
 #include "vortex/kernel_vector.inc"
 #include "vortex/kernel.inc"
+#include "vortex/kernel_bits.inc"
+#include "vortex/kernel_slices.inc"
 #undef SUFFIX
 #undef WIDTH
 
 #ifdef HAVE_X86
 #pragma GCC push_options
-#pragma GCC target("avx2,bmi2")
+#pragma GCC target("avx2,bmi2,popcnt")
 #define SUFFIX avx2
 #define WIDTH 4
 #include "vortex/kernel_vector.inc"
 #include "vortex/kernel.inc"
+#include "vortex/kernel_bits.inc"
+#include "vortex/kernel_slices.inc"
 #undef SUFFIX
 #undef WIDTH
 #pragma GCC pop_options
@@ -47,6 +51,8 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 #define WIDTH 8
 #include "vortex/kernel_avx512.inc"
 #include "vortex/kernel.inc"
+#include "vortex/kernel_bits.inc"
+#include "vortex/kernel_slices.inc"
 #undef SUFFIX
 #undef WIDTH
 #pragma GCC pop_options
@@ -54,10 +60,13 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 
 static const dvsim_kernel KERNELS[] = {
 #ifdef HAVE_X86
-    {"avx512", descend_avx512, sweep_avx512, match_avx512, enter_avx512},
-    {"avx2", descend_avx2, sweep_avx2, match_avx2, enter_avx2},
+    {"avx512", descend_avx512, sweep_avx512, match_avx512, enter_avx512, 64, slide_avx512, leave_avx512, draw_avx512,
+     tallies_avx512},
+    {"avx2", descend_avx2, sweep_avx2, match_avx2, enter_avx2, 32, slide_avx2, leave_avx2, draw_avx2,
+     tallies_avx2},
 #endif
-    {"portable", descend_portable, sweep_portable, match_portable, enter_portable},
+    {"portable", descend_portable, sweep_portable, match_portable, enter_portable, 16, slide_portable, leave_portable, draw_portable,
+     tallies_portable},
 };
 
 static int available(const char *name)
@@ -69,7 +78,7 @@ static int available(const char *name)
                __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
     }
     if (strcmp(name, "avx2") == 0) {
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
     }
 #endif
     return strcmp(name, "portable") == 0;
@@ -90,4 +99,9 @@ const dvsim_kernel *dvsim_kernel_choose(void)
         }
     }
     return &KERNELS[kinds - 1];
+}
+
+const dvsim_kernel *dvsim_kernel_narrower(const dvsim_kernel *kernel)
+{
+    return kernel == &KERNELS[sizeof KERNELS / sizeof *KERNELS - 1] ? NULL : kernel + 1;
 }

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "vortex/slices.h"
+
 typedef struct {
     int64_t wanted, blocked, present;
 } dvsim_descents;
@@ -67,9 +69,18 @@ typedef struct {
     dvsim_sweep_fn *sweep;
     dvsim_match_fn *match;
     dvsim_enter_fn *enter;
+    /* of slices, whose size is a multiple of `width` bytes */
+    int64_t width;
+    dvsim_slide_fn *slide;
+    dvsim_leave_fn *leave;
+    dvsim_draw_fn *draw;
+    dvsim_tally_fn *tallies;
 } dvsim_kernel;
 
 /* The one that DVSIM_SIMD names if this machine has it, else the best that it has. */
 const dvsim_kernel *dvsim_kernel_choose(void);
+
+/* The next one, with shorter registers; NULL: it was the last. */
+const dvsim_kernel *dvsim_kernel_narrower(const dvsim_kernel *kernel);
 
 #endif

@@ -40,6 +40,10 @@ void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from)
     v->room_until = 0;
     for (int64_t i = 0; i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
+        if (v->sliced) {
+            dvsim_slices_stand(s, now);
+            continue;
+        }
         for (int64_t lane = 0; lane < s->lanes; lane++) {
             s->angle[lane] = 0;
             s->column[lane] = (s->first + lane) % replications;
@@ -75,6 +79,10 @@ static void meet(dvsim_vortex *v, int crew)
 
 static void run_slot(dvsim_shard *s, int64_t now)
 {
+    if (s->vortex->sliced) {
+        s->failed |= !dvsim_slices_slot(s, now);
+        return;
+    }
     if (s->vortex->packetwise) {
         dvsim_move_packetwise(s, now);
     } else {
@@ -141,7 +149,9 @@ static int64_t oldest(const dvsim_vortex *v)
     const uint64_t now = (uint64_t)v->now;
     uint64_t age = 0;
     for (int64_t i = 0; i < v->threads; i++) {
-        for (int64_t k = 0; k < dvsim_cylinders(v) * v->params.height * v->shards[i].lanes; k++) {
+        const uint64_t most = (UINT64_C(1) << v->shards[i].slices.stamp_bits) - 1;
+        age = v->sliced && most > age ? most : age;
+        for (int64_t k = 0; !v->sliced && k < dvsim_cylinders(v) * v->params.height * v->shards[i].lanes; k++) {
             uint64_t packet = v->shards[i].cells[k];
             if (packet == 0) {
                 continue;
@@ -198,5 +208,8 @@ int dvsim_vortex_run(dvsim_vortex *v, int64_t slots)
         pthread_join(workers[i], NULL);
     }
     v->now = v->until;
+    for (int64_t i = 0; i < v->threads; i++) {
+        v->failed |= v->shards[i].failed;
+    }
     return v->failed ? DVSIM_ENOMEM : DVSIM_OK;
 }

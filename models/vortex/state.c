@@ -111,12 +111,26 @@ static int64_t *wanted_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].w
 static int64_t *blocked_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].blocked; }
 static int64_t *present_of(dvsim_shard *s, int64_t c) { return &s->cylinders[c].present; }
 
+static void cell(tape *t, dvsim_shard *s, int64_t row, int64_t lane)
+{
+    const int64_t height = s->vortex->params.height;
+    if (!s->vortex->sliced) {
+        word(t, (int64_t *)&s->cells[row * s->lanes + lane]);
+        return;
+    }
+    int64_t packet = (int64_t)dvsim_packet_at(s, (int)(row / height), row % height, lane);
+    word(t, &packet);
+    if (t->from != NULL) {
+        dvsim_slices_put(s, (int)(row / height), row % height, lane, (uint64_t)packet);
+    }
+}
+
 static void walk(tape *t, dvsim_vortex *v, int64_t histogram)
 {
     for (int64_t row = 0; row < dvsim_cylinders(v) * v->params.height; row++) {
         for (int64_t i = 0; i < v->threads; i++) {
             for (int64_t lane = 0; lane < v->shards[i].lanes; lane++) {
-                word(t, (int64_t *)&v->shards[i].cells[row * v->shards[i].lanes + lane]);
+                cell(t, &v->shards[i], row, lane);
             }
         }
     }
@@ -227,6 +241,22 @@ static int good_body(const dvsim_vortex *v, const uint8_t *bytes, int64_t now, i
     return 1;
 }
 
+/* Stamps of shards, as the oldest packet needs them. */
+static int lengthen(dvsim_vortex *v, const uint8_t *bytes, int64_t now)
+{
+    int64_t age = 0;
+    for (int64_t k = 0; k < words_of_cells(v); k++) {
+        const uint64_t packet = (uint64_t)word_at(bytes, HEAD + k);
+        const int64_t own = packet == 0 ? 0 : (int64_t)dvsim_packet_latency(v->layout, packet, (uint64_t)now);
+        age = own > age ? own : age;
+    }
+    int whole = 1;
+    for (int64_t i = 0; v->sliced && i < v->threads; i++) {
+        whole = dvsim_slices_lengthen(&v->shards[i], dvsim_bits(age + 1), v->now) && whole;
+    }
+    return whole;
+}
+
 int dvsim_vortex_load(dvsim_vortex *v, const uint8_t *bytes, int64_t length)
 {
     if (!has_state(v) || bytes == NULL || length < HEAD * WORD) {
@@ -242,7 +272,7 @@ int dvsim_vortex_load(dvsim_vortex *v, const uint8_t *bytes, int64_t length)
         !good_body(v, bytes, now, histogram)) {
         return DVSIM_EINVAL;
     }
-    if (!dvsim_grow_histograms(v, histogram)) {
+    if (!dvsim_grow_histograms(v, histogram) || !lengthen(v, bytes, now)) {
         return DVSIM_ENOMEM;
     }
     dvsim_vortex_reset_counts(v);

@@ -24,7 +24,8 @@ typedef struct {
     dvsim_vortex *vortex;
     int64_t first, lanes;
     const dvsim_kernel *kernel;
-    uint64_t *cells;   /* C cylinders of H * lanes words */
+    uint64_t *cells;   /* C cylinders of H * lanes words, or */
+    dvsim_slices slices;
     int64_t *angle;    /* [lanes] where the lane stands now */
     int64_t *column;   /* [lanes] angle * replications + replication */
     uint64_t *seeds;   /* [lanes] of the replication */
@@ -40,6 +41,7 @@ typedef struct {
     int64_t *delivered_at, *lost_at; /* [H][columns] */
     int64_t *hops, *latency;
     dvsim_descents *cylinders; /* [C] */
+    int failed; /* no memory */
     int64_t *into; /* [H] where the rows of a cylinder descend to; the heights of its rows */
     int32_t matches[DVSIM_MATCHES + DVSIM_MATCH_ROOM];
     /* of the first cylinders, see dvsim_stretch; around is 0 if their runs are not short */
@@ -55,6 +57,7 @@ struct dvsim_vortex {
     int64_t now;     /* slots run since creation */
     int64_t counted_from;
     int64_t until;
+    int sliced;         /* shards have slices, not cells */
     int64_t histogram;  /* length of hops and latency */
     int64_t room_until; /* before this slot no packet can be older than they are long */
     dvsim_traffic traffic;
@@ -106,6 +109,15 @@ static inline uint64_t *dvsim_cylinder(const dvsim_shard *s, int c)
     return s->cells + c * (s->vortex->params.height * s->lanes);
 }
 
+uint64_t dvsim_slices_packet(const dvsim_shard *s, int c, int64_t row, int64_t lane, int64_t now);
+
+/* What stands in a row of cylinder c, the rows of a group after each other: row * 2^c + group; 0 for none. */
+static inline uint64_t dvsim_packet_at(const dvsim_shard *s, int c, int64_t row, int64_t lane)
+{
+    return s->vortex->sliced ? dvsim_slices_packet(s, c, row, lane, s->vortex->now)
+                             : dvsim_cylinder(s, c)[row * s->lanes + lane];
+}
+
 static inline int64_t dvsim_per_port(const dvsim_vortex *v)
 {
     return v->columns * v->params.height;
@@ -131,6 +143,12 @@ static inline int64_t dvsim_used(const int64_t *histogram, int64_t length)
         length--;
     }
     return length;
+}
+
+/* Bits of a phase, see slices.h. */
+static inline int dvsim_phase_bits(const dvsim_vortex_params *p)
+{
+    return p->exit_rule == DVSIM_EXIT_ANY ? 0 : dvsim_bits(p->angles);
 }
 
 static inline uint64_t dvsim_seed_of(const dvsim_vortex *v, int64_t replication)
@@ -163,11 +181,27 @@ void dvsim_entered(dvsim_shard *s, int64_t cell, int64_t a, int64_t u, int64_t n
 
 /* check.c */
 int dvsim_is_address(const dvsim_vortex_params *p, int64_t to); /* angle * H + height of an output */
+int dvsim_is_sliced(const dvsim_vortex_params *p);
 int dvsim_is_packetwise(const dvsim_vortex_params *p);
 int dvsim_has_queues(const dvsim_vortex_params *p);
 int64_t dvsim_threads_of(const dvsim_vortex_params *p, int64_t threads); /* no more than there are lanes */
 int dvsim_is_good(const dvsim_vortex_params *p, int64_t threads);
 dvsim_traffic dvsim_traffic_of(const dvsim_vortex_params *p);
+
+/* slices.c, slices_slot.c: 0 without memory. A packet is a word, 0 for none; what is put in must not be older than
+ * the stamps can tell. */
+int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes);
+int dvsim_slices_create(dvsim_shard *s);
+void dvsim_slices_free(dvsim_slices *slices);
+void dvsim_slices_stand(dvsim_shard *s, int64_t now);
+uint8_t *dvsim_slices_of(const dvsim_shard *s, int c);
+void dvsim_slices_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t packet);
+int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now);
+int dvsim_slices_check(dvsim_shard *s, int64_t now);
+int dvsim_slices_slot(dvsim_shard *s, int64_t now);
+void dvsim_slices_tallied(dvsim_shard *s);
+
+int64_t dvsim_in_flight(const dvsim_shard *s); /* counts.c */
 
 /* run.c: also for counts.c, which puts a saved state back. */
 int dvsim_grow_histograms(dvsim_vortex *v, int64_t needed);

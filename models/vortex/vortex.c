@@ -41,12 +41,18 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->vortex = v;
     s->first = first;
     s->lanes = lanes;
-    s->kernel = dvsim_kernel_choose();
-    void *memory = NULL;
-    if (posix_memalign(&memory, 64, (size_t)cells * sizeof *s->cells) != 0) {
-        return 0;
+    if (v->sliced) {
+        if (!dvsim_slices_create(s)) {
+            return 0;
+        }
+    } else {
+        s->kernel = dvsim_kernel_choose();
+        void *memory = NULL;
+        if (posix_memalign(&memory, 64, (size_t)cells * sizeof *s->cells) != 0) {
+            return 0;
+        }
+        s->cells = memset(memory, 0, (size_t)cells * sizeof *s->cells);
     }
-    s->cells = memset(memory, 0, (size_t)cells * sizeof *s->cells);
     s->angle = zeros(lanes, sizeof *s->angle);
     s->column = zeros(lanes, sizeof *s->column);
     s->seeds = zeros(lanes, sizeof *s->seeds);
@@ -63,10 +69,10 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     if (v->params.injection != DVSIM_INJECT_CARRIED) {
         s->offered_at = zeros(2 * columns, sizeof(int64_t));
         s->accepted_at = zeros(2 * columns, sizeof(int64_t));
-        s->tally = zeros(4 * columns + DVSIM_TALLY_ROOM, sizeof *s->tally);
+        s->tally = v->sliced ? NULL : zeros(4 * columns + DVSIM_TALLY_ROOM, sizeof *s->tally);
         s->delivered_at = zeros(columns, sizeof(int64_t));
         s->lost_at = zeros(columns, sizeof(int64_t));
-        if (!s->offered_at || !s->accepted_at || !s->tally || !s->delivered_at || !s->lost_at) {
+        if (!s->offered_at || !s->accepted_at || (!v->sliced && !s->tally) || !s->delivered_at || !s->lost_at) {
             return 0;
         }
     }
@@ -177,6 +183,7 @@ dvsim_vortex *dvsim_vortex_create(const dvsim_vortex_params *params, int64_t thr
     v->n = dvsim_bits(params->height);
     v->ports = params->height * params->angles;
     v->columns = params->angles * params->replications;
+    v->sliced = dvsim_is_sliced(params);
     v->packetwise = dvsim_is_packetwise(params);
     v->threads = dvsim_threads_of(params, threads);
     v->layout = dvsim_packet_layout_of(v->n, params->angles);
@@ -201,6 +208,7 @@ void dvsim_vortex_free(dvsim_vortex *v)
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);
         }
+        dvsim_slices_free(&s->slices);
     }
     void *parts[] = {(void *)(uintptr_t)v->params.injecting,   (void *)(uintptr_t)v->params.destination,
                      (void *)(uintptr_t)v->params.hot,         (void *)(uintptr_t)v->params.trace_start,

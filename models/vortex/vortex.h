@@ -20,8 +20,9 @@
  *      that stays keeps its storage row. So nothing is ever copied but a packet that descends.
  *
  * Storage of cylinder c: [row s][g][lane], rows of 2^c lanes-wide words, so a descent is one pass over
- * two contiguous runs of 64-bit words. Eight bytes per node, no allocation while slots run, no random
- * state: the arrival at a port in a slot is a hash of (seed, port, slot), so results are the same for
+ * two contiguous runs of 64-bit words, eight bytes per node; or of slices of bits, where no packet waits and the
+ * crossing is not `random` (slices.h), three bytes or less. There is no allocation while slots run but
+ * for packets so old that their stamps must be longer, and no random state: the arrival at a port in a slot is a hash of (seed, port, slot), so results are the same for
  * any number of threads and any instruction set.
  */
 #ifndef DVSIM_VORTEX_VORTEX_H
@@ -125,7 +126,7 @@ void dvsim_vortex_free(dvsim_vortex *vortex);
 
 /* Run so many slots. DVSIM_EINVAL: fewer than none, or more than 2^62 in all. DVSIM_ENOMEM: no room for a
  * longer histogram, and nothing was run; or for a longer list of events or deliveries, which then ends
- * early, and the switch cannot go on. */
+ * early, or for stamps of old packets, and the switch cannot go on. */
 int dvsim_vortex_run(dvsim_vortex *vortex, int64_t slots);
 
 void dvsim_vortex_reset_counts(dvsim_vortex *vortex);

@@ -1,0 +1,289 @@
+/* slices.c: a shard of slices is made; its packets as words, and back. */
+#define _POSIX_C_SOURCE 200809L
+#include "vortex/slices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vortex/switch.h"
+
+enum { LEAST_STAMP = 8, LINE = 64 };
+
+/* Slices of cylinder c, and of those before it; `rest` are those that all cylinders have. */
+static int64_t slices_of(int n, int c, int rest)
+{
+    return 1 + n - c + rest;
+}
+
+static int64_t slices_before(int n, int c, int rest)
+{
+    int64_t slices = 0;
+    for (int k = 0; k < c; k++) {
+        slices += slices_of(n, k, rest);
+    }
+    return slices;
+}
+
+uint8_t *dvsim_slices_of(const dvsim_shard *s, int c)
+{
+    const dvsim_slices *k = &s->slices;
+    return k->cylinders + slices_before(s->vortex->n, c, k->phase_bits + k->stamp_bits) * k->stride;
+}
+
+static uint8_t *lines(int64_t bytes)
+{
+    void *memory = NULL;
+    const int64_t size = (bytes + LINE - 1) / LINE * LINE;
+    return posix_memalign(&memory, LINE, (size_t)size) == 0 ? memset(memory, 0, (size_t)size) : NULL;
+}
+
+static int64_t divisor(int64_t a, int64_t b)
+{
+    return b == 0 ? a : divisor(b, a % b);
+}
+
+/* The widest kernel that needs few nodes more than there are. */
+static const dvsim_kernel *kernel_for(int64_t height, int64_t lanes, int64_t *padded)
+{
+    const dvsim_kernel *kernel = dvsim_kernel_choose();
+    for (;; kernel = dvsim_kernel_narrower(kernel)) {
+        const int64_t part = 8 * kernel->width / divisor(8 * kernel->width, height);
+        *padded = (lanes + part - 1) / part * part;
+        if (*padded <= lanes + lanes / 8 || dvsim_kernel_narrower(kernel) == NULL) {
+            return kernel;
+        }
+    }
+}
+
+static int64_t stride_of(int64_t height, int64_t padded)
+{
+    return (height * padded / 8 + LINE - 1) / LINE * LINE + LINE;
+}
+
+static int64_t pattern_of(int64_t padded)
+{
+    return LINE / divisor(LINE, padded) * padded;
+}
+
+int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes)
+{
+    const int n = dvsim_bits(p->height), phase_bits = dvsim_phase_bits(p);
+    int64_t padded;
+    (void)kernel_for(p->height, lanes, &padded);
+    const int64_t slices = slices_before(n, n + 1, phase_bits + LEAST_STAMP) + (1 + n + phase_bits) + n + 3;
+    return slices * stride_of(p->height, padded) + 28 * pattern_of(padded) + 8 * (n + 1) +
+           3 * 2 * p->angles * p->replications * p->height;
+}
+
+int dvsim_slices_create(dvsim_shard *s)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices *k = &s->slices;
+    s->kernel = kernel_for(v->params.height, s->lanes, &k->lanes);
+    k->size = v->params.height * k->lanes / 8;
+    k->stride = stride_of(v->params.height, k->lanes);
+    k->phase_bits = dvsim_phase_bits(&v->params);
+    k->stamp_bits = LEAST_STAMP;
+    k->pattern = pattern_of(k->lanes);
+    k->cylinders = lines(slices_before(v->n, v->n + 1, k->phase_bits + k->stamp_bits) * k->stride);
+    k->arrivals = lines((1 + v->n + k->phase_bits) * k->stride);
+    k->value = lines(v->n * k->stride);
+    k->open[0] = lines(k->stride);
+    k->open[1] = lines(k->stride);
+    k->wants = lines(k->stride);
+    k->population = (int64_t *)(void *)lines(8 * (v->n + 1));
+    uint64_t **const patterns[] = {&k->start, &k->angle, &k->threshold};
+    int whole = k->cylinders && k->arrivals && k->value && k->open[0] && k->open[1] && k->wants && k->population;
+    for (int i = 0; i < 3; i++) {
+        whole = (*patterns[i] = (uint64_t *)(void *)lines(8 * k->pattern)) != NULL && whole;
+    }
+    whole = (k->back = (uint32_t *)(void *)lines(4 * k->pattern)) != NULL && whole;
+    for (int i = 0; i < 3; i++) {
+        k->tally[i] = lines(2 * v->columns * v->params.height + 8);
+        whole = k->tally[i] != NULL && whole;
+    }
+    for (int64_t x = 0; whole && x < 8 * k->size; x++) {
+        const int64_t u = x / k->lanes;
+        for (int c = 0; c < v->n; c++) {
+            k->value[c * k->stride + x / 8] |= (uint8_t)((u >> c & 1) << x % 8);
+        }
+    }
+    return whole;
+}
+
+void dvsim_slices_free(dvsim_slices *k)
+{
+    void *parts[] = {k->cylinders, k->arrivals, k->value,     k->open[0], k->open[1],  k->wants,    k->population,
+                     k->start,     k->angle,    k->threshold, k->back,    k->tally[0], k->tally[1], k->tally[2]};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        free(parts[i]);
+    }
+}
+
+/* Patterns of draws as they are before slot `now`. */
+void dvsim_slices_stand(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices *k = &s->slices;
+    const int64_t angles = v->params.angles;
+    for (int64_t x = 0; x < k->pattern; x++) {
+        const int64_t lane = x % k->lanes, u = x / k->lanes;
+        const int64_t i = (s->first + lane) / v->params.replications % angles;
+        const int64_t angle = (i + now % angles + angles - 1) % angles;
+        const uint64_t seed = dvsim_seed_of(v, (s->first + lane) % v->params.replications);
+        k->angle[x] = lane < s->lanes ? (uint64_t)angle : (uint64_t)angles;
+        k->back[x] = v->params.exit_rule == DVSIM_EXIT_ANGLE ? (uint32_t)i << v->n : 0;
+        k->start[x] = dvsim_mix(seed) + (((uint64_t)angle << v->n) + (uint64_t)u) * DVSIM_DRAW_STEP;
+        k->threshold[x] = 0;
+    }
+    k->check_at = now;
+}
+
+/* --- packets as words */
+
+static unsigned bit_of(const uint8_t *slice, int64_t x)
+{
+    return slice[x / 8] >> x % 8 & 1;
+}
+
+static uint64_t bits_of(const uint8_t *slices, int64_t stride, int count, int64_t x)
+{
+    uint64_t bits = 0;
+    for (int k = 0; k < count; k++) {
+        bits |= (uint64_t)bit_of(slices + k * stride, x) << k;
+    }
+    return bits;
+}
+
+static void put_bits(const dvsim_slices *k, uint8_t *slices, int count, int64_t x, uint64_t bits)
+{
+    for (int i = 0; i < count; i++) {
+        for (int64_t at = x / 8; at < k->stride; at += k->size) { /* and where a slice's beginning stands again */
+            uint8_t *byte = slices + i * k->stride + at;
+            *byte = (uint8_t)((*byte & ~(1U << x % 8)) | (bits >> i & 1) << x % 8);
+        }
+    }
+}
+
+static uint64_t lane_zero(const dvsim_shard *s, int64_t lane)
+{
+    return (uint64_t)((s->first + lane) / s->vortex->params.replications);
+}
+
+uint64_t dvsim_slices_packet(const dvsim_shard *s, int c, int64_t row, int64_t lane, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    const dvsim_slices *k = &s->slices;
+    const uint8_t *slices = dvsim_slices_of(s, c);
+    const int64_t x = row * k->lanes + lane;
+    if (!bit_of(slices, x)) {
+        return 0;
+    }
+    const uint64_t settled = (uint64_t)row & ((UINT64_C(1) << c) - 1);
+    const uint64_t height = bits_of(slices + k->stride, k->stride, v->n - c, x) << c | settled;
+    slices += (1 + v->n - c) * k->stride;
+    uint64_t angle = bits_of(slices, k->stride, k->phase_bits, x);
+    if (v->params.exit_rule == DVSIM_EXIT_ANGLE) {
+        angle = (angle + lane_zero(s, lane)) % (uint64_t)v->params.angles;
+    }
+    const uint64_t stamp = bits_of(slices + k->phase_bits * k->stride, k->stride, k->stamp_bits, x);
+    const uint64_t age = ((uint64_t)now - stamp) & ((UINT64_C(1) << k->stamp_bits) - 1);
+    const uint64_t slot = (uint64_t)now - age;
+    return dvsim_packet(v->layout, slot, slot) | angle << v->n | height;
+}
+
+void dvsim_slices_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t packet)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices *k = &s->slices;
+    uint8_t *slices = dvsim_slices_of(s, c);
+    const int64_t x = row * k->lanes + lane;
+    k->population[c] += (int64_t)(packet >> 63) - (int64_t)bit_of(slices, x);
+    put_bits(k, slices, 1, x, packet >> 63);
+    if (packet == 0) {
+        return;
+    }
+    put_bits(k, slices + k->stride, v->n - c, x, packet >> c);
+    slices += (1 + v->n - c) * k->stride;
+    const uint64_t angles = (uint64_t)v->params.angles;
+    const uint64_t angle = packet >> v->n & ((UINT64_C(1) << v->layout.angle_bits) - 1);
+    put_bits(k, slices, k->phase_bits, x, (angle + angles - lane_zero(s, lane)) % angles);
+    put_bits(k, slices + k->phase_bits * k->stride, k->stamp_bits, x, packet >> (v->n + v->layout.angle_bits));
+}
+
+/* --- stamps that are long enough */
+
+/* Bits of 64 packets: whether the age, modulo 2^stamp_bits, is at least half of that; in `later`, whether the
+ * stamp is above `now`. */
+static uint64_t old(const uint8_t *stamps, int64_t stride, int count, uint64_t now, uint64_t *later)
+{
+    uint64_t borrow = 0, top = 0;
+    for (int i = 0; i < count; i++) {
+        uint64_t stamp;
+        memcpy(&stamp, stamps + i * stride, sizeof stamp);
+        const uint64_t own = -(now >> i & 1);
+        top = own ^ stamp ^ borrow;
+        borrow = (~own & (stamp | borrow)) | (own & stamp & borrow);
+    }
+    *later = borrow;
+    return top;
+}
+
+static int has_old(const dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    const dvsim_slices *k = &s->slices;
+    uint64_t later, present;
+    for (int c = 0; c <= v->n; c++) {
+        const uint8_t *slices = dvsim_slices_of(s, c), *stamps = slices + (1 + v->n - c + k->phase_bits) * k->stride;
+        for (int64_t i = 0; i < k->size; i += 8) {
+            memcpy(&present, slices + i, sizeof present);
+            if (present & old(stamps + i, k->stride, k->stamp_bits, (uint64_t)now, &later)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices *k = &s->slices;
+    while (k->stamp_bits < stamp_bits) {
+        const int rest = k->phase_bits + k->stamp_bits;
+        uint8_t *cylinders = lines(slices_before(v->n, v->n + 1, rest + 1) * k->stride), *to = cylinders;
+        if (cylinders == NULL) {
+            return 0;
+        }
+        for (int c = 0; c <= v->n; c++) {
+            const uint8_t *from = dvsim_slices_of(s, c);
+            const int64_t slices = slices_of(v->n, c, rest);
+            memcpy(to, from, (size_t)(slices * k->stride));
+            to += slices * k->stride;
+            for (int64_t i = 0; i < k->stride; i += 8) {
+                uint64_t later;
+                (void)old(from + (slices - k->stamp_bits) * k->stride + i, k->stride, k->stamp_bits, (uint64_t)now,
+                          &later);
+                later ^= -((uint64_t)now >> k->stamp_bits & 1);
+                memcpy(to + i, &later, sizeof later);
+            }
+            to += k->stride;
+        }
+        free(k->cylinders);
+        k->cylinders = cylinders;
+        k->stamp_bits++;
+    }
+    return 1;
+}
+
+int dvsim_slices_check(dvsim_shard *s, int64_t now)
+{
+    dvsim_slices *k = &s->slices;
+    const int most = s->vortex->layout.arrived_bits;
+    if (k->stamp_bits < most && has_old(s, now) && !dvsim_slices_lengthen(s, k->stamp_bits + 1, now)) {
+        return 0;
+    }
+    k->check_at = k->stamp_bits < most ? now + (INT64_C(1) << (k->stamp_bits - 1)) : INT64_MAX;
+    return 1;
+}

@@ -1,0 +1,102 @@
+/* slices.h: a shard as slices of bits, for packets that are dropped when refused and crossings `brc` and `xor`.
+ *
+ * Bit x of a slice belongs to node x = row * lanes + lane of a cylinder, in the rows of frame.h. Cylinder c is,
+ * one slice behind the other,
+ *
+ *   present   1 slice
+ *   height    bits c .. n-1 of the addressed height; those below are the node's own
+ *   phase     the packet leaves in slots t with t = phase + 1 (mod A); none with exit `any`
+ *   stamp     slot of injection, modulo 2^stamp_bits
+ *
+ * What a slice says of a node without a packet means nothing. To descend is to take, where a mask says so, the
+ * bits of the outer cylinder's slices instead of the inner one's; rows that are stored elsewhere on both
+ * cylinders are words that begin at another bit. Stamps get longer when a packet is so old that they must.
+ */
+#ifndef DVSIM_VORTEX_SLICES_H
+#define DVSIM_VORTEX_SLICES_H
+
+#include <stdint.h>
+
+typedef struct {
+    int64_t lanes;  /* of a row, those of the shard and some that stay empty */
+    int64_t size;   /* bytes of a slice: a multiple of the kernel's width */
+    int64_t stride; /* from slice to slice: behind a slice its first bytes stand again, to be read across its end */
+    int phase_bits, stamp_bits;
+    uint8_t *cylinders; /* of cylinder 0, 1, .. n */
+    uint8_t *arrivals;  /* [1 + n + phase_bits] in the order of heights, not of rows: as a cylinder without stamps */
+    uint8_t *value;     /* [n] bit c of x / lanes */
+    uint8_t *open[2];   /* what descended from a cylinder to the next, in the rows of that one */
+    uint8_t *wants;
+    int64_t *population; /* [C] packets */
+    int64_t check_at;    /* before this slot no stamp is too short */
+    /* of the first `pattern` nodes of `arrivals`, which then repeat: */
+    int64_t pattern;
+    uint64_t *start;     /* index of the draw, less what is the same for all nodes, times DVSIM_DRAW_STEP */
+    uint64_t *angle;     /* where the lane stands */
+    uint64_t *threshold; /* of the draw's high half; 0 at angles without inputs */
+    uint32_t *back;      /* angle << n of the lane in slot 0 */
+    uint8_t *tally[3];   /* [H][2 * columns] offered, accepted, delivered in the last slots */
+} dvsim_slices;
+
+/* Where bits are read that belong to bit x: at x + at[0], and at x + at[1] where `select` is 1, round the end. */
+typedef struct {
+    int64_t at[2];
+    const uint8_t *select; /* NULL: at[0] everywhere */
+} dvsim_turned;
+
+/* Packets descend from the outer slices to the inner ones. */
+typedef struct {
+    int64_t size, stride;
+    const uint8_t *present, *bit, *outer; /* slices; bit NULL: all want to descend */
+    dvsim_turned turned;
+    const uint8_t *value; /* a packet wants to descend where `bit` is this */
+    uint8_t *inner_present, *inner;
+    const uint8_t *gone; /* those that have left the inner cylinder */
+    dvsim_turned gone_turned;
+    int64_t slices; /* slices of `outer` that go to those of `inner`; then `stamps` of `inner` get those of `stamp` */
+    int64_t stamps;
+    uint64_t stamp;
+    uint8_t *wants, *open; /* who wanted, and who did */
+} dvsim_slide;
+typedef struct {
+    int64_t wants, open;
+} dvsim_slid;
+typedef dvsim_slid dvsim_slide_fn(const dvsim_slide *slide);
+
+/* Which packets of the ring leave: all, or those of a phase; returns how many. */
+typedef struct {
+    int64_t size, stride;
+    const uint8_t *present, *phases, *stamps;
+    int64_t phase_bits, stamp_bits;
+    uint64_t phase;
+    uint8_t *left;
+    uint64_t now, hops_mask;
+    int64_t *hops, *latency; /* histograms, where those that leave are counted */
+} dvsim_leave;
+typedef int64_t dvsim_leave_fn(const dvsim_leave *leave);
+
+/* Plain Bernoulli arrivals, as slices. */
+typedef struct {
+    int64_t nodes; /* a multiple of 64 */
+    int64_t pattern;
+    const uint64_t *start, *threshold;
+    const uint32_t *back;
+    uint64_t first, step; /* first draw, and how much further those of the next pattern are */
+    uint64_t outputs;
+    uint32_t round; /* outputs; added to an address that is below `back` */
+    int64_t bits, stride;
+    uint8_t *present, *address;
+} dvsim_draws;
+typedef void dvsim_draw_fn(const dvsim_draws *draws);
+
+/* Add each bit of rows of `lanes` bits, `apart` bits from row to row, to a byte. Row r counts in row
+ * (r + turn) ^ flip, modulo `rows`. */
+typedef struct {
+    const uint8_t *bits;
+    int64_t rows, lanes, apart, turn, flip;
+    uint8_t *tally;
+    int64_t tally_row;
+} dvsim_tally;
+typedef void dvsim_tally_fn(const dvsim_tally *tally);
+
+#endif

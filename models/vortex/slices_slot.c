@@ -1,0 +1,263 @@
+/* slices_slot.c: one slot of a shard of slices: packets leave, descend, and enter. */
+#include <string.h>
+
+#include "vortex/switch.h"
+
+/* Rows of `from` that stand `back` heights further on than those of the other (brc), or where bit `flip` of the
+ * height is different (xor; -1: nowhere). */
+static dvsim_turned turned(const dvsim_shard *s, int64_t back, int flip)
+{
+    const dvsim_slices *k = &s->slices;
+    const int64_t heights = s->vortex->params.height, all = heights * k->lanes;
+    if (s->vortex->params.crossing == DVSIM_CROSS_BRC) {
+        return (dvsim_turned){.at = {(back & (heights - 1)) * k->lanes}};
+    }
+    if (flip < 0) {
+        return (dvsim_turned){.at = {0}};
+    }
+    const int64_t apart = k->lanes << flip;
+    return (dvsim_turned){.at = {apart, all - apart}, .select = k->value + flip * k->stride};
+}
+
+static dvsim_turned reversed(dvsim_turned t, int64_t all)
+{
+    if (t.select == NULL) {
+        t.at[0] = t.at[0] == 0 ? 0 : all - t.at[0];
+    }
+    return t;
+}
+
+/* What a row of cylinder c at `now` descends to is a row of cylinder c + 1 at `now` + 1, see frame.h. */
+static dvsim_turned descent(const dvsim_shard *s, int c, int64_t now)
+{
+    const int n = s->vortex->n, flip = (now & 1) != 0 ? c : c + 1;
+    return turned(s, (int64_t)((uint64_t)(now + 2) << c), flip < n ? flip : -1);
+}
+
+/* What has left a cylinder is cleared when something enters it. */
+static void leave(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices *k = &s->slices;
+    const uint8_t *ring = dvsim_slices_of(s, v->n);
+    const int64_t phase = (now + v->params.angles - 1) % v->params.angles;
+    const dvsim_leave l = {
+        .size = k->size,
+        .stride = k->stride,
+        .present = ring,
+        .phases = ring + k->stride,
+        .phase_bits = k->phase_bits,
+        .phase = (uint64_t)phase,
+        .stamps = ring + (1 + k->phase_bits) * k->stride,
+        .stamp_bits = k->stamp_bits,
+        .left = k->open[0],
+        .now = (uint64_t)now,
+        .hops_mask = (UINT64_C(1) << v->layout.injected_bits) - 1,
+        .hops = s->hops,
+        .latency = s->latency,
+    };
+    k->population[v->n] -= s->kernel->leave(&l);
+    const dvsim_tally t = {
+        .bits = k->open[0],
+        .rows = v->params.height,
+        .lanes = s->lanes,
+        .apart = k->lanes,
+        .tally = k->tally[2] + s->first + phase * v->params.replications,
+        .tally_row = 2 * v->columns,
+    };
+    s->kernel->tallies(&t);
+}
+
+static void descend(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices *k = &s->slices;
+    const int64_t stride = k->stride;
+    dvsim_turned gone = {.at = {0}};
+    for (int c = v->n - 1; c >= 0; c--) {
+        uint8_t *outer = dvsim_slices_of(s, c), *inner = dvsim_slices_of(s, c + 1);
+        const int round = (v->n - c) & 1;
+        const dvsim_slide slide = {
+            .size = k->size,
+            .stride = stride,
+            .present = outer,
+            .bit = outer + stride,
+            .outer = outer + 2 * stride,
+            .turned = descent(s, c, now),
+            .value = k->value + c * stride,
+            .inner_present = inner,
+            .inner = inner + stride,
+            .gone = k->open[!round],
+            .gone_turned = gone,
+            .slices = v->n - c - 1 + k->phase_bits + k->stamp_bits,
+            .wants = k->wants,
+            .open = k->open[round],
+        };
+        const dvsim_slid slid = s->kernel->slide(&slide);
+        s->cylinders[c].wanted += slid.wants;
+        s->cylinders[c].blocked += slid.wants - slid.open;
+        k->population[c] -= slid.open;
+        k->population[c + 1] += slid.open;
+        gone = reversed(slide.turned, 8 * k->size);
+    }
+}
+
+/* Every lane goes on by one angle. */
+static void turn(dvsim_shard *s)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices *k = &s->slices;
+    const uint64_t angles = (uint64_t)v->params.angles, threshold = v->params.arrival_threshold;
+    const uint64_t on = DVSIM_DRAW_STEP << v->n, back = on * angles;
+    for (int64_t x = 0; x < k->pattern; x++) {
+        uint64_t angle = k->angle[x];
+        if (angle < angles) {
+            k->start[x] += on;
+            if (++angle == angles) {
+                k->start[x] -= back;
+                angle = 0;
+            }
+            k->angle[x] = angle;
+            k->threshold[x] = v->params.injecting[angle] ? threshold : 0;
+        }
+    }
+}
+
+static int is_plain(const dvsim_vortex_params *p)
+{
+    return p->trace_start == NULL && p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
+}
+
+static void draw(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    const dvsim_slices *k = &s->slices;
+    const int64_t angles = v->params.exit_rule == DVSIM_EXIT_ANGLE ? v->params.angles : 1;
+    const dvsim_draws d = {
+        .nodes = 8 * k->size,
+        .pattern = k->pattern,
+        .start = k->start,
+        .threshold = k->threshold,
+        .back = k->back,
+        .first = (uint64_t)now * (uint64_t)v->ports * DVSIM_DRAW_STEP,
+        .step = (uint64_t)(k->pattern / k->lanes) * DVSIM_DRAW_STEP,
+        .outputs = (uint64_t)(angles * v->params.height),
+        .round = (uint32_t)(angles << v->n),
+        .bits = v->n + k->phase_bits,
+        .stride = k->stride,
+        .present = k->arrivals,
+        .address = k->arrivals + k->stride,
+    };
+    s->kernel->draw(&d);
+}
+
+/* Any traffic, port by port. */
+static void arrive(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    const dvsim_slices *k = &s->slices;
+    const int64_t angles = v->params.angles, replications = v->params.replications;
+    memset(k->arrivals, 0, (size_t)((1 + v->n + k->phase_bits) * k->stride));
+    for (int64_t lane = 0; lane < s->lanes; lane++) {
+        const int64_t i = (s->first + lane) / replications, a = (i + now % angles) % angles;
+        const uint64_t seed = dvsim_seed_of(v, (s->first + lane) % replications);
+        for (int64_t u = 0; v->params.injecting[a] && u < v->params.height; u++) {
+            uint64_t to;
+            if (dvsim_arrival(v, seed, a, u, now, &to)) {
+                const uint64_t back = v->params.exit_rule == DVSIM_EXIT_ANGLE ? (uint64_t)i << v->n : 0;
+                to = to < back ? to + (uint64_t)v->ports - back : to - back;
+                const int64_t x = u * k->lanes + lane;
+                k->arrivals[x / 8] |= (uint8_t)(1U << x % 8);
+                for (int bit = 0; bit < v->n + k->phase_bits; bit++) {
+                    k->arrivals[(1 + bit) * k->stride + x / 8] |= (uint8_t)((to >> bit & 1) << x % 8);
+                }
+            }
+        }
+    }
+}
+
+static void enter(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices *k = &s->slices;
+    uint8_t *inner = dvsim_slices_of(s, 0);
+    const int round = (v->n + 1) & 1, flip = (now & 1) != 0 ? -1 : 0;
+    for (int64_t i = 0; i < 1 + v->n + k->phase_bits; i++) { /* a slice's beginning stands again behind it */
+        memcpy(k->arrivals + i * k->stride + k->size, k->arrivals + i * k->stride, (size_t)s->kernel->width);
+    }
+    const dvsim_slide slide = {
+        .size = k->size,
+        .stride = k->stride,
+        .present = k->arrivals,
+        .outer = k->arrivals + k->stride,
+        .turned = turned(s, now + 1, flip),
+        .inner_present = inner,
+        .inner = inner + k->stride,
+        .gone = k->open[!round],
+        .gone_turned = reversed(descent(s, 0, now), 8 * k->size),
+        .slices = v->n + k->phase_bits,
+        .stamps = k->stamp_bits,
+        .stamp = (uint64_t)now,
+        .wants = k->wants,
+        .open = k->open[round],
+    };
+    k->population[0] += s->kernel->slide(&slide).open;
+    const int brc = v->params.crossing == DVSIM_CROSS_BRC;
+    const dvsim_tally offered = {
+        .bits = k->arrivals,
+        .rows = v->params.height,
+        .lanes = s->lanes,
+        .apart = k->lanes,
+        .tally = k->tally[0] + s->first + now % v->params.angles * v->params.replications,
+        .tally_row = 2 * v->columns,
+    };
+    dvsim_tally accepted = offered;
+    accepted.bits = k->open[round];
+    accepted.turn = brc ? now + 1 : 0;
+    accepted.flip = brc ? 0 : (now + 1) & 1;
+    accepted.tally = k->tally[1] + (offered.tally - k->tally[0]);
+    s->kernel->tallies(&offered);
+    s->kernel->tallies(&accepted);
+}
+
+int dvsim_slices_slot(dvsim_shard *s, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    if (now >= s->slices.check_at && !dvsim_slices_check(s, now)) {
+        return 0;
+    }
+    for (int c = 0; c <= v->n; c++) {
+        s->cylinders[c].present += s->slices.population[c];
+    }
+    leave(s, now);
+    descend(s, now);
+    turn(s);
+    if (is_plain(&v->params)) {
+        draw(s, now);
+    } else {
+        arrive(s, now);
+    }
+    enter(s, now);
+    if (++s->tallied == DVSIM_TALLY_SLOTS) {
+        dvsim_add_tally(s);
+    }
+    return 1;
+}
+
+/* Delivered packets count where their output is: with exit `any` that is one for all angles. */
+void dvsim_slices_tallied(dvsim_shard *s)
+{
+    const dvsim_vortex *v = s->vortex;
+    const int64_t places = 2 * v->columns;
+    const int64_t around = v->params.exit_rule == DVSIM_EXIT_ANY ? v->params.replications : v->columns;
+    for (int64_t u = 0; u < v->params.height; u++) {
+        for (int64_t i = 0; i < places; i++) {
+            s->offered_at[u * places + i] += s->slices.tally[0][u * places + i];
+            s->accepted_at[u * places + i] += s->slices.tally[1][u * places + i];
+            s->delivered_at[u * v->columns + i % around] += s->slices.tally[2][u * places + i];
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        memset(s->slices.tally[i], 0, (size_t)(places * v->params.height));
+    }
+}
