@@ -28,6 +28,7 @@ import dvsim
 import dvsim.vic
 from dvsim import errors
 from dvsim.cli.main import cli
+from dvsim.kinds.base import OWN, kind_named
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.switch.spec import SwitchScenario
@@ -95,6 +96,12 @@ def files() -> Iterator[str]:
     """Yield the keys of scenario files and cards, and the words that a key can be."""
     known = Scenario | SwitchScenario | MessagingScenario | CampaignFile
     tables = {NAMES.get(n, n): one for n, one in TypeAdapter(known).json_schema()["$defs"].items()}
+    for kind in OWN:  # the tables of the first three had names before kinds had
+        spec = kind_named(kind).Spec
+        if spec.__name__ not in NAMES:
+            schema = TypeAdapter(spec).json_schema()
+            tables[f"{kind} file"] = schema
+            tables |= {f"{kind} {name}": one for name, one in schema.get("$defs", {}).items()}
     varied = {
         name: one["properties"]["vary"]
         for name, one in tables.items()
