@@ -25,6 +25,7 @@ ROOMS = (
     "kinds/switch",
     "kinds/hosts",
     "kinds/rabbitmq",
+    "kinds/cluster",
 )
 EMULATED = ("emu", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")

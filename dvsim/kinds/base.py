@@ -26,6 +26,7 @@ OWN = {
     "rabbitmq": "dvsim.kinds.rabbitmq.kind",
     "switch": "dvsim.kinds.switch.kind",
     "messaging": "dvsim.kinds.hosts.kind",
+    "cluster": "dvsim.kinds.cluster.kind",
 }
 """The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
 

@@ -27,6 +27,7 @@ LINK_SLOTS = 1000
 PIO = 10**12  # ps of one access of a card by its host
 SEND_WORDS = 2**24  # packets that wait in a card
 SLOTS = 10**9  # of a switch alone
+PACE = 1000  # times as long
 COUNT = 2**30  # of anything else
 
 TRAFFIC = 2**62  # bytes of all messages of an iteration

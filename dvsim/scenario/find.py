@@ -81,7 +81,7 @@ def list_scenarios() -> list[Entry]:
             continue
         alone = head.get("kind") == "switch" or "traffic" in head
         kind = "campaign" if "campaign" in head else "switch" if alone else "scenario"
-        kind = "messaging" if head.get("kind") == "messaging" else kind
+        kind = str(head["kind"]) if head.get("kind") in ("messaging", "cluster") else kind
         kind = "what-if" if kind == "campaign" and "variant" in head else kind
         entries.append(Entry(scenario_name(path), path, _title(head), kind))
     return sorted(entries, key=lambda entry: natural(entry.name))

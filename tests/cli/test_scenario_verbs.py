@@ -290,6 +290,7 @@ def test_show_prints_a_schema_that_knows_every_section():
         {"workload", "system", "probe", "reference", "tolerance"},
         {"switch", "network", "traffic", "vary", "compare", "record"},
         {"workload", "system", "vary", "tolerance"},
+        {"workload", "system", "event", "vary", "tolerance"},
     ]
     for kind, known in zip(kinds, sections, strict=True):
         assert known <= set(kind["properties"])

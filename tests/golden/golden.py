@@ -28,7 +28,7 @@ from dvsim.session import run_scenarios
 
 HERE = Path(__file__).resolve().parent
 CHANGELOG = HERE.parents[1] / "CHANGELOG.md"
-SCALES = {"h3": 0.05, "whatif": 0.01, "switch": 0.02}
+SCALES = {"h3": 0.05, "whatif": 0.01, "switch": 0.02, "rabbit": 0.02}
 OTHER_SCALE = 0.2
 STATISTICS = {"count": "count", "mean": "mean", "median": "50%", "p99": "99%"}
 UNEXPLAINED = "WHAT CHANGED, AND WHY"

@@ -20,6 +20,7 @@ _TERM = re.compile(r"\s*(\w+)\s*(<=|>=|<|>)\s*(\S.*?)\s*")
 _UNITS: Mapping[str, tuple[Literal["time", "rate"], float]] = {
     "ns": ("time", 1e3),
     "us": ("time", 1e6),
+    "ms": ("time", 1e9),
     "s": ("time", 1e12),
     "B/s": ("rate", 1),
     "MB/s": ("rate", 1e6),

@@ -1,0 +1,74 @@
+"""Processor time of a message on each node, and what the schedulers of a node can do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dvsim.kinds.cluster.placement import Shares
+from dvsim.scenario.types import Card
+from dvsim.scenario.units import Law
+
+Floats = NDArray[np.float64]
+PS = 1e-12
+FRAME = 80  # bytes of method, header and TCP around a body
+
+
+class Work(NamedTuple):
+    """What a message of the whole cluster asks of each node, in seconds of an own scheduler.
+
+    Attributes
+    ----------
+    taking, giving
+        Publishing with its copies and confirms; delivering with its acknowledgements; by node.
+    path
+        Of all nodes together: the time of a message that meets no other.
+    sent
+        Bytes that each node sends to clients and other nodes.
+    """
+
+    taking: Floats
+    giving: Floats
+    path: float
+    sent: Floats
+
+
+def schedulers(instance: Card) -> float:
+    """Return what all schedulers of a node do together, in those that have a node for themselves.
+
+    Amdahl's law: a share `contention` of the work can be done by one at a time.
+    """
+    vcpus: int = instance["vcpus"]
+    share: float = instance["contention"]
+    return vcpus / (1 + share * (vcpus - 1))
+
+
+def work_of(kind: str, shares: Shares, broker: Card, pace: float, size: int) -> Work:
+    """Return the work of a message at the present places of queues and clients.
+
+    A client on another node than the leader costs a hop, half of it at either end. Consumers of a
+    quorum queue and of a stream read from the copy on their own node where there is one.
+    """
+    law = {name: _seconds(broker[name], size) * pace for name in LAWS}
+    led, followed, clients, _ = shares
+    alive = int(shares.alive.sum())
+    away_in = 1 - 1 / max(1, alive)
+    copies = led.sum() + followed.sum() if kind in ("quorum", "stream") else 1.0
+    away_out = max(0.0, 1 - copies / max(1, alive))
+    copy = law["mirror" if kind == "mirrored" else "follow"]
+    half = law["hop"] / 2
+    taking = clients * (law["accept"] + half * away_in) + led * half * away_in + followed * copy
+    giving = clients * (law["deliver"] + half * away_out) + led * half * away_out
+    spread = followed.sum() * (2 if kind == "mirrored" else 1)  # a ring besides the channel
+    away = clients * (away_in + 1) + led * (away_out + spread)
+    path = sum(law[name] for name in ("accept", "deliver")) + law["hop"] * (away_in + away_out)
+    return Work(taking, giving, path + copy * (followed.sum() > 0), away * (size + FRAME))
+
+
+def _seconds(law: Law, size: int) -> float:
+    return law.ps(size) * PS
+
+
+LAWS = ("accept", "deliver", "hop", "mirror", "follow")

@@ -1,0 +1,49 @@
+"""Queues as amounts: what waits behind a server of limited pace, and how long it does."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def waits(before: Floats, arrivals: Floats, served: Floats) -> Floats:
+    """Return what waits after each step (Lindley's recursion, a running sum held up at 0).
+
+    Parameters
+    ----------
+    before
+        What waited before the first; shape (nodes,).
+    arrivals, served
+        What comes in each step, and what could be served; shape (steps, nodes).
+
+    Examples
+    --------
+    >>> waits(np.array([1.0]), np.array([[0.0], [0.0], [3.0]]), np.full((3, 1), 2.0)).ravel()
+    array([0., 0., 1.])
+    """
+    walk = before + np.cumsum(arrivals - served, axis=0)
+    return walk - np.minimum(np.minimum.accumulate(walk, axis=0), 0)
+
+
+def passed(before: Floats, arrivals: Floats, waiting: Floats) -> Floats:
+    """Return what is served in each step: what came, less what waits longer than before."""
+    return arrivals - np.diff(waiting, axis=0, prepend=before[None, :])
+
+
+def quantiles(values: Floats, weights: Floats, shares: tuple[float, ...]) -> list[float]:
+    """Return quantiles of values that stand for so many messages; not numbers if there are none.
+
+    Examples
+    --------
+    >>> quantiles(np.array([3.0, 1.0, 2.0]), np.array([1.0, 8.0, 1.0]), (0.5, 0.9, 1.0))
+    [1.0, 2.0, 3.0]
+    """
+    total = weights.sum()
+    if not total > 0:
+        return [float("nan")] * len(shares)
+    order = np.argsort(values, kind="stable")
+    heap = np.cumsum(weights[order])
+    places = np.searchsorted(heap, np.array(shares) * heap[-1] * (1 - 1e-12))
+    return [float(values[order[min(place, len(order) - 1)]]) for place in places]

@@ -1,0 +1,114 @@
+"""The kind "cluster": a RabbitMQ cluster that is modelled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dvsim.errors import Fault
+from dvsim.kinds.base import Keys, Order
+from dvsim.kinds.cluster.metrics import METRICS, SHOWN
+from dvsim.kinds.cluster.spec import (
+    MOST_CLIENTS,
+    MOST_NODES,
+    MOST_SECONDS,
+    ROLES,
+    ClusterScenario,
+)
+from dvsim.kinds.points import PointsKind
+from dvsim.scenario import bounds
+from dvsim.scenario.document import Document, KeyPath
+from dvsim.scenario.spec import Spec
+
+if TYPE_CHECKING:
+    from dvsim.kinds.cluster.measures import Outcome
+
+PS = 1e-12
+SECOND_S = 5e-4  # what a simulated second takes, about
+_CLIENTS = Order("whole", 1, MOST_CLIENTS)
+
+
+class ClusterKind(PointsKind):
+    """What is different about a cluster."""
+
+    name = "cluster"
+    about = "of a RabbitMQ cluster"
+    Spec: ClassVar[type[Spec]] = ClusterScenario
+    always = False
+    orders: ClassVar[Keys] = {
+        "rate": Order("scaled", *bounds.LOAD, (1e3, 2e5)),
+        "nodes": Order("whole", 1, MOST_NODES, (3, 15)),
+        "replicas": Order("whole", 1, MOST_NODES),
+        "message_bytes": Order("whole", 1, bounds.MESSAGE),
+        "seconds": Order("whole", 1, MOST_SECONDS),
+        "factor": Order("scaled", 0.001, 1000, (1, 10)),
+        **dict.fromkeys(
+            ("publishers", "queues", "consumers", "window", "prefetch", "credit"), _CLIENTS
+        ),
+    }
+    units = METRICS
+    shown = SHOWN
+
+    def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:
+        """Return the cards of a cluster."""
+        return ROLES
+
+    def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
+        """Ask for the cards."""
+        tables = document.data.get("vary")
+        varied = {key for table in tables for key in table} if isinstance(tables, list) else ()
+        for role in ROLES if isinstance(document.data.get("system"), dict) and not partial else ():
+            if document.at(("system", role)) is None and role not in varied:
+                yield document.fault(("system", role), "missing, and not varied")
+
+    def refused(self, scenario: ClusterScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what cannot be: copies without nodes, work that no consumer can take."""
+        work, system, event = scenario.workload, scenario.system, scenario.event
+        if scenario.copies > system.nodes:
+            there = "is 1 node" if system.nodes == 1 else f"are {system.nodes} nodes"
+            yield ("system", "replicas"), f"{scenario.copies} copies of a queue, but there {there}"
+        if system.queue == "classic" and scenario.copies > 1:
+            yield ("system", "replicas"), "a classic queue has one copy; 'mirrored' has more"
+        if event.what == "kill" and event.victims >= system.nodes:
+            yield ("event", "victims"), f"must be below {system.nodes} nodes, is {event.victims}"
+        if work.rate is None:
+            yield from _closed(scenario)
+        elif work.consumers is not None:
+            needed = math.ceil(work.rate * work.processing * PS)
+            if work.consumers < needed:
+                yield (
+                    ("workload", "consumers"),
+                    f"{work.consumers} consumers take {_most(scenario):,.0f} msg/s; "
+                    f"{work.rate:,.0f} msg/s need {needed}",
+                )
+
+    def replicate(self, scenario: ClusterScenario, seed: int, replication: int) -> Outcome:
+        """Run a replication of a point."""
+        if scenario.workload.rate is None:
+            from dvsim.kinds.cluster.closed import run_closed
+
+            return run_closed(scenario)
+        from dvsim.kinds.cluster.run import run_point
+
+        return run_point(scenario, seed, replication)
+
+    def seconds(self, scenario: ClusterScenario) -> float:
+        """Return about how long all seconds of a point take."""
+        return scenario.workload.seconds * SECOND_S if scenario.workload.rate else 1e-4
+
+
+def _most(scenario: ClusterScenario) -> float:
+    work = scenario.workload
+    return (work.consumers or 0) / (work.processing * PS)
+
+
+def _closed(scenario: ClusterScenario) -> Iterator[tuple[KeyPath, str]]:
+    """Yield what asks for an open loop where there is none."""
+    if scenario.system.nodes > 1 or scenario.workload.queues > 1:
+        yield ("workload", "rate"), "missing; only one queue on one node runs without"
+    if scenario.event.what != "nothing":
+        yield ("event", "what"), "needs workload.rate: without it nothing is published in time"
+
+
+KIND = ClusterKind()

@@ -1,0 +1,129 @@
+"""What a run adds up, second by second, and the metrics that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dvsim.kinds.cluster.fluid import quantiles
+from dvsim.kinds.cluster.metrics import METRICS
+from dvsim.kinds.cluster.spec import ClusterScenario
+
+if TYPE_CHECKING:
+    from dvsim.kinds.cluster.disk import Use
+
+Floats = NDArray[np.float64]
+MS, KB, MEGABIT = 1e3, 1e-3, 8e-6
+QUANTILES = (0.5, 0.95, 0.99, 1.0)
+
+
+class Outcome(NamedTuple):
+    """The reading of a point."""
+
+    metrics: Mapping[str, float]
+    fidelity: str = "cycle"
+    notes: str = ""
+
+
+class Left(NamedTuple):
+    """Where messages are at the end of a run that no consumer got."""
+
+    held: float
+    waiting: float
+    stranded: float
+
+
+@dataclass
+class Sums:
+    """What all seconds so far add up to.
+
+    Attributes
+    ----------
+    published
+        Messages up to the end of each second, at their intended times.
+    taken, given
+        Messages that the brokers took, and consumers got.
+    admitted
+        Messages that publishers have sent.
+    values, weights
+        Latencies in seconds, and how many messages had them.
+    """
+
+    published: list[float] = field(default_factory=lambda: [0.0])
+    taken: float = 0.0
+    given: float = 0.0
+    admitted: float = 0.0
+    redelivered: float = 0.0
+    resent: float = 0.0
+    alarms: int = 0
+    values: list[Floats] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
+    busy: list[Floats] = field(default_factory=list)
+    uses: list[Floats] = field(default_factory=list)
+    network: float = 0.0
+
+    def add(
+        self,
+        taken: float,
+        given: float,
+        busy: Floats,
+        uses: list[Use],
+        sent: Floats,
+        *,
+        alarm: bool,
+    ) -> None:
+        """Add a second."""
+        self.taken += taken
+        self.given += given
+        self.alarms += alarm
+        self.busy.append(busy)
+        self.uses.append(np.array([(one.operations, one.bytes, one.syncs) for one in uses]))
+        self.network += taken * float(sent.max())
+
+    def metrics(self, scenario: ClusterScenario, left: Left) -> dict[str, float]:
+        """Return all metrics."""
+        seconds = scenario.workload.seconds
+        values, weights = (
+            (np.concatenate(self.values), np.concatenate(self.weights))
+            if self.values
+            else (np.zeros(0), np.zeros(0))
+        )
+        late = [value * MS for value in quantiles(values, weights, QUANTILES)]
+        operations, written, syncs = np.mean(self.uses, axis=0).T
+        busiest = int(operations.argmax())
+        month = monthly(scenario)
+        out = self.given / seconds
+        behind = left.held + left.waiting + left.stranded
+        block = written[busiest] / operations[busiest] * KB if operations[busiest] else 0.0
+        numbers = {
+            "rate_in": self.taken / seconds,
+            "rate_out": out,
+            **dict(zip(("p50", "p95", "p99", "max"), late, strict=True)),
+            "cpu": float(np.mean(self.busy, axis=0).max()),
+            "iops": float(operations[busiest]),
+            "block": float(block),
+            "fsyncs": float(syncs.max() * seconds),
+            "network": self.network / seconds * MEGABIT,
+            "waiting": left.waiting,
+            "held": left.held,
+            "stranded": left.stranded,
+            "redelivered": self.redelivered,
+            "resent": self.resent,
+            "blocked": self.alarms / seconds,
+            "unstable": float(behind > max(1.0, self.published[-1] / seconds)),
+            "month": month,
+            "cost": month / out * 1000 if out else float("nan"),
+        }
+        assert numbers.keys() == METRICS.keys()
+        return numbers
+
+
+def monthly(scenario: ClusterScenario) -> float:
+    """Return dollars for the machines and volumes of a month."""
+    cards = scenario.cards
+    each: int = cards["host"]["month"] + cards["storage"]["month"]
+    return float(each * scenario.system.nodes)

@@ -1,0 +1,115 @@
+"""Which node leads which queue and keeps a copy of it; what a death changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+NOBODY = -1
+
+
+class Shares(NamedTuple):
+    """What each node has of all queues and clients.
+
+    Attributes
+    ----------
+    led
+        The share of all queues that it leads; they sum to less than 1 after a death.
+    followed
+        The copies that it keeps of queues that others lead, by queue.
+    clients
+        The share of clients: evenly on those that live.
+    alive
+        Whether it lives.
+    """
+
+    led: Floats
+    followed: Floats
+    clients: Floats
+    alive: NDArray[np.bool_]
+
+
+@dataclass
+class Placement:
+    """Queues on nodes.
+
+    Attributes
+    ----------
+    kind
+        The type of the queues.
+    leaders
+        The node that leads each queue, `NOBODY` where there is none; shape (queues,).
+    members
+        The nodes that keep each queue; shape (queues, copies).
+    alive
+        By node.
+    """
+
+    kind: str
+    leaders: NDArray[np.int64]
+    members: NDArray[np.int64]
+    alive: NDArray[np.bool_]
+
+    @classmethod
+    def even(cls, kind: str, queues: int, nodes: int, copies: int) -> Placement:
+        """Return queues in turn over the nodes, their other copies on the nodes behind."""
+        first = np.arange(queues) % nodes
+        members = (first[:, None] + np.arange(copies)) % nodes
+        return cls(kind, first.copy(), members, np.ones(nodes, bool))
+
+    def kill(self, victims: range) -> None:
+        """End nodes; the queues that they led have no leader until `elect`."""
+        self.alive[victims] = False
+        self.leaders[np.isin(self.leaders, victims)] = NOBODY
+
+    def revive(self) -> None:
+        """Bring all nodes back; leaders stay where they are."""
+        self.alive[:] = True
+        self.elect()
+
+    def elect(self) -> None:
+        """Give queues without a leader the first living member, if there are enough of them.
+
+        A quorum queue and a stream need the majority. A mirrored queue gets a new mirror in place
+        of a dead one, on the next living node that is no member.
+        """
+        living = self.alive[self.members]
+        copies = self.members.shape[1]
+        needed = copies // 2 + 1 if self.kind in ("quorum", "stream") else 1
+        can = living.sum(axis=1) >= needed
+        free = (self.leaders == NOBODY) & can
+        self.leaders[free] = self.members[free, living[free].argmax(axis=1)]
+        if self.kind == "mirrored":
+            self._mirror_anew()
+
+    def _mirror_anew(self) -> None:
+        nodes = len(self.alive)
+        for queue, column in np.argwhere(~self.alive[self.members]):
+            if self.leaders[queue] == NOBODY:
+                continue
+            start = self.members[queue, column]
+            behind = ((start + step) % nodes for step in range(1, nodes))
+            taken = set(self.members[queue])
+            new = next((n for n in behind if self.alive[n] and n not in taken), None)
+            if new is not None:
+                self.members[queue, column] = new
+
+    def shares(self) -> Shares:
+        """Return what each node leads, follows and serves now."""
+        nodes, queues = len(self.alive), len(self.leaders)
+        has = self.leaders != NOBODY
+        led = np.bincount(self.leaders[has], minlength=nodes) / queues
+        other = (self.members != self.leaders[:, None]) & has[:, None]
+        found = self.members[other & self.alive[self.members]]
+        followed = np.bincount(found, minlength=nodes) / queues
+        clients = self.alive / max(1, self.alive.sum())
+        return Shares(led, followed, clients, self.alive.copy())
+
+    def moved(self, queues: NDArray[np.int64]) -> Floats:
+        """Return the share of some queues that each node leads."""
+        new = self.leaders[queues]
+        return np.bincount(new[new != NOBODY], minlength=len(self.alive)) / max(1, len(queues))

@@ -1,0 +1,171 @@
+"""An open loop, second by second: what is published, what happens, what becomes of messages.
+
+In a second nothing changes but amounts. Between two seconds events happen, alarms are set and
+leaders are elected.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dvsim.errors import RunFailed
+from dvsim.kinds.cluster.disk import Use
+from dvsim.kinds.cluster.measures import Left, Outcome, Sums
+from dvsim.kinds.cluster.nodes import STEP, STEPS, Nodes, Passed, State
+from dvsim.kinds.cluster.placement import Placement
+from dvsim.kinds.cluster.spec import ClusterScenario
+from dvsim.system.streams import Streams
+
+Floats = NDArray[np.float64]
+PS = 1e-12
+AT_ONCE = 1e9  # messages in a second of consumers that take no time
+FULL = 1 - 1e-9  # share of the queues that have a leader, if all have
+BUSIEST = 0.98  # as far as a message that meets no queue is slowed down
+ROUNDING = 1e-6
+
+
+def run_point(scenario: ClusterScenario, seed: int, replication: int) -> Outcome:
+    """Run one replication of a point.
+
+    Raises
+    ------
+    RunFailed
+        If a message is neither delivered nor anywhere.
+    """
+    return _Run(scenario, seed, replication).all()
+
+
+def consumers_of(scenario: ClusterScenario) -> int:
+    """Return how many consumers there are: those of the file, or a tenth more than are needed."""
+    work = scenario.workload
+    needed = math.ceil((work.rate or 0) * work.processing * PS * 1.1)
+    return work.consumers or max(2 * work.queues, needed)
+
+
+class _Run:
+    def __init__(self, scenario: ClusterScenario, seed: int, replication: int) -> None:
+        self.scenario = scenario
+        work, system, event = scenario.workload, scenario.system, scenario.event
+        self.place = Placement.even(system.queue, work.queues, system.nodes, scenario.copies)
+        self.nodes = Nodes(scenario, self.place.shares())
+        draws = Streams(seed, replication, 1)
+        self.jitter = draws.generator("nodes/jitter")
+        self.path = draws.generator("messages/path")
+        none = np.zeros(system.nodes)
+        idle = [Use(0, 0, 0)] * system.nodes
+        credit = [float(scenario.cards["storage"]["credit"])] * system.nodes
+        self.state = State(0.0, none, none, none, 0.0, idle, credit, none)
+        self.sums = Sums()
+        self.begin = round(event.begin * work.seconds)
+        self.end = self.begin + max(1, round(event.lasts * work.seconds))
+        noticed = math.ceil(scenario.cards["broker"]["failover"] * PS)
+        self.elected = min(self.begin + noticed, self.end)
+        self.orphans: list[NDArray[np.int64]] = []
+
+    def all(self) -> Outcome:
+        """Run all seconds and say what became of each message."""
+        workload, state = self.scenario.workload, self.state
+        for number in range(workload.seconds):
+            if self.scenario.event.what == "kill":
+                self._happen(number)
+            self._second(number)
+        dead = ~self.place.alive
+        stranded = float((state.queues + state.logs)[dead].sum())
+        # what the brokers may not take waits in the publishers
+        over = max(0.0, float(state.processors.sum()) - workload.window * workload.publishers)
+        held = state.held + over
+        left = Left(held, state.there - held - stranded, stranded)
+        numbers = self.sums.metrics(self.scenario, left)
+        notes = "what waits grows" if numbers["unstable"] else ""
+        return Outcome(numbers, notes=notes)
+
+    def _happen(self, number: int) -> None:
+        """Kill nodes, elect leaders when that was noticed, bring nodes back."""
+        victims = range(self.scenario.event.victims)
+        if number == self.begin:
+            self.orphans = [np.flatnonzero(self.place.leaders == node) for node in victims]
+            self._lose(len(victims))
+            self.place.kill(victims)
+        elif number == self.elected:
+            self.place.elect()
+            self._move()
+        if number == self.end:
+            self.place.revive()
+            self._move()
+        if number in (self.begin, self.elected, self.end):
+            self.nodes = Nodes(self.scenario, self.place.shares())
+
+    def _lose(self, victims: int) -> None:
+        """Give publishers back what the dead had not confirmed, and note what is delivered again.
+
+        A classic queue confirms when it has flushed, so that consumers may have had what is sent
+        again.
+        """
+        state, sums, workload = self.state, self.sums, self.scenario.workload
+        share = float(self.nodes.shares.led[:victims].sum())
+        most = workload.prefetch * consumers_of(self.scenario) * share
+        sums.redelivered += min(float(state.queues[:victims].sum()), most)
+        gone = float(state.processors[:victims].sum() + state.logs[:victims].sum())
+        sums.resent += gone
+        if self.scenario.system.queue in ("classic", "mirrored"):
+            sums.resent += state.given * share * self.nodes.broker["flush_interval"] * PS / 2
+        state.held += gone
+        state.processors, state.logs = state.processors.copy(), state.logs.copy()
+        state.processors[:victims] = state.logs[:victims] = 0
+
+    def _move(self) -> None:
+        """Give what waits in queues of the dead to those who lead them now."""
+        queues = self.state.queues.copy()
+        for node, orphans in enumerate(self.orphans):
+            shares = self.place.moved(orphans)
+            there, queues[node] = queues[node], 0.0
+            queues += there * shares
+            queues[node] += there * max(0.0, 1 - shares.sum())
+        self.state.queues = queues
+        self.orphans = [
+            orphans[self.place.leaders[orphans] < 0] if len(orphans) else orphans
+            for orphans in self.orphans
+        ]
+
+    def _second(self, number: int) -> None:
+        """Publish, take, write and deliver for a second."""
+        scenario, state, sums = self.scenario, self.state, self.sums
+        work, event = scenario.workload, scenario.event
+        on = self.begin <= number < self.end
+        published = (work.rate or 0.0) * (event.factor if on and event.what == "peak" else 1)
+        taking = work.processing * PS * (event.factor if on and event.what == "slow" else 1)
+        sums.published.append(sums.published[-1] + published)
+        led = float(self.nodes.shares.led.sum())
+        sent = 0.0 if state.alarm else published * led
+        if led > FULL and not state.alarm:  # all that waited may go
+            sent, state.held = sent + state.held, 0.0
+        state.held += published - min(published, sent)
+        admitted = np.full(STEPS, sent * STEP / led) if led else np.zeros(STEPS)
+        consumed = consumers_of(scenario) / taking if taking else AT_ONCE
+        normal = self.jitter.standard_normal(scenario.system.nodes)
+        passed = self.nodes.second(state, admitted, consumed, normal)
+        if admitted[0]:
+            self._note(number, admitted, passed)
+        sent_of = self.nodes.work.sent
+        sums.add(passed.taken, passed.given, passed.busy, state.uses, sent_of, alarm=state.alarm)
+        missing = sums.published[-1] - sums.given - state.there
+        if abs(missing) > ROUNDING * max(1.0, sums.published[-1]):
+            message = f"{missing:.6g} messages are nowhere after {number + 1} s"
+            raise RunFailed(message)
+
+    def _note(self, number: int, admitted: Floats, passed: Passed) -> None:
+        """Note how long messages take from their intended times."""
+        sums, led = self.sums, self.nodes.shares.led
+        course = sums.admitted + np.cumsum(admitted) * led.sum()
+        sums.admitted = float(course[-1])
+        intended = np.interp(course, sums.published, np.arange(len(sums.published)))
+        late = np.maximum(0.0, number + STEP * np.arange(1, STEPS + 1) - intended)
+        drawn = self.path.standard_exponential(passed.delays.shape)
+        path = drawn * self.nodes.work.path / (1 - np.minimum(passed.busy, BUSIEST))
+        values = late[:, None] + passed.delays + path
+        chosen = led > 0
+        sums.values.append(values[:, chosen].ravel())
+        sums.weights.append((admitted[:, None] * led)[:, chosen].ravel())

@@ -1,0 +1,159 @@
+"""What a file about a modelled RabbitMQ cluster holds: clients, the cluster and what happens to it.
+
+Lengths of time of an event are shares of the run, so that ``--scale`` shortens everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from dvsim.scenario import bounds
+from dvsim.scenario.fields import (
+    CardField,
+    Load,
+    MessageSize,
+    Number,
+    Share,
+    Unit,
+    Varied,
+    Vary,
+    Whole,
+    quantity,
+)
+from dvsim.scenario.kinds import Limits
+from dvsim.scenario.spec import Spec, Table
+
+ROLES: Mapping[str, str] = {"host": "instance", "storage": "volume", "broker": "rabbit"}
+MOST_NODES = 101
+MOST_SECONDS = 86_400
+MOST_CLIENTS = 10**6
+REPLICAS: Mapping[str, int] = {"classic": 1, "mirrored": 2, "quorum": 3, "stream": 3}
+"""Copies of a queue where nothing else is said."""
+
+Clients = Annotated[Whole, Field(ge=1, le=MOST_CLIENTS)]
+Part = Annotated[Number, Field(ge=0, le=1)]
+Processing = Annotated[
+    int,
+    BeforeValidator(quantity(Limits("time", most=bounds.TIME))),
+    WithJsonSchema({"type": "string", "examples": ["10 ms"]}),
+    Unit("time"),
+]
+
+
+@dataclass(frozen=True)
+class ClientTable(Table):
+    """Who publishes and who consumes.
+
+    Attributes
+    ----------
+    rate
+        Messages per second of all publishers, at intended times; None: one sender and one receiver
+        as fast as `credit` lets them.
+    seconds
+        Simulated.
+    message_bytes, publishers, queues
+        Messages are spread evenly over publishers and queues.
+    consumers
+        None for as many as `rate` needs, at least two for each queue.
+    processing
+        What a consumer takes for a message, before it takes the next.
+    window, prefetch
+        Messages that a publisher may have unconfirmed, and a consumer unacknowledged.
+    credit
+        Without `rate`: messages that the sender may have on the way.
+    """
+
+    VARIED: ClassVar[bool] = True
+
+    rate: Annotated[Load | None, Field(description="messages per second, in all")] = None
+    seconds: Annotated[Whole, Field(ge=1, le=MOST_SECONDS, description="simulated")] = 1800
+    message_bytes: Annotated[MessageSize, Field(ge=1)] = 1024
+    publishers: Clients = 200
+    queues: Clients = 100
+    consumers: Clients | None = None
+    processing: Annotated[Processing, Field(description="of a consumer, for a message")] = 0
+    window: Clients = 1000
+    prefetch: Clients = 1000
+    credit: Clients | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterTable(Table):
+    """The cluster and its cards.
+
+    Attributes
+    ----------
+    queue
+        ``classic``: on one node. ``mirrored``: a master, and mirrors that confirm before it does.
+        ``quorum``: Raft, every message in the log of each replica. ``stream``: a log that keeps
+        what was consumed.
+    nodes
+        Of the cluster.
+    replicas
+        Of each queue, its leader included; None for those of `REPLICAS`.
+    """
+
+    VARIED: ClassVar[bool] = True
+
+    queue: Literal["classic", "mirrored", "quorum", "stream"]
+    nodes: Annotated[Whole, Field(ge=1, le=MOST_NODES)]
+    replicas: Annotated[Whole | None, Field(ge=1, description="of a queue, with its leader")] = None
+    host: Annotated[CardField | None, Field(description="kind instance")] = None
+    storage: Annotated[CardField | None, Field(description="kind volume")] = None
+    broker: Annotated[CardField | None, Field(description="kind rabbit")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventTable(Table):
+    """What happens in the run.
+
+    Attributes
+    ----------
+    what
+        ``kill``: nodes die, and come back at the end. ``slow``: consumers take `factor` times as
+        long. ``peak``: `factor` times as much is published.
+    begin, lasts
+        Shares of the run.
+    victims
+        Nodes that die.
+    """
+
+    VARIED: ClassVar[bool] = True
+
+    what: Literal["nothing", "kill", "slow", "peak"] = "nothing"
+    begin: Part = 0.3
+    lasts: Part = 0.3
+    factor: Annotated[Number, Field(gt=0, le=1000)] = 2.0
+    victims: Annotated[Whole, Field(ge=1, le=MOST_NODES)] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterScenario(Spec):
+    """One question about a cluster.
+
+    Attributes
+    ----------
+    tolerance
+        Numbers by which sentences of the source are decided, declared before any run.
+    """
+
+    KIND: ClassVar[str] = "cluster"
+    LENGTH: ClassVar[str] = "seconds"
+
+    workload: ClientTable
+    system: ClusterTable
+    event: EventTable = field(default_factory=EventTable)
+    vary: Annotated[Varied, Vary(ClientTable, ClusterTable, EventTable)] = ()
+    tolerance: Annotated[
+        Mapping[str, Share],
+        Field(description="numbers by which the source's sentences are decided"),
+    ] = field(default_factory=dict)
+
+    @property
+    def copies(self) -> int:
+        """Copies of a queue, its leader included."""
+        return self.system.replicas or REPLICAS[self.system.queue]

@@ -1,0 +1,192 @@
+"""Does a modelled RabbitMQ cluster do what its mechanisms say, and account for each message?"""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from dvsim.errors import ScenarioError
+from dvsim.kinds.base import kind_of
+from dvsim.kinds.cluster.costs import schedulers, work_of
+from dvsim.kinds.cluster.disk import Log, flushes, written_in
+from dvsim.kinds.cluster.fluid import passed, waits
+from dvsim.kinds.cluster.metrics import METRICS
+from dvsim.kinds.cluster.placement import NOBODY, Placement
+from dvsim.kinds.load import load, load_card
+
+SHORT = "workload.seconds=60"
+LEFT = ("waiting", "held", "stranded")
+
+
+@cache
+def measured(name, *overrides):
+    """The metrics of the first point of a packaged scenario."""
+    scenario = load(f"rabbit/{name}", (SHORT, *overrides)).at(0)
+    return kind_of(scenario).replicate(scenario, 1, 1).metrics
+
+
+def refusal(*overrides):
+    with pytest.raises(ScenarioError) as caught:
+        load("rabbit/one", overrides)
+    return str(caught.value)
+
+
+def test_a_queue_is_what_comes_less_what_is_served_and_never_less_than_nothing():
+    came = np.array([[5.0], [0.0], [0.0], [1.0]])
+    waiting = waits(np.array([1.0]), came, np.full((4, 1), 2.0))
+    assert waiting.ravel().tolist() == [4, 2, 0, 0]
+    assert passed(np.array([1.0]), came, waiting).ravel().tolist() == [2, 2, 2, 1]
+
+
+@pytest.mark.parametrize("kind", ["classic", "mirrored", "quorum", "stream"])
+def test_queues_are_led_evenly_and_copied_as_often_as_asked(kind):
+    copies = {"classic": 1, "mirrored": 2}.get(kind, 3)
+    shares = Placement.even(kind, 100, 5, copies).shares()
+    assert shares.led.tolist() == [0.2] * 5
+    assert shares.followed.tolist() == pytest.approx([0.2 * (copies - 1)] * 5)
+
+
+def test_the_majority_of_a_quorum_queue_elects_and_a_minority_does_not():
+    place = Placement.even("quorum", 30, 3, 3)
+    place.kill(range(1))
+    assert (place.leaders == NOBODY).sum() == 10
+    place.elect()
+    assert place.shares().led.tolist() == [0, 2 / 3, 1 / 3]
+    place.kill(range(2))
+    place.elect()
+    assert place.shares().led.sum() == pytest.approx(1 / 3)
+
+
+def test_a_mirror_that_died_is_made_anew_on_another_node():
+    place = Placement.even("mirrored", 30, 3, 2)
+    place.kill(range(1))
+    place.elect()
+    assert sorted(map(tuple, np.sort(place.members))) == [(1, 2)] * 30
+
+
+def test_schedulers_beyond_a_few_help_little():
+    found = [schedulers(load_card(name)) for name in ("c5-2xlarge", "c5-4xlarge", "c5-9xlarge")]
+    assert found == sorted(found)
+    assert found[2] < 1.5 * found[0]
+
+
+def test_a_message_costs_more_where_clients_are_rarely_at_the_leader():
+    card = load_card("rabbitmq-3-8")
+
+    def total(nodes, kind):
+        shares = Placement.even(kind, 90, nodes, {"mirrored": 2, "quorum": 3}[kind]).shares()
+        work = work_of(kind, shares, card, 1.0, 1024)
+        return (work.taking + work.giving).sum()
+
+    for kind in ("mirrored", "quorum"):
+        costs = [total(nodes, kind) for nodes in (3, 5, 9)]
+        assert costs == sorted(costs)
+        assert costs[0] < costs[2]
+    # three nodes: each has a copy that its consumers read from
+    local, far = total(3, "quorum"), total(9, "quorum")
+    hop = card["hop"].ps(1024) * 1e-12
+    assert far - local == pytest.approx(hop * (8 / 9 - 2 / 3 + 6 / 9))
+
+
+def test_batches_of_the_log_grow_with_the_load_and_syncs_become_fewer():
+    log = Log.of(load_card("rabbitmq-3-8"), load_card("io1-200"), 3.0, 1024, 60)
+    uses = [log.used(rate, 0.0) for rate in (5_000, 15_000, 30_000)]
+    operations = [one.operations for one in uses]
+    assert operations == sorted(operations, reverse=True)
+    sizes = [one.bytes / one.operations for one in uses]
+    assert sizes == sorted(sizes)
+
+
+def test_what_exceeds_the_operations_of_a_volume_is_written_in_larger_blocks():
+    card = load_card("rabbitmq-3-8")
+    fast, slow = (
+        flushes(card, load_card(name), 1024, 15_000, 0.0, 60) for name in ("io1-200", "gp2-1000")
+    )
+    assert slow.operations == 3000 < fast.operations
+    assert slow.bytes == fast.bytes
+
+
+def test_a_volume_spends_credit_above_its_baseline():
+    volume = load_card("st1-7000")
+    done, left = written_in(1e9, volume, 400e6, 1.0)
+    assert (done, left) == (400e6, 1e9 - 120e6)
+    assert written_in(0.0, volume, 400e6, 1.0) == (280e6, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("one", ()),
+        ("loss", ()),
+        ("loss", ("event.lasts=1",)),
+        ("slow-consumers", ()),
+        ("peak", ()),
+        ("sizing-2020", ()),
+    ],
+)
+def test_each_message_is_somewhere(name, more):
+    found = measured(name, *more)
+    assert found.keys() == METRICS.keys()
+    scenario = load(f"rabbit/{name}", (SHORT, *more)).at(0)
+    work, event = scenario.workload, scenario.event
+    peak = event.factor - 1 if event.what == "peak" else 0
+    published = work.rate * (60 + peak * round(event.lasts * 60))
+    there = found["rate_out"] * 60 + sum(found[name] for name in LEFT)
+    assert there == pytest.approx(published, rel=1e-6)
+
+
+def test_queues_of_a_dead_node_that_have_no_copy_keep_what_is_in_them():
+    stays, back = (measured("loss", f"event.lasts={share}") for share in (1, 0.3))
+    assert stays["unstable"] == 1
+    assert stays["held"] > 0
+    assert back["held"] == 0
+
+
+def test_slow_consumers_leave_a_backlog_that_is_gone_later():
+    during = measured("slow-consumers", "event.begin=0.8")
+    after = measured("slow-consumers")
+    assert during["unstable"] == 1
+    assert during["waiting"] == pytest.approx(12 * 10_000, rel=0.01)
+    assert after["unstable"] == 0
+    assert after["p99"] > 1000 > after["p50"]
+
+
+def test_a_full_disk_stops_publishers():
+    found = measured(
+        "slow-consumers", "event.begin=0", "event.lasts=1", "system.storage.size=60 MB"
+    )
+    assert found["blocked"] > 0.2
+    assert found["held"] > 0
+
+
+def test_memory_above_its_watermark_stops_publishers():
+    rest = ("event.begin=0", "event.lasts=1", "system.host.memory=10 MB")
+    found = measured("slow-consumers", *rest)
+    assert found["blocked"] > 0.2
+    assert found["unstable"] == 1
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_does_not():
+    scenario = load("rabbit/one", (SHORT,)).at(0)
+    one, again, other = (kind_of(scenario).replicate(scenario, seed, 1) for seed in (1, 1, 2))
+    assert one.metrics == again.metrics
+    assert one.metrics["p99"] != other.metrics["p99"]
+
+
+def test_credit_decides_how_many_messages_share_a_sync():
+    scenario = load("rabbit/single-node-2024")
+    names = [(point["queue"], point["credit"]) for point in scenario.points]
+    found = [kind_of(scenario).replicate(scenario.at(n), 1, 1).metrics for n in range(4)]
+    raised, default = (found[names.index(("quorum", credit))] for credit in (3000, 170))
+    assert raised["rate_out"] > 8 * default["rate_out"]
+    assert default["fsyncs"] > 12 * raised["fsyncs"]
+    assert math.isnan(found[0]["fsyncs"])  # a classic queue waits for none
+
+
+def test_what_cannot_be_is_refused_with_what_could():
+    assert "3 copies of a queue, but there are 2 nodes" in refusal("system.nodes=2")
+    assert "need 250" in refusal("workload.consumers=200")
+    assert "did you mean 'gp2-1000'?" in refusal("system.storage=gp2-100")
+    assert "must be below 7 nodes, is 7" in refusal("event.what=kill", "event.victims=7")
+    assert "a classic queue has one copy" in refusal("system.queue=classic", "system.replicas=2")
