@@ -1,0 +1,98 @@
+"""What a graph of operations must be, and the words for what is wrong with one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.errors import Fault, ScenarioError
+
+if TYPE_CHECKING:
+    from dvsim.kinds.workload.graph import Graph
+
+CALC, SEND, RECV = 0, 1, 2
+ANY = -1
+"""Any source, or any tag, of a receive."""
+
+COLUMNS = ("rank", "kind", "peer", "tag", "size", "cpu", "nic", "line")
+MOST_TAG = (1 << 31) - 1
+MOST_CPU = 255
+
+Columns = Sequence[npt.NDArray[Any]]
+
+
+def file_of(files: Sequence[str], rank: int, name: str) -> str:
+    """Return the file of a rank: its own, that of all, or else the name of the program."""
+    if not files:
+        return name
+    return files[rank] if len(files) > 1 else files[0]
+
+
+def fault_of(columns: Columns, number: int, message: str, name: str, files: Sequence[str]) -> Fault:
+    """Return what is wrong with an operation, named by its rank and its place in that rank."""
+    rank, line = int(columns[0][number]), int(columns[-1][number]) or None
+    place = int((columns[0][:number] == rank).sum())
+    known = 0 <= rank < len(files) or (rank >= 0 and len(files) == 1)
+    file = file_of(files, rank, name) if known else name
+    return Fault(file, line, f"rank {rank}, operation {place}", message)
+
+
+def check_columns(columns: Columns, ranks: int, name: str, files: Sequence[str]) -> None:
+    """Refuse the first operation of which a number is out of range.
+
+    Raises
+    ------
+    ScenarioError
+        With the rank, the operation and what it may be.
+    """
+    rank, kind, peer, tag, size, cpu, nic, _ = columns
+    message, last = kind != CALC, ranks - 1
+    least = np.where(kind == RECV, ANY, 0)
+    for bad, what in (
+        ((rank < 0) | (rank > last), f"rank must be from 0 to {last}, is {{rank}}"),
+        ((kind < CALC) | (kind > RECV), "kind must be calc, send or recv, is {kind}"),
+        (size < 0, "size must not be negative, is {size}"),
+        (
+            message & ((peer < least) | (peer > last)),
+            f"the ranks are 0 to {last}; no rank {{peer}}",
+        ),
+        (message & ((tag < least) | (tag > MOST_TAG)), f"tag must be 0 to {MOST_TAG}, is {{tag}}"),
+        ((cpu < 0) | (cpu > MOST_CPU), f"cpu must be from 0 to {MOST_CPU}, is {{cpu}}"),
+        ((nic < 0) | (nic > MOST_CPU), f"nic must be from 0 to {MOST_CPU}, is {{nic}}"),
+    ):
+        if bad.any():
+            number = int(np.argmax(bad))
+            values = dict(zip(COLUMNS, (int(one[number]) for one in columns), strict=True))
+            fault = fault_of(columns, number, what.format(**values), name, files)
+            raise ScenarioError([fault])
+
+
+def refuse_circles(graph: Graph) -> None:
+    """Refuse operations that wait for each other; those that point forwards cannot.
+
+    Raises
+    ------
+    ScenarioError
+        With the first of them, and some of the others.
+    """
+    source = np.repeat(np.arange(graph.operations), np.diff(graph.start))
+    if (graph.to > source).all():
+        return
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    ones = np.ones(graph.to.size, dtype=np.int8)
+    shape = (graph.operations, graph.operations)
+    matrix = csr_array((ones, graph.to, graph.start), shape=shape)
+    _, part = connected_components(matrix, directed=True, connection="strong")
+    inside = part[source] == part[graph.to]
+    if not inside.any():
+        return
+    first = int(source[np.argmax(inside)])
+    members = np.flatnonzero(part == part[first])
+    lines = "; ".join(graph.told(int(one)) for one in members[:3])
+    more = f" and {members.size - 3} more" if members.size > 3 else ""
+    raise ScenarioError([graph.fault(first, f"waits for itself, through {lines}{more}")])

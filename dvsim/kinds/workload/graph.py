@@ -1,0 +1,393 @@
+"""Operations of all ranks of a program and what each waits for: what is replayed over a fabric.
+
+A rank has operations of three kinds: it computes (`CALC`), sends (`SEND`) or receives (`RECV`) a
+message, as in GOAL schedules. An operation starts when all that it waits for has ended, or started
+where the edge says so. Messages meet receives as in MPI: by source and tag, in posted order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.workload.check import (
+    ANY,
+    CALC,
+    COLUMNS,
+    RECV,
+    SEND,
+    check_columns,
+    fault_of,
+    file_of,
+    refuse_circles,
+)
+
+NAMES = ("calc", "send", "recv")
+MOST_RANKS = 1 << 22
+
+Ints = npt.NDArray[np.int64]
+Column = npt.NDArray[Any]
+_TYPES = (np.int32, np.uint8, np.int32, np.int32, np.int64, np.uint8, np.uint8, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """All operations of a program, sorted by rank, in each rank as they were added.
+
+    Attributes
+    ----------
+    ranks
+        How many.
+    first
+        Shape (ranks + 1,): operations of rank r are ``first[r]:first[r + 1]``.
+    kind
+        Shape (operations,), as all below: `CALC`, `SEND` or `RECV`.
+    peer
+        The other rank of a message; `ANY` for a receive from any; -1 of a `CALC`.
+    tag
+        Of a message; `ANY` for a receive of any.
+    size
+        Bytes of a message; picoseconds of a `CALC`.
+    cpu, nic
+        Which of its rank's processors runs it, and which of its rank's ports carries it.
+    line
+        In the file of its rank, from 1; 0 where unknown.
+    start, to, after_start
+        What waits for operation i is ``to[start[i]:start[i + 1]]``; where `after_start` is 1 it
+        waits only until i has started.
+    name
+        Of the program or its file.
+    files
+        The file of each rank, or one for all; empty where there is none.
+    traced_ns
+        The wall time that was traced; None where it is unknown.
+    skipped
+        What a trace has and a replay does not, with how often.
+    """
+
+    ranks: int
+    first: Ints
+    kind: npt.NDArray[np.uint8]
+    peer: npt.NDArray[np.int32]
+    tag: npt.NDArray[np.int32]
+    size: Ints
+    cpu: npt.NDArray[np.uint8]
+    nic: npt.NDArray[np.uint8]
+    line: npt.NDArray[np.int32]
+    start: Ints
+    to: Ints
+    after_start: npt.NDArray[np.uint8]
+    name: str = ""
+    files: tuple[str, ...] = ()
+    traced_ns: float | None = None
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def operations(self) -> int:
+        """How many operations there are."""
+        return int(self.kind.size)
+
+    @property
+    def messages(self) -> int:
+        """How many messages are sent."""
+        return int((self.kind == SEND).sum())
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all messages that are sent."""
+        return int(self.size[self.kind == SEND].sum())
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hex digits that are equal for equal operations and edges."""
+        found = hashlib.blake2b(digest_size=8)
+        for one in (self.first, self.kind, self.peer, self.tag, self.size, self.cpu, self.nic):
+            found.update(np.ascontiguousarray(one).tobytes())
+        for one in (self.start, self.to, self.after_start):
+            found.update(np.ascontiguousarray(one).tobytes())
+        return found.hexdigest()
+
+    def rank_of(self, operation: int) -> int:
+        """Return the rank of an operation."""
+        return int(np.searchsorted(self.first, operation, side="right")) - 1
+
+    def file_of(self, rank: int) -> str:
+        """Return the file of a rank, or the name of the program."""
+        return file_of(self.files, rank, self.name)
+
+    def told(self, operation: int) -> str:
+        """Return an operation for a message: ``rank 3, operation 5: recv 8 B from 2, tag 0``."""
+        rank = self.rank_of(operation)
+        place = operation - int(self.first[rank])
+        line = f" (line {self.line[operation]})" if self.line[operation] > 0 else ""
+        kind, peer, tag = (int(one[operation]) for one in (self.kind, self.peer, self.tag))
+        what = _told(kind, peer, tag, int(self.size[operation]))
+        return f"rank {rank}, operation {place}{line}: {what}"
+
+    def fault(self, operation: int, message: str) -> Fault:
+        """Return what is wrong with an operation, with its file, line, rank and place in it."""
+        rank = self.rank_of(operation)
+        place = operation - int(self.first[rank])
+        line = int(self.line[operation]) or None
+        key = f"rank {rank}, operation {place}"
+        return Fault(self.file_of(rank), line, key, message)
+
+
+def _told(kind: int, peer: int, tag: int, size: int) -> str:
+    if kind == CALC:
+        return f"calc {size / 1000:g} ns"
+    way = "to" if kind == SEND else "from"
+    other = "any" if peer == ANY else str(peer)
+    return f"{NAMES[kind]} {size} B {way} {other}, tag {'any' if tag == ANY else tag}"
+
+
+class Builder:
+    """Collects operations and edges, of ranks in any order, and gives them as a `Graph`.
+
+    Operations are numbered from 0 in the order in which they are added; these numbers name them in
+    edges. Nothing is checked before `build`.
+
+    Parameters
+    ----------
+    ranks
+        How many there are.
+    name
+        Of the program or its file, for messages.
+    files
+        The file of each rank, or one for all.
+
+    Attributes
+    ----------
+    line
+        The line of the operations that are added next, in the file of their rank.
+    traced_ns
+        The wall time that was traced, to be set by a reader that knows it.
+    """
+
+    def __init__(self, ranks: int, name: str = "", files: Iterable[str] = ()) -> None:
+        self.ranks = ranks
+        self.name = name
+        self.files = tuple(files)
+        self.line = 0
+        self.traced_ns: float | None = None
+        self.skipped: dict[str, int] = {}
+        self._count = 0
+        self._parts: list[tuple[Column, ...]] = []
+        self._open = array("q")
+        self._edges: list[tuple[Ints, Ints, bool]] = []
+        self._before, self._behind = (array("q"), array("q")), (array("q"), array("q"))
+
+    def __len__(self) -> int:
+        """Return how many operations there are: the number that the next one gets."""
+        return self._count
+
+    def calc(
+        self,
+        rank: int,
+        picoseconds: int,
+        *,
+        after: Iterable[int] = (),
+        after_start: Iterable[int] = (),
+        cpu: int = 0,
+    ) -> int:
+        """Let a rank compute; return the number of the operation."""
+        return self._one(rank, CALC, -1, 0, picoseconds, cpu, 0, after, after_start)
+
+    def send(
+        self,
+        rank: int,
+        peer: int,
+        size: int,
+        tag: int = 0,
+        *,
+        after: Iterable[int] = (),
+        after_start: Iterable[int] = (),
+        cpu: int = 0,
+        nic: int = 0,
+    ) -> int:
+        """Let a rank send bytes to another; return the number of the operation."""
+        return self._one(rank, SEND, peer, tag, size, cpu, nic, after, after_start)
+
+    def recv(
+        self,
+        rank: int,
+        peer: int,
+        size: int,
+        tag: int = 0,
+        *,
+        after: Iterable[int] = (),
+        after_start: Iterable[int] = (),
+        cpu: int = 0,
+        nic: int = 0,
+    ) -> int:
+        """Let a rank receive bytes from another or `ANY`; return the number of the operation."""
+        return self._one(rank, RECV, peer, tag, size, cpu, nic, after, after_start)
+
+    def _one(
+        self,
+        rank: int,
+        kind: int,
+        peer: int,
+        tag: int,
+        size: int,
+        cpu: int,
+        nic: int,
+        after: Iterable[int],
+        after_start: Iterable[int],
+    ) -> int:
+        number = self._count
+        self._count = number + 1
+        self._open.extend((rank, kind, peer, tag, size, cpu, nic, self.line))
+        for other in after:
+            self._before[0].append(other)
+            self._behind[0].append(number)
+        for other in after_start:
+            self._before[1].append(other)
+            self._behind[1].append(number)
+        return number
+
+    def require(self, operation: int, after: int) -> None:
+        """Let an operation wait until another has ended."""
+        self._before[0].append(after)
+        self._behind[0].append(operation)
+
+    def require_start(self, operation: int, after: int) -> None:
+        """Let an operation wait until another has started."""
+        self._before[1].append(after)
+        self._behind[1].append(operation)
+
+    def skip(self, what: str, count: int = 1) -> None:
+        """Count what a trace has and a replay does not."""
+        self.skipped[what] = self.skipped.get(what, 0) + count
+
+    def extend(
+        self,
+        rank: npt.ArrayLike,
+        kind: npt.ArrayLike,
+        peer: npt.ArrayLike = -1,
+        size: npt.ArrayLike = 0,
+        tag: npt.ArrayLike = 0,
+        *,
+        cpu: npt.ArrayLike = 0,
+        nic: npt.ArrayLike = 0,
+        line: npt.ArrayLike = 0,
+    ) -> Ints:
+        """Add many operations at once and return their numbers, in the order of the arrays.
+
+        Parameters
+        ----------
+        rank, kind, peer, size, tag, cpu, nic, line
+            As the columns of `Graph`; single values stand for all operations.
+        """
+        self._close()
+        given = np.broadcast_arrays(*(np.atleast_1d(np.asarray(one)) for one in (
+            rank, kind, peer, tag, size, cpu, nic, line
+        )))  # fmt: skip
+        self._parts.append(tuple(one.astype(np.int64) for one in given))
+        begin = self._count
+        self._count += given[0].size
+        return np.arange(begin, self._count, dtype=np.int64)
+
+    def require_many(
+        self, operations: npt.ArrayLike, after: npt.ArrayLike, *, started: bool = False
+    ) -> None:
+        """Let many operations wait, each for the one at its place in `after`.
+
+        `started`: until that has started, not ended.
+        """
+        behind, before = np.broadcast_arrays(
+            np.asarray(operations, dtype=np.int64), np.asarray(after, dtype=np.int64)
+        )
+        self._edges.append((before.ravel().copy(), behind.ravel().copy(), started))
+
+    def _close(self) -> None:
+        """Put the operations that were added singly among the arrays."""
+        if self._open:
+            rows = np.array(self._open, dtype=np.int64).reshape(-1, len(COLUMNS))
+            self._parts.append(tuple(rows.T))
+            self._open = array("q")
+
+    def build(self) -> Graph:
+        """Return the graph.
+
+        Raises
+        ------
+        ScenarioError
+            If a rank, size, tag or processor is out of range, an edge leads to another rank or to
+            no operation, or operations wait for each other in a circle; with rank and operation.
+        """
+        if not 1 <= self.ranks <= MOST_RANKS:
+            message = f"must be from 1 to {MOST_RANKS}, is {self.ranks}"
+            raise ScenarioError([Fault(self.name, None, "ranks", message)])
+        self._close()
+        columns = _joined(self._parts)
+        check_columns(columns, self.ranks, self.name, self.files)
+        order = np.argsort(columns[0], kind="stable")
+        rank = columns[0][order]
+        first = np.searchsorted(rank, np.arange(self.ranks + 1)).astype(np.int64)
+        place = np.empty(self._count, dtype=np.int64)
+        place[order] = np.arange(self._count)
+        start, to, after_start = self._successors(place, columns)
+        sorted_columns = {
+            name: np.ascontiguousarray(one[order].astype(kind))
+            for name, kind, one in zip(COLUMNS[1:], _TYPES[1:], columns[1:], strict=True)
+        }
+        graph = Graph(
+            ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
+            name=self.name, files=self.files, traced_ns=self.traced_ns,
+            skipped=dict(self.skipped), **sorted_columns,
+        )  # fmt: skip
+        refuse_circles(graph)
+        return graph
+
+    def _refuse(self, columns: list[Ints], number: int, message: str) -> NoReturn:
+        fault = fault_of(columns, number, message, self.name, self.files)
+        raise ScenarioError([fault])
+
+    def _successors(
+        self, place: Ints, columns: list[Ints]
+    ) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
+        """Return start, to and after_start, of edges between sorted places."""
+        singles = [
+            (np.array(before, dtype=np.int64), np.array(behind, dtype=np.int64), started)
+            for before, behind, started in zip(
+                self._before, self._behind, (False, True), strict=True
+            )
+        ]
+        edges = singles + self._edges
+        before = np.concatenate([one[0] for one in edges])
+        behind = np.concatenate([one[1] for one in edges])
+        started = np.concatenate([np.full(one[0].size, one[2], dtype=np.uint8) for one in edges])
+        for one, other in ((before, behind), (behind, before)):
+            bad = (one < 0) | (one >= self._count)
+            if bad.any():
+                edge = int(np.argmax(bad))
+                known = int(other[edge])
+                if 0 <= known < self._count:
+                    self._refuse(columns, known, f"waits for no operation: {int(one[edge])}")
+                message = f"an edge from {int(before[edge])} to {int(behind[edge])}: no operations"
+                raise ScenarioError([Fault(self.name, None, "", message)])
+        rank = columns[0]
+        across = rank[before] != rank[behind]
+        if across.any():
+            edge = int(np.argmax(across))
+            other_rank = int(rank[before[edge]])
+            message = f"waits for an operation of rank {other_rank}; only messages join ranks"
+            self._refuse(columns, int(behind[edge]), message)
+        before, behind = place[before], place[behind]
+        order = np.lexsort((behind, before))
+        start = np.searchsorted(before[order], np.arange(self._count + 1)).astype(np.int64)
+        return start, behind[order], started[order]
+
+
+def _joined(parts: list[tuple[Column, ...]]) -> list[Ints]:
+    if not parts:
+        return [np.empty(0, dtype=np.int64) for _ in COLUMNS]
+    return [np.concatenate([part[at] for part in parts]) for at in range(len(COLUMNS))]
