@@ -61,7 +61,7 @@ class Graph:
         In the file of its rank, from 1; 0 where unknown.
     start, to, after_start
         What waits for operation i is ``to[start[i]:start[i + 1]]``; where `after_start` is 1 it
-        waits only until i has started.
+        waits only until i has started. The edges of i are in the order in which they were added.
     name
         Of the program or its file.
     files
@@ -182,7 +182,7 @@ class Builder:
         self._parts: list[tuple[Column, ...]] = []
         self._open = array("q")
         self._edges: list[tuple[Ints, Ints, bool]] = []
-        self._before, self._behind = (array("q"), array("q")), (array("q"), array("q"))
+        self._before, self._behind = [array("q"), array("q")], [array("q"), array("q")]
 
     def __len__(self) -> int:
         """Return how many operations there are: the number that the next one gets."""
@@ -302,6 +302,7 @@ class Builder:
 
         `started`: until that has started, not ended.
         """
+        self._close_edges()
         behind, before = np.broadcast_arrays(
             np.asarray(operations, dtype=np.int64), np.asarray(after, dtype=np.int64)
         )
@@ -313,6 +314,16 @@ class Builder:
             rows = np.array(self._open, dtype=np.int64).reshape(-1, len(COLUMNS))
             self._parts.append(tuple(rows.T))
             self._open = array("q")
+
+    def _close_edges(self) -> None:
+        """Put the edges that were added singly among the arrays."""
+        for at, started in enumerate((False, True)):
+            if self._before[at]:
+                before, behind = self._before[at], self._behind[at]
+                self._edges.append(
+                    (np.array(before, np.int64), np.array(behind, np.int64), started)
+                )
+                self._before[at], self._behind[at] = array("q"), array("q")
 
     def build(self) -> Graph:
         """Return the graph.
@@ -355,13 +366,8 @@ class Builder:
         self, place: Ints, columns: list[Ints]
     ) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
         """Return start, to and after_start, of edges between sorted places."""
-        singles = [
-            (np.array(before, dtype=np.int64), np.array(behind, dtype=np.int64), started)
-            for before, behind, started in zip(
-                self._before, self._behind, (False, True), strict=True
-            )
-        ]
-        edges = singles + self._edges
+        self._close_edges()
+        edges = self._edges or [(np.empty(0, np.int64), np.empty(0, np.int64), False)]
         before = np.concatenate([one[0] for one in edges])
         behind = np.concatenate([one[1] for one in edges])
         started = np.concatenate([np.full(one[0].size, one[2], dtype=np.uint8) for one in edges])
@@ -382,7 +388,7 @@ class Builder:
             message = f"waits for an operation of rank {other_rank}; only messages join ranks"
             self._refuse(columns, int(behind[edge]), message)
         before, behind = place[before], place[behind]
-        order = np.lexsort((behind, before))
+        order = np.argsort(before, kind="stable")
         start = np.searchsorted(before[order], np.arange(self._count + 1)).astype(np.int64)
         return start, behind[order], started[order]
 
