@@ -21,6 +21,8 @@ HEADERS = (
     "vortex/traffic.h",
     "vortex/vortex.h",
     "network/network.h",
+    "workload/fabric.h",
+    "workload/replay.h",
 )
 SOURCES = (
     "models/engine/law.c",
@@ -57,6 +59,12 @@ SOURCES = (
     "models/network/slot.c",
     "models/network/counts.c",
     "models/network/run.c",
+    "models/workload/agenda.c",
+    "models/workload/fresh.c",
+    "models/workload/match.c",
+    "models/workload/steps.c",
+    "models/workload/replay.c",
+    "models/workload/path.c",
 )
 
 

@@ -29,6 +29,8 @@ from dvsim.kinds.workload.check import (
     refuse_circles,
 )
 
+__all__ = ["ANY", "CALC", "RECV", "SEND", "Builder", "Graph"]
+
 NAMES = ("calc", "send", "recv")
 MOST_RANKS = 1 << 22
 

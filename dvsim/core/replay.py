@@ -1,0 +1,175 @@
+"""Operations of many ranks in virtual time (models/workload/replay.h), as NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core._core import ffi, lib
+from dvsim.core.arrays import Ints, check_memory, kept_pointer
+
+EVENTS = 1 << 18  # of a call, so that Ctrl-C is answered
+WAITING, FREE, OPEN, DONE = range(4)
+_POINTERS = {np.int64: "int64_t *", np.int32: "int32_t *", np.uint8: "uint8_t *"}
+_GRAPH: dict[str, type[np.generic]] = {
+    "first": np.int64, "kind": np.uint8, "peer": np.int32, "tag": np.int32, "size": np.int64,
+    "cpu": np.uint8, "nic": np.uint8, "start": np.int64, "to": np.int64, "after_start": np.uint8,
+}  # fmt: skip
+_COURSE: dict[str, type[np.generic]] = {
+    "begin": np.int64, "end": np.int64, "cause": np.int32, "pair": np.int32, "arrived": np.int64,
+    "handled": np.int64, "delayed": np.int32, "latency": np.int64, "serial": np.int64,
+    "state": np.uint8, "finish": np.int64,
+}  # fmt: skip
+BYTES = 64 + 56 + 80
+"""Of an operation, about: its columns, what comes out, and the lists and events meanwhile."""
+
+
+class Operations(Protocol):
+    """The columns of a graph, see models/workload/replay.h."""
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks there are."""
+
+
+class Costs(NamedTuple):
+    """LogGOPS in picoseconds and, of a byte, in femtoseconds; `eager_bytes` is S."""
+
+    latency_ps: int
+    overhead_ps: int
+    gap_ps: int
+    gap_byte_fs: int
+    overhead_byte_fs: int
+    eager_bytes: int
+
+
+class Fabric(Protocol):
+    """What carries messages: something with a ``dvsim_fabric *`` of models/workload/fabric.h."""
+
+    @property
+    def native(self) -> Any:  # noqa: ANN401 - a C pointer
+        """The table of functions; it lives as long as the object."""
+
+
+class Course(NamedTuple):
+    """What came of each operation: times in picoseconds, see models/workload/replay.h.
+
+    `finish` is by rank; all others by operation. `pair` is the receive of a send and the send of a
+    receive, -1 without one. `arrived` and `handled` are of the message of a send.
+    """
+
+    begin: Ints
+    end: Ints
+    cause: npt.NDArray[np.int32]
+    pair: npt.NDArray[np.int32]
+    arrived: Ints
+    handled: Ints
+    delayed: npt.NDArray[np.int32]
+    latency: Ints
+    serial: Ints
+    state: npt.NDArray[np.uint8]
+    finish: Ints
+
+
+class Path(NamedTuple):
+    """Parts of a time in picoseconds, and how many operations are on the way."""
+
+    compute: int
+    overhead: int
+    latency: int
+    bandwidth: int
+    contention: int
+    wait: int
+    steps: int
+
+
+class ReplayCore:
+    """A replay in the C core.
+
+    Parameters
+    ----------
+    graph
+        The operations; its arrays must not change meanwhile.
+    costs
+        At the hosts, and without a fabric of the way.
+    fabric
+        What carries the messages; None for LogGOPS.
+    place
+        The port of each rank; needed with a fabric.
+
+    Raises
+    ------
+    MemoryError
+        If it does not fit in memory; nothing has been allocated then.
+    """
+
+    def __init__(
+        self,
+        graph: Operations,
+        costs: Costs,
+        fabric: Fabric | None = None,
+        place: npt.ArrayLike | None = None,
+    ) -> None:
+        count = int(np.asarray(graph.first)[-1])  # type: ignore[attr-defined]
+        check_memory(f"a replay of {count:,} operations", BYTES * count)
+        self._alive: list[Any] = [fabric, graph]
+        native = ffi.new("dvsim_graph *")
+        native.ranks = graph.ranks
+        for name, kind in _GRAPH.items():
+            pointer = kept_pointer(self._alive, getattr(graph, name), kind, _POINTERS[kind])
+            setattr(native, name, pointer)
+        made = {
+            name: np.empty(graph.ranks if name == "finish" else count, dtype=kind)
+            for name, kind in _COURSE.items()
+        }
+        course = ffi.new("dvsim_course *")
+        for name, kind in _COURSE.items():
+            setattr(course, name, kept_pointer(self._alive, made[name], kind, _POINTERS[kind]))
+        self.course = Course(**made)
+        where = ffi.NULL
+        if place is not None:
+            where = kept_pointer(self._alive, place, np.int32, "int32_t *")
+        carried = ffi.NULL if fabric is None else fabric.native
+        replay = lib.dvsim_replay_create(
+            native, ffi.new("dvsim_loggops *", costs), carried, where, course
+        )
+        if replay == ffi.NULL:
+            raise MemoryError(f"no memory for a replay of {count:,} operations")
+        self._replay = ffi.gc(replay, lib.dvsim_replay_free)
+
+    def run(self) -> None:
+        """Run until nothing more can happen.
+
+        Raises
+        ------
+        MemoryError
+            If there is no memory for what is under way.
+        ValueError
+            If the fabric refuses a message.
+        """
+        while (left := lib.dvsim_replay_run(self._replay, EVENTS)) > 0:
+            pass
+        if left == lib.DVSIM_ENOMEM:
+            raise MemoryError("no memory for the events of the replay")
+        if left < 0:
+            raise ValueError(f"the fabric refuses a message (code {left})")
+
+    @property
+    def now_ps(self) -> int:
+        """The time of the last event."""
+        return int(lib.dvsim_replay_now(self._replay))
+
+    @property
+    def done(self) -> int:
+        """Operations that are done."""
+        return int(lib.dvsim_replay_done(self._replay))
+
+    def path(self, last: int, room: int = 0) -> tuple[Path, Ints]:
+        """Return what the time until an operation ended was spent on, and up to `room` steps."""
+        found, way = ffi.new("dvsim_path *"), np.empty(room, dtype=np.int64)
+        pointer = ffi.cast("int64_t *", way.ctypes.data) if room else ffi.NULL
+        lib.dvsim_replay_path(self._replay, last, found, pointer, room)
+        parts = [int(getattr(found, f"{name}_ps")) for name in Path._fields[:-1]]
+        return Path._make([*parts, int(found.steps)]), way[: min(room, int(found.steps))]

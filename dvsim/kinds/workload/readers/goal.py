@@ -1,0 +1,206 @@
+"""GOAL schedules as text, the input of LogGOPSim: read and written.
+
+::
+
+    num_ranks 2
+
+    rank 0 {
+    l1: calc 100 cpu 0
+    l2: send 8b to 1 tag 0 cpu 0 nic 0
+    l2 requires l1
+    }
+
+    rank 1 {
+    l1: recv 8b from 0 tag 0
+    }
+
+Computing is in nanoseconds. ``a requires b``: a starts when b has ended; ``a irequires b``: when b
+has started. ``-1`` is any source, or any tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.workload.graph import ANY, CALC, SEND, Builder, Graph
+
+PS_PER_NS = 1000
+MOST_SHOWN = 40  # characters of a line that is wrong
+
+_S = r"[ \t\r]*"
+_OPTIONS = rf"(?P<options>(?:{_S}\b(?:tag|cpu|nic){_S}-?\d+)*)"
+_STATEMENT = re.compile(
+    rf"""(?:
+    (?:(?P<label>[A-Za-z]\w*){_S}:{_S})?
+      (?:(?P<op>send|recv)\b{_S}(?P<size>-?\d+){_S}b?{_S}(?:to|from)\b{_S}(?P<peer>-?\d+)
+        |calc\b{_S}(?P<calc>-?\d+)){_OPTIONS}{_S}$
+    |(?P<one>[A-Za-z]\w*){_S}\b(?P<edge>i?requires)\b{_S}(?P<other>[A-Za-z]\w*){_S}$
+    |rank\b{_S}(?P<rank>\d+){_S}\{{
+    |(?P<close>\}})
+    |num_ranks\b{_S}(?P<ranks>\d+)
+    ){_S}""",
+    re.VERBOSE,
+)
+_OPTION = re.compile(r"(tag|cpu|nic)[ \t\r]*(-?\d+)")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HEAD = re.compile(rf"\s*num_ranks\b{_S}\d+")
+
+
+def is_goal(head: str) -> bool:
+    """Return whether a text that begins so is a GOAL schedule."""
+    return _HEAD.match(_COMMENT.sub("", head)) is not None
+
+
+def read_goal(path: Path | str) -> Graph:
+    """Return the operations of a GOAL schedule.
+
+    Raises
+    ------
+    ScenarioError
+        With file and line: for what is no statement, an unknown label, a rank that is missing or
+        there twice, and what `Builder.build` refuses.
+    """
+    text = Path(path).read_text(encoding="utf-8", errors="replace")
+    return _Reading(str(path)).read(text)
+
+
+class _Reading:
+    """One file as it is read, statement by statement."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.line = 0
+        self.builder: Builder | None = None
+        self.rank = -1
+        self.seen: dict[int, int] = {}
+        self.labels: dict[str, int] = {}
+        self.edges: list[tuple[str, str, bool, int]] = []
+
+    def wrong(self, message: str, line: int | None = None) -> ScenarioError:
+        """Return the error of a line, of this one by default."""
+        return ScenarioError([Fault(self.file, line or self.line, "", message)])
+
+    def read(self, text: str) -> Graph:
+        """Return the graph of a text."""
+        for self.line, line in enumerate(_lines(text), 1):
+            place = len(line) - len(line.lstrip())
+            while place < len(line):
+                found = _STATEMENT.match(line, place)
+                if found is None:
+                    raise self.wrong(
+                        f"is no statement of GOAL: {line[place:].strip()[:MOST_SHOWN]}"
+                    )
+                self.take(found)
+                place = found.end()
+        if self.builder is None:
+            raise self.wrong("has no num_ranks", 1)
+        if self.rank >= 0:
+            raise self.wrong(f"rank {self.rank} has no closing bracket: is the file whole?")
+        missing = [rank for rank in range(self.builder.ranks) if rank not in self.seen]
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            raise self.wrong(f"rank {missing[0]} is missing{more}, of {self.builder.ranks}")
+        return self.builder.build()
+
+    def take(self, found: re.Match[str]) -> None:
+        """Take one statement."""
+        kind = found.lastgroup
+        if found["ranks"] is not None:
+            if self.builder is not None:
+                raise self.wrong("num_ranks is there twice")
+            self.builder = Builder(int(found["ranks"]), self.file, (self.file,))
+        elif self.builder is None:
+            raise self.wrong("num_ranks must come first")
+        elif found["rank"] is not None:
+            self.open(int(found["rank"]))
+        elif self.rank < 0:
+            raise self.wrong("is outside of a rank")
+        elif kind == "close":
+            self.close()
+        elif found["edge"] is not None:
+            self.edges.append((found["one"], found["other"], found["edge"][0] == "i", self.line))
+        else:
+            self.operation(found, self.builder)
+
+    def open(self, rank: int) -> None:
+        """Begin a rank."""
+        assert self.builder is not None  # num_ranks came first
+        if self.rank >= 0:
+            raise self.wrong(f"rank {self.rank} has no closing bracket")
+        if rank in self.seen:
+            raise self.wrong(f"rank {rank} is there twice, first in line {self.seen[rank]}")
+        if rank >= self.builder.ranks:
+            raise self.wrong(f"rank must be from 0 to {self.builder.ranks - 1}, is {rank}")
+        self.rank = rank
+        self.seen[rank] = self.line
+
+    def close(self) -> None:
+        """End a rank: its labels are known now."""
+        assert self.builder is not None  # a rank was open
+        for one, other, started, line in self.edges:
+            for label in (one, other):
+                if label not in self.labels:
+                    raise self.wrong(f"rank {self.rank} has no operation '{label}'", line)
+            join = self.builder.require_start if started else self.builder.require
+            join(self.labels[one], self.labels[other])
+        self.edges, self.labels, self.rank = [], {}, -1
+
+    def operation(self, found: re.Match[str], builder: Builder) -> None:
+        """Add an operation."""
+        options = {name: int(value) for name, value in _OPTION.findall(found["options"])}
+        builder.line = self.line
+        if found["calc"] is not None:
+            number = builder.calc(
+                self.rank, int(found["calc"]) * PS_PER_NS, cpu=options.get("cpu", 0)
+            )
+        else:
+            add = builder.send if found["op"] == "send" else builder.recv
+            tag, cpu, nic = (options.get(name, 0) for name in ("tag", "cpu", "nic"))
+            peer, size = int(found["peer"]), int(found["size"])
+            number = add(self.rank, peer, size, tag, cpu=cpu, nic=nic)
+        label = found["label"]
+        if label is not None:
+            if label in self.labels:
+                raise self.wrong(f"rank {self.rank} has two operations '{label}'")
+            self.labels[label] = number
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text without comments."""
+    if "/" in text:
+        text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    return text.split("\n")
+
+
+def write_goal(graph: Graph, file: IO[str]) -> None:
+    """Write a graph as a GOAL schedule; computing is rounded to whole nanoseconds."""
+    file.write(f"num_ranks {graph.ranks}\n")
+    for rank in range(graph.ranks):
+        file.write(f"\nrank {rank} {{\n")
+        file.writelines(f"{line}\n" for line in _rank_lines(graph, rank))
+        file.write("}\n")
+
+
+def _rank_lines(graph: Graph, rank: int) -> Iterator[str]:
+    first, last = int(graph.first[rank]), int(graph.first[rank + 1])
+    columns = (graph.kind, graph.peer, graph.tag, graph.size, graph.cpu, graph.nic)
+    rows = zip(*(one[first:last].tolist() for one in columns), strict=True)
+    for number, (kind, peer, tag, size, cpu, nic) in enumerate(rows, 1):
+        where = f" cpu {cpu}" if cpu else ""
+        if kind == CALC:
+            yield f"l{number}: calc {(size + PS_PER_NS // 2) // PS_PER_NS}{where}"
+            continue
+        where += f" nic {nic}" if nic else ""
+        way = "send {}b to" if kind == SEND else "recv {}b from"
+        yield f"l{number}: {way.format(size)} {peer} tag {ANY if tag == ANY else tag}{where}"
+    begin, end = int(graph.start[first]), int(graph.start[last])
+    starts = graph.start[first : last + 1].tolist()
+    to, after_start = graph.to[begin:end].tolist(), graph.after_start[begin:end].tolist()
+    for number in range(last - first):
+        for edge in range(starts[number] - begin, starts[number + 1] - begin):
+            word = "irequires" if after_start[edge] else "requires"
+            yield f"l{to[edge] - first + 1} {word} l{number + 1}"

@@ -1,0 +1,204 @@
+/* replay_test.c: does a replay keep its contract: times, meetings, what never ends, and a fabric? */
+#include <string.h>
+
+#include "check.h"
+#include "workload/replay.h"
+
+#define MOST 64
+
+static int64_t first[MOST + 1], size[MOST], start[MOST + 1], to[MOST];
+static uint8_t kind[MOST], cpu[MOST], nic[MOST], after_start[MOST];
+static int32_t peer[MOST], tag[MOST];
+static int64_t begin[MOST], end[MOST], arrived[MOST], handled[MOST], latency[MOST], serial[MOST], finish[MOST];
+static int32_t cause[MOST], pair[MOST], delayed[MOST];
+static uint8_t state[MOST];
+
+static const dvsim_course course = {begin,   end,     cause,  pair,  arrived, handled,
+                                    delayed, latency, serial, state, finish};
+static const dvsim_loggops usual = {2500000, 1500000, 1000000, 6000000, 0, 65535};
+
+static dvsim_graph graph;
+
+static void empty(int64_t ranks)
+{
+    memset(first, 0, sizeof first);
+    memset(start, 0, sizeof start);
+    graph = (dvsim_graph){ranks, first, kind, peer, tag, size, cpu, nic, start, to, after_start};
+}
+
+/* Add an operation of the last rank so far, or of the next ones. */
+static void add(int64_t rank, uint8_t what, int32_t other, int64_t bytes, int32_t label)
+{
+    int64_t one = first[graph.ranks];
+    kind[one] = what;
+    peer[one] = other;
+    size[one] = bytes;
+    tag[one] = label;
+    cpu[one] = nic[one] = 0;
+    for (int64_t next = rank + 1; next <= graph.ranks; next++) {
+        first[next] = one + 1;
+    }
+    start[one + 1] = start[one];
+}
+
+/* The operation that was added last is waited for. */
+static void waited_by(int64_t one, uint8_t started)
+{
+    int64_t last = first[graph.ranks];
+    after_start[start[last]] = started;
+    to[start[last]++] = one;
+}
+
+static int64_t run(const dvsim_fabric *fabric)
+{
+    static const int32_t place[MOST] = {0, 1, 2, 3, 4, 5, 6, 7};
+    dvsim_replay *replay = dvsim_replay_create(&graph, &usual, fabric, place, &course);
+    int more;
+    CHECK(replay);
+    while ((more = dvsim_replay_run(replay, 3)) == 1) {
+    }
+    CHECK(more == 0);
+    int64_t done = dvsim_replay_done(replay);
+    CHECK(dvsim_replay_now(replay) >= 0);
+    for (int64_t last = 0; last < first[graph.ranks]; last++) {
+        dvsim_path path;
+        int64_t way[2];
+        dvsim_replay_path(replay, last, &path, way, 2);
+        CHECK(path.steps > 0);
+        int64_t all = path.compute_ps + path.overhead_ps + path.latency_ps + path.bandwidth_ps;
+        CHECK(state[last] != DVSIM_DONE || all + path.contention_ps + path.wait_ps == end[last]);
+    }
+    dvsim_replay_free(replay);
+    return done;
+}
+
+static void tree_has_published_times(void)
+{
+    static const int64_t expected[] = {34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500};
+    empty(8);
+    for (int64_t rank = 0; rank < 8; rank++) {
+        int64_t receives = 0;
+        for (int64_t child = 1; child < 8; child *= 2) {
+            receives += child > rank && rank + child < 8;
+        }
+        int64_t sends = first[graph.ranks] + receives;
+        for (int64_t child = 1; child < 8; child *= 2) {
+            if (child > rank && rank + child < 8) {
+                add(rank, DVSIM_RECV, (int32_t)(rank + child), 1024, 0);
+                if (rank) {
+                    waited_by(sends, 0);
+                }
+            }
+        }
+        int64_t parent = rank - (rank & 4 ? 4 : rank & 2 ? 2 : 1);
+        if (rank) {
+            add(rank, DVSIM_SEND, (int32_t)parent, 1024, 0);
+        }
+    }
+    CHECK(run(NULL) == 14);
+    for (int64_t rank = 0; rank < 8; rank++) {
+        CHECK(finish[rank] == expected[rank] * 1000);
+    }
+}
+
+static void receives_meet_in_posted_order(void)
+{
+    empty(2);
+    add(0, DVSIM_RECV, 1, 8, 5);
+    waited_by(1, 1);
+    add(0, DVSIM_RECV, DVSIM_ANY, 8, DVSIM_ANY);
+    waited_by(2, 1);
+    add(0, DVSIM_RECV, 1, 8, DVSIM_ANY);
+    add(1, DVSIM_SEND, 0, 8, 4);
+    waited_by(4, 0);
+    add(1, DVSIM_SEND, 0, 8, 5);
+    waited_by(5, 0);
+    add(1, DVSIM_SEND, 0, 8, 5);
+    CHECK(run(NULL) == 6);
+    CHECK(pair[0] == 4 && pair[1] == 3 && pair[2] == 5);
+    empty(2); /* and messages that came before */
+    add(0, DVSIM_CALC, -1, 100000000, 0);
+    waited_by(1, 0);
+    add(0, DVSIM_RECV, DVSIM_ANY, 8, 7);
+    waited_by(2, 0);
+    add(0, DVSIM_RECV, 1, 8, 6);
+    waited_by(3, 0);
+    add(0, DVSIM_RECV, DVSIM_ANY, 8, DVSIM_ANY);
+    for (int32_t one = 0; one < 3; one++) {
+        add(1, DVSIM_SEND, 0, 8, 6 + one % 2);
+    }
+    CHECK(run(NULL) == 7);
+    CHECK(pair[1] == 5 && pair[2] == 4 && pair[3] == 6);
+}
+
+static void what_never_ends_is_left(void)
+{
+    empty(2);
+    add(0, DVSIM_RECV, 1, 8, 0);
+    waited_by(1, 0);
+    add(0, DVSIM_CALC, -1, 5, 0);
+    add(1, DVSIM_SEND, 0, 8, 1);
+    add(1, DVSIM_SEND, 0, 100000, 2);
+    CHECK(run(NULL) == 1);
+    CHECK(state[0] == DVSIM_OPEN && state[1] == DVSIM_WAITING && state[2] == DVSIM_DONE && state[3] == DVSIM_OPEN);
+}
+
+/* A fabric in which each message takes 1 us, one after the other. */
+typedef struct {
+    dvsim_message one[MOST];
+    int64_t at[MOST], head, tail;
+} line;
+
+static int line_send(void *self, const dvsim_message *message, int64_t time_ps)
+{
+    line *all = self;
+    all->one[all->tail] = *message;
+    int64_t free = all->tail ? all->at[all->tail - 1] : 0;
+    all->at[all->tail++] = (time_ps > free ? time_ps : free) + 1000000;
+    return message->to < 8 ? DVSIM_OK : DVSIM_EINVAL;
+}
+
+static int64_t line_next(void *self)
+{
+    line *all = self;
+    return all->head < all->tail ? all->at[all->head] : DVSIM_NEVER;
+}
+
+static int64_t line_advance(void *self, int64_t until_ps, dvsim_arrival *arrivals, int64_t room)
+{
+    line *all = self;
+    CHECK(room > 0);
+    if (all->head == all->tail || all->at[all->head] > until_ps) {
+        return 0;
+    }
+    arrivals[0] = (dvsim_arrival){all->one[all->head].id, all->at[all->head], 600000, 400000};
+    all->head++;
+    return 1;
+}
+
+static void fabric_carries(void)
+{
+    static line all;
+    dvsim_fabric fabric = {&all, line_send, line_next, line_advance};
+    empty(3);
+    add(0, DVSIM_SEND, 2, 8, 0);
+    add(1, DVSIM_SEND, 2, 8, 0);
+    add(2, DVSIM_RECV, 0, 8, 0);
+    add(2, DVSIM_RECV, 1, 8, 0);
+    CHECK(run(&fabric) == 4);
+    CHECK(arrived[0] == 2500000 && arrived[1] == 3500000);
+    CHECK(finish[2] == 4000000 + 1500000);
+    peer[3] = 0; /* its message never comes */
+    all = (line){0};
+    CHECK(run(&fabric) == 3);
+}
+
+int main(void)
+{
+    tree_has_published_times();
+    receives_meet_in_posted_order();
+    what_never_ends_is_left();
+    fabric_carries();
+    printf("4 checks passed\n");
+    return 0;
+}
