@@ -1,7 +1,12 @@
-/* agenda.c: what is to happen, in the order of time; a heap with four children for each entry.
+/* agenda.c: what is to happen, in the order of time.
  *
- * Most events are followed by one that they cause: so the place of the one that was taken out is filled by
- * the next that is put in, which saves half of the sifting.
+ * An event needs a processor, and a message or a send a port, too. What finds them busy is put off until they
+ * are free, and of those put off the one that is there longest comes first. So each rank has a queue for each
+ * set of resources that events may need: those that wait for them, in the order in which they came, and those
+ * of later times. An event moves once from the second to the first, however often others overtake it.
+ *
+ * Over the ranks there is one heap of the first event of each. A rank in it may stand too early, since what it
+ * needs became busy meanwhile; that is put right when it comes up.
  */
 #include <stdlib.h>
 
@@ -12,12 +17,96 @@ static bool earlier(event one, event other)
     return one.time != other.time ? one.time < other.time : one.order < other.order;
 }
 
-/* Put an event at the place of one that is gone, or deeper. */
-static void sift_down(agenda *all, event one)
+static int push(heap *all, event one)
+{
+    if (all->count == all->room) {
+        int32_t room = all->room ? 2 * all->room : 4;
+        event *at = realloc(all->at, (size_t)room * sizeof *at);
+        if (!at) {
+            return DVSIM_ENOMEM;
+        }
+        all->at = at;
+        all->room = room;
+    }
+    int64_t place = all->count++;
+    while (place && earlier(one, all->at[(place - 1) / 2])) {
+        all->at[place] = all->at[(place - 1) / 2];
+        place = (place - 1) / 2;
+    }
+    all->at[place] = one;
+    return DVSIM_OK;
+}
+
+static event pop(heap *all)
+{
+    event first = all->at[0], one = all->at[--all->count];
+    int64_t place = 0;
+    for (;;) {
+        int64_t child = 2 * place + 1;
+        if (child >= all->count) {
+            break;
+        }
+        child += child + 1 < all->count && earlier(all->at[child + 1], all->at[child]);
+        if (!earlier(all->at[child], one)) {
+            break;
+        }
+        all->at[place] = all->at[child];
+        place = child;
+    }
+    if (all->count) {
+        all->at[place] = one;
+    }
+    return first;
+}
+
+int agenda_create(agenda *all, int64_t ranks, int64_t sets)
+{
+    all->ranks = ranks;
+    all->sets = sets;
+    all->queues = calloc((size_t)(ranks * sets) + 1, sizeof *all->queues);
+    all->at = malloc(((size_t)ranks + 1) * sizeof *all->at);
+    all->place = malloc(((size_t)ranks + 1) * sizeof *all->place);
+    if (!all->queues || !all->at || !all->place) {
+        return DVSIM_ENOMEM;
+    }
+    for (int64_t rank = 0; rank < ranks; rank++) {
+        all->at[rank] = (event){DVSIM_NEVER, 0, rank};
+        all->place[rank] = (int32_t)rank;
+    }
+    return DVSIM_OK;
+}
+
+void agenda_free(agenda *all)
+{
+    for (int64_t one = 0; all->queues && one < all->ranks * all->sets; one++) {
+        free(all->queues[one].due.at);
+        free(all->queues[one].later.at);
+    }
+    free(all->queues);
+    free(all->at);
+    free(all->place);
+}
+
+static void settle(agenda *all, int64_t place, event rank)
+{
+    all->at[place] = rank;
+    all->place[rank.what] = (int32_t)place;
+}
+
+static void sift_up(agenda *all, int64_t place, event rank)
+{
+    while (place && earlier(rank, all->at[(place - 1) / 4])) {
+        settle(all, place, all->at[(place - 1) / 4]);
+        place = (place - 1) / 4;
+    }
+    settle(all, place, rank);
+}
+
+static void sift_down(agenda *all, event rank)
 {
     int64_t place = 0;
     for (;;) {
-        int64_t child = 4 * place + 1, last = child + 4 < all->count ? child + 4 : all->count;
+        int64_t child = 4 * place + 1, last = child + 4 < all->ranks ? child + 4 : all->ranks;
         if (child >= last) {
             break;
         }
@@ -27,64 +116,106 @@ static void sift_down(agenda *all, event one)
                 least = other;
             }
         }
-        if (!earlier(all->at[least], one)) {
+        if (!earlier(all->at[least], rank)) {
             break;
         }
-        all->at[place] = all->at[least];
+        settle(all, place, all->at[least]);
         place = least;
     }
-    all->at[place] = one;
+    settle(all, place, rank);
 }
 
-static void fill_hole(agenda *all)
+int agenda_put(dvsim_replay *replay, int32_t rank, int64_t set, event one)
 {
-    if (all->hole) {
-        all->hole = false;
-        event last = all->at[--all->count];
-        if (all->count) {
-            sift_down(all, last);
-        }
-    }
-}
-
-int agenda_push(agenda *all, event one)
-{
-    if (all->hole) {
-        all->hole = false;
-        sift_down(all, one);
-        return DVSIM_OK;
-    }
-    if (all->count == all->room) {
-        int64_t room = all->room ? 2 * all->room : 1024;
-        event *at = realloc(all->at, (size_t)room * sizeof *at);
-        if (!at) {
+    agenda *all = &replay->agenda;
+    queue *into = &all->queues[rank * all->sets + set];
+    int64_t free = resources_free(replay, rank, set);
+    if (one.time <= free) {
+        one.time = 0; /* of those that wait the order alone counts */
+        if (push(&into->due, one)) {
             return DVSIM_ENOMEM;
         }
-        all->at = at;
-        all->room = room;
+        one.time = free;
+    } else if (push(&into->later, one)) {
+        return DVSIM_ENOMEM;
     }
-    int64_t place = all->count++;
-    while (place && earlier(one, all->at[(place - 1) / 4])) {
-        all->at[place] = all->at[(place - 1) / 4];
-        place = (place - 1) / 4;
+    one.what = rank;
+    if (earlier(one, all->at[all->place[rank]])) {
+        sift_up(all, all->place[rank], one);
     }
-    all->at[place] = one;
     return DVSIM_OK;
 }
 
-bool agenda_pop(agenda *all, event *one)
+/* Find the first event of a rank, and the queue that has it; negative: memory. */
+static int first_of(dvsim_replay *replay, int32_t rank, event *first, int64_t *in)
 {
-    fill_hole(all);
-    if (!all->count) {
-        return false;
+    agenda *all = &replay->agenda;
+    *first = (event){DVSIM_NEVER, 0, rank};
+    for (int64_t set = 0; set < all->sets; set++) {
+        queue *one = &all->queues[rank * all->sets + set];
+        if (!one->due.count && !one->later.count) {
+            continue;
+        }
+        int64_t free = resources_free(replay, rank, set);
+        while (one->later.count && one->later.at[0].time <= free) {
+            event moved = pop(&one->later);
+            moved.time = 0;
+            if (push(&one->due, moved)) {
+                return DVSIM_ENOMEM;
+            }
+        }
+        bool due = one->due.count;
+        event found = due ? one->due.at[0] : one->later.at[0];
+        found.time = due ? free : found.time;
+        found.what = rank;
+        if (earlier(found, *first)) {
+            *first = found;
+            *in = set;
+        }
     }
-    *one = all->at[0];
-    all->hole = true;
-    return true;
+    return DVSIM_OK;
 }
 
-int64_t agenda_next(agenda *all)
+/* Put the ranks right until the first is; its event is in the queue `set`. */
+static int look(dvsim_replay *replay, int64_t *set)
 {
-    fill_hole(all);
-    return all->count ? all->at[0].time : DVSIM_NEVER;
+    agenda *all = &replay->agenda;
+    for (;;) {
+        event stands = all->at[0], first;
+        if (stands.time == DVSIM_NEVER) {
+            return DVSIM_OK;
+        }
+        if (first_of(replay, (int32_t)stands.what, &first, set)) {
+            return DVSIM_ENOMEM;
+        }
+        if (first.time == stands.time && first.order == stands.order) {
+            return DVSIM_OK;
+        }
+        sift_down(all, first);
+    }
+}
+
+int agenda_next(dvsim_replay *replay, int64_t *time)
+{
+    int64_t set;
+    int failed = look(replay, &set);
+    *time = replay->agenda.at[0].time;
+    return failed;
+}
+
+int agenda_take(dvsim_replay *replay, event *one)
+{
+    agenda *all = &replay->agenda;
+    int64_t set = 0;
+    if (look(replay, &set)) {
+        return DVSIM_ENOMEM;
+    }
+    event first = all->at[0];
+    if (first.time == DVSIM_NEVER) {
+        return 0;
+    }
+    queue *from = &all->queues[first.what * all->sets + set];
+    *one = pop(from->due.count ? &from->due : &from->later);
+    one->time = first.time;
+    return 1;
 }

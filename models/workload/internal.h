@@ -10,18 +10,32 @@
 typedef struct {
     int64_t time;
     int64_t order;
-    int64_t what; /* twice the operation; one more: its message arrives */
+    int64_t what; /* twice the operation; one more: its message arrives. Among ranks: the rank */
 } event;
 
 typedef struct {
-    event *at; /* a heap with four children each */
-    int64_t count, room;
-    bool hole; /* the first was taken out, its place is not filled yet */
+    event *at;
+    int32_t count, room;
+} heap;
+
+/* Events of a rank that need the same processor and port. */
+typedef struct {
+    heap due;   /* those that wait for them */
+    heap later; /* those of later times */
+} queue;
+
+typedef struct {
+    queue *queues;  /* [ranks][sets] */
+    event *at;      /* [ranks] a heap with four children each */
+    int32_t *place; /* [ranks] in that heap */
+    int64_t ranks, sets;
 } agenda;
 
-int agenda_push(agenda *all, event one);
-bool agenda_pop(agenda *all, event *one);
-int64_t agenda_next(agenda *all); /* its time, DVSIM_NEVER if there is none */
+int agenda_create(agenda *all, int64_t ranks, int64_t sets);
+void agenda_free(agenda *all);
+int agenda_put(dvsim_replay *replay, int32_t rank, int64_t set, event one);
+int agenda_next(dvsim_replay *replay, int64_t *time); /* DVSIM_NEVER if there is none */
+int agenda_take(dvsim_replay *replay, event *one);    /* 1, 0 if there is none, or DVSIM_ENOMEM */
 
 /* Lists of operations through `next`; -1 ends one. */
 typedef struct {
@@ -78,6 +92,39 @@ struct dvsim_replay {
     fresh freed[2]; /* of the rank of an event, and of the other */
     int failed;
 };
+
+/* The sets of resources: of receives, which need none, and for each processor and port of computing, of sends
+ * and of messages that arrive. */
+enum { SET_RECEIVE, SET_COMPUTE, SET_SEND, SET_MESSAGE, SETS };
+
+static inline int64_t set_of(const dvsim_replay *replay, int kind, int32_t operation)
+{
+    if (kind == SET_RECEIVE) {
+        return 0;
+    }
+    int64_t pair = replay->graph.cpu[operation] * replay->nics + replay->graph.nic[operation];
+    return 1 + 3 * pair + (kind - SET_COMPUTE);
+}
+
+/* When the resources of a set are free. */
+static inline int64_t resources_free(const dvsim_replay *replay, int32_t rank, int64_t set)
+{
+    if (set == 0) {
+        return INT64_MIN;
+    }
+    int64_t kind = SET_COMPUTE + (set - 1) % 3, pair = (set - 1) / 3, nic = 0, cpu = pair;
+    if (replay->nics > 1) {
+        nic = pair % replay->nics;
+        cpu = pair / replay->nics;
+    }
+    int64_t free = replay->cpu[rank * replay->cpus + cpu].until, port = free;
+    if (kind == SET_SEND) {
+        port = replay->sending[rank * replay->nics + nic].until;
+    } else if (kind == SET_MESSAGE) {
+        port = replay->receiving[rank * replay->nics + nic].until;
+    }
+    return port > free ? port : free;
+}
 
 /* (bytes - 1) times a cost in femtoseconds, in picoseconds; negative for no bytes, as LogGOPSim has it. */
 static inline int64_t beyond_first(int64_t bytes, int64_t byte_fs)

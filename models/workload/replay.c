@@ -98,7 +98,8 @@ dvsim_replay *dvsim_replay_create(const dvsim_graph *graph, const dvsim_loggops 
     replay->sending = resources(graph->ranks * replay->nics);
     replay->receiving = resources(graph->ranks * replay->nics);
     bool there = replay->left && replay->rank && replay->cpu && replay->sending && replay->receiving;
-    if (!there || matching_create(&replay->matching, graph)) {
+    int64_t sets = 1 + 3 * replay->cpus * replay->nics;
+    if (!there || matching_create(&replay->matching, graph) || agenda_create(&replay->agenda, graph->ranks, sets)) {
         dvsim_replay_free(replay);
         return NULL;
     }
@@ -122,7 +123,7 @@ void dvsim_replay_free(dvsim_replay *replay)
     free(replay->cpu);
     free(replay->sending);
     free(replay->receiving);
-    free(replay->agenda.at);
+    agenda_free(&replay->agenda);
     free(replay->freed[0].at);
     free(replay->freed[1].at);
     free(replay);
@@ -134,7 +135,10 @@ static int carry(dvsim_replay *replay)
     dvsim_arrival arrivals[ARRIVALS];
     void *self = replay->fabric.self;
     for (;;) {
-        int64_t next = replay->fabric.next(self), until = agenda_next(&replay->agenda);
+        int64_t next = replay->fabric.next(self), until;
+        if (agenda_next(replay, &until)) {
+            return DVSIM_ENOMEM;
+        }
         if (next == DVSIM_NEVER || next > until) {
             return DVSIM_OK;
         }
@@ -172,9 +176,11 @@ int dvsim_replay_run(dvsim_replay *replay, int64_t events)
         if (replay->carried && (replay->failed = carry(replay))) {
             return replay->failed;
         }
-        if (!agenda_pop(&replay->agenda, &one)) {
+        int found = agenda_take(replay, &one);
+        if (found <= 0) {
+            replay->failed = found;
             finish(replay);
-            return 0;
+            return found;
         }
         replay->now = one.time;
         replay->failed = steps_do(replay, one);

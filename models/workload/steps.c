@@ -1,6 +1,6 @@
 /* steps.c: what happens at one event: an operation starts, or a message comes to its receiver.
  *
- * An event whose processor or port is busy is put back to when that is free, with the turn that it had.
+ * The agenda gives an event when its processor and port are free.
  * What ends makes others free; those get the time at which their own processor, and for a send their port,
  * is free. With a fabric they also wait for the end of what they depend on, which may be on another
  * processor; LogGOPSim does not ask for that, and without a fabric neither does this.
@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "workload/steps.h"
+
+static const int SET_OF[] = {[DVSIM_CALC] = SET_COMPUTE, [DVSIM_SEND] = SET_SEND, [DVSIM_RECV] = SET_RECEIVE};
 
 static int64_t later(int64_t one, int64_t other)
 {
@@ -24,15 +26,10 @@ static int64_t port_of(const dvsim_replay *replay, int32_t rank, int32_t operati
     return rank * replay->nics + replay->graph.nic[operation];
 }
 
-static int put(dvsim_replay *replay, int64_t time, int64_t what)
+static int put(dvsim_replay *replay, int32_t rank, int kind, int64_t time, int32_t operation)
 {
-    return agenda_push(&replay->agenda, (event){time, replay->order++, what});
-}
-
-static int put_back(dvsim_replay *replay, event one, int64_t time)
-{
-    one.time = time;
-    return agenda_push(&replay->agenda, one);
+    int64_t what = 2 * (int64_t)operation + (kind == SET_MESSAGE);
+    return agenda_put(replay, rank, set_of(replay, kind, operation), (event){time, replay->order++, what});
 }
 
 int steps_free(dvsim_replay *replay, fresh *freed, int32_t operation)
@@ -58,14 +55,15 @@ int steps_put(dvsim_replay *replay, fresh *freed)
     }
     for (int64_t at = 0; at < freed->count; at++) {
         int32_t one = freed->at[at], rank = freed->rank;
+        int kind = SET_OF[replay->graph.kind[one]];
         int64_t time = cpu_of(replay, rank, one)->until;
-        if (replay->graph.kind[one] == DVSIM_SEND) {
+        if (kind == SET_SEND) {
             time = later(time, replay->sending[port_of(replay, rank, one)].until);
         }
         if (replay->carried) {
             time = later(time, replay->course.begin[one]); /* when it became free, until it begins */
         }
-        if (put(replay, time, 2 * (int64_t)one)) {
+        if (put(replay, rank, kind, time, one)) {
             return DVSIM_ENOMEM;
         }
     }
@@ -115,9 +113,6 @@ static int end(dvsim_replay *replay, fresh *freed, int32_t operation, int64_t ti
 static int compute(dvsim_replay *replay, event one, int32_t operation, int32_t rank)
 {
     resource *cpu = cpu_of(replay, rank, operation);
-    if (cpu->until > one.time) {
-        return put_back(replay, one, cpu->until);
-    }
     int failed = start(replay, operation, one.time, cpu);
     *cpu = (resource){one.time + replay->graph.size[operation], operation};
     return failed ? failed : end(replay, &replay->freed[0], operation, cpu->until);
@@ -126,10 +121,6 @@ static int compute(dvsim_replay *replay, event one, int32_t operation, int32_t r
 static int send(dvsim_replay *replay, event one, int32_t operation, int32_t rank)
 {
     resource *cpu = cpu_of(replay, rank, operation), *port = &replay->sending[port_of(replay, rank, operation)];
-    int64_t ready = later(cpu->until, port->until);
-    if (ready > one.time) {
-        return put_back(replay, one, ready);
-    }
     const dvsim_loggops *costs = &replay->costs;
     int64_t bytes = replay->graph.size[operation];
     int failed = start(replay, operation, one.time, cpu->until == one.time ? cpu : port);
@@ -146,7 +137,7 @@ static int send(dvsim_replay *replay, event one, int32_t operation, int32_t rank
         *port = (resource){one.time + costs->gap_ps + beyond_first(bytes, costs->gap_byte_fs), operation};
         replay->course.arrived[operation] = injected + costs->latency_ps;
         replay->course.latency[operation] = costs->latency_ps;
-        failed = put(replay, injected + costs->latency_ps, 2 * (int64_t)operation + 1);
+        failed = put(replay, replay->graph.peer[operation], SET_MESSAGE, injected + costs->latency_ps, operation);
     }
     replay->course.end[operation] = cpu->until;
     if (!failed && bytes <= costs->eager_bytes) {
@@ -197,10 +188,8 @@ static int handle(dvsim_replay *replay, event one, int32_t operation)
 {
     int32_t rank = replay->graph.peer[operation];
     resource *cpu = cpu_of(replay, rank, operation), *port = &replay->receiving[port_of(replay, rank, operation)];
-    int64_t ready = later(cpu->until, port->until);
-    if (ready > one.time) {
-        replay->course.delayed[operation] = cpu->until == ready ? cpu->user : port->user;
-        return put_back(replay, one, ready);
+    if (one.time > replay->course.arrived[operation]) {
+        replay->course.delayed[operation] = cpu->until == one.time ? cpu->user : port->user;
     }
     const dvsim_loggops *costs = &replay->costs;
     int64_t bytes = replay->graph.size[operation], copied = beyond_first(bytes, costs->overhead_byte_fs);
@@ -223,7 +212,8 @@ int steps_arrive(dvsim_replay *replay, const dvsim_arrival *arrival)
     replay->course.arrived[arrival->id] = arrival->time_ps;
     replay->course.latency[arrival->id] = arrival->latency_ps;
     replay->course.serial[arrival->id] = arrival->serial_ps;
-    return put(replay, arrival->time_ps, 2 * arrival->id + 1);
+    int32_t send = (int32_t)arrival->id;
+    return put(replay, replay->graph.peer[send], SET_MESSAGE, arrival->time_ps, send);
 }
 
 int steps_do(dvsim_replay *replay, event one)

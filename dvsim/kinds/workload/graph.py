@@ -33,7 +33,6 @@ __all__ = ["ANY", "CALC", "RECV", "SEND", "Builder", "Graph"]
 
 NAMES = ("calc", "send", "recv")
 MOST_RANKS = 1 << 22
-
 Ints = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
 _TYPES = (np.int32, np.uint8, np.int32, np.int32, np.int64, np.uint8, np.uint8, np.int32)
