@@ -1,0 +1,50 @@
+"""MPI calls by name: which are collectives, and which a replay must count if it cannot do them."""
+
+from __future__ import annotations
+
+import re
+
+BLOCKING = {
+    "Barrier": "barrier",
+    "Bcast": "bcast",
+    "Reduce": "reduce",
+    "Allreduce": "allreduce",
+    "Gather": "gather",
+    "Gatherv": "gatherv",
+    "Scatter": "scatter",
+    "Scatterv": "scatterv",
+    "Allgather": "allgather",
+    "Allgatherv": "allgatherv",
+    "Alltoall": "alltoall",
+    "Alltoallv": "alltoallv",
+    "Reduce_scatter": "reduce_scatter",
+    "Reduce_scatter_block": "reduce_scatter",
+    "Scan": "scan",
+    "Exscan": "exscan",
+}
+"""Name of a collective, without ``MPI_`` → its kind."""
+
+COLLECTIVE = {
+    **{name: (kind, False) for name, kind in BLOCKING.items()},
+    **{f"I{name.lower()}": (kind, True) for name, kind in BLOCKING.items()},
+}
+"""Name of a collective, with those that do not block → its kind, and whether it does not block."""
+
+_COMMUNICATES = re.compile(
+    r"(I?[Aa]lltoallw|I?[Nn]eighbor_\w+|R?[Pp]ut|R?[Gg]et|R?[Aa]ccumulate|R?[Gg]et_accumulate"
+    r"|Fetch_and_op|Compare_and_swap|Win_(?!get_|set_)\w+|File_\w+"
+    r"|Comm_(i?dup\w*|create\w*|split\w*|free|accept|connect|disconnect|join|spawn\w*|shrink|agree)"
+    r"|Intercomm_\w+|Cart_(create|sub)|Graph_create|Dist_graph_create\w*"
+    r"|[IM]?[Pp]robe|Improbe|Test\w*|Waitany|Waitsome|Cancel|Request_free|Start(all)?"
+    r"|(P|B|S|R)?\w*_init|Parrived|Pready\w*)"
+)
+_LOCAL = {"Comm_create_keyval", "Comm_create_errhandler", "Win_create_keyval", "Test_cancelled"}
+
+
+def communicates(name: str) -> bool:
+    """Return whether a call, named without ``MPI_``, can communicate or wait.
+
+    Of the calls that every reader knows, such as sends and waits, it says nothing.
+    """
+    bare = name.removeprefix("MPI_")
+    return bare not in _LOCAL and _COMMUNICATES.fullmatch(bare) is not None

@@ -1,0 +1,208 @@
+"""Which format a trace has, and who reads it: a file, a folder, or a tar of either."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.workload.collectives import MPICH, Collectives
+from dvsim.kinds.workload.graph import Graph
+from dvsim.kinds.workload.readers import goal, liballprof, otf2, simgrid
+from dvsim.kinds.workload.readers.otf2_archive import ANCHOR
+from dvsim.kinds.workload.readers.text import refuse
+from dvsim.kinds.workload.readers.unpack import unpack
+
+HEAD = 4096  # bytes of a file that say what it is
+MOST_FILES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a trace does not say: algorithms of collectives, and the speed of its flops."""
+
+    table: Collectives = MPICH
+    flops: float = simgrid.FLOPS
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of traces.
+
+    Attributes
+    ----------
+    title
+        For people.
+    knows
+        Says by the name of a file and its beginning whether it is of the format.
+    files
+        Finds the files of the trace that a file is of, the file itself among them.
+    read
+        Reads files.
+    """
+
+    title: str
+    knows: Callable[[Path, bytes], bool]
+    files: Callable[[Path], Sequence[Path]]
+    read: Callable[[Sequence[Path], Options, str], Graph]
+
+
+def _lines(head: bytes) -> list[str]:
+    """Return the whole lines of the beginning of a text, without comments; none of other files."""
+    if b"\0" in head:
+        return []
+    text = head.decode("utf-8", "replace")
+    lines = text.splitlines() if len(head) < HEAD else text.splitlines()[:-1]
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _is_simgrid(path: Path, head: bytes) -> bool:
+    lines = _lines(head)
+    return bool(lines) and simgrid.is_action(lines[0])
+
+
+def _is_list(path: Path, head: bytes) -> bool:
+    lines = _lines(head)
+    return bool(lines) and simgrid.listed(path) is not None
+
+
+def _is_liballprof(path: Path, head: bytes) -> bool:
+    lines = _lines(head)
+    return bool(lines) and liballprof.is_line(lines[0])
+
+
+def _alone(path: Path) -> list[Path]:
+    return [path]
+
+
+def _listed(path: Path) -> list[Path]:
+    return simgrid.listed(path) or [path]
+
+
+def _read_simgrid(files: Sequence[Path], options: Options, name: str) -> Graph:
+    return simgrid.read(files, table=options.table, flops=options.flops, name=name)
+
+
+FORMATS: dict[str, Format] = {
+    "otf2": Format(
+        "OTF2",
+        lambda path, head: head.startswith(ANCHOR),
+        _alone,
+        lambda files, options, name: otf2.read(files[0], table=options.table, name=name),
+    ),
+    "goal": Format(
+        "GOAL",
+        lambda path, head: b"\0" not in head and goal.is_goal(head.decode("utf-8", "replace")),
+        _alone,
+        lambda files, options, name: goal.read_goal(files[0]),
+    ),
+    "liballprof": Format(
+        "liballprof",
+        _is_liballprof,
+        _alone,
+        lambda files, options, name: liballprof.read(files, table=options.table, name=name),
+    ),
+    "simgrid": Format("SimGrid, time-independent", _is_simgrid, _alone, _read_simgrid),
+    "simgrid-list": Format("a list of SimGrid files", _is_list, _listed, _read_simgrid),
+}
+"""Formats by name, in the order in which a file is tried."""
+
+SINGLE = ("otf2", "goal", "simgrid-list")
+"""Formats of which one file is the whole trace, so that a folder has one of them."""
+
+
+def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid.FLOPS) -> Graph:
+    """Return the graph of a trace.
+
+    Parameters
+    ----------
+    path
+        A file, a folder with the files of one trace, or a tar of either, compressed or not.
+    table
+        Which algorithm each collective takes.
+    flops
+        Per second, of a host, where a trace counts computation in flops.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no trace, more than one, or what is there cannot be read; with file and line.
+    """
+    given, options = Path(path), Options(table, flops)
+    if given.is_dir():
+        return _folder(given, options, str(path))
+    if not given.is_file():
+        refuse(given, None, "there is no such file or folder")
+    head = _head(given)
+    if _is_tar(given, head):
+        with tempfile.TemporaryDirectory(prefix="dvsim-trace-") as folder:
+            unpack(given, Path(folder))
+            try:
+                return _folder(Path(folder), options, str(path))
+            except ScenarioError as error:
+                raise _named(error, folder, str(path)) from None
+    found = _format(given, head)
+    if found is None:
+        known = ", ".join(one.title for one in FORMATS.values())
+        refuse(given, None, f"is of no format that can be read: {known}")
+    return FORMATS[found].read(FORMATS[found].files(given), options, str(path))
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(HEAD)
+    except OSError as error:
+        refuse(path, None, f"cannot be read: {error.strerror or error}")
+
+
+def _is_tar(path: Path, head: bytes) -> bool:
+    packed = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0")
+    return head[257:262] == b"ustar" or head.startswith(packed) or path.suffix == ".tar"
+
+
+def _format(path: Path, head: bytes) -> str | None:
+    return next((name for name, one in FORMATS.items() if one.knows(path, head)), None)
+
+
+def _folder(folder: Path, options: Options, name: str) -> Graph:
+    """Return the graph of the trace in a folder, or in one below it."""
+    groups: dict[str, list[Path]] = {}
+    for count, path in enumerate(sorted(folder.rglob("*"))):
+        if count >= MOST_FILES:
+            refuse(folder, None, f"has more than {MOST_FILES} files")
+        if path.is_file() and not path.is_symlink():
+            found = _format(path, _head(path))
+            if found is not None:
+                groups.setdefault(found, []).append(path)
+    singles = [path for one in SINGLE for path in groups.get(one, [])]
+    if singles:
+        found = next(one for one in SINGLE if one in groups)
+        files = FORMATS[found].files(singles[0])
+        others = [one for many in groups.values() for one in many if one not in files]
+        if [one for one in others if one != singles[0]]:
+            listed = ", ".join(str(one.relative_to(folder)) for one in (singles + others)[:3])
+            refuse(folder, None, f"has more than one trace: {listed}; name one of them")
+        return FORMATS[found].read(files, options, name)
+    if not groups:
+        known = ", ".join(one.title for one in FORMATS.values())
+        refuse(folder, None, f"has no trace of a format that can be read: {known}")
+    if len(groups) > 1:
+        titles = " and ".join(FORMATS[one].title for one in groups)
+        refuse(folder, None, f"has traces of several formats: {titles}; name one of them")
+    ((found, files),) = groups.items()
+    places = {path.parent for path in files}
+    if len(places) > 1:
+        refuse(folder, None, "has traces in several folders; name one of them")
+    return FORMATS[found].read(files, options, name)
+
+
+def _named(error: ScenarioError, folder: str, name: str) -> ScenarioError:
+    """Return an error about files of a tar, which is named in place of the folder they were in."""
+
+    def told(fault: Fault) -> Fault:
+        return replace(fault, file=fault.file.replace(folder, name, 1))
+
+    return ScenarioError(map(told, error.faults))

@@ -1,0 +1,275 @@
+"""liballprof's texts, which LogGOPSim's Schedgen reads: a file for each rank, a line for each call.
+
+``MPI_Send:START:BUFFER:COUNT:TYPE,SIZE,EXTENT:RANK:TAG:COMM,RANK,SIZE:END`` has the arguments of
+the call in their order, with times in microseconds. Communicators are handles of one rank, so only
+those of all ranks can be told; requests are addresses, which a wait for many counts up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from dvsim.kinds.workload.check import ANY
+from dvsim.kinds.workload.collectives import MPICH, Collectives
+from dvsim.kinds.workload.graph import Graph
+from dvsim.kinds.workload.mpi import Program
+from dvsim.kinds.workload.readers.calls import COLLECTIVE, communicates
+from dvsim.kinds.workload.readers.text import (
+    integer,
+    lines_of,
+    number,
+    picoseconds,
+    refuse,
+    shown,
+    whole,
+)
+
+PART = "in a communicator of some ranks"
+LINE = re.compile(r"MPI_\w+(:[^:]*)+")
+RANK = re.compile(r"(\d+)\D*$")
+SENDS = ("Send", "Bsend", "Ssend", "Rsend")
+POINTS = (*SENDS, "Recv", *(f"I{one.lower()}" for one in SENDS), "Irecv")
+
+
+def is_line(line: str) -> bool:
+    """Return whether a line looks like one of a trace."""
+    return line.startswith("MPI_") and LINE.fullmatch(line) is not None and line.count(":") >= 2
+
+
+def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
+    """Return the graph of the files of a trace, one for each rank, which its name ends with.
+
+    Raises
+    ------
+    ScenarioError
+        If a line cannot be understood, or a rank is missing; with file and line.
+    """
+    files: dict[int, Path] = {}
+    for path in paths:
+        found = RANK.search(path.stem)
+        if found is None or len(found[1]) > 7:
+            refuse(path, None, "must have the rank in its name, as pmpi-trace-rank-0.txt has")
+        rank = int(found[1])
+        if rank in files:
+            refuse(path, None, f"is of rank {rank}, as {files[rank].name} is")
+        files[rank] = path
+    ranks = max(files) + 1
+    if len(files) < ranks:
+        lacks = next(rank for rank in range(ranks) if rank not in files)
+        refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
+    program = Program(
+        ranks, name or str(paths[0]), [str(files[one]) for one in range(ranks)], table
+    )
+    longest = max(_Rank(program, rank, files[rank]).read() for rank in range(ranks))
+    program.traced_ns = longest * 1000
+    return program.graph()
+
+
+class _Rank:
+    """Reads the file of one rank."""
+
+    def __init__(self, program: Program, rank: int, path: Path) -> None:
+        self.program = program
+        self.rank = rank
+        self.path = path
+        self.line = 0
+        self.ended: float | None = None  # µs, when the call before had ended
+        self.begun = 0.0
+        self.last = 0.0
+        self.open: dict[int, int] = {}  # address of a request → its number
+        self.requests = 0
+        self.step = 8  # bytes of a request
+
+    def read(self) -> float:
+        """Add all calls; return how long they took, in microseconds."""
+        lines = [(line, text) for line, text in lines_of(self.path) if not text.startswith("#")]
+        if not lines:
+            refuse(self.path, None, "has no line with a call")
+        if any(_address(text) % 8 == 4 for _, text in lines):
+            self.step = 4
+        for self.line, text in lines:
+            if not is_line(text):
+                refuse(self.path, self.line, f"must be MPI_NAME:START:…:END, is {shown(text)}")
+            call, *fields = text.split(":")
+            self._call(call.removeprefix("MPI_"), fields)
+        self._compute(self.last)
+        return self.last - self.begun
+
+    def _call(self, call: str, fields: Sequence[str]) -> None:
+        end = number(fields[-1], self.path, self.line, "the end of a call")
+        start = end if fields[0] == "-" else number(fields[0], self.path, self.line, "its start")
+        if end < start or start < self.last:
+            refuse(self.path, self.line, f"MPI_{call}: the time goes back")
+        if self.ended is None:
+            self.begun = self.ended = end if call.startswith("Init") else start
+        self.last = end
+        self.fields = fields[1:-1]
+        if call in POINTS:
+            done = self._point(call, start)
+        elif call in COLLECTIVE:
+            done = self._collective(call, start)
+        elif call in ("Wait", "Waitall"):
+            done = self._wait(call, start)
+        elif call in ("Sendrecv", "Sendrecv_replace"):
+            done = self._sendrecv(call, start)
+        else:
+            done = False
+            if communicates(call):
+                self.program.skip(f"MPI_{call}")
+        if done:
+            self.ended = end
+
+    def _compute(self, until: float) -> None:
+        microseconds = until - (self.ended or 0.0)
+        time = picoseconds(microseconds / 1e6, self.path, self.line)
+        self.program.compute(self.rank, time, self.line)
+        self.ended = until
+
+    def _field(self, place: int) -> str:
+        if not -len(self.fields) <= place < len(self.fields):
+            refuse(self.path, self.line, f"has {len(self.fields)} arguments, which is too few")
+        return self.fields[place]
+
+    def _integer(self, place: int, what: str) -> int:
+        return integer(self._field(place), self.path, self.line, what)
+
+    def _each(self, place: int) -> int:
+        """Return the bytes of a data type: ``HANDLE,SIZE,EXTENT``, or the size alone."""
+        words = self._field(place).split(",")
+        return whole(words[min(1, len(words) - 1)], self.path, self.line, "the size of a type")
+
+    def _bytes(self, count: int, kind: int) -> int:
+        amount = whole(self._field(count), self.path, self.line, "a count")
+        return amount * self._each(kind)
+
+    def _all(self, place: int, call: str) -> bool:
+        """Return whether a communicator is of all ranks; others cannot be told apart."""
+        words = self._field(place).split(",")
+        size = integer(words[-1], self.path, self.line, "the size of a communicator")
+        ranks = self.program.ranks
+        if size > ranks:
+            refuse(self.path, self.line, f"has {size} ranks, but there are files of {ranks}")
+        if size < ranks and size != 1:
+            self.program.skip(f"MPI_{call} {PART}")
+        return size == ranks
+
+    def _peer(self, place: int, *, sends: bool) -> int | None:
+        """Return the other rank; None if it is none, as MPI_PROC_NULL is."""
+        peer = self._integer(place, "the other rank")
+        if peer == ANY and not sends:
+            return ANY
+        if peer >= self.program.ranks:
+            refuse(self.path, self.line, f"the ranks are 0 to {self.program.ranks - 1}, not {peer}")
+        return peer if peer >= 0 else None
+
+    def _tag(self, place: int) -> int:
+        tag = self._integer(place, "a tag")
+        return tag if tag >= 0 else ANY
+
+    def _request(self, place: int) -> int:
+        self.requests += 1
+        self.open[self._pointer(place)] = self.requests
+        return self.requests
+
+    def _pointer(self, place: int) -> int:
+        try:
+            return int(self._field(place), 0)
+        except ValueError:
+            refuse(self.path, self.line, f"must be an address, is {shown(self._field(place))}")
+
+    def _point(self, call: str, start: float) -> bool:
+        sends = "send" in call.lower()
+        if not self._all(5, call):
+            return False
+        peer, tag, size = self._peer(3, sends=sends), self._tag(4), self._bytes(1, 2)
+        request = self._request(6) if call.startswith("I") else None
+        self._compute(start)
+        if peer is None:
+            return True
+        if sends and tag == ANY:
+            refuse(self.path, self.line, "a message that is sent has a tag")
+        add = self.program.send if sends else self.program.recv
+        add(self.rank, peer, size, tag, request=request, line=self.line)
+        return True
+
+    def _wait(self, call: str, start: float) -> bool:
+        first = self._pointer(0 if call == "Wait" else 1)
+        count = 1 if call == "Wait" else whole(self._field(0), self.path, self.line, "a count")
+        last = first + self.step * count
+        found = [address for address in self.open if first <= address < last]
+        self._compute(start)
+        self.program.wait(self.rank, [self.open.pop(one) for one in found], self.line)
+        return True
+
+    def _sendrecv(self, call: str, start: float) -> bool:
+        whole_call = call == "Sendrecv"
+        if not self._all(10 if whole_call else 7, call):
+            return False
+        to = self._peer(3, sends=True), self._bytes(1, 2), self._tag(4)
+        source = (
+            (self._peer(8, sends=False), self._bytes(6, 7), self._tag(9))
+            if whole_call
+            else (self._peer(5, sends=False), self._bytes(1, 2), self._tag(6))
+        )
+        self._compute(start)
+        self.requests += 1
+        for way, add, (peer, size, tag) in (
+            (1, self.program.recv, source),
+            (-1, self.program.send, to),
+        ):
+            if peer is not None:
+                request = way * self.requests
+                add(self.rank, peer, size, tag, request=request, line=self.line)
+        self.program.wait(self.rank, [self.requests, -self.requests], self.line)
+        return True
+
+    def _collective(self, call: str, start: float) -> bool:
+        kind, goes_on = COLLECTIVE[call]
+        last = -2 if goes_on else -1
+        if not self._all(last, call):
+            return False
+        size: int | list[int] | None
+        root = 0
+        if kind == "barrier":
+            size = 0
+        elif kind in ("bcast", "gather", "gatherv", "allgather", "allgatherv", "alltoall"):
+            size = self._bytes(1, 2)
+        elif kind in ("scatter", "scatterv"):
+            size = self._bytes(last - 3, last - 2)
+        elif kind in ("reduce", "allreduce", "scan", "exscan") or call.endswith("_block"):
+            size = self._bytes(2, 3)
+        elif kind == "alltoallv":
+            size = self._counts(1, 3 if len(self.fields) - goes_on < 13 else 5)
+        else:
+            size = self._counts(2, -3 + last + 1)
+        if kind in ("bcast", "reduce", "gather", "gatherv", "scatter", "scatterv"):
+            root = self._integer(last - 1, "the root")
+        if size is None:
+            self.program.skip(f"MPI_{call} without counts")
+            return False
+        request = self._request(-1) if goes_on else None
+        self._compute(start)
+        self.program.collective(self.rank, kind, size, root=root, request=request, line=self.line)
+        return True
+
+    def _counts(self, place: int, kind: int) -> list[int] | None:
+        """Return sizes for each rank, from a list at a place, or behind its address."""
+        for one in (place, place + 1):
+            words = self._field(one).split(",")
+            if len(words) == self.program.ranks > 1:
+                each = self._each(kind)
+                return [whole(word, self.path, self.line, "a count") * each for word in words]
+        return None
+
+
+def _address(text: str) -> int:
+    """Return the address of the request of a call that does not block; 0 of others."""
+    if not text.startswith(("MPI_Isend:", "MPI_Irecv:")):
+        return 0
+    words = text.split(":")
+    try:
+        return int(words[-2], 0)
+    except (ValueError, IndexError):
+        return 0

@@ -1,0 +1,351 @@
+"""OTF2 archives, as Score-P and others write them: MPI events of all ranks as a graph.
+
+The archive is read by `otf2_archive`, not by the C library behind the package ``otf2``: that has no
+wheels for many machines, ends the program where a file is damaged, and cannot say which rank or
+record is wrong. The tests compare both where the package is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from dvsim.kinds.workload.collectives import MPICH, Collectives
+from dvsim.kinds.workload.graph import Graph
+from dvsim.kinds.workload.mpi import WORLD, Program
+from dvsim.kinds.workload.readers.calls import COLLECTIVE, communicates
+from dvsim.kinds.workload.readers.otf2_archive import (
+    COMM_LOCATIONS,
+    COMM_SELF,
+    MPI,
+    UNDEFINED,
+    Definitions,
+    Location,
+    anchor_of,
+    definitions_of,
+    location_of,
+    records,
+)
+from dvsim.kinds.workload.readers.scorep import KINDS, UNEVEN, own_size
+from dvsim.kinds.workload.readers.text import refuse
+from dvsim.scenario import bounds
+
+(
+    ENTER, LEAVE, SEND, ISEND, ISENT, IRECV, RECV, IRECEIVED, TEST, CANCELLED, BEGIN, END,
+) = range(12, 24)  # fmt: skip
+ICOLLECTIVE, ICOLLECTED, PROBED, MRECV, IMRECV, IMRECEIVED = 85, 86, 89, 90, 91, 92
+RMA = range(43, 54)
+NO_ROOT = UNDEFINED
+MOST_TAG = (1 << 31) - 1
+
+Fields = tuple[int, ...]
+Event = tuple[int, int, str, Fields]
+
+FIELDS = {
+    SEND: 4, ISEND: 5, ISENT: 1, IRECV: 1, RECV: 4, IRECEIVED: 5, TEST: 1, CANCELLED: 1, BEGIN: 0,
+    END: 4, ICOLLECTIVE: 1, ICOLLECTED: 5, PROBED: 4, MRECV: 2, IMRECV: 2, IMRECEIVED: 2,
+}  # fmt: skip
+"""How many numbers an event has; the ends of collectives have their kind before."""
+
+WAITED = {1: 0, 2: 0, 5: 4, 6: 5}
+"""Where the request stands in an event that ends one, by how many fields it has."""
+
+
+def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
+    """Return the graph of an archive, given by its anchor file, ``….otf2``.
+
+    Raises
+    ------
+    ScenarioError
+        If a file is missing, truncated or damaged, or ranks enter different collectives; with the
+        file and rank.
+    """
+    chunk, for_definitions = anchor_of(anchor)
+    globals_of = anchor.with_suffix(".def")
+    if not globals_of.is_file():
+        refuse(globals_of, None, "is missing: the definitions of the archive")
+    known = definitions_of(globals_of, for_definitions)
+    locations = next(
+        (members for kind, paradigm, members in known.groups.values()
+         if (kind, paradigm) == (COMM_LOCATIONS, MPI)),
+        known.locations,
+    )  # fmt: skip
+    if not locations:
+        refuse(globals_of, None, "has no location of an MPI rank")
+    files = [anchor.with_suffix("") / f"{location}.evt" for location in locations]
+    for rank, file in enumerate(files):
+        if not file.is_file():
+            refuse(file, None, "is missing: the events of this rank", f"rank {rank}")
+    program = Program(len(locations), name or str(anchor), map(str, files), table)
+    others = len(known.locations) - len(locations)
+    if others > 0:
+        program.skip("locations that are no MPI ranks", others)
+
+    def own_of(file: Path) -> Location:
+        return location_of(file.with_suffix(".def"), for_definitions)
+
+    ranks = [
+        _Rank(program, rank, file, known, own_of(file), chunk) for rank, file in enumerate(files)
+    ]
+    begin, end = min(one.first for one in ranks), max(one.last for one in ranks)
+    for one in ranks:
+        one.read(begin)
+    program.traced_ns = (end - begin) * 1e9 / known.resolution
+    return program.graph()
+
+
+class _Rank:
+    """Reads the events of one rank."""
+
+    def __init__(
+        self,
+        program: Program,
+        rank: int,
+        file: Path,
+        known: Definitions,
+        own: Location,
+        chunk: int,
+    ) -> None:
+        self.program = program
+        self.rank = rank
+        self.file = file
+        self.known = known
+        self.own = own
+        self.events: list[Event] = []
+        self.later: dict[int, list[tuple[int, ...]]] = {}  # request → what its end says of it
+        self.ended = 0  # ticks, when the last call that communicated had ended
+        self.entered: int | None = None  # when the outermost MPI call began
+        self.depth = 0
+        self.call = ""
+        self.did = False  # whether the call left an event
+        self.probed: dict[int, tuple[int, ...]] = {}
+        self.members: dict[int, int] = {}
+        self.first, self.last = self._decode(chunk)
+
+    def _decode(self, chunk: int) -> tuple[int, int]:
+        """Keep the events that say something of MPI; return the first and the last time."""
+        first = last = None
+        names: dict[int, str] = {}
+        probed: dict[int, tuple[int, ...]] = {}
+        of_request: dict[int, int] = {}
+        for kind, time, record in records(self.file, chunk, events=True):
+            first, last = time if first is None else first, time
+            if kind in (ENTER, LEAVE):
+                number = record.number()
+                name = names.get(number)
+                if name is None:
+                    name = self.known.region(self.own.regions.get(number, number))
+                    names[number] = name
+                if name.startswith("MPI_"):
+                    self.events.append((kind, time, name, ()))
+                continue
+            if kind in RMA:
+                self.program.skip("one-sided communication")
+                continue
+            count = FIELDS.get(kind)
+            if count is None:
+                continue
+            op = (record.byte(),) if kind in (END, ICOLLECTED) else ()
+            fields = (*op, *(record.number() for _ in range(count)))
+            self.events.append((kind, time, "", fields))
+            if kind == IRECEIVED:
+                self.later.setdefault(fields[4], []).append(fields[:4])
+            elif kind == ICOLLECTED:
+                self.later.setdefault(fields[5], []).append(fields[:5])
+            elif kind == PROBED:
+                probed[fields[3]] = fields[:3]
+            elif kind == IMRECV:
+                of_request[fields[1]] = fields[0]
+            elif kind == IMRECEIVED and of_request.get(fields[0]) in probed:
+                what = (*probed[of_request[fields[0]]], fields[1])
+                self.later.setdefault(fields[0], []).append(what)
+        if first is None or last is None:
+            refuse(self.file, None, "has no events", f"rank {self.rank}")
+        return self.own.corrected(first), self.own.corrected(last)
+
+    def read(self, begin: int) -> None:
+        """Add all calls of the rank, from a time on, when the program began."""
+        self.ended = begin
+        for kind, uncorrected, name, fields in self.events:
+            time = self.own.corrected(uncorrected)
+            if kind == ENTER:
+                if self.depth == 0:
+                    self.entered, self.call, self.did = time, name, False
+                self.depth += 1
+            elif kind == LEAVE:
+                self.depth = max(0, self.depth - 1)
+                if self.depth == 0:
+                    self._left(time)
+            else:
+                ACTIONS[kind](self, time, fields)
+        self._computed(self.last)
+
+    def _left(self, time: int) -> None:
+        """End the outermost call; one that left no event took time, as computation does."""
+        if self.did:
+            self.ended = time
+        elif communicates(self.call) or self.call.removeprefix("MPI_") in COLLECTIVE:
+            self.program.skip(self.call)
+        self.entered = None
+
+    def _computed(self, until: int) -> None:
+        ticks = max(0, until - self.ended)
+        time = ticks * 10**12 // self.known.resolution
+        if time > bounds.TIME:
+            message = f"computes for {ticks / self.known.resolution:g} s"
+            refuse(self.file, None, message, f"rank {self.rank}")
+        self.program.compute(self.rank, time)
+        self.ended = max(until, self.ended)
+
+    def _begins(self, time: int) -> None:
+        """Compute until the call that left this event began."""
+        if not self.did or self.entered is None:
+            self._computed(time if self.entered is None else self.entered)
+        self.did = self.entered is not None
+
+    def _refuse(self, message: str) -> NoReturn:
+        refuse(self.file, None, message, f"rank {self.rank}")
+
+    def _communicator(self, number: int) -> int:
+        """Return the program's communicator of one in an event."""
+        found = self.members.get(number)
+        if found is not None:
+            return found
+        known = self.own.communicators.get(number, number)
+        group = self.known.groups.get(self.known.communicators.get(known, -1))
+        if group is None:
+            self._refuse(f"an event is in communicator {known}, which is not defined")
+        kind, _, members = group
+        if kind == COMM_SELF:
+            found = self.program.communicator(("self", self.rank), [self.rank])
+        elif members == list(range(self.program.ranks)) and known == self._world():
+            found = WORLD
+        else:
+            wrong = [one for one in members if one >= self.program.ranks]
+            if wrong or len(set(members)) < len(members):
+                last = self.program.ranks - 1
+                self._refuse(f"communicator {known} is not of different ranks from 0 to {last}")
+            found = self.program.communicator(known, members)
+        self.members[number] = found
+        return found
+
+    def _world(self) -> int:
+        """Return the first communicator of all ranks in their order, of MPI."""
+        everybody = list(range(self.program.ranks))
+        return next(
+            (number for number, group in self.known.communicators.items()
+             if self.known.groups.get(group, (0, 0, []))[1:] == (MPI, everybody)),
+            -1,
+        )  # fmt: skip
+
+    def _message(self, time: int, fields: Fields, request: int | None, *, sends: bool) -> None:
+        self._begins(time)
+        peer, number, tag, size = fields
+        communicator = self._communicator(number)
+        members = self.program.members(communicator)
+        if peer >= len(members):
+            self._refuse(f"a message with rank {peer} of communicator {number}, which has "
+                         f"{len(members)} ranks")  # fmt: skip
+        if size > bounds.SIZE or tag > MOST_TAG:
+            self._refuse(f"a message of {size} bytes with tag {tag}")
+        add = self.program.send if sends else self.program.recv
+        add(self.rank, members[peer], size, tag, communicator=communicator, request=request)
+
+    def _send(self, time: int, fields: Fields) -> None:
+        self._message(time, fields[:4], fields[4] if len(fields) > 4 else None, sends=True)
+
+    def _recv(self, time: int, fields: Fields) -> None:
+        self._message(time, fields, None, sends=False)
+
+    def _irecv(self, time: int, fields: Fields) -> None:
+        request = fields[-1]
+        waiting = self.later.get(request)
+        if not waiting:
+            self._begins(time)
+            self.program.skip("receives that never ended")
+            return
+        self._message(time, waiting.pop(0), request, sends=False)
+
+    def _wait(self, time: int, fields: Fields) -> None:
+        self._begins(time)
+        self.program.wait(self.rank, [fields[WAITED.get(len(fields), 0)]])
+
+    def _passes(self, time: int, fields: Fields) -> None:
+        self._begins(time)
+        if len(fields) == 4:
+            self.probed[fields[3]] = fields[:3]
+
+    def _cancelled(self, time: int, fields: Fields) -> None:
+        self.program.skip("requests that were cancelled")
+
+    def _mrecv(self, time: int, fields: Fields) -> None:
+        where = self.probed.get(fields[0])
+        if where is None:
+            self._refuse(f"receives message {fields[0]}, which was not found before")
+        self._message(time, (*where, fields[1]), None, sends=False)
+
+    def _entering(self, time: int, fields: Fields) -> None:
+        if self.depth == 0:
+            self.entered, self.did = time, False
+
+    def _collective(self, time: int, fields: Fields) -> None:
+        self._enter(time, fields, None)
+        if self.depth == 0:
+            self._left(time)
+
+    def _icollective(self, time: int, fields: Fields) -> None:
+        waiting = self.later.get(fields[0])
+        if not waiting:
+            self._begins(time)
+            self.program.skip("collectives that never ended")
+            return
+        self._enter(time, waiting.pop(0), fields[0])
+
+    def _enter(self, time: int, fields: Fields, request: int | None) -> None:
+        op, number, root, sent, received = fields
+        if op >= len(KINDS):
+            self.program.skip("communicators and windows made or freed")
+            return
+        if NO_ROOT > root >= NO_ROOT - 8:
+            self.program.skip("collectives between two groups")
+            return
+        self._begins(time)
+        communicator = self._communicator(number)
+        members = self.program.members(communicator)
+        if self.rank not in members:
+            self._refuse(f"enters a collective of communicator {number}, in which it is not")
+        if max(sent, received) > bounds.SIZE * len(members):
+            self._refuse(f"a collective sends {sent} and receives {received} bytes")
+        mine = members.index(self.rank)
+        if op in UNEVEN and len(members) > 1:
+            self.program.skip("sizes of single pairs, taken as equal")
+        kind, rooted = KINDS[op], root < len(members)
+        self.program.collective(
+            self.rank,
+            kind,
+            own_size(op, sent, received, len(members), mine, root if rooted else 0),
+            root=root if rooted or root < NO_ROOT else 0,
+            communicator=communicator,
+            request=request,
+        )
+
+
+ACTIONS: Mapping[int, Callable[[_Rank, int, Fields], None]] = {
+    SEND: _Rank._send,
+    ISEND: _Rank._send,
+    ISENT: _Rank._wait,
+    IRECV: _Rank._irecv,
+    RECV: _Rank._recv,
+    IRECEIVED: _Rank._wait,
+    TEST: _Rank._passes,
+    CANCELLED: _Rank._cancelled,
+    BEGIN: _Rank._entering,
+    END: _Rank._collective,
+    ICOLLECTIVE: _Rank._icollective,
+    ICOLLECTED: _Rank._wait,
+    PROBED: _Rank._passes,
+    MRECV: _Rank._mrecv,
+    IMRECV: _Rank._irecv,
+    IMRECEIVED: _Rank._wait,
+}

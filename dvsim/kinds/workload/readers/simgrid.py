@@ -1,0 +1,329 @@
+"""SimGrid's time-independent traces: a line for each call, ``RANK ACTION ARGUMENTS…``.
+
+One file has all ranks, or each rank has its own, in a folder or in a file that lists their names.
+Computation is counted in flops, which become time at a rate. The actions and their arguments are
+those of ``smpirun -replay`` of SimGrid 3.3x; requests are named by sender, receiver and tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dvsim.kinds.workload.check import ANY
+from dvsim.kinds.workload.collectives import MPICH, Collectives
+from dvsim.kinds.workload.graph import Graph
+from dvsim.kinds.workload.mpi import Program
+from dvsim.kinds.workload.readers.text import (
+    integer,
+    lines_of,
+    number,
+    picoseconds,
+    refuse,
+    shown,
+    whole,
+)
+
+FLOPS = 1e9
+"""Of a host, in flop/s, where nobody says otherwise: that of SimGrid's example platforms."""
+
+SIZES = {
+    "0": 8, "1": 4, "2": 1, "3": 2, "4": 8, "5": 4, "6": 1, "7": 8, "8": 1, "9": 1,
+    "10": 2, "11": 4, "12": 8, "13": 8, "14": 16, "15": 4, "16": 1, "17": 1, "18": 2, "19": 4,
+    "20": 8, "21": 1, "22": 2, "23": 4, "24": 8, "25": 8, "26": 16,
+}  # fmt: skip
+"""Bytes of SimGrid's data types, by their numbers: double, int, char, short, long, float, byte …"""
+
+NOTHING = ("init", "finalize", "comm_size", "location")
+SKIPPED = ("comm_split", "comm_dup", "test", "bcast_none")
+LIKE = {"reducescatter": "reduce_scatter", "allReduce": "allreduce"}
+
+Line = tuple[int, str, Sequence[str], Path]
+
+
+def is_action(line: str) -> bool:
+    """Return whether a line looks like one of a trace."""
+    words = line.split()
+    return len(words) > 1 and _rank(words[0]) is not None and words[1].lower() in ACTIONS
+
+
+def _rank(word: str) -> int | None:
+    digits = word.removeprefix("p")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 8 else None
+
+
+def listed(path: Path) -> list[Path] | None:
+    """Return the files that a file lists; None if it lists none.
+
+    Raises
+    ------
+    ScenarioError
+        If one of them is not there, or outside of the folder.
+    """
+    found: list[Path] = []
+    folder = path.parent.resolve()
+    for line, text in lines_of(path):
+        if text.startswith("#"):
+            continue
+        if len(text.split()) > 1:
+            return None
+        places = [folder / text, folder / Path(text).name]
+        inside = [one for one in places if one.resolve().is_relative_to(folder)]
+        there = next((one for one in inside if one.is_file()), None)
+        if there is None or there.resolve() == path.resolve():
+            if not found:
+                return None
+            refuse(path, line, f"lists {shown(text)}, which is not in the folder")
+        found.append(there)
+    return found or None
+
+
+def read(
+    paths: Sequence[Path], *, table: Collectives = MPICH, flops: float = FLOPS, name: str = ""
+) -> Graph:
+    """Return the graph of the files of a trace.
+
+    Raises
+    ------
+    ScenarioError
+        If a line cannot be understood, a rank is missing, or the trace is truncated; with file and
+        line.
+    """
+    lines: dict[int, list[Line]] = {}
+    for path in paths:
+        for line, text in lines_of(path):
+            if text.startswith("#"):
+                continue
+            words = text.split()
+            rank = _rank(words[0])
+            if rank is None or len(words) < 2:
+                refuse(path, line, f"must be RANK ACTION …, is {shown(text)}")
+            lines.setdefault(rank, []).append((line, words[1].lower(), words[2:], path))
+    if not lines:
+        refuse(paths[0], None, "has no line with an action")
+    for rank, calls in lines.items():
+        own = sorted({call[3] for call in calls})
+        if len(own) > 1:
+            first, other = own[:2]
+            refuse(other, None, f"is of rank {rank}, as {first.name} is: name one of the traces")
+    ranks = max(lines) + 1
+    if len(lines) < ranks:
+        lacks = next(rank for rank in range(ranks) if rank not in lines)
+        refuse(paths[0], None, f"has no line of rank {lacks}, but of rank {ranks - 1}")
+    files = [str(lines[rank][0][3]) for rank in range(ranks)]
+    one_file = len(set(files)) == 1
+    program = Program(ranks, name or str(paths[0]), files[:1] if one_file else files, table)
+    ends = {rank for rank, calls in lines.items() if any(one[1] == "finalize" for one in calls)}
+    for rank in range(ranks):
+        if ends and rank not in ends:
+            line, *_, path = lines[rank][-1]
+            refuse(path, line, f"is the last line of rank {rank}, which never calls finalize")
+        reader = _Rank(program, rank, flops)
+        for call in lines[rank]:
+            reader.call(*call)
+    return program.graph()
+
+
+class _Rank:
+    """Reads the lines of one rank."""
+
+    def __init__(self, program: Program, rank: int, flops: float) -> None:
+        self.program = program
+        self.rank = rank
+        self.flops = flops
+        self.size = 1
+        self.open: dict[tuple[int, int, int], list[int]] = {}
+        self.requests = 0
+
+    def call(self, line: int, action: str, words: Sequence[str], path: Path) -> None:
+        """Add the call of a line."""
+        self.line, self.words, self.path = line, words, path
+        what = LIKE.get(action, action)
+        if action == "init":
+            self.size = 8 if words else 1
+        elif action in ("compute", "sleep"):
+            amount = number(self._word(0), path, line, "an amount of work")
+            self._compute(amount if action == "sleep" else amount / self.flops)
+        elif action in ("send", "isend", "recv", "irecv"):
+            self._message(action)
+        elif action == "sendrecv":
+            self._sendrecv()
+        elif action in ("wait", "waitall"):
+            self._wait(action)
+        elif what in COLLECTIVES:
+            COLLECTIVES[what](self, what)
+        elif action in SKIPPED:
+            self.program.skip(action)
+        elif action not in NOTHING:
+            refuse(path, line, f"knows no action {shown(action)}")
+
+    def _word(self, place: int) -> str:
+        if place >= len(self.words):
+            refuse(self.path, self.line, f"needs at least {place + 1} arguments")
+        return self.words[place]
+
+    def _bytes(self, place: int, type_at: int) -> int:
+        """Return an amount in bytes; its data type may stand at a place."""
+        count = whole(self._word(place), self.path, self.line, "size")
+        size = self.size
+        if 0 <= type_at < len(self.words):
+            found = SIZES.get(self.words[type_at])
+            if found is None:
+                refuse(self.path, self.line, f"knows no data type {shown(self.words[type_at])}")
+            size = found
+        return count * size
+
+    def _compute(self, seconds: float) -> None:
+        time = picoseconds(seconds, self.path, self.line)
+        self.program.compute(self.rank, time, self.line)
+
+    def _flops(self, place: int) -> None:
+        """Compute what a reduction says that it takes, after it, as SimGrid does."""
+        if place < len(self.words):
+            work = number(self.words[place], self.path, self.line, "an amount of work")
+            self._compute(work / self.flops)
+
+    def _peer(self, place: int) -> int:
+        peer = integer(self._word(place), self.path, self.line, "the other rank")
+        if not -1 <= peer < self.program.ranks:
+            last = self.program.ranks - 1
+            refuse(self.path, self.line, f"the ranks are 0 to {last}; no rank {peer}")
+        return peer
+
+    def _tag(self, place: int) -> int:
+        tag = integer(self._word(place), self.path, self.line, "a tag")
+        return ANY if tag < 0 else tag
+
+    def _message(self, action: str) -> None:
+        peer = self._peer(0)
+        if len(self.words) == 2:  # before SimGrid 3.20: no tag
+            tag, size = 0, self._bytes(1, -1)
+        else:
+            tag, size = self._tag(1), self._bytes(2, 3)
+        request = None
+        sends = action.endswith("send")
+        if action.startswith("i"):
+            self.requests += 1
+            request = self.requests
+            ends = (self.rank, peer) if sends else (peer, self.rank)
+            self.open.setdefault((*ends, tag), []).append(request)
+        if sends and (peer < 0 or tag < 0):
+            refuse(self.path, self.line, "a message that is sent has a rank and a tag")
+        add = self.program.send if sends else self.program.recv
+        add(self.rank, peer, size, tag, request=request, line=self.line)
+
+    def _sendrecv(self) -> None:
+        size, target, size_in, source = (
+            self._bytes(0, 4), self._peer(1), self._bytes(2, 5), self._peer(3),
+        )  # fmt: skip
+        self.requests += 1
+        self.program.recv(self.rank, source, size_in, request=self.requests, line=self.line)
+        self.program.send(self.rank, target, size, request=-self.requests, line=self.line)
+        self.program.wait(self.rank, [self.requests, -self.requests], self.line)
+
+    def _wait(self, action: str) -> None:
+        if action == "waitall":
+            open_now = [one for waiting in self.open.values() for one in waiting]
+            self.open.clear()
+        else:
+            key = (self._peer(0), self._peer(1), self._tag(2))
+            waiting = self.open.get(key, [])
+            open_now, self.open[key] = waiting[:1], waiting[1:]
+        self.program.wait(self.rank, open_now, self.line)
+
+    def _enter(self, kind: str, size: int | Sequence[int] = 0, root: int = 0) -> None:
+        self.program.collective(self.rank, kind, size, root=root, line=self.line)
+
+    def _root(self, place: int) -> int:
+        return max(0, self._peer(place)) if place < len(self.words) else 0
+
+    def _many(self, place: int, type_at: int) -> list[int]:
+        """Return sizes for each rank, which begin at a place."""
+        self._word(place + self.program.ranks - 1)
+        return [self._bytes(place + rank, type_at) for rank in range(self.program.ranks)]
+
+    def barrier(self, kind: str) -> None:
+        """Read ``barrier``."""
+        self._enter(kind)
+
+    def bcast(self, kind: str) -> None:
+        """Read ``bcast SIZE [ROOT [TYPE]]``."""
+        self._enter(kind, self._bytes(0, 2), self._root(1))
+
+    def reduce(self, kind: str) -> None:
+        """Read ``reduce SIZE FLOPS [ROOT [TYPE]]``."""
+        self._enter(kind, self._bytes(0, 3), self._root(2))
+        self._flops(1)
+
+    def allreduce(self, kind: str) -> None:
+        """Read ``allreduce SIZE FLOPS [TYPE]``."""
+        self._enter(kind, self._bytes(0, 2))
+        self._flops(1)
+
+    def alltoall(self, kind: str) -> None:
+        """Read ``alltoall SIZE SIZE [TYPE [TYPE]]``."""
+        self._enter(kind, self._bytes(0, 2))
+
+    def gather(self, kind: str) -> None:
+        """Read ``gather SIZE SIZE [ROOT [TYPE [TYPE]]]``, of a scatter what is received."""
+        root = self._root(2)
+        self._enter(kind, self._bytes(1, 4) if kind == "scatter" else self._bytes(0, 3), root)
+
+    def allgather(self, kind: str) -> None:
+        """Read ``allgather SIZE SIZE [TYPE [TYPE]]``."""
+        self._enter(kind, self._bytes(0, 2))
+
+    def gatherv(self, kind: str) -> None:
+        """Read ``gatherv SIZE SIZES… [ROOT [TYPE [TYPE]]]``."""
+        ranks = self.program.ranks
+        self._many(1, -1)
+        self._enter(kind, self._bytes(0, ranks + 2), self._root(ranks + 1))
+
+    def allgatherv(self, kind: str) -> None:
+        """Read ``allgatherv SIZE SIZES… [TYPE [TYPE] | TYPE DISPLACEMENTS…]``."""
+        ranks = self.program.ranks
+        self._many(1, -1)
+        displaced = len(self.words) in (2 * ranks + 1,)
+        self._enter(kind, self._bytes(0, -1 if displaced else ranks + 1))
+
+    def scatterv(self, kind: str) -> None:
+        """Read ``scatterv SIZES… SIZE [ROOT [TYPE [TYPE]]]``."""
+        ranks = self.program.ranks
+        self._many(0, -1)
+        self._enter(kind, self._bytes(ranks, ranks + 3), self._root(ranks + 1))
+
+    def reduce_scatter(self, kind: str) -> None:
+        """Read ``reducescatter SIZES… FLOPS [TYPE]``."""
+        ranks = self.program.ranks
+        self._enter(kind, self._many(0, ranks + 1))
+        self._flops(ranks)
+
+    def alltoallv(self, kind: str) -> None:
+        """Read ``alltoallv SIZE SIZES… SIZE SIZES… [TYPE TYPE]``."""
+        ranks = self.program.ranks
+        self._many(ranks + 2, -1)
+        self._enter(kind, self._many(1, 2 * ranks + 2))
+
+
+COLLECTIVES = {
+    "barrier": _Rank.barrier,
+    "bcast": _Rank.bcast,
+    "reduce": _Rank.reduce,
+    "allreduce": _Rank.allreduce,
+    "alltoall": _Rank.alltoall,
+    "alltoallv": _Rank.alltoallv,
+    "gather": _Rank.gather,
+    "gatherv": _Rank.gatherv,
+    "scatter": _Rank.gather,
+    "scatterv": _Rank.scatterv,
+    "allgather": _Rank.allgather,
+    "allgatherv": _Rank.allgatherv,
+    "reduce_scatter": _Rank.reduce_scatter,
+    "scan": _Rank.allreduce,
+    "exscan": _Rank.allreduce,
+}
+
+ACTIONS = {
+    *NOTHING, *SKIPPED, *COLLECTIVES, *LIKE,
+    *("compute", "sleep", "send", "isend", "recv", "irecv", "sendrecv", "wait", "waitall"),
+}  # fmt: skip

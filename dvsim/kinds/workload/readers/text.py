@@ -1,0 +1,100 @@
+"""Lines and numbers of traces that are texts, and what is said where one is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.scenario import bounds
+
+MOST_BYTES = 1 << 34
+"""Of one file of a trace."""
+
+LONGEST = 40  # characters of a word in a message
+
+
+def refuse(path: Path | str, line: int | None, message: str, key: str = "") -> NoReturn:
+    """Raise what is wrong with a line of a file, or with the file.
+
+    Raises
+    ------
+    ScenarioError
+        Always.
+    """
+    raise ScenarioError([Fault(str(path), line, key, message)])
+
+
+def shown(word: str) -> str:
+    """Return a word for a message, cut where it is long."""
+    return repr(word if len(word) <= LONGEST else word[: LONGEST - 1] + "…")
+
+
+def data_of(path: Path) -> bytes:
+    """Return the bytes of a file.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, or is larger than `MOST_BYTES`.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            refuse(path, None, f"has {size} bytes; a file of a trace has at most {MOST_BYTES}")
+        return path.read_bytes()
+    except OSError as error:
+        refuse(path, None, f"cannot be read: {error.strerror or error}")
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text that are not empty, each with its number, from 1."""
+    text = data_of(path).decode("utf-8", "replace")
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped:
+            yield number, stripped
+
+
+def whole(word: str, path: Path, line: int, what: str) -> int:
+    """Return a whole number that is not negative, also of a word like 1e6."""
+    value = number(word, path, line, what)
+    if value > bounds.SIZE:
+        refuse(path, line, f"{what} must be at most {bounds.SIZE}, is {shown(word)}")
+    return round(value)
+
+
+def number(word: str, path: Path, line: int, what: str) -> float:
+    """Return a number that is not negative."""
+    try:
+        value = float(word)
+    except ValueError:
+        refuse(path, line, f"{what} must be a number, is {shown(word)}")
+    if not 0 <= value < float("inf"):
+        refuse(path, line, f"{what} must not be negative, is {shown(word)}")
+    return value
+
+
+def integer(word: str, path: Path, line: int, what: str) -> int:
+    """Return a whole number of at most 64 bits, also a negative one."""
+    try:
+        value = int(word)
+    except ValueError:
+        refuse(path, line, f"{what} must be a whole number, is {shown(word)}")
+    if not -(1 << 63) <= value < 1 << 63:
+        refuse(path, line, f"{what} must have at most 64 bits, is {shown(word)}")
+    return value
+
+
+def picoseconds(seconds: float, path: Path, line: int) -> int:
+    """Return a time in picoseconds.
+
+    Raises
+    ------
+    ScenarioError
+        If it is longer than the clock counts.
+    """
+    if not seconds * 1e12 <= bounds.TIME:
+        refuse(path, line, f"computes for {seconds:g} s; at most {bounds.TIME / 1e12:g} s")
+    return round(seconds * 1e12)

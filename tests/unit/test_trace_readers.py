@@ -1,0 +1,260 @@
+"""Are traces that are texts read as they say, in files, folders and tars, and bad ones refused?"""
+
+import io
+import tarfile
+
+import pytest
+
+from dvsim.errors import ScenarioError
+from dvsim.kinds.workload.check import CALC, SEND
+from dvsim.kinds.workload.mpi import COLLECTIVE_TAG
+from dvsim.kinds.workload.readers import read
+
+PING = {
+    "ti0.txt": "0 init\n0 compute 2e9\n0 isend 1 7 1000 1\n0 wait 0 1 7\n0 barrier\n0 finalize\n",
+    "ti1.txt": "1 init\n1 recv 0 7 1000 1\n1 barrier\n1 finalize\n",
+}
+ALLPROF = {
+    "pmpi-trace-rank-0.txt": (
+        "# htor@somewhere\nMPI_Init:-:1:2:1000.00\n"
+        "MPI_Comm_size:1001:91,0,2:4:1002\n"
+        "MPI_Isend:1010:4096:100:11,8,8:1:5:91,0,2:640:1011\n"
+        "MPI_Irecv:1011:4096:100:11,8,8:-1:5:91,0,2:648:1012\n"
+        "MPI_Waitall:1020:2:640:0:1030\n"
+        "MPI_Allreduce:1050:1:2:1:2,4,4:3:91,0,2:1060\n"
+        "MPI_Finalize:1070:1080\n"
+    ),
+    "pmpi-trace-rank-1.txt": (
+        "MPI_Init:-:1:2:500\n"
+        "MPI_Sendrecv:510:4096:100:11,8,8:0:5:8192:100:11,8,8:0:5:91,1,2:0:520\n"
+        "MPI_Allreduce:540:1:2:1:2,4,4:3:91,1,2:560\n"
+        "MPI_Finalize:570:571\n"
+    ),
+}
+
+
+def laid(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def told(graph, rank):
+    here = range(graph.first[rank], graph.first[rank + 1])
+    return [graph.told(one).partition(": ")[2] for one in here]
+
+
+def own(graph):
+    mine = (graph.kind == SEND) & (graph.tag < COLLECTIVE_TAG)
+    return int(mine.sum()), int(graph.size[mine].sum())
+
+
+def test_simgrid_files_of_a_folder(tmp_path):
+    graph = read(laid(tmp_path, PING), flops=1e9)
+    assert told(graph, 0)[:2] == ["calc 2e+09 ns", "send 4000 B to 1, tag 7"]
+    assert told(graph, 1)[0] == "recv 4000 B from 0, tag 7"
+    assert own(graph) == (1, 4000)
+    assert graph.messages == 3
+    assert graph.traced_ns is None
+    assert read(tmp_path, flops=4e9).size[0] == 5e11
+
+
+def test_one_simgrid_file_has_all_ranks_in_any_order(tmp_path):
+    laid(tmp_path, PING)
+    mixed = tmp_path / "all.trace"
+    zero, one = (PING[name].splitlines() for name in PING)
+    mixed.write_text("# both\n" + "\n".join([*one[:2], *zero, *one[2:]]) + "\n")
+    assert read(mixed).digest == read(laid(tmp_path / "two", PING)).digest
+
+
+def test_a_simgrid_file_may_list_the_others(tmp_path):
+    laid(tmp_path, {f"replay/{name}": text for name, text in PING.items()})
+    (tmp_path / "traces").write_text("replay/ti0.txt\nreplay/ti1.txt\n")
+    assert read(tmp_path / "traces").digest == read(tmp_path / "replay").digest
+    (tmp_path / "traces").write_text("replay/ti0.txt\n../../../etc/passwd\n")
+    with pytest.raises(ScenarioError, match=r"traces:2: lists '\.\./\.\./\.\./etc/passwd', which"):
+        read(tmp_path / "traces")
+
+
+def packed(folder, files, mode="w:gz", name="trace.tgz"):
+    path = folder / name
+    with tarfile.open(path, mode) as archive:
+        for place, text in files.items():
+            member = tarfile.TarInfo(place)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz"])
+def test_a_tar_is_read_as_its_folder(mode, tmp_path):
+    tar = packed(tmp_path, {f"run/{name}": text for name, text in PING.items()}, mode)
+    assert read(tar).digest == read(laid(tmp_path / "run", PING)).digest
+
+
+def test_no_member_of_a_tar_leaves_it(tmp_path):
+    with pytest.raises(ScenarioError, match=r"leads out of it: '\.\./out\.txt'"):
+        read(packed(tmp_path, {"../out.txt": "0 init\n"}))
+    assert not (tmp_path.parent / "out.txt").exists()
+    linked = tmp_path / "linked.tar"
+    with tarfile.open(linked, "w") as archive:
+        member = tarfile.TarInfo("link")
+        member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(member)
+    with pytest.raises(ScenarioError, match="has a member that is no file: 'link'"):
+        read(linked)
+
+
+def test_an_error_in_a_tar_names_it_and_the_member(tmp_path):
+    tar = packed(tmp_path, {"a.txt": "0 init\n0 compute -1\n0 finalize\n"})
+    with pytest.raises(ScenarioError, match=r"trace\.tgz/a\.txt:2: an amount of work must not"):
+        read(tar)
+    tar.write_bytes(tar.read_bytes()[:40])
+    with pytest.raises(ScenarioError, match=r"trace\.tgz: cannot be unpacked"):
+        read(tar)
+
+
+SIMGRID = {
+    "bcast 5e4": [("bcast", 50_000)],
+    "bcast 100 1 0": [("bcast", 800)],
+    "reduce 100 5e6 0 1": [("reduce", 400)],
+    "allreduce 100 5e6": [("allreduce", 100)],
+    "alltoall 10 10 1": [("alltoall", 40)],
+    "gather 8 8 1 6 6": [("gather", 8)],
+    "scatter 8 9 1": [("scatter", 9)],
+    "allgather 8 8": [("allgather", 8)],
+    "gatherv 8 8 8 0": [("gatherv", 8)],
+    "allgatherv 8 8 8": [("allgatherv", 8)],
+    "scatterv 8 8 8 0": [("scatterv", 8)],
+    "reducescatter 3 5 1e6 6": [("reduce_scatter", (3, 5))],
+    "alltoallv 9 3 6 9 3 6": [("alltoallv", (3, 6))],
+    "scan 8 0": [("scan", 8)],
+    "sendrecv 8 1 8 1": [],
+}
+
+
+@pytest.mark.parametrize(("line", "said"), SIMGRID.items())
+def test_every_simgrid_action_is_read(line, said, tmp_path, monkeypatch):
+    entered = []
+    from dvsim.kinds.workload.mpi import Program
+
+    collective = Program.collective
+
+    def noted(self, rank, kind, size=0, **options):
+        entered.append((kind, size if isinstance(size, int) else tuple(size)))
+        collective(self, rank, kind, size, **options)
+
+    monkeypatch.setattr(Program, "collective", noted)
+    other = line.replace("sendrecv 8 1 8 1", "sendrecv 8 0 8 0")
+    path = tmp_path / "one"
+    path.write_text(f"0 init\n1 init\n0 {line}\n1 {other}\n0 finalize\n1 finalize\n")
+    graph = read(path)
+    assert entered == said * 2
+    assert graph.messages > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0 init\n0 barrier\n0 compute 1\n0 jump 3\n", r":4: knows no action 'jump'"),
+        ("0 init\n0 send 4 0 8\n", r":2: the ranks are 0 to 0; no rank 4"),
+        ("0 init\n0 send 0 0 -8\n", r":2: size must not be negative, is '-8'"),
+        ("0 init\n0 compute nan\n", r":2: an amount of work must not be negative, is 'nan'"),
+        ("0 init\n0 compute 1e300\n", r":2: computes for 1e\+291 s; at most"),
+        ("0 init\n0 send 0 0 1 99\n", r":2: knows no data type '99'"),
+        ("0 init\n0 send 0\n", r":2: needs at least 2 arguments"),
+        ("0 init\n2 init\n", r"has no line of rank 1, but of rank 2"),
+        ("0 init\n1 init\n0 finalize\n", r":2: is the last line of rank 1, which never calls fin"),
+        ("0 init\n1 init\n0 barrier\n", r"rank 1: does not enter a barrier"),
+        ("0 init\n1 init\n0 bcast 8 0\n1 bcast 8 1\n", r":4: rank 1: enters a bcast of root 1 whe"),
+        ("0 init\nhello\n", r":2: must be RANK ACTION"),
+    ],
+)
+def test_bad_simgrid_lines_are_refused(text, said, tmp_path):
+    path = tmp_path / "trace"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match=said):
+        read(path)
+
+
+def test_liballprof_files_of_a_folder(tmp_path):
+    graph = read(laid(tmp_path, ALLPROF))
+    tag = COLLECTIVE_TAG
+    assert told(graph, 0) == [
+        "calc 10000 ns", "send 800 B to 1, tag 5", "recv 800 B from any, tag 5", "calc 8000 ns",
+        "calc 20000 ns", f"recv 4 B from 1, tag {tag}", f"send 4 B to 1, tag {tag}",
+        "calc 20000 ns",
+    ]  # fmt: skip
+    assert told(graph, 1)[:3] == [
+        "calc 10000 ns", "recv 800 B from 0, tag 5", "send 800 B to 0, tag 5",
+    ]  # fmt: skip
+    assert own(graph) == (2, 1600)
+    assert graph.traced_ns == 80_000
+
+
+def test_what_liballprof_does_not_record_is_counted(tmp_path):
+    lines = {
+        name: text.replace(
+            "MPI_Finalize",
+            "MPI_Waitany:1061:2:640:0:0:1062\nMPI_Barrier:1062:95,0,1:1063\n"
+            "MPI_Reduce_scatter:1063:1:2:3:2,4,4:3:91,0,2:1064\nMPI_Finalize",
+        )
+        for name, text in ALLPROF.items()
+        if name.endswith("0.txt")
+    }
+    graph = read(laid(tmp_path, ALLPROF | lines))
+    assert graph.skipped == {"MPI_Waitany": 1, "MPI_Reduce_scatter without counts": 1}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("MPI_Isend:1010", "MPI_Isend:1000", r"0\.txt:4: MPI_Isend: the time goes back"),
+        ("91,0,2:640", "91,0,8:640", r"0\.txt:4: has 8 ranks, but there are files of 2"),
+        (":1:5:91,0,2:640", ":3:5:91,0,2:640", r"0\.txt:4: the ranks are 0 to 1, not 3"),
+        ("4096:100:11,8,8:1", "4096:-1:11,8,8:1", r"0\.txt:4: a count must not be negative"),
+        ("MPI_Waitall:", "Waitall ", r"0\.txt:6: must be MPI_NAME:START:…:END"),
+        (":640:1011", ":1011", r"0\.txt:4: has 6 arguments, which is too few"),
+    ],
+)
+def test_bad_liballprof_lines_are_refused(old, new, said, tmp_path):
+    name = "pmpi-trace-rank-0.txt"
+    laid(tmp_path, ALLPROF | {name: ALLPROF[name].replace(old, new, 1)})
+    with pytest.raises(ScenarioError, match=said):
+        read(tmp_path)
+
+
+def test_a_missing_rank_is_refused(tmp_path):
+    laid(tmp_path, {"pmpi-trace-rank-1.txt": ALLPROF["pmpi-trace-rank-1.txt"]})
+    with pytest.raises(ScenarioError, match="has no file of rank 0, but of rank 1"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "has no trace of a format that can be read: OTF2, GOAL"),
+        ({"a.txt": "hello\n"}, "has no trace of a format that can be read"),
+        (PING | ALLPROF, "has traces of several formats: liballprof and SimGrid, time-independent"),
+        (PING | {"again.txt": PING["ti0.txt"]}, "is of rank 0, as again.txt is: name one"),
+        ({"a/0": PING["ti0.txt"], "b/1": PING["ti1.txt"]}, "has traces in several folders"),
+        ({"a.goal": "num_ranks 1\nrank 0 {\n}\n", **PING}, "has more than one trace: a.goal, ti0"),
+    ],
+)
+def test_a_folder_has_one_trace(files, said, tmp_path):
+    with pytest.raises(ScenarioError, match=said):
+        read(laid(tmp_path, files))
+
+
+def test_a_goal_schedule_is_a_trace_too(tmp_path):
+    path = tmp_path / "a.goal"
+    path.write_text("num_ranks 1\n\nrank 0 {\nl1: calc 100 cpu 0\n}\n")
+    graph = read(path)
+    assert (graph.kind[0], graph.size[0]) == (CALC, 100_000)
+    with pytest.raises(ScenarioError, match="there is no such file or folder"):
+        read(tmp_path / "b.goal")
+    path.write_bytes(b"\0\1\2")
+    with pytest.raises(ScenarioError, match=r"a\.goal: is of no format that can be read: OTF2"):
+        read(path)
