@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
     from dvsim.fabric.network import Network
     from dvsim.fabric.switch import Switch
+    from dvsim.kinds.workload.replay import Replay
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
     from dvsim.results.swept import Swept
@@ -42,6 +43,7 @@ __all__ = [
     "Switch",
     "__version__",
     "load",
+    "replay",
     "run",
     "sweep",
     "validate",
@@ -158,6 +160,57 @@ def run(
             return run_precisely([loaded], precision, **how)[0]
         how |= {"replications": replications, "backend": backend}
         return run_scenarios([loaded], **how)[0]
+
+
+def replay(
+    trace: str | os.PathLike[str],
+    fabric: str = "dv",
+    *,
+    compute: str | float = "measured",
+    placement: str | Sequence[int] = "linear",
+    straggler: tuple[int, float] | None = None,
+    seed: int = 1,
+    **parameters: object,
+) -> Replay:
+    """Replay the trace of a program over a fabric and return when it is done, and why then.
+
+    Parameters
+    ----------
+    trace
+        A file, a folder or a tar of either: OTF2, GOAL, SimGrid, liballprof and others.
+    fabric
+        ``"dv202"`` to ``"dv216"``, ``"dv"`` for the smallest of these with enough ports,
+        ``"fdr"``, ``"aries"``, ``"loggops"``, or the name or file of a card.
+    compute
+        ``"measured"``, ``"zero"`` or a factor.
+    placement, seed
+        ``"linear"``, ``"random"`` by the seed, or a port for each rank.
+    straggler
+        A rank and how many times as long it computes.
+    **parameters
+        Numbers of the fabric, such as ``L="2.5 us"``; `dvsim replay --help` has the others.
+
+    Raises
+    ------
+    ScenarioError
+        If the trace cannot be read or an argument is wrong.
+    RunFailed
+        If operations can never complete; with who waits for what.
+    """
+    from pathlib import Path
+
+    from dvsim.kinds.workload.session import replays
+
+    (found,) = replays(
+        Path(trace),
+        [fabric],
+        parameters,
+        compute=compute,
+        placement=placement,
+        straggler=straggler,
+        seed=seed,
+    )
+    return found
 
 
 def sweep(

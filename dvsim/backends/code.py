@@ -14,20 +14,8 @@ from dvsim.core import source_digest
 from dvsim.scenario.find import find_card
 
 PACKAGE = Path(__file__).resolve().parents[1]
-ROOMS = (
-    "core",
-    "switch",
-    "network",
-    "system",
-    "messaging",
-    "backends",
-    "kinds",
-    "kinds/switch",
-    "kinds/hosts",
-    "kinds/rabbitmq",
-    "kinds/cluster",
-)
-EMULATED = ("emu", "broker")
+FOLDERS = ("core", "fabric", "system", "backends", "kinds")
+EMULATED = ("emulation", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
 FILES = (
     "results/samples.py",
@@ -42,7 +30,7 @@ def code_version() -> str:
     """Return the version with eight hex digits of the code, such as ``0.1.0+3f9c21ab``."""
     card = find_card(CARD)
     rest = [] if card is None else [card]
-    return _version(source_digest(), ROOMS, rest)
+    return _version(source_digest(), FOLDERS, rest)
 
 
 @cache
@@ -52,8 +40,8 @@ def emulated_version() -> str:
     return _version(b"", EMULATED, [path for path in programs if path.is_file()])
 
 
-def _version(first: bytes, rooms: Iterable[str], rest: Iterable[Path]) -> str:
-    files = [path for room in rooms for path in sorted((PACKAGE / room).glob("*.py"))]
+def _version(first: bytes, folders: Iterable[str], rest: Iterable[Path]) -> str:
+    files = [path for folder in folders for path in sorted((PACKAGE / folder).rglob("*.py"))]
     digest = hashlib.blake2b(first, digest_size=4)
     for path in [*files, *(PACKAGE / name for name in FILES), *rest]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

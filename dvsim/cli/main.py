@@ -25,6 +25,7 @@ from dvsim.errors import DvsimError
 
 VERBS = {
     "run": "Simulate or emulate scenarios and print their columns or points.",
+    "replay": "Replay a program's trace over fabrics.",
     "sweep": "Run a scenario at many points; sensitivity of results.",
     "merge": "Put the parts of a sweep together.",
     "validate": "Compare the model with published data, claim by claim.",

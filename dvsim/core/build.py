@@ -23,6 +23,7 @@ HEADERS = (
     "network/network.h",
     "workload/fabric.h",
     "workload/replay.h",
+    "workload/ports.h",
 )
 SOURCES = (
     "models/engine/law.c",
@@ -59,12 +60,14 @@ SOURCES = (
     "models/network/slot.c",
     "models/network/counts.c",
     "models/network/run.c",
+    "models/workload/heap.c",
     "models/workload/agenda.c",
     "models/workload/fresh.c",
     "models/workload/match.c",
     "models/workload/steps.c",
     "models/workload/replay.c",
     "models/workload/path.c",
+    "models/workload/ports.c",
 )
 
 

@@ -144,6 +144,13 @@ KINDS: dict[str, dict[str, Limits]] = {
         "log_overhead": _SIZE,
         "sync_interval": _TIME,
     },
+    # of programs' traffic, see docs/workload.md
+    "loggops": {
+        "latency": _TIME,
+        "overhead": Limits("law"),
+        "gap": Limits("law"),
+        "eager": _SIZE,
+    },
     "storage": {
         "bandwidth": _RATE,
         "write": _TIME,

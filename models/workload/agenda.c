@@ -12,53 +12,6 @@
 
 #include "workload/internal.h"
 
-static bool earlier(event one, event other)
-{
-    return one.time != other.time ? one.time < other.time : one.order < other.order;
-}
-
-static int push(heap *all, event one)
-{
-    if (all->count == all->room) {
-        int32_t room = all->room ? 2 * all->room : 4;
-        event *at = realloc(all->at, (size_t)room * sizeof *at);
-        if (!at) {
-            return DVSIM_ENOMEM;
-        }
-        all->at = at;
-        all->room = room;
-    }
-    int64_t place = all->count++;
-    while (place && earlier(one, all->at[(place - 1) / 2])) {
-        all->at[place] = all->at[(place - 1) / 2];
-        place = (place - 1) / 2;
-    }
-    all->at[place] = one;
-    return DVSIM_OK;
-}
-
-static event pop(heap *all)
-{
-    event first = all->at[0], one = all->at[--all->count];
-    int64_t place = 0;
-    for (;;) {
-        int64_t child = 2 * place + 1;
-        if (child >= all->count) {
-            break;
-        }
-        child += child + 1 < all->count && earlier(all->at[child + 1], all->at[child]);
-        if (!earlier(all->at[child], one)) {
-            break;
-        }
-        all->at[place] = all->at[child];
-        place = child;
-    }
-    if (all->count) {
-        all->at[place] = one;
-    }
-    return first;
-}
-
 int agenda_create(agenda *all, int64_t ranks, int64_t sets)
 {
     all->ranks = ranks;
@@ -95,7 +48,7 @@ static void settle(agenda *all, int64_t place, event rank)
 
 static void sift_up(agenda *all, int64_t place, event rank)
 {
-    while (place && earlier(rank, all->at[(place - 1) / 4])) {
+    while (place && event_earlier(rank, all->at[(place - 1) / 4])) {
         settle(all, place, all->at[(place - 1) / 4]);
         place = (place - 1) / 4;
     }
@@ -112,11 +65,11 @@ static void sift_down(agenda *all, event rank)
         }
         int64_t least = child;
         for (int64_t other = child + 1; other < last; other++) {
-            if (earlier(all->at[other], all->at[least])) {
+            if (event_earlier(all->at[other], all->at[least])) {
                 least = other;
             }
         }
-        if (!earlier(all->at[least], rank)) {
+        if (!event_earlier(all->at[least], rank)) {
             break;
         }
         settle(all, place, all->at[least]);
@@ -132,15 +85,15 @@ int agenda_put(dvsim_replay *replay, int32_t rank, int64_t set, event one)
     int64_t free = resources_free(replay, rank, set);
     if (one.time <= free) {
         one.time = 0; /* of those that wait the order alone counts */
-        if (push(&into->due, one)) {
+        if (heap_push(&into->due, one)) {
             return DVSIM_ENOMEM;
         }
         one.time = free;
-    } else if (push(&into->later, one)) {
+    } else if (heap_push(&into->later, one)) {
         return DVSIM_ENOMEM;
     }
     one.what = rank;
-    if (earlier(one, all->at[all->place[rank]])) {
+    if (event_earlier(one, all->at[all->place[rank]])) {
         sift_up(all, all->place[rank], one);
     }
     return DVSIM_OK;
@@ -158,9 +111,9 @@ static int first_of(dvsim_replay *replay, int32_t rank, event *first, int64_t *i
         }
         int64_t free = resources_free(replay, rank, set);
         while (one->later.count && one->later.at[0].time <= free) {
-            event moved = pop(&one->later);
+            event moved = heap_pop(&one->later);
             moved.time = 0;
-            if (push(&one->due, moved)) {
+            if (heap_push(&one->due, moved)) {
                 return DVSIM_ENOMEM;
             }
         }
@@ -168,7 +121,7 @@ static int first_of(dvsim_replay *replay, int32_t rank, event *first, int64_t *i
         event found = due ? one->due.at[0] : one->later.at[0];
         found.time = due ? free : found.time;
         found.what = rank;
-        if (earlier(found, *first)) {
+        if (event_earlier(found, *first)) {
             *first = found;
             *in = set;
         }
@@ -215,7 +168,7 @@ int agenda_take(dvsim_replay *replay, event *one)
         return 0;
     }
     queue *from = &all->queues[first.what * all->sets + set];
-    *one = pop(from->due.count ? &from->due : &from->later);
+    *one = heap_pop(from->due.count ? &from->due : &from->later);
     one->time = first.time;
     return 1;
 }

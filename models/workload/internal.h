@@ -18,6 +18,14 @@ typedef struct {
     int32_t count, room;
 } heap;
 
+static inline bool event_earlier(event one, event other)
+{
+    return one.time != other.time ? one.time < other.time : one.order < other.order;
+}
+
+int heap_push(heap *all, event one); /* DVSIM_ENOMEM */
+event heap_pop(heap *all);           /* of a heap that has some */
+
 /* Events of a rank that need the same processor and port. */
 typedef struct {
     heap due;   /* those that wait for them */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "workload/ports.h"
 #include "workload/replay.h"
 
 #define MOST 64
@@ -193,12 +194,35 @@ static void fabric_carries(void)
     CHECK(run(&fabric) == 3);
 }
 
+static void ports_are_shared_in_order(void)
+{
+    dvsim_ports shape = {4, 1000000, 8, 2, {2, 4}, {100000, 300000}};
+    dvsim_ports bad = shape;
+    dvsim_fabric fabric;
+    bad.unit_bytes = 0;
+    CHECK(dvsim_ports_create(&bad, &fabric) == DVSIM_EINVAL);
+    CHECK(dvsim_ports_create(&shape, &fabric) == DVSIM_OK);
+    dvsim_arrival one;
+    dvsim_message first_of_two = {1, 0, 1, 1000}, second = {2, 2, 1, 1}, none = {3, 0, 4, 8};
+    CHECK(fabric.next(fabric.self) == DVSIM_NEVER);
+    CHECK(fabric.send(fabric.self, &none, 0) == DVSIM_EINVAL);
+    CHECK(fabric.send(fabric.self, &first_of_two, 0) == DVSIM_OK);
+    CHECK(fabric.send(fabric.self, &second, 0) == DVSIM_OK);
+    CHECK(fabric.advance(fabric.self, 1099999, &one, 1) == 0);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1);
+    CHECK(one.id == 1 && one.time_ps == 1100000 && one.latency_ps == 100000 && one.serial_ps == 1000000);
+    CHECK(fabric.next(fabric.self) == 1108000); /* behind the first, and a whole word */
+    CHECK(fabric.advance(fabric.self, 2000000, &one, 1) == 1 && one.id == 2 && one.time_ps == 1108000);
+    dvsim_ports_free(&fabric);
+}
+
 int main(void)
 {
     tree_has_published_times();
     receives_meet_in_posted_order();
     what_never_ends_is_left();
     fabric_carries();
-    printf("4 checks passed\n");
+    ports_are_shared_in_order();
+    printf("5 checks passed\n");
     return 0;
 }

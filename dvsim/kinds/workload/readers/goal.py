@@ -102,7 +102,7 @@ class _Reading:
             raise self.wrong(f"rank {self.rank} has no closing bracket: is the file whole?")
         missing = [rank for rank in range(self.builder.ranks) if rank not in self.seen]
         if missing:
-            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             raise self.wrong(f"rank {missing[0]} is missing{more}, of {self.builder.ranks}")
         return self.builder.build()
 

@@ -1,0 +1,135 @@
+"""``dvsim replay``: a program's trace over fabrics, side by side."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dvsim.cli.options import Output, json_option
+from dvsim.cli.terminal import complain, say, tell
+
+if TYPE_CHECKING:
+    from dvsim.kinds.workload.replay import Replay
+
+LIMIT = 50_000_000  # bytes of a timeline
+
+
+@click.command()
+@click.argument("trace", type=click.Path(path_type=Path), metavar="TRACE")
+@click.option(
+    "--fabric",
+    default="dv,fdr",
+    metavar="NAME,...",
+    help="dv202 to dv216, dv (the smallest with enough ports), fdr, aries, loggops, or a card.  "
+    "[default: dv,fdr]",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A number of the fabrics: L, o, g, G, O and S of LogGOPS; o, O, S, L, rate, planes and "
+    "link of a Data Vortex. Repeatable.",
+)
+@click.option(
+    "--compute",
+    default="measured",
+    metavar="HOW",
+    help="measured, zero, or a factor.  [default: measured]",
+)
+@click.option(
+    "--placement",
+    default="linear",
+    metavar="HOW",
+    help="linear, random, or a port for each rank: 0,2,4.  [default: linear]",
+)
+@click.option("--straggler", metavar="RANK:FACTOR", help="Computing of one rank takes longer.")
+@click.option("--seed", default=1, show_default=True, help="Of a random placement.")
+@click.option(
+    "--trace",
+    "page",
+    type=Output("file", dir_okay=False),
+    metavar="FILE.json[.gz]",
+    help="A timeline of the first fabric, for ui.perfetto.dev.",
+)
+@click.option("--matrix", is_flag=True, help="Print the bytes from each rank to each, too.")
+@click.option(
+    "--goal",
+    type=Output("file", dir_okay=False),
+    metavar="FILE",
+    help="Write what is replayed as a GOAL schedule.",
+)
+@json_option
+def replay(
+    trace: Path,
+    fabric: str,
+    settings: tuple[str, ...],
+    compute: str,
+    placement: str,
+    straggler: str | None,
+    seed: int,
+    page: Path | None,
+    matrix: bool,
+    goal: Path | None,
+    as_json: bool,
+) -> None:
+    """Replay a program over fabrics: when it is done, and what the time is spent on.
+
+    TRACE is a file, a folder or a tar of either; its format is recognised. The first fabric is what
+    the others are compared with. --json gives one object for one fabric, a list for several.
+
+    Example: dvsim replay program.goal --fabric dv,fdr,loggops --set S=16KiB
+    """
+    from dvsim.kinds.workload.session import replays
+    from dvsim.kinds.workload.text import answer, matrix_table
+
+    given = dict(_pair(one) for one in settings)
+    found = replays(
+        trace, fabric, given, compute=compute, placement=placement, straggler=straggler, seed=seed
+    )
+    if goal is not None:
+        from dvsim.kinds.workload.readers.goal import write_goal
+
+        with goal.open("w", encoding="utf-8") as file:
+            write_goal(found[0].graph, file)
+    if page is not None:
+        _write(page, found[0])
+    if as_json:
+        plain = [one.plain() for one in found]
+        click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, allow_nan=False))
+        return
+    tell(answer(found), indent=2)
+    if matrix:
+        tell([matrix_table(found[0])], indent=2)
+    if page is not None:
+        say(f"  timeline of {found[0].fabric.name} in {page}")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """Split a setting."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise click.UsageError(f"--set wants KEY=VALUE, not '{text}'")
+    return key.strip(), value.strip()
+
+
+def _write(page: Path, one: Replay) -> None:
+    """Write the timeline of a replay."""
+    from dvsim.emulation.trace import write_trace
+    from dvsim.emulation.trace.chrome import check_place, room_for
+    from dvsim.emulation.trace.timeline import Timeline
+    from dvsim.kinds.workload.timeline import add_replay
+
+    check_place(page)
+    timeline = Timeline(room_for(LIMIT))
+    add_replay(timeline, one)
+    about = {"clock": "simulated time", "trace": one.graph.name, "fabric": one.fabric.name}
+    about["command"] = shlex.join(["dvsim", *sys.argv[1:]])
+    write_trace(page, timeline, about, LIMIT)
+    for line in timeline.sampled():
+        complain(f"{page}: {line} is kept")

@@ -1,0 +1,254 @@
+"""Which fabrics there are, by name: LogGOPS of a card, or Data Vortex networks; their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from dvsim.core.ports import Level, Ports
+from dvsim.core.replay import Costs, Fabric
+from dvsim.errors import Fault, ScenarioError
+from dvsim.fabric.network.tree import PRESETS
+from dvsim.scenario.card import load_card
+from dvsim.scenario.find import nearest
+from dvsim.scenario.quantity import UnitError, read, whole
+from dvsim.scenario.units import Law
+
+if TYPE_CHECKING:
+    from dvsim.fabric.network import Network
+    from dvsim.scenario.types import Card
+
+CARDS = {"loggops": "loggops", "fdr": "fdr-verbs", "aries": "aries-ugni"}
+"""Short names of cards of kind loggops; any other card of that kind goes by its own."""
+
+SMALLEST = "dv"
+VORTEX_CARD = "data-vortex-8"
+WORD_BYTES = 8
+MOST_EAGER = (1 << 63) - 1
+FIDELITIES = ("flow",)
+
+Model = Literal["loggops", "flow"]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A fabric with all its numbers, ready to carry.
+
+    Attributes
+    ----------
+    name
+        As it was asked for.
+    model
+        ``loggops`` or ``flow``.
+    costs
+        At the hosts; for loggops of the way, too.
+    network
+        Of a Data Vortex.
+    card
+        The numbers are of it.
+    changed
+        Settings that are not the card's, as text.
+    """
+
+    name: str
+    model: Model
+    costs: Costs
+    card: Card
+    network: Network | None = None
+    rate: float = 0.0
+    extra_ps: int = 0
+    changed: tuple[str, ...] = ()
+
+    @property
+    def ports(self) -> int | None:
+        """How many ranks there is room for; None for any number."""
+        return None if self.network is None else self.network.ports
+
+    @property
+    def title(self) -> str:
+        """For people, in a few words."""
+        if self.network is None:
+            return f"LogGOPS, card {self.card.name}"
+        return f"Data Vortex of {self.network.ports} ports, {self.model} fidelity"
+
+    def made(self) -> Fabric | None:
+        """Return what carries messages; None for LogGOPS, whose costs say all."""
+        if self.network is None:
+            return None
+        levels = [Level(reach, latency) for reach, latency in self.ways()]
+        return Ports(self.network.ports, round(1e15 / self.rate), WORD_BYTES, levels)
+
+    def ways(self) -> list[tuple[int, int]]:
+        """Return how many ports are below a group of each level, and the latency within one.
+
+        The latency is that of an empty network: over level k a word passes 2 k + 1 switches and
+        2 k + 2 links, in each switch as many nodes as `zero_load_hops` says in the mean.
+        """
+        from dvsim.fabric.switch.meanfield import zero_load_hops
+
+        assert self.network is not None  # of a Data Vortex
+        network, switch = self.network, self.network.switch
+        shares = zero_load_hops(switch.height, switch.angles, "any")
+        hops = float(sum(number * share for number, share in enumerate(shares)) / shares.sum())
+        found = []
+        for level in range(network.levels):
+            slots = (2 * level + 1) * hops + (2 * level + 2) * network.link
+            latency = round(slots * network.slot_ps) + self.extra_ps
+            found.append((network.tree.reach(level), latency))
+        return found
+
+
+def _time(text: object) -> int:
+    return whole(read(text, "time"), text, "time")
+
+
+def _slope(text: object) -> int:
+    """Read a time for each byte, with or without ``/B``, in femtoseconds."""
+    told = str(text)
+    value = read(told if "/" in told else f"{told}/B", "slope")
+    return whole(value, text, "slope")
+
+
+def _size(text: object) -> int:
+    told = str(text)
+    if told.isdigit():
+        return min(int(told), MOST_EAGER)
+    return whole(read(text, "size"), text, "size")
+
+
+def _rate(text: object) -> float:
+    value = float(read(text, "rate"))
+    if value < 1:
+        raise UnitError(f"must be at least 1 B/s, is {text}")
+    return value
+
+
+LOGGOPS: Mapping[str, tuple[str, Callable[[object], int]]] = {
+    "L": ("latency_ps", _time),
+    "o": ("overhead_ps", _time),
+    "g": ("gap_ps", _time),
+    "G": ("gap_byte_fs", _slope),
+    "O": ("overhead_byte_fs", _slope),
+    "S": ("eager_bytes", _size),
+}
+"""Settings of LogGOPS: the field of `Costs` of each, and how it is read."""
+
+VORTEX = ("o", "O", "S", "L", "rate", "planes", "link", "fidelity")
+"""Settings of a Data Vortex: `L` is what card and PCIe add to the latency of the network."""
+
+
+def names() -> list[str]:
+    """Return all names of fabrics."""
+    return [*CARDS, SMALLEST, *PRESETS]
+
+
+def settings_of(name: str) -> tuple[str, ...]:
+    """Return the settings that a fabric knows."""
+    return VORTEX if name in PRESETS or name == SMALLEST else tuple(LOGGOPS)
+
+
+def choose(name: str, settings: Mapping[str, object], ranks: int = 1) -> Chosen:
+    """Return a fabric with its numbers; settings that are of other fabrics only do not count.
+
+    Parameters
+    ----------
+    name
+        ``loggops``, ``fdr``, ``aries``, ``dv202`` to ``dv216``, ``dv`` for the smallest of these
+        with a port for each rank, or the name or file of a card.
+    settings
+        Text by key, instead of what the card says.
+    ranks
+        That the fabric shall carry.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such fabric, or a setting is wrong.
+    """
+    if name == SMALLEST:
+        name = next((one for one, ports in PRESETS.items() if ports >= ranks), "dv216")
+    if name in PRESETS:
+        return _vortex(name, settings)
+    if name not in CARDS and not name.endswith(".toml"):
+        from dvsim.scenario.find import card_names
+
+        if name not in card_names():
+            message = f"no such fabric; there are {', '.join(CARDS)}, dv, dv202 to dv216, or a card"
+            raise ScenarioError([Fault(name, None, "fabric", message, nearest(name, names()))])
+    return _loggops(name, settings)
+
+
+def _loggops(name: str, settings: Mapping[str, object]) -> Chosen:
+    card = load_card(CARDS.get(name, name))
+    if card.kind != "loggops":
+        message = f"card '{card.name}' is of kind '{card.kind}'; a fabric needs one of 'loggops'"
+        raise ScenarioError([Fault(name, None, "fabric", message)])
+    overhead, gap = card["overhead"], card["gap"]
+    assert isinstance(overhead, Law)  # the kind says so
+    costs = Costs(card["latency"], overhead.fixed_ps, gap.fixed_ps, gap.per_byte_fs,
+                  overhead.per_byte_fs, card["eager"])  # fmt: skip
+    chosen = Chosen(name, "loggops", costs, card)
+    given = {key: settings[key] for key in LOGGOPS if key in settings}
+    return _with_costs(chosen, given)
+
+
+def _with_costs(chosen: Chosen, given: Mapping[str, object]) -> Chosen:
+    costs = chosen.costs
+    for key, value in given.items():
+        field, reader = LOGGOPS[key]
+        costs = costs._replace(**{field: read_setting(key, value, reader)})
+    changed = tuple(f"{key}={value}" for key, value in given.items())
+    return replace(chosen, costs=costs, changed=chosen.changed + changed)
+
+
+def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> Any:  # noqa: ANN401
+    """Return the value of a setting, read.
+
+    Raises
+    ------
+    ScenarioError
+        If it is no such value.
+    """
+    try:
+        return reader(value)
+    except UnitError as error:
+        raise ScenarioError([Fault("--set", None, key, error.message, error.hint)]) from None
+
+
+def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
+    from dvsim.fabric.network import Network
+
+    fidelity = str(settings.get("fidelity", "flow"))
+    if fidelity not in FIDELITIES:
+        message = f"must be {' or '.join(FIDELITIES)}, not '{fidelity}'"
+        fault = Fault("--set", None, "fidelity", message, nearest(fidelity, FIDELITIES))
+        raise ScenarioError([fault])
+    card = load_card(VORTEX_CARD)
+    whole_numbers = {
+        key: read_setting(key, settings[key], _whole)
+        for key in ("planes", "link")
+        if key in settings
+    }
+    try:
+        network = Network(name, **whole_numbers)
+    except ValueError as error:
+        raise ScenarioError([Fault("--set", None, "", str(error))]) from None
+    extra = card["dma_setup"] + card["pio_write"]
+    if "L" in settings:
+        extra = read_setting("L", settings["L"], _time)
+    rate = min(card["port_rate"], card["pcie_rate"])
+    if "rate" in settings:
+        rate = read_setting("rate", settings["rate"], _rate)
+    costs = Costs(0, card["pio_write"], 0, 0, 0, load_card("loggops")["eager"])
+    changed = tuple(
+        f"{key}={settings[key]}" for key in ("L", "rate", *whole_numbers) if key in settings
+    )
+    chosen = Chosen(name, "flow", costs, card, network, rate, extra, changed)
+    return _with_costs(chosen, {key: settings[key] for key in ("o", "O", "S") if key in settings})
+
+
+def _whole(value: object) -> int:
+    if not str(value).isdigit():
+        raise UnitError(f"must be a whole number, is {value}")
+    return int(str(value))

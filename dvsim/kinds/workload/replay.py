@@ -1,0 +1,277 @@
+"""A program over a fabric: when each rank is done, and what the time was spent on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.core.replay import DONE as ENDED
+from dvsim.core.replay import OPEN, WAITING, Course, Path, ReplayCore
+from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.fabric.network.tree import PRESETS
+from dvsim.kinds.workload.fabrics import Chosen
+from dvsim.kinds.workload.graph import ANY, CALC, RECV, SEND, Graph
+
+PARTS = Path._fields[:-1]
+"""What a time is split into: the names of the parts."""
+
+PS_PER_NS = 1000
+UNTAKEN = "messages that no receive takes"
+FEW = 4  # operations that never complete and are named
+MOST_PATH = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What came of a program over one fabric.
+
+    Attributes
+    ----------
+    graph
+        What was replayed, after compute was scaled.
+    fabric
+        What carried it.
+    finish_ps
+        When each rank is done, shape (ranks,).
+    path
+        What the time to solution was spent on.
+    way
+        Operations on the critical path, the first one first.
+    course
+        What came of each operation.
+    skipped
+        What was not replayed, with how often.
+    """
+
+    graph: Graph
+    fabric: Chosen
+    finish_ps: npt.NDArray[np.int64]
+    path: Path
+    way: npt.NDArray[np.int64]
+    course: Course
+    skipped: Mapping[str, int]
+
+    @property
+    def time_ps(self) -> int:
+        """Time to solution: until the last rank is done."""
+        return int(self.finish_ps.max(initial=0))
+
+    @property
+    def time_ns(self) -> float:
+        """Time to solution in nanoseconds."""
+        return _ns(self.time_ps)
+
+    @property
+    def finish_ns(self) -> list[float]:
+        """When each rank is done, in nanoseconds."""
+        return [_ns(time) for time in self.finish_ps.tolist()]
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parts of the time to solution by name, in picoseconds; they add up to it."""
+        found = dict(zip(PARTS, self.path, strict=False))
+        found["wait"] += self.time_ps - sum(found.values())
+        return found
+
+    @property
+    def message_rate(self) -> float:
+        """Messages that a rank sends in a second, in the mean; not a number if no time passed."""
+        seconds = self.time_ps * 1e-12
+        return self.graph.messages / self.graph.ranks / seconds if seconds else float("nan")
+
+    def matrix(self, *, messages: bool = False) -> npt.NDArray[np.int64]:
+        """Return the bytes, or messages, from each rank to each, shape (ranks, ranks)."""
+        graph = self.graph
+        sends = graph.kind == SEND
+        source = np.repeat(np.arange(graph.ranks), np.diff(graph.first))[sends]
+        found = np.zeros((graph.ranks, graph.ranks), dtype=np.int64)
+        np.add.at(found, (source, graph.peer[sends]), 1 if messages else graph.size[sends])
+        return found
+
+    def plain(self) -> dict[str, Any]:
+        """Return the answer as JSON types."""
+        return {
+            "trace": self.graph.name,
+            "fabric": self.fabric.name,
+            "model": self.fabric.model,
+            "settings": list(self.fabric.changed),
+            "ranks": self.graph.ranks,
+            "operations": self.graph.operations,
+            "messages": self.graph.messages,
+            "bytes": self.graph.bytes,
+            "time_ns": self.time_ns,
+            "traced_ns": self.graph.traced_ns,
+            "finish_ns": self.finish_ns,
+            "parts_ns": {name: _ns(value) for name, value in self.parts.items()},
+            "skipped": dict(self.skipped),
+        }
+
+
+def _ns(picoseconds: int) -> float:
+    """Return nanoseconds, whole ones as a whole number."""
+    whole, rest = divmod(picoseconds, PS_PER_NS)
+    return picoseconds / PS_PER_NS if rest else whole
+
+
+def prepared(
+    graph: Graph, compute: float = 1.0, straggler: tuple[int, float] | None = None
+) -> Graph:
+    """Return a graph whose computing is scaled, and that of one rank more.
+
+    Parameters
+    ----------
+    graph
+        As it was read or made.
+    compute
+        Factor of all computing: 1 as measured, 0 none.
+    straggler
+        A rank, and the factor of its computing beside that.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such rank.
+    """
+    if compute == 1.0 and straggler is None:
+        return graph
+    factor = np.full(graph.operations, float(compute))
+    if straggler is not None:
+        rank, more = straggler
+        if not 0 <= rank < graph.ranks:
+            message = f"rank must be from 0 to {graph.ranks - 1}, is {rank}"
+            raise ScenarioError([Fault(graph.name, None, "straggler", message)])
+        factor[int(graph.first[rank]) : int(graph.first[rank + 1])] *= more
+    calc = graph.kind == CALC
+    size = graph.size.copy()
+    size[calc] = np.rint(graph.size[calc] * factor[calc]).astype(np.int64)
+    return replace(graph, size=size)
+
+
+def places_of(
+    graph: Graph, fabric: Chosen, placement: str | Sequence[int] = "linear", seed: int = 1
+) -> npt.NDArray[np.int32]:
+    """Return the port of each rank.
+
+    Parameters
+    ----------
+    graph, fabric
+        What is placed, and where.
+    placement
+        ``linear``: rank r at port r; ``random``: at any port, by the seed; or the ports.
+    seed
+        Of a random placement.
+
+    Raises
+    ------
+    ScenarioError
+        If there are too few ports, or a port is none or given twice.
+    """
+    ports = fabric.ports or graph.ranks
+    if graph.ranks > ports:
+        enough = [name for name, count in PRESETS.items() if count >= graph.ranks]
+        message = f"has {ports} ports; {graph.name} has {graph.ranks} ranks"
+        near = enough[0] if enough else None
+        raise ScenarioError([Fault(fabric.name, None, "fabric", message, near)])
+    if placement == "linear":
+        return np.arange(graph.ranks, dtype=np.int32)
+    if placement == "random":
+        draw = np.random.Generator(np.random.Philox(key=seed))
+        return draw.permutation(ports)[: graph.ranks].astype(np.int32)
+    given = np.asarray(placement, dtype=np.int64).ravel()
+    message = ""
+    if given.size != graph.ranks:
+        message = f"has {given.size} ports; {graph.name} has {graph.ranks} ranks"
+    elif given.min() < 0 or given.max() >= ports:
+        message = f"the ports are 0 to {ports - 1}"
+    elif np.unique(given).size < given.size:
+        message = "has a port twice"
+    if message:
+        raise ScenarioError([Fault(fabric.name, None, "placement", message)])
+    return given.astype(np.int32)
+
+
+def replay_graph(
+    graph: Graph,
+    fabric: Chosen,
+    placement: str | Sequence[int] = "linear",
+    seed: int = 1,
+) -> Replay:
+    """Run a program over a fabric.
+
+    Parameters
+    ----------
+    graph
+        What the ranks do.
+    fabric
+        What carries the messages.
+    placement, seed
+        As in `places_of`.
+
+    Raises
+    ------
+    ScenarioError
+        If the ranks have no place.
+    RunFailed
+        If operations can never complete, with who waits for what; or without memory.
+    """
+    try:
+        core = ReplayCore(
+            graph, fabric.costs, fabric.made(), places_of(graph, fabric, placement, seed)
+        )
+        core.run()
+    except MemoryError as error:
+        raise RunFailed(f"{graph.name}: {error}") from error
+    if core.done < graph.operations:
+        raise RunFailed("\n".join(stalled(graph, core.course)))
+    course = core.course
+    path, way = Path(*[0] * len(Path._fields)), np.empty(0, dtype=np.int64)
+    if graph.operations:
+        last = int(course.end.argmax())
+        path, way = core.path(last, min(MOST_PATH, graph.operations))
+    untaken = int(((graph.kind == SEND) & (course.pair < 0)).sum())
+    skipped = dict(graph.skipped) | ({UNTAKEN: untaken} if untaken else {})
+    return Replay(graph, fabric, course.finish, path, way[::-1], course, skipped)
+
+
+def stalled(graph: Graph, course: Course) -> list[str]:
+    """Return who waits for what, of a run in which operations can never complete."""
+    left = np.flatnonzero(course.state != ENDED)
+    held = np.flatnonzero(course.state == OPEN)
+    ranks = np.unique(np.searchsorted(graph.first, left, side="right") - 1)
+    lines = [
+        f"{graph.name}: {left.size} of {graph.operations} operations, of {ranks.size} ranks, "
+        "can never complete"
+    ]
+    for operation in held[:FEW].tolist():
+        lines.append(f"  {graph.told(operation)}: {_reason(graph, course, operation)}")
+    if held.size > FEW:
+        lines.append(f"  and {held.size - FEW} more that wait for messages or receives")
+    waiting = int((course.state == WAITING).sum())
+    if waiting:
+        lines.append(f"  {waiting} operations wait for these")
+    return lines
+
+
+def _reason(graph: Graph, course: Course, operation: int) -> str:
+    """Return what an operation that started waits for."""
+    peer, tag = int(graph.peer[operation]), int(graph.tag[operation])
+    receives = bool(graph.kind[operation] == RECV)
+    if peer == ANY:
+        return "no rank sends such a message any more"
+    what = "message" if receives else "receive"
+    first, last = int(graph.first[peer]), int(graph.first[peer + 1])
+    undone = first + np.flatnonzero(course.state[first:last] != ENDED)
+    if not undone.size:
+        return f"rank {peer} has ended without such a {what}"
+    mates = undone[graph.kind[undone] == (SEND if receives else RECV)]
+    mates = mates[np.isin(graph.peer[mates], (graph.rank_of(operation), ANY))]
+    if tag != ANY:
+        mates = mates[np.isin(graph.tag[mates], (tag, ANY))]
+    held = undone[course.state[undone] == OPEN]
+    itself = f"; it waits in {graph.told(int(held[0]))}" if held.size else ""
+    found = f"does not come to its {what}" if mates.size else f"has no such {what}"
+    return f"rank {peer} {found}{itself}"

@@ -1,0 +1,67 @@
+"""Replays as people read them: the answer in two lines, then a row for each fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dvsim.kinds.workload.replay import PARTS, Replay
+from dvsim.results.amounts import amount_text
+from dvsim.results.lines import Table
+
+PS = 1e-12
+NS = 1e-9
+MOST_RANKS = 32  # of a matrix that is printed
+
+
+def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
+    """Yield the answer, what was replayed, and a table of the fabrics."""
+    first, graph = found[0], found[0].graph
+    yield f"{graph.name}: {_time(first.time_ps)} over {first.fabric.name}, {_spent(first)}"
+    more = [f"{one.fabric.name} takes {one.time_ps / first.time_ps:.3g} times as long"
+            for one in found[1:] if first.time_ps]  # fmt: skip
+    traced = graph.traced_ns
+    if traced is not None:
+        more.append(f"the trace itself took {amount_text(traced * NS, unit='s')}")
+    if more:
+        yield f"  {'; '.join(more)}"
+    yield (
+        f"  {graph.ranks} ranks, {graph.messages:,} messages, "
+        f"{amount_text(graph.bytes, unit='B')}, {graph.operations:,} operations"
+    )
+    for what, count in first.skipped.items():
+        yield f"  not replayed: {count:,} {what}"
+    head = ["fabric", "time", "ratio", *PARTS, "msg/s per rank", "model"]
+    rows = [_row(one, first.time_ps) for one in found]
+    yield Table(head, rows, range(1, len(head) - 1))
+
+
+def _row(one: Replay, first: int) -> list[str]:
+    shares = [f"{100 * one.parts[name] / one.time_ps:.1f} %" if one.time_ps else "-"
+              for name in PARTS]  # fmt: skip
+    ratio = f"{one.time_ps / first:.3f}" if first else "-"
+    rate = amount_text(one.message_rate) if one.time_ps else "-"
+    return [one.fabric.name, _time(one.time_ps), ratio, *shares, rate, one.fabric.title]
+
+
+def _time(picoseconds: int) -> str:
+    return amount_text(picoseconds * PS, unit="s")
+
+
+def _spent(one: Replay) -> str:
+    """Return the largest parts of the critical path."""
+    if not one.time_ps:
+        return "in which nothing takes time"
+    parts = sorted(one.parts.items(), key=lambda item: -item[1])
+    told = [f"{name} {100 * value / one.time_ps:.0f} %" for name, value in parts[:3] if value > 0]
+    return f"spent on {', '.join(told)}"
+
+
+def matrix_table(one: Replay) -> Table | str:
+    """Return the bytes from each rank to each; in words if there are too many ranks."""
+    if one.graph.ranks > MOST_RANKS:
+        return f"a matrix of {one.graph.ranks} ranks is not printed; at most {MOST_RANKS} are"
+    matrix = one.matrix()
+    head = ["from \\ to", *map(str, range(one.graph.ranks))]
+    rows = [[str(rank), *(f"{value:,}" if value else "." for value in row)]
+            for rank, row in enumerate(matrix.tolist())]  # fmt: skip
+    return Table(head, rows, range(1, len(head)))

@@ -1,0 +1,40 @@
+"""Replays as a timeline for Perfetto: what each rank did when, and an arrow for each message."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dvsim.emulation.trace.timeline import PS_PER_NS, Event
+from dvsim.kinds.workload.graph import CALC, NAMES, SEND
+
+if TYPE_CHECKING:
+    from dvsim.emulation.trace.timeline import Timeline
+    from dvsim.kinds.workload.replay import Replay
+
+
+def add_replay(timeline: Timeline, replay: Replay) -> None:
+    """Add the operations of all ranks to a timeline; a receive begins when its message is there."""
+    graph, course = replay.graph, replay.course
+    begin, end = course.begin // PS_PER_NS, course.end // PS_PER_NS
+    order = course.begin.argsort(kind="stable")
+    ranks = (graph.first.searchsorted(order, side="right") - 1).tolist()
+    arrows = {int(one): timeline.arrow() for one in order if graph.kind[one] == SEND}
+    critical = set(replay.way.tolist())
+    for one, rank in zip(order.tolist(), ranks, strict=True):
+        kind, first, last = int(graph.kind[one]), int(begin[one]), int(end[one])
+        facts: dict[str, float | int | str] = {"critical": int(one in critical)}
+        sends: tuple[tuple[int, int], ...] = ()
+        name, gets = NAMES[kind], 0
+        if kind != CALC:
+            facts |= {"peer": int(graph.peer[one]), "bytes": int(graph.size[one]),
+                      "tag": int(graph.tag[one])}  # fmt: skip
+            name = f"{name} {'to' if kind == SEND else 'from'} {graph.peer[one]}"
+            if kind == SEND:
+                sends = ((arrows[one], first),)
+            elif course.pair[one] >= 0:
+                send = int(course.pair[one])
+                facts["posted at ns"] = first
+                first = max(first, int(course.handled[send]) // PS_PER_NS)
+                gets = arrows[send]
+        event = Event(first, max(first, last), name, facts, sends, gets)
+        timeline.add(f"rank {rank}", NAMES[kind], "span", event)
