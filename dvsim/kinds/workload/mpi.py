@@ -118,11 +118,15 @@ class Program:
         communicator: int = WORLD,
         request: Hashable = None,
         line: int = 0,
-    ) -> None:
-        """Let a rank send; with a request it goes on at once. The peer is a rank of the program."""
+    ) -> int:
+        """Let a rank send; with a request it goes on at once. The peer is a rank of the program.
+
+        Returns the place of the call among those of its rank.
+        """
         self._checked(rank, size, line)
         tag = self._tag(communicator, tag)
         self._calls[rank].append((_SEND, line, peer, size, tag, request))
+        return len(self._calls[rank]) - 1
 
     def recv(
         self,
@@ -134,11 +138,21 @@ class Program:
         communicator: int = WORLD,
         request: Hashable = None,
         line: int = 0,
-    ) -> None:
-        """Let a rank receive; with a request it goes on at once. Peer and tag may be `ANY`."""
+    ) -> int:
+        """Let a rank receive; with a request it goes on at once. Peer and tag may be `ANY`.
+
+        Returns the place of the call among those of its rank.
+        """
         self._checked(rank, size, line)
         tag = self._tag(communicator, tag)
         self._calls[rank].append((_RECV, line, peer, size, tag, request))
+        return len(self._calls[rank]) - 1
+
+    def resolved(self, rank: int, place: int, peer: int, tag: int, communicator: int) -> None:
+        """Let the receive at a place be from the rank, and of the tag, that it turned out to be."""
+        kind, line, _, size, old, request = self._calls[rank][place]
+        new = self._tag(communicator, tag) if old == ANY and tag >= 0 else old
+        self._calls[rank][place] = (kind, line, peer, size, new, request)
 
     def wait(self, rank: int, requests: Sequence[Hashable], line: int = 0) -> None:
         """Let a rank wait for requests; those that are done already are passed over."""

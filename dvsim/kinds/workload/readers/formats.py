@@ -10,7 +10,7 @@ from pathlib import Path
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.collectives import MPICH, Collectives
 from dvsim.kinds.workload.graph import Graph
-from dvsim.kinds.workload.readers import goal, liballprof, otf2, simgrid
+from dvsim.kinds.workload.readers import dumpi, goal, liballprof, otf2, simgrid
 from dvsim.kinds.workload.readers.otf2_archive import ANCHOR
 from dvsim.kinds.workload.readers.text import refuse
 from dvsim.kinds.workload.readers.unpack import unpack
@@ -68,6 +68,10 @@ def _is_list(path: Path, head: bytes) -> bool:
     return bool(lines) and simgrid.listed(path) is not None
 
 
+def _is_meta(path: Path, head: bytes) -> bool:
+    return path.suffix == ".meta" and any(line.startswith("numprocs=") for line in _lines(head))
+
+
 def _is_liballprof(path: Path, head: bytes) -> bool:
     lines = _lines(head)
     return bool(lines) and liballprof.is_line(lines[0])
@@ -98,6 +102,18 @@ FORMATS: dict[str, Format] = {
         _alone,
         lambda files, options, name: goal.read_goal(files[0]),
     ),
+    "dumpi": Format(
+        "DUMPI",
+        dumpi.is_file,
+        dumpi.files_beside,
+        lambda files, options, name: dumpi.read(files, table=options.table, name=name),
+    ),
+    "dumpi-meta": Format(
+        "the .meta of DUMPI",
+        _is_meta,
+        dumpi.files_beside,
+        lambda files, options, name: dumpi.read(files, table=options.table, name=name),
+    ),
     "liballprof": Format(
         "liballprof",
         _is_liballprof,
@@ -109,7 +125,7 @@ FORMATS: dict[str, Format] = {
 }
 """Formats by name, in the order in which a file is tried."""
 
-SINGLE = ("otf2", "goal", "simgrid-list")
+SINGLE = ("otf2", "goal", "dumpi-meta", "simgrid-list")
 """Formats of which one file is the whole trace, so that a folder has one of them."""
 
 

@@ -1,0 +1,369 @@
+"""DUMPI traces, of SST/macro and CODES: a binary file for each rank, ``PREFIX-0000.bin``.
+
+The layout was learnt from sst-dumpi's public source, and is checked against the texts that its
+``dumpi2ascii`` prints. Receives of any rank or tag get theirs from the status, where one was kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dvsim.kinds.workload.check import ANY
+from dvsim.kinds.workload.collectives import MPICH, ROOTED, Collectives
+from dvsim.kinds.workload.graph import Graph
+from dvsim.kinds.workload.mpi import Program
+from dvsim.kinds.workload.readers.calls import BLOCKING, communicates
+from dvsim.kinds.workload.readers.dumpi_file import MAGIC, Call, Status, Trace, read_file
+from dvsim.kinds.workload.readers.dumpi_groups import WORLD, Communicators, Handles, Key
+from dvsim.kinds.workload.readers.text import MOST_BYTES, integer, lines_of, refuse
+
+NAME = re.compile(r"(.*?)-(\d{1,7})\.bin")
+NULL = 1  # the request that is none
+SENDS = ("Send", "Bsend", "Ssend", "Rsend")
+ISENDS = ("Isend", "Ibsend", "Issend", "Irsend")
+INITS = ("Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init")
+
+
+def is_file(path: Path, head: bytes) -> bool:
+    """Return whether a file is of a rank's calls."""
+    return head.startswith(MAGIC)
+
+
+def files_beside(path: Path) -> list[Path]:
+    """Return the files of a trace: that of a rank, or its ``.meta``, with all others beside it."""
+    found = NAME.fullmatch(path.name)
+    prefix = found[1] if found else path.stem
+    beside = [
+        (int(match[2]), one)
+        for one in path.parent.iterdir()
+        if (match := NAME.fullmatch(one.name)) and match[1] == prefix and one.is_file()
+    ]
+    return [one for _, one in sorted(beside)] or [path]
+
+
+def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
+    """Return the graph of the files of a trace, one for each rank.
+
+    Raises
+    ------
+    ScenarioError
+        If a file is truncated or missing, or has a call that cannot be; with file, rank and call.
+    """
+    files: dict[int, Path] = {}
+    for path in paths:
+        found = NAME.fullmatch(path.name)
+        if found is None:
+            refuse(path, None, "must be called PREFIX-RANK.bin")
+        if int(found[2]) in files:
+            refuse(path, None, f"is of rank {int(found[2])}, as {files[int(found[2])].name} is")
+        files[int(found[2])] = path
+    ranks = max(files) + 1
+    if len(files) < ranks:
+        lacks = next(rank for rank in range(ranks) if rank not in files)
+        refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
+    _counted(files[0], ranks)
+    program = Program(
+        ranks, name or str(paths[0]), [str(files[one]) for one in range(ranks)], table
+    )
+    known = Communicators(ranks)
+    traces = [_Rank(program, rank, files[rank], known) for rank in range(ranks)]
+    for one in traces:
+        one.read()
+    spans = [(one.calls[0][0].begin, one.calls[-1][0].end) for one in traces if one.calls]
+    if spans and all(one.trace.timed for one in traces):
+        program.traced_ns = float(max(end for _, end in spans) - min(begin for begin, _ in spans))
+    return program.graph()
+
+
+def _counted(first: Path, ranks: int) -> None:
+    """Refuse a trace with fewer files than its ``.meta`` says that it has ranks."""
+    found = NAME.fullmatch(first.name)
+    meta = first.with_name(f"{found[1]}.meta") if found else first
+    if meta.suffix == ".meta" and meta.is_file():
+        for line, text in lines_of(meta):
+            key, _, value = text.partition("=")
+            if key == "numprocs" and integer(value, meta, line, "numprocs") > ranks:
+                refuse(meta, line, f"{text}, but the last file is of rank {ranks - 1}")
+
+
+class _Rank:
+    """Reads the calls of one rank."""
+
+    def __init__(self, program: Program, rank: int, path: Path, known: Communicators) -> None:
+        self.program = program
+        self.rank = rank
+        self.path = path
+        self.known = known
+        self.trace: Trace = read_file(path)
+        self.ended: int | None = None
+        self.call: Call
+        self.persistent: dict[int, tuple[Call, Key | None]] = {}
+        self.wild: dict[int, tuple[int, Key]] = {}  # request → place of a receive, communicator
+        self.calls = self._resolved()
+
+    def _resolved(self) -> list[tuple[Call, Key | None]]:
+        """Return the calls, each with its communicator, after what was made before them."""
+        handles = Handles(self.known, self.rank)
+        found = []
+        for call in self.trace.calls:
+            place = COMMUNICATOR.get(call.name)
+            key = None if place is None else handles.communicator(call.arguments[place])
+            if handles.note(call) and communicates(call.name):
+                self.program.skip(f"MPI_{call.name}")
+            found.append((call, key))
+        return found
+
+    def read(self) -> None:
+        """Add all calls to the program."""
+        if not self.calls:
+            refuse(self.path, None, "has no calls", f"rank {self.rank}")
+        last = 0
+        for call, key in self.calls:
+            self.call = call
+            if call.end < call.begin or call.begin < last:
+                self._refuse("the time goes back")
+            last = call.end
+            if self.ended is None:
+                self.ended = call.begin
+            name = call.name
+            if name in COMMUNICATOR and name not in INITS and key is None:
+                self.program.skip(f"MPI_{name} in a communicator that is not known")
+            elif name in ACTIONS:
+                ACTIONS[name](self, call, key)
+            elif communicates(name) and name not in SILENT:
+                self.program.skip(f"MPI_{name}")
+        self._computed(last)
+
+    def _refuse(self, message: str) -> None:
+        what = f"call {self.call.number + 1}, MPI_{self.call.name}: {message}"
+        refuse(self.path, None, what, f"rank {self.rank}")
+
+    def _computed(self, until: int) -> None:
+        self.program.compute(self.rank, (until - (self.ended or 0)) * 1000, self._line)
+        self.ended = until
+
+    @property
+    def _line(self) -> int:
+        return self.call.number + 1
+
+    def _done(self, call: Call) -> None:
+        """Compute until a call begins, which takes until its end."""
+        self._computed(call.begin)
+        self.ended = call.end
+
+    def _bytes(self, count: int, kind: int) -> int:
+        size = self.trace.sizes.get(kind)
+        if size is None:
+            self.program.skip("data types without a size")
+            size = 0
+        amount = count * size
+        if not 0 <= amount <= MOST_BYTES:
+            self._refuse(f"{count} values of {size} bytes")
+        return amount
+
+    def _communicator(self, key: Key) -> int:
+        if key == WORLD:
+            return 0
+        members = self.known.members(key)
+        if self.rank not in members:
+            self._refuse("is in a communicator in which this rank is not")
+        return self.program.communicator(key, members)
+
+    def _message(
+        self,
+        call: Call,
+        key: Key,
+        fields: Sequence[int],
+        request: Hashable,
+        *,
+        sends: bool,
+    ) -> int | None:
+        """Add a message: count, type, rank, tag; return the place of a receive from any."""
+        count, kind, peer, tag = fields
+        number = self._communicator(key)
+        members = self.program.members(number)
+        size = self._bytes(count, kind)
+        if peer < (0 if sends else ANY):
+            return None  # to no rank: MPI_PROC_NULL
+        if peer >= len(members):
+            self._refuse(f"has a message with rank {peer}; its communicator has {len(members)}")
+        if sends and tag < 0:
+            self._refuse(f"has a message with tag {tag}")
+        add = self.program.send if sends else self.program.recv
+        place = add(
+            self.rank,
+            ANY if peer == ANY else members[peer],
+            size,
+            max(tag, ANY),
+            communicator=number,
+            request=request,
+            line=self._line,
+        )
+        return place if not sends and ANY in (peer, tag) else None
+
+    def _point(self, call: Call, key: Key | None) -> None:
+        assert key is not None
+        self._done(call)
+        arguments = call.arguments
+        request: int | None = arguments[5] if call.name in (*ISENDS, "Irecv") else None
+        sends = call.name in SENDS or call.name in ISENDS
+        place = self._message(call, key, arguments[:4], request, sends=sends)
+        if place is None:
+            return
+        if request is None:
+            self._resolve((place, key), arguments[5])
+        else:
+            self.wild[request] = place, key
+
+    def _resolve(self, where: tuple[int, Key], statuses: Sequence[Status]) -> None:
+        """Let a receive from any be from the rank of its status."""
+        place, key = where
+        number = self._communicator(key)
+        members = self.program.members(number)
+        if len(statuses) == 1 and 0 <= statuses[0].source < len(members):
+            one = statuses[0]
+            self.program.resolved(self.rank, place, members[one.source], one.tag, number)
+
+    def _sendrecv(self, call: Call, key: Key | None) -> None:
+        assert key is not None
+        self._done(call)
+        one = call.arguments
+        both = call.name == "Sendrecv"
+        source = (one[4], one[5], one[6], one[7]) if both else (one[0], one[1], one[4], one[5])
+        names = [("in", call.number), ("out", call.number)]
+        place = self._message(call, key, source, names[0], sends=False)
+        if place is not None:
+            self._resolve((place, key), one[-1])
+        self._message(call, key, one[:4], names[1], sends=True)
+        self.program.wait(self.rank, names, self._line)
+
+    def _wait(self, call: Call, key: Key | None) -> None:
+        """End what a wait or a test has found done; a test that found nothing took time alone."""
+        ended = WAITS[call.name](call.arguments)
+        if not ended and call.name.startswith("Test"):
+            return
+        self._done(call)
+        for request, status in ended:
+            where = self.wild.pop(request, None)
+            if where is not None and status is not None:
+                self._resolve(where, [status])
+        self.program.wait(self.rank, [request for request, _ in ended], self._line)
+
+    def _init(self, call: Call, key: Key | None) -> None:
+        self.persistent[call.arguments[5]] = call, key
+
+    def _start(self, call: Call, key: Key | None) -> None:
+        self._done(call)
+        given = call.arguments[-1]
+        for request in given if isinstance(given, tuple) else (given,):
+            made, of = self.persistent.get(request, (None, None))
+            if made is None or of is None:
+                self.program.skip("requests that are started and not known")
+                continue
+            sends = made.name != "Recv_init"
+            place = self._message(made, of, made.arguments[:4], request, sends=sends)
+            if place is not None:
+                self.wild[request] = place, of
+
+    def _collective(self, call: Call, key: Key | None) -> None:
+        assert key is not None
+        kind = BLOCKING[call.name]
+        size = SIZED[call.name](self, call.arguments)
+        root = call.arguments[ROOTS[call.name]] if kind in ROOTED else 0
+        self._done(call)
+        number = self._communicator(key)
+        self.program.collective(
+            self.rank, kind, size, root=root, communicator=number, line=self._line
+        )
+
+    def _counts(self, counts: Sequence[int], kind: int) -> list[int]:
+        return [self._bytes(one, kind) for one in counts]
+
+    def _type(self, call: Call, key: Key | None) -> None:
+        """Note the size of a type that the file has no size of."""
+        arguments, sizes = call.arguments, self.trace.sizes
+        new = arguments[-1]
+        if new in sizes:
+            return
+        if call.name in ("Type_struct", "Type_create_struct"):
+            parts = zip(arguments[1], arguments[3], strict=False)
+            sizes[new] = sum(count * sizes.get(one, 0) for count, one in parts)
+            return
+        counts = {
+            "Type_contiguous": arguments[0],
+            "Type_vector": arguments[0] * arguments[1] if len(arguments) > 3 else 0,
+        }
+        many = arguments[1] if len(arguments) > 3 else ()
+        each = sum(many) if isinstance(many, tuple) else arguments[0] * many
+        sizes[new] = counts.get(call.name, each) * sizes.get(arguments[-2], 0)
+
+
+Ended = list[tuple[int, Status | None]]
+
+
+def _several(requests: Sequence[int], places: Sequence[int], statuses: Sequence[Status]) -> Ended:
+    found: Ended = []
+    for at, place in enumerate(places):
+        if 0 <= place < len(requests) and requests[place] != NULL:
+            found.append((requests[place], statuses[at] if at < len(statuses) else None))
+    return found
+
+
+def _one(request: int, statuses: Sequence[Status]) -> Ended:
+    return _several([request], [0], statuses)
+
+
+WAITS: Mapping[str, Callable[[tuple[Any, ...]], Ended]] = {
+    "Wait": lambda a: _one(a[0], a[1]),
+    "Test": lambda a: _one(a[0], a[2]) if a[1] else [],
+    "Waitall": lambda a: _several(a[1], range(len(a[1])), a[2]),
+    "Testall": lambda a: _several(a[1], range(len(a[1])), a[3]) if a[2] else [],
+    "Waitany": lambda a: _several(a[1], [a[2]], a[3]),
+    "Testany": lambda a: _several(a[1], [a[2]], a[4]) if a[3] else [],
+    "Waitsome": lambda a: _several(a[1], a[3], a[4]),
+    "Testsome": lambda a: _several(a[1], a[3], a[4]),
+}
+"""Call → the requests that it found done."""
+
+COMMUNICATOR = {
+    **dict.fromkeys((*SENDS, *ISENDS, *INITS, "Recv", "Irecv"), 4),
+    "Sendrecv": 8, "Sendrecv_replace": 6, "Barrier": 0, "Bcast": 3, "Gather": 4, "Gatherv": 5,
+    "Scatter": 4, "Scatterv": 6, "Allgather": 4, "Allgatherv": 6, "Alltoall": 4, "Alltoallv": 7,
+    "Reduce": 4, "Allreduce": 3, "Reduce_scatter": 4, "Scan": 3, "Exscan": 3,
+}  # fmt: skip
+"""Call → where its communicator stands."""
+
+ROOTS = {"Bcast": 2, "Gather": 3, "Gatherv": 4, "Scatter": 3, "Scatterv": 5, "Reduce": 3}
+
+SIZED: Mapping[str, Callable[[_Rank, tuple[Any, ...]], int | list[int]]] = {
+    "Barrier": lambda rank, a: 0,
+    **dict.fromkeys(
+        ("Bcast", "Allgather", "Alltoall", "Reduce", "Allreduce", "Scan", "Exscan"),
+        lambda rank, a: rank._bytes(a[0], a[1]),
+    ),
+    **dict.fromkeys(("Gather", "Scatter", "Allgatherv"), lambda rank, a: rank._bytes(a[1], a[2])),
+    "Gatherv": lambda rank, a: rank._bytes(a[2], a[3]),
+    "Scatterv": lambda rank, a: rank._bytes(a[3], a[4]),
+    "Alltoallv": lambda rank, a: rank._counts(a[1], a[3]),
+    "Reduce_scatter": lambda rank, a: rank._counts(a[1], a[2]),
+}
+"""Collective → its size, from its arguments."""
+
+TYPES = (
+    "Type_contiguous", "Type_vector", "Type_hvector", "Type_indexed", "Type_hindexed",
+    "Type_struct", "Type_create_hindexed", "Type_create_hvector", "Type_create_struct", "Type_dup",
+)  # fmt: skip
+SILENT = ("Comm_dup", "Comm_create", "Comm_split", "Cart_create", "Cart_sub", "Comm_free", *INITS)
+
+ACTIONS: Mapping[str, Callable[[_Rank, Call, Key | None], None]] = {
+    **dict.fromkeys((*SENDS, *ISENDS, "Recv", "Irecv"), _Rank._point),
+    **dict.fromkeys(("Sendrecv", "Sendrecv_replace"), _Rank._sendrecv),
+    **dict.fromkeys(WAITS, _Rank._wait),
+    **dict.fromkeys(INITS, _Rank._init),
+    **dict.fromkeys(("Start", "Startall"), _Rank._start),
+    **dict.fromkeys(SIZED, _Rank._collective),
+    **dict.fromkeys(TYPES, _Rank._type),
+}
