@@ -93,6 +93,10 @@ LIKE = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "
 
 KINDS = (*ALGORITHMS_OF, *LIKE)
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
+ONE_WAY = (*ROOTED, "barrier", "allreduce", "scan", "exscan")
+MOST_MESSAGES = 1 << 26
+"""Of one collective."""
+
 VECTOR = ("bcast", "reduce", "allreduce", "scan", "exscan")
 """Collectives on one vector, which algorithms may cut into a block for each rank."""
 
@@ -226,6 +230,11 @@ def schedule(
     known = ALGORITHMS_OF[LIKE.get(kind, kind)]
     if name not in known:
         raise ValueError(f"{kind} knows {', '.join(known)}, not {name!r}")
+    everybody = name in ("ring", "pairwise") or (name == "linear" and kind not in ONE_WAY)
+    if everybody and ranks * ranks > MOST_MESSAGES:
+        raise ValueError(
+            f"a {kind} by {name} of {ranks} ranks has more than {MOST_MESSAGES} messages"
+        )
     return _schedule(kind, ranks, given, root if kind in ROOTED else 0, name)
 
 

@@ -1,0 +1,91 @@
+"""Programs in which all ranks do the same kind of thing: operations of all ranks at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.kinds.workload.check import RECV, SEND
+from dvsim.kinds.workload.graph import CALC, Builder, Graph
+from dvsim.kinds.workload.mpi import COLLECTIVE_TAG
+from dvsim.kinds.workload.schedule import Ints, Schedule
+
+
+class Bulk:
+    """Builds a program from exchanges with computation between them.
+
+    The messages of a rank that stand between two computations are under way at once; the second
+    computation begins when all of them have ended.
+
+    Parameters
+    ----------
+    ranks, name
+        As of `Builder`.
+    """
+
+    def __init__(self, ranks: int, name: str) -> None:
+        self.ranks = ranks
+        self.builder = Builder(ranks, name)
+        self.all: Ints = np.arange(ranks, dtype=np.int64)
+        self.before: Ints | None = None  # the computation of each rank that was last
+        self.open: list[tuple[Ints, Ints]] = []  # operations since then, and their ranks
+        self.collectives = 0
+
+    def compute(self, picoseconds: npt.ArrayLike = 0) -> None:
+        """Let all ranks wait for their messages, then compute: a time for all, or one for each."""
+        found = self.builder.extend(self.all, CALC, size=picoseconds)
+        if self.before is not None:
+            self.builder.require_many(found, self.before)
+        for operations, ranks in self.open:
+            self.builder.require_many(found[ranks], operations)
+        self.before, self.open = found, []
+
+    def messages(
+        self, source: npt.ArrayLike, target: npt.ArrayLike, size: npt.ArrayLike, tag: int = 0
+    ) -> None:
+        """Let ranks send to others, who receive."""
+        self.receives(source, target, size, tag)
+        self.sends(source, target, size, tag)
+
+    def receives(
+        self, source: npt.ArrayLike, target: npt.ArrayLike, size: npt.ArrayLike, tag: int = 0
+    ) -> None:
+        """Let the targets of messages receive them."""
+        self._half(RECV, target, source, size, tag)
+
+    def sends(
+        self, source: npt.ArrayLike, target: npt.ArrayLike, size: npt.ArrayLike, tag: int = 0
+    ) -> None:
+        """Let the sources of messages send them."""
+        self._half(SEND, source, target, size, tag)
+
+    def _half(
+        self, kind: int, given: npt.ArrayLike, other: npt.ArrayLike, size: npt.ArrayLike, tag: int
+    ) -> None:
+        rank, peer, amount = (one.ravel() for one in np.broadcast_arrays(given, other, size))
+        if rank.size:
+            found = self.builder.extend(rank, kind, peer, amount, tag)
+            if self.before is not None:
+                self.builder.require_many(found, self.before[rank])
+            self.open.append((found, rank))
+
+    def collective(self, given: Schedule, members: npt.ArrayLike | None = None) -> None:
+        """Let ranks, all by default, do a collective."""
+        ranks = self.all if members is None else np.asarray(members, dtype=np.int64)
+        tag = COLLECTIVE_TAG + self.collectives
+        self.collectives += 1
+        found = self.builder.extend(
+            ranks[given.rank], given.kind, ranks[given.peer], given.size, tag
+        )
+        if not found.size:
+            return
+        behind, before = given.edges
+        self.builder.require_many(found[behind], found[before])
+        if self.before is not None:
+            first = given.heads
+            self.builder.require_many(found[first], self.before[ranks[given.rank[first]]])
+        self.open.append((found[given.tails], ranks[given.rank[given.tails]]))
+
+    def graph(self) -> Graph:
+        """Return the program."""
+        return self.builder.build()
