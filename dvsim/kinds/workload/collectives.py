@@ -93,7 +93,12 @@ LIKE = {"gatherv": "gather", "scatterv": "scatter", "allgatherv": "allgather", "
 
 KINDS = (*ALGORITHMS_OF, *LIKE)
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
-ONE_WAY = (*ROOTED, "barrier", "allreduce", "scan", "exscan")
+EACH_TO_EACH: tuple[Any, ...] = (
+    *("ring", "pairwise"),
+    *(("linear", kind) for kind in ("allgather", "allgatherv", "reduce_scatter")),
+)
+"""Algorithms, some of one collective only, in which each rank sends as many messages as ranks."""
+
 MOST_MESSAGES = 1 << 26
 """Of one collective."""
 
@@ -224,17 +229,16 @@ def schedule(
         raise ValueError(f"no collective {kind!r}; there are {', '.join(KINDS)}")
     if not 0 <= root < ranks:
         raise ValueError(f"the root of a {kind} must be from 0 to {ranks - 1}, is {root}")
+    if kind in ("alltoall", "alltoallv") and ranks * ranks > MOST_MESSAGES:
+        raise ValueError(f"an {kind} of {ranks} ranks has more than {MOST_MESSAGES} blocks")
     given = size if isinstance(size, int) else tuple(np.asarray(size).ravel().tolist())
     _, amount = _sizes(kind, ranks, given)
     name = algorithm or table.algorithm(kind, amount, ranks)
     known = ALGORITHMS_OF[LIKE.get(kind, kind)]
     if name not in known:
         raise ValueError(f"{kind} knows {', '.join(known)}, not {name!r}")
-    everybody = name in ("ring", "pairwise") or (name == "linear" and kind not in ONE_WAY)
-    if everybody and ranks * ranks > MOST_MESSAGES:
-        raise ValueError(
-            f"a {kind} by {name} of {ranks} ranks has more than {MOST_MESSAGES} messages"
-        )
+    if ranks * ranks > MOST_MESSAGES and (name in EACH_TO_EACH or (name, kind) in EACH_TO_EACH):
+        raise ValueError(f"a {kind} by {name} of {ranks} ranks: more than {MOST_MESSAGES} messages")
     return _schedule(kind, ranks, given, root if kind in ROOTED else 0, name)
 
 

@@ -7,7 +7,7 @@ Collectives become messages when all ranks are known, each under a tag of its ow
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -78,6 +78,7 @@ class Program:
         self._communicators: list[_Communicator] = []
         self._known: dict[Hashable, int] = {}
         self._tags: dict[tuple[int, int], int] = {}
+        self._waits: list[dict[int, Sequence[int]]] = [{} for _ in range(ranks)]
         self.communicator(None, range(ranks))
 
     def communicator(self, key: Hashable, members: Iterable[int]) -> int:
@@ -154,6 +155,15 @@ class Program:
         new = self._tag(communicator, tag) if old == ANY and tag >= 0 else old
         self._calls[rank][place] = (kind, line, peer, size, new, request)
 
+    def waits(self, rank: int, places: Sequence[int]) -> int:
+        """Let the last call of a rank wait for those at some places, not for the one before it.
+
+        Returns the place of the last call.
+        """
+        place = len(self._calls[rank]) - 1
+        self._waits[rank][place] = places
+        return place
+
     def wait(self, rank: int, requests: Sequence[Hashable], line: int = 0) -> None:
         """Let a rank wait for requests; those that are done already are passed over."""
         self._calls[rank].append((_WAIT, line, tuple(requests)))
@@ -227,7 +237,7 @@ class Program:
         builder.traced_ns = self.traced_ns
         builder.skipped = dict(self.skipped)
         for rank, calls in enumerate(self._calls):
-            _Cursor(builder, rank).run(calls, self._communicators)
+            _Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
         return builder.build()
 
     def _scheduled(self, one: _Communicator, number: int) -> Schedule:
@@ -278,28 +288,44 @@ class _Cursor:
         self.started: list[int] = []
         self.requests: dict[Hashable, list[int]] = {}
 
-    def run(self, calls: Sequence[tuple[Any, ...]], communicators: Sequence[_Communicator]) -> None:
-        """Add the operations of all calls."""
+    def run(
+        self,
+        calls: Sequence[tuple[Any, ...]],
+        communicators: Sequence[_Communicator],
+        waits: Mapping[int, Sequence[int]],
+    ) -> None:
+        """Add the operations of all calls; `waits` are those of calls that are not in a row."""
+        ends: dict[int, list[int]] = {}
+        for place, call in enumerate(calls):
+            if place in waits:
+                found = dict.fromkeys(one for before in waits[place] for one in ends[before])
+                self.after, self.started = list(found), []
+            self._add(call, communicators)
+            if waits:
+                ends[place] = self.after
+
+    def _add(self, call: tuple[Any, ...], communicators: Sequence[_Communicator]) -> None:
+        """Add the operations of a call."""
         builder, rank = self.builder, self.rank
-        for kind, line, *rest in calls:
-            builder.line = line
-            if kind == _COMPUTE:
-                number = builder.calc(rank, rest[0], after=self.after, after_start=self.started)
-                self._goes_on([number], None)
-            elif kind == _WAIT:
-                for request in rest[0]:
-                    self.after += self.requests.pop(request, ())
-                ended = set(self.after)
-                self.started = [one for one in self.started if one not in ended]
-            elif kind == _COLLECTIVE:
-                communicator, number, mine, request = rest
-                one = communicators[communicator]
-                self._collective(one, one.schedules[number], one.tags[number], mine, request)
-            else:
-                peer, size, tag, request = rest
-                add = builder.send if kind == _SEND else builder.recv
-                number = add(rank, peer, size, tag, after=self.after, after_start=self.started)
-                self._goes_on([number], request, [number])
+        kind, line, *rest = call
+        builder.line = line
+        if kind == _COMPUTE:
+            number = builder.calc(rank, rest[0], after=self.after, after_start=self.started)
+            self._goes_on([number], None)
+        elif kind == _WAIT:
+            for request in rest[0]:
+                self.after += self.requests.pop(request, ())
+            ended = set(self.after)
+            self.started = [one for one in self.started if one not in ended]
+        elif kind == _COLLECTIVE:
+            communicator, number, mine, request = rest
+            one = communicators[communicator]
+            self._collective(one, one.schedules[number], one.tags[number], mine, request)
+        else:
+            peer, size, tag, request = rest
+            add = builder.send if kind == _SEND else builder.recv
+            number = add(rank, peer, size, tag, after=self.after, after_start=self.started)
+            self._goes_on([number], request, [number])
 
     def _goes_on(self, ends: list[int], request: Hashable, begins: Sequence[int] = ()) -> None:
         if request is None:
