@@ -145,20 +145,20 @@ def test_a_collective_beyond_memory_is_refused():
         made("alltoall", ranks=100_000, bytes=1 << 20)
 
 
-L, O, G_BYTE = 2_500_000, 1_500_000, 6_000  # ps, and ps of a byte
+LATENCY, BOTH, BYTE = 2_500_000, 2 * 1_500_000, 6_000  # ps; both overheads; of a byte
 TIMED = [
-    ("barrier", "dissemination", lambda p, log, n: log * (2 * O + L)),
-    ("bcast", "binomial", lambda p, log, n: log * (2 * O + L + (n - 1) * G_BYTE)),
-    ("reduce", "binomial", lambda p, log, n: log * (2 * O + L + (n - 1) * G_BYTE)),
-    ("allreduce", "recursive_doubling", lambda p, log, n: log * (2 * O + L + (n - 1) * G_BYTE)),
-    ("allgather", "ring", lambda p, log, n: (p - 1) * (2 * O + L + (n - 1) * G_BYTE)),
-    ("alltoall", "pairwise", lambda p, log, n: (p - 1) * (2 * O + L + (n - 1) * G_BYTE)),
-    ("alltoall", "bruck", lambda p, log, n: log * (2 * O + L + (n * p // 2 - 1) * G_BYTE)),
-    ("scan", "linear", lambda p, log, n: (p - 1) * (2 * O + L + (n - 1) * G_BYTE)),
+    ("barrier", "dissemination", lambda p, log, n: log * (BOTH + LATENCY)),
+    ("bcast", "binomial", lambda p, log, n: log * (BOTH + LATENCY + (n - 1) * BYTE)),
+    ("reduce", "binomial", lambda p, log, n: log * (BOTH + LATENCY + (n - 1) * BYTE)),
+    ("allreduce", "recursive_doubling", lambda p, log, n: log * (BOTH + LATENCY + (n - 1) * BYTE)),
+    ("allgather", "ring", lambda p, log, n: (p - 1) * (BOTH + LATENCY + (n - 1) * BYTE)),
+    ("alltoall", "pairwise", lambda p, log, n: (p - 1) * (BOTH + LATENCY + (n - 1) * BYTE)),
+    ("alltoall", "bruck", lambda p, log, n: log * (BOTH + LATENCY + (n * p // 2 - 1) * BYTE)),
+    ("scan", "linear", lambda p, log, n: (p - 1) * (BOTH + LATENCY + (n - 1) * BYTE)),
     ("allgather", "bruck",
-     lambda p, log, n: log * (2 * O + L - G_BYTE) + (p - 1) * n * G_BYTE),
+     lambda p, log, n: log * (BOTH + LATENCY - BYTE) + (p - 1) * n * BYTE),
     ("reduce_scatter", "recursive_halving",
-     lambda p, log, n: log * (2 * O + L - G_BYTE) + (p - 1) * n * G_BYTE),
+     lambda p, log, n: log * (BOTH + LATENCY - BYTE) + (p - 1) * n * BYTE),
 ]  # fmt: skip
 
 

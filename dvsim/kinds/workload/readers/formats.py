@@ -10,7 +10,7 @@ from pathlib import Path
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.collectives import MPICH, Collectives
 from dvsim.kinds.workload.graph import Graph
-from dvsim.kinds.workload.readers import dumpi, goal, liballprof, otf2, simgrid
+from dvsim.kinds.workload.readers import chakra, dumpi, goal, liballprof, otf2, simgrid
 from dvsim.kinds.workload.readers.otf2_archive import ANCHOR
 from dvsim.kinds.workload.readers.text import refuse
 from dvsim.kinds.workload.readers.unpack import unpack
@@ -113,6 +113,12 @@ FORMATS: dict[str, Format] = {
         _is_meta,
         dumpi.files_beside,
         lambda files, options, name: dumpi.read(files, table=options.table, name=name),
+    ),
+    "chakra": Format(
+        "Chakra ET",
+        chakra.is_file,
+        chakra.files_beside,
+        lambda files, options, name: chakra.read(files, table=options.table, name=name),
     ),
     "liballprof": Format(
         "liballprof",

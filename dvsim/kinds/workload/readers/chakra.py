@@ -1,0 +1,253 @@
+"""Chakra execution traces: a graph of nodes for each rank, ``PREFIX.RANK.et``, as ASTRA-sim reads.
+
+A file has a message with its version, then one for each node, each behind its length. What a node
+waits for are its control and data dependencies; nothing else orders the nodes of a rank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
+from pathlib import Path
+
+from dvsim.kinds.workload.check import ANY
+from dvsim.kinds.workload.collectives import MPICH, Collectives, split
+from dvsim.kinds.workload.graph import Graph
+from dvsim.kinds.workload.mpi import WORLD, Program
+from dvsim.kinds.workload.readers.protobuf import Wire, numbers, real, signed, zigzag
+from dvsim.kinds.workload.readers.text import data_of, picoseconds, refuse
+from dvsim.scenario import bounds
+
+NAME = re.compile(r"(.*)\.(\d{1,7})\.et")
+FLOPS = 1e12
+"""Of a processor, where a node says how many operations it has and not how long it took."""
+
+METADATA, LOAD, STORE, COMPUTE, SEND, RECV, COLLECTIVE = range(1, 8)
+TITLES = {LOAD: "memory loads", STORE: "memory stores"}
+KINDS = (
+    "allreduce", "reduce", "allgather", "gather", "scatter", "bcast", "alltoall", "reduce_scatter",
+    "reduce_scatter", "barrier",
+)  # fmt: skip
+"""Collectives by their numbers."""
+
+Attribute = int | float | str
+
+
+@dataclass
+class Node:
+    """One node: what it is, what it waits for, and its attributes by name."""
+
+    number: int = 0
+    kind: int = 0
+    after: list[int] = field(default_factory=list)
+    duration: int = 0  # µs
+    attributes: dict[str, Attribute] = field(default_factory=dict)
+
+    def whole(self, name: str, missing: int = 0) -> int:
+        """Return an attribute that is a number."""
+        value = self.attributes.get(name, missing)
+        return int(value) if isinstance(value, int | float) and abs(value) < 1 << 63 else missing
+
+
+def is_file(path: Path, head: bytes) -> bool:
+    """Return whether a file is of a rank's nodes, which only its name says."""
+    return NAME.fullmatch(path.name) is not None
+
+
+def files_beside(path: Path) -> list[Path]:
+    """Return the files of a trace: that of a rank with all others beside it."""
+    found = NAME.fullmatch(path.name)
+    prefix = found[1] if found else ""
+    beside = [
+        (int(match[2]), one)
+        for one in path.parent.iterdir()
+        if (match := NAME.fullmatch(one.name)) and match[1] == prefix and one.is_file()
+    ]
+    return [one for _, one in sorted(beside)] or [path]
+
+
+def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
+    """Return the graph of the files of a trace, one for each rank.
+
+    Raises
+    ------
+    ScenarioError
+        If a file is truncated or missing, or nodes wait for what is not there, or for each other.
+    """
+    files: dict[int, Path] = {}
+    for path in paths:
+        found = NAME.fullmatch(path.name)
+        if found is None or int(found[2]) in files:
+            refuse(path, None, "must be called PREFIX.RANK.et, with a rank of its own")
+        files[int(found[2])] = path
+    ranks = max(files) + 1
+    if len(files) < ranks:
+        lacks = next(rank for rank in range(ranks) if rank not in files)
+        refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
+    program = Program(
+        ranks, name or str(paths[0]), [str(files[one]) for one in range(ranks)], table
+    )
+    nodes = [_nodes(files[rank]) for rank in range(ranks)]
+    groups: dict[str, list[int]] = {}
+    for rank, own in enumerate(nodes):
+        for group in {_group(one) for one in own if one.kind == COLLECTIVE}:
+            groups.setdefault(group, []).append(rank)
+    for rank, own in enumerate(nodes):
+        _Rank(program, rank, files[rank], groups).read(own)
+    return program.graph()
+
+
+def _group(node: Node) -> str:
+    return str(node.attributes.get("pg_name", ""))
+
+
+def _nodes(path: Path) -> list[Node]:
+    """Return the nodes of a file, each behind those that it waits for."""
+    messages = Wire(data_of(path), path).messages()
+    if next(messages, None) is None:
+        refuse(path, None, "is empty")
+    found: dict[int, Node] = {}
+    for message in messages:
+        node = _node(message)
+        if node.number in found:
+            refuse(path, None, f"has node {node.number} twice")
+        found[node.number] = node
+    for node in found.values():
+        lacks = next((one for one in node.after if one not in found), None)
+        if lacks is not None:
+            refuse(path, None, f"node {node.number} waits for node {lacks}, which is not there")
+    sorter = TopologicalSorter({number: one.after for number, one in found.items()})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle = " → ".join(map(str, error.args[1][:5]))
+        refuse(path, None, f"has nodes that wait for each other: {circle}")
+    return [found[number] for number in _ordered(sorter)]
+
+
+def _ordered(sorter: TopologicalSorter[int]) -> Iterator[int]:
+    """Yield nodes behind those that they wait for, of several the one with the lowest number."""
+    ready: list[int] = []
+    while sorter.is_active():
+        for number in sorter.get_ready():
+            heappush(ready, number)
+        number = heappop(ready)
+        sorter.done(number)
+        yield number
+
+
+def _node(message: Wire) -> Node:
+    node = Node()
+    for number, value in message.fields():
+        if number in (4, 5):
+            node.after += numbers(value, message.path)
+        elif number == 10 and isinstance(value, bytes):
+            name, attribute = _attribute(Wire(value, message.path, message.begin))
+            node.attributes[name] = attribute
+        elif isinstance(value, int):
+            if number == 1:
+                node.number = value
+            elif number == 3:
+                node.kind = value
+            elif number == 7:
+                node.duration = value
+    return node
+
+
+SIGNED, ZIGZAG, REAL, TEXT = (7, 9), (15, 17), (3, 5), 29
+
+
+def _attribute(message: Wire) -> tuple[str, Attribute]:
+    """Return the name and value of an attribute; lists count as 0."""
+    name, found = "", 0
+    given: Attribute = found
+    for number, value in message.fields():
+        if isinstance(value, int):
+            given = signed(value) if number in SIGNED else value
+            given = zigzag(value) if number in ZIGZAG else given
+        elif number == 1:
+            name = value.decode("utf-8", "replace")
+        elif number == TEXT:
+            given = value.decode("utf-8", "replace")
+        elif number in REAL:
+            given = real(value) if len(value) in (4, 8) else 0.0
+        elif len(value) in (4, 8) and number in (19, 21, 23, 25):
+            given = int.from_bytes(value, "little", signed=number > 21)
+    return name, given
+
+
+class _Rank:
+    """Reads the nodes of one rank."""
+
+    def __init__(
+        self, program: Program, rank: int, path: Path, groups: dict[str, list[int]]
+    ) -> None:
+        self.program = program
+        self.rank = rank
+        self.path = path
+        self.groups = groups
+        self.ends: dict[int, tuple[int, ...]] = {}  # node → places of the calls that end it
+
+    def read(self, nodes: Iterable[Node]) -> None:
+        """Add all nodes; one that does nothing ends when those that it waits for have."""
+        for node in nodes:
+            before = tuple(dict.fromkeys(one for n in node.after for one in self.ends[n]))
+            self.ends[node.number] = before
+            if self._added(node):
+                self.ends[node.number] = (self.program.waits(self.rank, before),)
+
+    def _added(self, node: Node) -> bool:
+        """Add a node; return whether it is a call."""
+        if node.kind == COMPUTE:
+            return self._computed(node)
+        if node.kind in (SEND, RECV):
+            return self._message(node)
+        if node.kind == COLLECTIVE:
+            return self._collective(node)
+        if node.kind != METADATA:
+            self.program.skip(TITLES.get(node.kind, f"nodes of type {node.kind}"))
+        return False
+
+    def _refuse(self, node: Node, message: str) -> None:
+        refuse(self.path, None, f"node {node.number}: {message}", f"rank {self.rank}")
+
+    def _computed(self, node: Node) -> bool:
+        seconds = node.duration / 1e6 or max(0, node.whole("num_ops")) / FLOPS
+        time = picoseconds(seconds, self.path, 0)
+        self.program.compute(self.rank, time)
+        return time > 0
+
+    def _message(self, node: Node) -> bool:
+        sends = node.kind == SEND
+        peer = node.whole("comm_dst" if sends else "comm_src", ANY)
+        size, tag = node.whole("comm_size"), node.whole("comm_tag")
+        if not (0 if sends else ANY) <= peer < self.program.ranks:
+            self._refuse(node, f"the ranks are 0 to {self.program.ranks - 1}; no rank {peer}")
+        if not (0 <= size <= bounds.SIZE and 0 <= tag < 1 << 31):
+            self._refuse(node, f"a message of {size} bytes with tag {tag}")
+        add = self.program.send if sends else self.program.recv
+        add(self.rank, peer, size, tag)
+        return True
+
+    def _collective(self, node: Node) -> bool:
+        number, size = node.whole("comm_type", -1), node.whole("comm_size")
+        if not 0 <= number < len(KINDS):
+            self._refuse(node, f"no collective {number}; there are 0 to {len(KINDS) - 1}")
+        if not 0 <= size <= bounds.SIZE:
+            self._refuse(node, f"a collective of {size} bytes")
+        group = _group(node)
+        members = self.groups[group]
+        everybody = len(members) == self.program.ranks and not group
+        communicator = WORLD if everybody else self.program.communicator(group, members)
+        kind = KINDS[number]
+        shared: int | list[int] = size
+        if kind == "alltoall":
+            shared = size // len(members)
+        elif kind == "reduce_scatter":
+            shared = [int(one) for one in split(size, len(members))]
+        root = node.whole("root")
+        self.program.collective(self.rank, kind, shared, root=root, communicator=communicator)
+        return True
