@@ -6,6 +6,8 @@ whatif.py the scenarios that answer an open question
 
 rabbitmq  messages over the Data Vortex or TCP into RabbitMQ brokers
 hosts     messaging over hosts, ``kind = "messaging"``
-cluster   a RabbitMQ cluster that is modelled
 switch    a switch or network alone
+cluster   a RabbitMQ cluster
+workload  programs' traffic, from traces and skeletons
+irregular programs of many small messages
 """

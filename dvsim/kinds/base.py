@@ -27,6 +27,7 @@ OWN = {
     "switch": "dvsim.kinds.switch.kind",
     "messaging": "dvsim.kinds.hosts.kind",
     "cluster": "dvsim.kinds.cluster.kind",
+    "irregular": "dvsim.kinds.irregular.kind",
 }
 """The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
 

@@ -79,9 +79,8 @@ def list_scenarios() -> list[Entry]:
         head = _head(path)
         if path.name.startswith("_") or head.get("abstract") is True or "lab" in head:
             continue
-        alone = head.get("kind") == "switch" or "traffic" in head
-        kind = "campaign" if "campaign" in head else "switch" if alone else "scenario"
-        kind = str(head["kind"]) if head.get("kind") in ("messaging", "cluster") else kind
+        kind = str(head.get("kind", "switch" if "traffic" in head else "scenario"))
+        kind = "campaign" if "campaign" in head else kind
         kind = "what-if" if kind == "campaign" and "variant" in head else kind
         entries.append(Entry(scenario_name(path), path, _title(head), kind))
     return sorted(entries, key=lambda entry: natural(entry.name))

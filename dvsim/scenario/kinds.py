@@ -151,6 +151,25 @@ KINDS: dict[str, dict[str, Limits]] = {
         "gap": Limits("law"),
         "eager": _SIZE,
     },
+    # of irregular programs, see docs/irregular.md
+    "node": {
+        "cores": Limits("count", 1, most=bounds.INSTANCES),
+        "read": _TIME,
+        "write": _TIME,
+        "move": _TIME,
+        "key": _TIME,
+    },
+    "words": {
+        "get": _TIME,
+        "put": _TIME,
+        "latency": _TIME,
+        "rate": _RATE,
+        "pack": _TIME,
+        "answer": _TIME,
+        "flush": _TIME,
+        "crowd": Limits("ratio", 1, most=bounds.COUNT),
+        "buffers": Limits("count", 0, most=1),
+    },
     "storage": {
         "bandwidth": _RATE,
         "write": _TIME,

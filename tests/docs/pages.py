@@ -17,8 +17,9 @@ APART = ("README.md", "docs/messaging-models.md", "docs/h3-model.md", "docs/stud
 FIRST = ("README.md", "docs/index.md", "docs/tutorials/")
 EMULATION = ("docs/emulator", "docs/emulated-runs.md", "docs/asynchronous.md", "docs/bridge.md",
              "docs/broker.md", "docs/client.md", "docs/message.md", "docs/terminal.md")  # fmt: skip
-MODELS = ("docs/h3-model.md", "docs/messaging-models.md", "docs/network.md", "docs/switch.md",
-          "docs/explanation/", "docs/timelines.md", "docs/studies.md")  # fmt: skip
+MODELS = ("docs/h3-model.md", "docs/irregular.md", "docs/messaging-models.md", "docs/network.md",
+          "docs/switch.md", "docs/explanation/", "docs/timelines.md",
+          "docs/studies.md")  # fmt: skip
 ELSEWHERE = ("tested by", "not run")
 
 

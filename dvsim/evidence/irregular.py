@@ -1,0 +1,175 @@
+"""Irregular programs as they were measured, beside what the model of kind ``irregular`` says.
+
+The columns are Arkouda's runs of 2020-04-16 (`arkouda.csv`): gather, scatter and a radix sort
+(``argsort``) in Chapel, on nodes of 36 cores, over FDR InfiniBand (Cray CS) and Aries (Cray XC).
+Cards are fitted to the columns of at most 4 nodes; those of 8 and more are held out.
+
+    python -m dvsim.evidence.irregular [--fit]
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from dvsim.kinds.irregular.link import over_link
+from dvsim.kinds.irregular.programs import Time
+from dvsim.kinds.irregular.spec import WordsTable
+from dvsim.results.lines import Table
+from dvsim.scenario.card import load_card
+from dvsim.scenario.find import scenario_root
+from dvsim.scenario.published import read_csv
+from dvsim.scenario.types import Card
+
+FITTED = 4
+"""Nodes up to which columns are fitted."""
+
+NEAR = 0.25
+"""How near a prediction is to be."""
+
+HOST = "chapel-36"
+LINKS = {"cray-cs": "fdr-chapel", "cray-xc": "aries-chapel"}
+PROGRAMS = {"gather": "gather", "scatter": "scatter", "argsort": "radix-sort"}
+KEYS: Mapping[str, Sequence[str]] = {
+    "cray-cs": ("read", "write", "key", "get", "put", "pack", "answer", "crowd"),
+    "cray-xc": ("get", "put"),
+}
+"""What is fitted to the columns of each machine; of the host only on the first."""
+
+
+class Column(NamedTuple):
+    """A measured column: the machine, what it ran, and the seconds that it took."""
+
+    machine: str
+    work: WordsTable
+    aggregated: bool
+    seconds: float
+
+    @property
+    def held_out(self) -> bool:
+        """Whether no number was fitted to it."""
+        return self.work.nodes > FITTED
+
+    @property
+    def per_word(self) -> float:
+        """Seconds for an element of each node."""
+        return self.seconds / self.work.words
+
+
+@cache
+def columns() -> tuple[Column, ...]:
+    """Return the measured columns, in the order of their file.
+
+    A node has 10^8 elements, but 10^6 where Chapel sends word by word over InfiniBand: so say
+    the rates of the source. On a Cray XC it has many words under way.
+    """
+    return tuple(_column(row) for row in read_csv(scenario_root() / "irregular" / "arkouda.csv"))
+
+
+def _column(row: Mapping[str, str]) -> Column:
+    machine, aggregated = row["system"], row["aggregation"] == "yes"
+    alone = "word" if machine == "cray-cs" else "window"
+    words = 10**6 if alone == "word" and not aggregated else 10**8
+    sending = "buffer" if aggregated else alone
+    work = WordsTable(PROGRAMS[row["benchmark"]], sending, int(row["nodes"]), words)  # type: ignore[arg-type]
+    return Column(machine, work, aggregated, float(row["seconds"]))
+
+
+def predicted(column: Column) -> float:
+    """Return the seconds that the model says of a column, with the packaged cards."""
+    return over_link(column.work, load_card(HOST), load_card(LINKS[column.machine])).whole
+
+
+def factors(machine: str, predict: bool) -> dict[tuple[str, int], float]:
+    """Return by program and nodes how much faster an element is with aggregation."""
+    found: dict[tuple[str, int], dict[bool, float]] = {}
+    for one in columns():
+        if one.machine == machine:
+            seconds = predicted(one) / one.work.words if predict else one.per_word
+            key = (one.work.program, one.work.nodes)
+            found.setdefault(key, {})[one.aggregated] = seconds
+    both = {key: pair for key, pair in found.items() if len(pair) == len((True, False))}
+    return {key: pair[False] / pair[True] for key, pair in both.items()}
+
+
+def fit(machine: str) -> dict[str, float]:
+    """Return the numbers that come nearest to the columns of a machine that are not held out.
+
+    Least squares of log(predicted / measured); times in picoseconds.
+    """
+    from scipy.optimize import least_squares
+
+    host, link = load_card(HOST), load_card(LINKS[machine])
+    fitted = [one for one in columns() if one.machine == machine and not one.held_out]
+    keys = KEYS[machine]
+
+    def misses(logs: Sequence[float]) -> list[float]:
+        values = dict(zip(keys, (math.exp(one) for one in logs), strict=True))
+        cards = _with(host, values), _with(link, values)
+        times: Iterator[Time] = (over_link(one.work, *cards) for one in fitted)
+        return [math.log(time.whole / one.seconds) for time, one in zip(times, fitted, strict=True)]
+
+    start = [math.log((host if key in host.parameters else link)[key]) for key in keys]
+    found = least_squares(misses, start, xtol=1e-12, ftol=1e-12)
+    return {key: math.exp(one) for key, one in zip(keys, found.x, strict=True)}
+
+
+def _with(card: Card, values: Mapping[str, float]) -> Card:
+    given = {
+        name: replace(one, value=values.get(name, one.value))
+        for name, one in card.parameters.items()
+    }
+    return replace(card, parameters=given)
+
+
+def lines() -> Iterator[str | Table]:
+    """Yield the measured columns beside the predicted, the share that is near, and the factors."""
+    held = [one for one in columns() if one.held_out]
+    near = [one for one in held if abs(predicted(one) / one.seconds - 1) <= NEAR]
+    yield f"{len(near)} of {len(held)} columns that were held out are within {NEAR:.0%}"
+    rows = [
+        [one.machine, one.work.program, one.work.sending, str(one.work.nodes),
+         f"{one.per_word * 1e9:.4g}", f"{predicted(one) / one.work.words * 1e9:.4g}",
+         f"{predicted(one) / one.seconds:.2f}", "held out" if one.held_out else "fitted"]
+        for one in columns()
+    ]  # fmt: skip
+    head = ["machine", "program", "sending", "nodes", "measured ns", "predicted ns", "ratio", ""]
+    yield Table(head, rows, range(3, 7))
+    yield ""
+    yield "How much faster an element is with aggregation"
+    found: list[list[str]] = []
+    for machine in LINKS:
+        told = factors(machine, predict=True)
+        for (program, nodes), factor in factors(machine, predict=False).items():
+            guess = told[program, nodes]
+            row = [f"{factor:.3g}", f"{guess:.3g}", f"{guess / factor:.2f}"]
+            found.append([machine, program, str(nodes), *row])
+    yield Table(
+        ["machine", "program", "nodes", "measured", "predicted", "ratio"], found, range(2, 6)
+    )
+
+
+def fit_lines() -> Iterator[str]:
+    """Yield what a fit gives, beside the cards."""
+    for machine, link in LINKS.items():
+        for key, value in fit(machine).items():
+            card = next(one for one in map(load_card, (HOST, link)) if key in one.parameters)
+            kept = card.parameters[key]
+            unit = "" if kept.dimension == "ratio" else " ns"
+            shown = value if kept.dimension == "ratio" else value / 1e3
+            yield f"{card.name} {key}: {shown:.4g}{unit}; the card says {kept.text}"
+
+
+def main() -> None:
+    """Print one of the two."""
+    from dvsim.results.lines import plain_lines
+
+    print(*(fit_lines() if "--fit" in sys.argv else plain_lines(lines())), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

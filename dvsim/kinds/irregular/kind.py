@@ -1,0 +1,93 @@
+"""The kind "irregular": what dvsim asks about irregular programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from dvsim.errors import Fault
+from dvsim.kinds.base import Keys, Order, Plain
+from dvsim.kinds.irregular.spec import (
+    LEAST_BUFFER,
+    MOST_BUFFER,
+    MOST_NODES,
+    IrregularScenario,
+    WordsSystem,
+)
+from dvsim.kinds.points import PointsKind
+from dvsim.scenario.document import Document, KeyPath
+from dvsim.scenario.spec import Spec
+
+LINKS = ("words", "vortex")
+
+
+class IrregularKind(PointsKind):
+    """What is different about irregular programs."""
+
+    name = "irregular"
+    about = "of programs that send many small messages"
+    Spec: ClassVar[type[Spec]] = IrregularScenario
+    units: ClassVar[Mapping[str, str]] = {
+        "time": "s",
+        "per_word": "ns",
+        "rate": "M/s",
+        "cores": "s",
+        "network": "s",
+        "waits": "s",
+    }
+    shown = ("time", "per_word", "rate")
+    orders: ClassVar[Keys] = {
+        "nodes": Order("whole", 1, MOST_NODES, (1, MOST_NODES)),
+        "window": Order("whole", 1, 10**6, (1, 10**4)),
+        "buffer": Order("whole", LEAST_BUFFER, MOST_BUFFER, (LEAST_BUFFER, 2**20)),
+    }
+
+    def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:
+        """Return the cards: what connects the nodes is of one of two kinds."""
+        return {"link": None, "host": "node"}
+
+    def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
+        """Ask for both cards."""
+        tables = document.data.get("vary")
+        varied = {key for table in tables for key in table} if isinstance(tables, list) else ()
+        for role in () if partial else ("link", "host"):
+            if document.at(("system", role)) is None and role not in varied:
+                yield document.fault(("system", role), "missing, and not varied")
+
+    def refused(self, scenario: IrregularScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield a card that connects no nodes."""
+        link = _cards(scenario.system)[1]
+        if link.kind not in LINKS:
+            message = f"is '{link.name}', of kind '{link.kind}'; it takes {' or '.join(LINKS)}"
+            yield ("system", "link"), message
+
+    def replicate(self, scenario: IrregularScenario, seed: int, replication: int) -> Plain:
+        """Return the time of a point; nothing in it is random."""
+        from dvsim.kinds.irregular.link import over_link
+        from dvsim.kinds.irregular.vortex import over_vortex
+
+        host, link = _cards(scenario.system)
+        work = scenario.workload
+        over = over_vortex if link.kind == "vortex" else over_link
+        took = over(work, host, link)
+        metrics = {
+            "time": took.whole,
+            "per_word": took.whole / work.words * 1e9,
+            "rate": work.words * work.nodes / took.whole / 1e6 if took.whole else float("inf"),
+            "cores": took.cores,
+            "network": took.network,
+            "waits": took.waits,
+        }
+        return Plain(metrics, "flow")
+
+    def seconds(self, scenario: IrregularScenario) -> float:
+        """Return that a point takes no time."""
+        return 1e-4
+
+
+def _cards(system: WordsSystem) -> tuple[Any, Any]:
+    """Return the cards of the nodes and of what connects them, which `between` has asked for."""
+    return system.host, system.link
+
+
+KIND = IrregularKind()

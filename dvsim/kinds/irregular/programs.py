@@ -1,0 +1,63 @@
+"""What each irregular program does with an element, whatever carries it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dvsim.kinds.irregular.spec import WordsTable
+
+DIGIT = 2**16
+"""Buckets of a pass of the radix sort; each core counts its own."""
+
+LOOK_AHEAD = 1024
+"""Updates that HPCC RandomAccess lets a process have under way."""
+
+BUFFERED = 64 * 1024
+
+
+class Program(NamedTuple):
+    """What becomes of an element.
+
+    Attributes
+    ----------
+    reads
+        Whether it is read, and an answer comes back; else it is written.
+    words
+        Words that go through buffers: the place, and a value or its answer; of a sort the place,
+        the key and its rank; of an update that has its place in its value, one.
+    passes
+        How often all elements are moved.
+    sorts
+        Whether the cores count and agree on places first.
+    """
+
+    reads: bool
+    words: int
+    passes: int = 1
+    sorts: bool = False
+
+
+PROGRAMS = {
+    "gather": Program(reads=True, words=2),
+    "scatter": Program(reads=False, words=2),
+    "histogram": Program(reads=False, words=1),
+    "radix-sort": Program(reads=False, words=3, passes=2, sorts=True),
+    "gups": Program(reads=False, words=1),
+}
+GET, PUT = PROGRAMS["gather"], PROGRAMS["scatter"]
+
+
+class Time(NamedTuple):
+    """Seconds of a node: in all, and what of it each part would take alone."""
+
+    whole: float
+    cores: float
+    network: float
+    waits: float
+
+
+def buffer_bytes(work: WordsTable) -> float:
+    """Return the bytes of a buffer; those of all destinations hold what GUPS may look ahead."""
+    if work.program != "gups":
+        return work.buffer
+    return min(work.buffer, 8 * LOOK_AHEAD / max(1, work.nodes - 1))

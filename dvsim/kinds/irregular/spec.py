@@ -1,0 +1,102 @@
+"""What a file about an irregular program holds: the program, its nodes, what carries its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from dvsim.scenario.fields import CardField, Share, Unit, Varied, Vary, Whole, quantity
+from dvsim.scenario.kinds import Limits
+from dvsim.scenario.spec import Spec, Table
+
+MOST_NODES = 65_536
+MOST_WORDS = 10**12
+LEAST_BUFFER, MOST_BUFFER = 8, 2**30
+WORD = 8
+"""Bytes of a word."""
+
+Program = Literal["gather", "scatter", "histogram", "radix-sort", "gups"]
+Sending = Literal["word", "window", "buffer"]
+
+Bytes = Annotated[
+    int,
+    BeforeValidator(quantity(Limits("size", LEAST_BUFFER, most=MOST_BUFFER))),
+    WithJsonSchema({"type": "string", "examples": ["64 KiB"]}),
+    Unit("size"),
+]
+
+
+@dataclass(frozen=True)
+class WordsTable(Table):
+    """What the program does.
+
+    Attributes
+    ----------
+    program
+        ``gather``: read elements at random places. ``scatter``: write them there. ``histogram``:
+        count in bins at random places. ``radix-sort``: keys of 32 bits, 16 bits in each pass.
+        ``gups``: random updates of a table, of which no core has more than 1,024 under way.
+    sending
+        ``word``: one element after the other, each core waits for what it reads. ``window``: some
+        elements are under way at a time. ``buffer``: elements are collected in buffers.
+    nodes, words
+        How many nodes, and elements of each. They are spread evenly, so that 1 / nodes of them
+        are local.
+    window
+        Elements of a core that are under way.
+    buffer
+        Bytes of a buffer: over a network that software drives one for each core and destination,
+        over a Data Vortex one for each transfer, to any destinations.
+    headers
+        Over a Data Vortex: ``cached``, they wait in the card; ``sent``, they go there with the
+        payloads.
+    path
+        Over a Data Vortex, what carries buffers from node memory into the card: ``dma`` or
+        ``pio``. Single words go by PIO.
+    """
+
+    VARIED: ClassVar[bool] = True
+
+    program: Annotated[Program, Field(description="what is done with each element")]
+    sending: Annotated[Sending, Field(description="one by one, in a window, or in buffers")]
+    nodes: Annotated[Whole, Field(ge=1, le=MOST_NODES)]
+    words: Annotated[Whole, Field(ge=1, le=MOST_WORDS, description="elements of each node")]
+    window: Annotated[Whole, Field(ge=1, le=10**6, description="elements under way of a core")] = 64
+    buffer: Annotated[Bytes, Field(description="bytes of a buffer")] = 64 * 1024
+    headers: Literal["cached", "sent"] = "cached"
+    path: Literal["dma", "pio"] = "dma"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordsSystem(Table):
+    """The cards: of the nodes, and of what connects them."""
+
+    VARIED: ClassVar[bool] = True
+
+    link: Annotated[CardField | None, Field(description="kind words or vortex")] = None
+    host: Annotated[CardField | None, Field(description="kind node")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IrregularScenario(Spec):
+    """One question about irregular programs.
+
+    Attributes
+    ----------
+    tolerance
+        Numbers by which claims are decided, declared before any run.
+    """
+
+    KIND: ClassVar[str] = "irregular"
+    LENGTH: ClassVar[str] = "words"
+
+    workload: WordsTable
+    system: WordsSystem
+    vary: Annotated[Varied, Vary(WordsTable, WordsSystem)] = ()
+    tolerance: Annotated[
+        Mapping[str, Share],
+        Field(description="numbers by which claims are decided"),
+    ] = field(default_factory=dict)

@@ -1,0 +1,62 @@
+"""Do programs in timed mode take as long as the model of irregular programs says?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from test_examples import examples, run  # noqa: F401 - the fixture
+
+from dvsim.kinds.irregular.spec import WordsTable
+from dvsim.kinds.irregular.vortex import PS, over_vortex, round_trip_s
+from dvsim.scenario.card import load_card
+
+VORTEX = load_card("data-vortex-8")
+UPDATE, MOVE, FLOP = 4_000, 500, 0.25e-9  # as emulator/examples/example.h has them
+
+
+def core():
+    """Return a node of one core that works as fast as the examples say."""
+    node = load_card("chapel-36")
+    own = {"cores": 1, "read": UPDATE, "write": UPDATE, "move": MOVE, "key": UPDATE}
+    given = {name: replace(one, value=own[name]) for name, one in node.parameters.items()}
+    return replace(node, parameters=given)
+
+
+def figures(done):
+    assert done.returncode == 0, done.stderr
+    return [float(cell) for cell in done.stdout.splitlines()[1].split()]
+
+
+@pytest.mark.parametrize(("cards", "log2"), [(2, 17), (4, 19)])
+def test_random_updates_with_headers_in_the_card(examples, cards, log2):  # noqa: F811
+    program = [examples.program("gups_dma"), str(log2)]
+    _, updates, _, each = figures(run(examples, cards, program, "--mode", "timed"))
+    work = WordsTable("gups", "buffer", cards, int(updates) // cards, buffer=4096)
+    told = over_vortex(work, core(), VORTEX).whole
+    assert work.words / told == pytest.approx(each * 1e9, rel=0.1)
+
+
+def fft_s(cards, side):
+    """Return how long the FFT takes: the arithmetic of its rows, and three transposes.
+
+    A transpose is a barrier, a transfer of all words through the port and the network, and one out
+    of the SRAM; each transfer is set up, and its end is seen a crossing and a look later.
+    """
+    rows = side // cards
+    words, log = 2 * rows * side, math.log2(side)
+    flops = rows * side * (2 * 5 * log + 6)
+    crossing, look, setup = (VORTEX[key] * PS for key in ("pio_write", "poll_mirror", "dma_setup"))
+    one_way = round_trip_s(cards, VORTEX) / 2 - VORTEX["fifo_pop"] * PS
+    barrier = math.ceil(math.log2(cards)) * (one_way + 16 / VORTEX["pio_rate"])
+    out = setup + 8 * words / VORTEX["port_rate"] + one_way
+    back = 2 * crossing + setup + 8 * words / VORTEX["pcie_rate"] + look
+    return flops * FLOP + 3 * (barrier + out + back)
+
+
+@pytest.mark.parametrize("cards", [2, 4, 8])
+def test_a_transform_is_its_arithmetic_and_three_transposes(examples, cards):  # noqa: F811
+    program = [examples.program("fft"), "128"]
+    measured = figures(run(examples, cards, program, "--mode", "timed"))[2] * 1e-6
+    assert fft_s(cards, 128) == pytest.approx(measured, rel=0.1)
