@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from harness.once import once
 
+from dvsim.kinds.base import OWN
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "docs"))
 from setups import install_kind, lay_queue  # noqa: E402
@@ -64,7 +66,7 @@ def test_other_code_of_the_kind_is_another_question(asked, tmp_path):
 def test_without_its_package_a_kind_is_unknown_and_the_nearest_is_named(asked, tmp_path):
     status, _, err = asked("run", "queue.toml", path=tmp_path)
     assert status == 2
-    message = "no such kind 'mm1'; there are rabbitmq, switch, messaging, cluster"
+    message = f"no such kind 'mm1'; there are {', '.join(OWN)}"
     assert err == f"queue.toml:1: kind: {message}\n"
     path = tmp_path / "queue.toml"
     path.write_text(path.read_text().replace('"mm1"', '"mm2"'))
