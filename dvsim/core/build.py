@@ -24,6 +24,7 @@ HEADERS = (
     "workload/fabric.h",
     "workload/replay.h",
     "workload/ports.h",
+    "workload/cycle.h",
 )
 SOURCES = (
     "models/engine/law.c",
@@ -68,6 +69,9 @@ SOURCES = (
     "models/workload/replay.c",
     "models/workload/path.c",
     "models/workload/ports.c",
+    "models/workload/cycle.c",
+    "models/workload/cycle_card.c",
+    "models/workload/cycle_queue.c",
 )
 
 

@@ -1,0 +1,108 @@
+"""A Data Vortex as the fabric of a replay (models/workload/cycle.h)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dvsim.core._core import ffi, lib
+from dvsim.core.arrays import check_memory
+from dvsim.core.card import native_card_params
+from dvsim.core.network import network_bytes
+from dvsim.core.network_params import NetworkParams, native_network_params
+
+if TYPE_CHECKING:
+    from dvsim.scenario.types import Card
+
+
+class CycleCounts(NamedTuple):
+    """Slots that were run and that were skipped; messages and words that were sent."""
+
+    slots: int
+    skipped: int
+    messages: int
+    words: int
+
+
+class Arrived(NamedTuple):
+    """A message that has come, see models/workload/fabric.h."""
+
+    id: int
+    time_ps: int
+    latency_ps: int
+    serial_ps: int
+
+
+class CycleCore:
+    """Cards and a network that carry messages word by word.
+
+    Parameters
+    ----------
+    params
+        Checked parameters of the network; its injection is that of bursts, whatever they say.
+    slot_ps
+        How long a slot is.
+    card
+        Of kind ``vortex``: what PIO, DMA and looks cost.
+    slower
+        Factor on the time of DMA transfers, at least 1: a fault of the cards.
+
+    Raises
+    ------
+    MemoryError
+        If it does not fit in memory.
+    ValueError
+        If the core refuses the parameters.
+    """
+
+    def __init__(
+        self, params: NetworkParams, slot_ps: int, card: Card, slower: float = 1.0
+    ) -> None:
+        check_memory("the network", 2 * network_bytes(params))
+        network, alive = native_network_params(params)
+        native = ffi.new("dvsim_cycle_params *")
+        native.network, native.slot_ps = network[0], slot_ps
+        own = native_card_params(card)
+        native.pcie, native.piece_words = own.pcie, own.piece_words
+        native.pcie.engine_fs = round(native.pcie.engine_fs * slower)
+        cycle = lib.dvsim_cycle_create(native)
+        del alive
+        if cycle == ffi.NULL:
+            raise ValueError("the core refuses the parameters of cards or network")
+        self._cycle = ffi.gc(cycle, lib.dvsim_cycle_free)
+
+    @property
+    def native(self) -> Any:  # noqa: ANN401 - a C pointer
+        """The table of functions; it lives as long as the object."""
+        return lib.dvsim_cycle_fabric(self._cycle)
+
+    @property
+    def counts(self) -> CycleCounts:
+        """What was run and sent so far."""
+        counts = lib.dvsim_cycle_counts_now(self._cycle)
+        return CycleCounts(counts.slots, counts.skipped, counts.messages, counts.words)
+
+    def alone_ps(self, words: int, way_slots: int) -> int:
+        """Return how long a message takes in an empty fabric, sent just in time for a slot."""
+        return int(lib.dvsim_cycle_alone_ps(self._cycle, words, way_slots))
+
+    def send(self, message: int, source: int, to: int, length: int, time_ps: int) -> None:
+        """Send a message of `length` bytes at a time.
+
+        Raises
+        ------
+        ValueError
+            If there is no such port.
+        """
+        given = ffi.new("dvsim_message *", (message, source, to, length))
+        if self.native.send(self.native.self, given, time_ps) != lib.DVSIM_OK:
+            raise ValueError(f"the fabric refuses a message of {length} B from {source} to {to}")
+
+    def advance(self, until_ps: int, room: int = 1 << 10) -> list[Arrived]:
+        """Go on until messages arrive, at most to a time, and return them."""
+        arrivals = ffi.new("dvsim_arrival[]", room)
+        count = self.native.advance(self.native.self, until_ps, arrivals, room)
+        if count < 0:
+            raise MemoryError("no memory for the words under way")
+        return [
+            Arrived(one.id, one.time_ps, one.latency_ps, one.serial_ps) for one in arrivals[0:count]
+        ]

@@ -1,0 +1,70 @@
+/* cycle_test.c: does the fabric of words keep the contract of fabric.h, and is all memory given back? */
+#include "check.h"
+#include "workload/cycle.h"
+
+static dvsim_cycle_params usual = {
+    .network = {.height = 8, .angles = 6, .exit_rule = DVSIM_EXIT_ANY, .levels = 1, .ports = 8, .planes = 16,
+                .link_slots = 1, .seed = 1},
+    .slot_ps = 29091,
+    .pcie = {400000, 1000000, 2000000, 50000, 10000, 1000000, 126904},
+    .piece_words = 131,
+};
+
+static int refuses(const dvsim_cycle_params *params)
+{
+    dvsim_cycle *cycle = dvsim_cycle_create(params);
+    dvsim_cycle_free(cycle);
+    return cycle == NULL;
+}
+
+static void wrong_parameters_are_refused(void)
+{
+    REFUSES(refuses, usual, slot_ps, 0);
+    REFUSES(refuses, usual, piece_words, 0);
+    REFUSES(refuses, usual, pcie.crossing_ps, 0);
+    REFUSES(refuses, usual, network.height, 3);
+    CHECK(dvsim_cycle_create(NULL) == NULL);
+    dvsim_cycle_free(NULL);
+}
+
+static void messages_come_in_order_and_no_sooner_than_asked(void)
+{
+    dvsim_cycle *cycle = dvsim_cycle_create(&usual);
+    const dvsim_fabric *fabric = dvsim_cycle_fabric(cycle);
+    dvsim_arrival arrivals[3];
+    CHECK(fabric->next(fabric->self) == DVSIM_NEVER);
+    CHECK(fabric->advance(fabric->self, 1000000, arrivals, 3) == 0);
+    for (int64_t id = 0; id < 1000; id++) {
+        dvsim_message message = {id, (int32_t)(id % 8), (int32_t)(id / 8 % 8), id % 7 == 0 ? 20000 : id};
+        CHECK(fabric->send(fabric->self, &message, 2000000 + id) == DVSIM_OK);
+    }
+    int64_t came = 0, last = 0, until = 2001000;
+    while (fabric->next(fabric->self) != DVSIM_NEVER) {
+        until += 500000;
+        for (int64_t count; (count = fabric->advance(fabric->self, until, arrivals, 3)) > 0; came += count) {
+            CHECK(count <= 3);
+            for (int64_t one = 0; one < count; one++) {
+                const dvsim_arrival *is = &arrivals[one];
+                CHECK(is->time_ps >= last && is->time_ps <= until && is->time_ps > until - 500000);
+                CHECK(is->latency_ps > 0 && is->serial_ps >= 0);
+                CHECK(is->latency_ps + is->serial_ps <= is->time_ps - 2000000 - is->id);
+                last = is->time_ps;
+            }
+        }
+        CHECK(fabric->next(fabric->self) > until);
+    }
+    CHECK(came == 1000);
+    const dvsim_cycle_counts counts = dvsim_cycle_counts_now(cycle);
+    CHECK(counts.messages == 1000 && counts.words > 1000 && counts.slots > 0 && counts.skipped > 0);
+    dvsim_message wrong = {0, 0, 8, 8};
+    CHECK(fabric->send(fabric->self, &wrong, until) == DVSIM_EINVAL);
+    dvsim_cycle_free(cycle);
+}
+
+int main(void)
+{
+    wrong_parameters_are_refused();
+    messages_come_in_order_and_no_sooner_than_asked();
+    puts("checks passed");
+    return 0;
+}
