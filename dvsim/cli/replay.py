@@ -33,8 +33,8 @@ LIMIT = 50_000_000  # bytes of a timeline
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A number of the fabrics: L, o, g, G, O and S of LogGOPS; o, O, S, L, rate, planes and "
-    "link of a Data Vortex. Repeatable.",
+    help="A number of the fabrics: L, o, g, G, O and S of LogGOPS; o, O, S, L, rate, planes, "
+    "link, fidelity (flow or cycle) and dma_slow of a Data Vortex. Repeatable.",
 )
 @click.option(
     "--compute",

@@ -180,6 +180,9 @@ static int64_t advance(void *self, int64_t until_ps, dvsim_arrival *arrivals, in
     while (count < room) {
         const int64_t slot = next_slot_end(cycle);
         const int64_t arrival = cycle->coming.count > 0 ? cycle->coming.entries[0].at : DVSIM_NEVER;
+        if (arrival == DVSIM_NEVER && slot == DVSIM_NEVER) {
+            break;
+        }
         if (arrival <= until_ps && arrival <= slot) {
             const int64_t place = cycle_take(&cycle->coming).what;
             arrivals[count++] = cycle->messages[place].arrival;

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 from test_examples import examples, run  # noqa: F401 - the fixture
 
+from dvsim.fabric.network import Network
 from dvsim.kinds.irregular.spec import WordsTable
 from dvsim.kinds.irregular.vortex import PS, over_vortex, round_trip_s
+from dvsim.kinds.workload.fabrics import cycle_of
 from dvsim.scenario.card import load_card
 
 VORTEX = load_card("data-vortex-8")
@@ -60,3 +62,30 @@ def test_a_transform_is_its_arithmetic_and_three_transposes(examples, cards):  #
     program = [examples.program("fft"), "128"]
     measured = figures(run(examples, cards, program, "--mode", "timed"))[2] * 1e-6
     assert fft_s(cards, 128) == pytest.approx(measured, rel=0.1)
+
+
+def carried_us(preset, messages):
+    """Return when the last of some messages has come over the fabric `cycle`: source, to, bytes."""
+    cycle, last = cycle_of(Network(preset, card=VORTEX.name), VORTEX), 0
+    for number, message in enumerate(messages):
+        cycle.send(number, *message, 0)
+    while some := cycle.advance(1 << 60):
+        last = max(last, *(one.time_ps for one in some))
+    return last / 1e6
+
+
+def test_a_put_and_its_counter_take_as_long_as_a_message_over_the_fabric(examples):  # noqa: F811
+    # only what goes by PIO: a longer put stays in SRAM, a message goes on into node memory
+    done = run(examples, 2, [examples.program("pingpong"), "10", "16"], "--mode", "timed")
+    rows = [line.split() for line in done.stdout.splitlines()[1:-1]]
+    assert [row[0] for row in rows] == ["1", "4", "16"]
+    for words, counted, *_ in rows:
+        message = carried_us("dv202", [(0, 1, 8 * int(words))])
+        assert float(counted) == pytest.approx(message, rel=0.1)
+
+
+def test_a_step_of_collectives_takes_as_long_as_its_packets_over_the_fabric(examples):  # noqa: F811
+    done = run(examples, 8, [examples.program("collectives"), "2", "1"], "--mode", "timed")
+    barrier = next(line.split() for line in done.stdout.splitlines() if "barrier" in line)
+    step = [(card, (card + 1 + k) % 8, 8) for card in range(8) for k in range(8)]
+    assert float(barrier[2]) == pytest.approx(carried_us("dv203", step), rel=0.1)

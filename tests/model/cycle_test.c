@@ -34,6 +34,7 @@ static void messages_come_in_order_and_no_sooner_than_asked(void)
     dvsim_arrival arrivals[3];
     CHECK(fabric->next(fabric->self) == DVSIM_NEVER);
     CHECK(fabric->advance(fabric->self, 1000000, arrivals, 3) == 0);
+    CHECK(fabric->advance(fabric->self, DVSIM_NEVER, arrivals, 3) == 0);
     for (int64_t id = 0; id < 1000; id++) {
         dvsim_message message = {id, (int32_t)(id % 8), (int32_t)(id / 8 % 8), id % 7 == 0 ? 20000 : id};
         CHECK(fabric->send(fabric->self, &message, 2000000 + id) == DVSIM_OK);
@@ -56,7 +57,10 @@ static void messages_come_in_order_and_no_sooner_than_asked(void)
     CHECK(came == 1000);
     const dvsim_cycle_counts counts = dvsim_cycle_counts_now(cycle);
     CHECK(counts.messages == 1000 && counts.words > 1000 && counts.slots > 0 && counts.skipped > 0);
-    dvsim_message wrong = {0, 0, 8, 8};
+    dvsim_message later = {5, 0, 1, 100000}, wrong = {0, 0, 8, 8};
+    CHECK(fabric->send(fabric->self, &later, until) == DVSIM_OK);
+    CHECK(fabric->advance(fabric->self, DVSIM_NEVER, arrivals, 3) == 1 && arrivals[0].id == 5);
+    CHECK(fabric->advance(fabric->self, DVSIM_NEVER, arrivals, 3) == 0);
     CHECK(fabric->send(fabric->self, &wrong, until) == DVSIM_EINVAL);
     dvsim_cycle_free(cycle);
 }

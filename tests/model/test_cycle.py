@@ -7,8 +7,11 @@ import pytest
 
 from dvsim.core.cycle import CycleCore
 from dvsim.core.network_params import NetworkParams
-from dvsim.fabric.network import Network, check_offer
-from dvsim.fabric.network.offer import params_of
+from dvsim.errors import ScenarioError
+from dvsim.fabric.network import Network
+from dvsim.kinds.workload.fabrics import choose, cycle_of
+from dvsim.kinds.workload.graph import Builder
+from dvsim.kinds.workload.replay import replay_graph
 from dvsim.scenario.card import load_card
 
 CARD = load_card("data-vortex-8")
@@ -22,10 +25,8 @@ def network(preset="dv205"):
     return Network(preset, card="data-vortex-8")
 
 
-def fabric(preset="dv205", **more):
-    net = network(preset)
-    offer = check_offer(net, load=None, pattern="uniform", injection="given")
-    return CycleCore(params_of(net, offer), net.slot_ps, CARD, **more)
+def fabric(preset="dv205", slower=1.0):
+    return cycle_of(network(preset), CARD, slower)
 
 
 def arrivals(cycle, until=NEVER):
@@ -147,3 +148,53 @@ def test_what_is_no_port_is_refused():
         CycleCore(
             NetworkParams(height=3, angles=1, levels=1, ports=3, planes=1, link_slots=0), 1, CARD
         )
+
+
+def halo(cycles, side=3, length=20_000):
+    """Return a graph in which each rank of a cube computes and exchanges with its 26 neighbours."""
+    builder, last = Builder(side**3), [[] for _ in range(side**3)]
+    places = list(np.ndindex(side, side, side))
+    for _ in range(cycles):
+        for rank, here in enumerate(places):
+            apart = [max(abs(a - b) for a, b in zip(here, there, strict=True)) for there in places]
+            near = [other for other, far in enumerate(apart) if far == 1]
+            done = builder.calc(rank, 10**6, after=last[rank])
+            last[rank] = [builder.recv(rank, other, 0, after=[done]) for other in near]
+            last[rank] += [builder.send(rank, other, length, after=[done]) for other in near]
+    return builder.build()
+
+
+def test_a_replay_over_every_word_is_near_the_one_over_flows():
+    graph = halo(4)
+    flow, cycle, again = (
+        replay_graph(graph, choose("dv205", {"fidelity": fidelity}, 27))
+        for fidelity in ("flow", "cycle", "cycle")
+    )
+    assert (cycle.finish_ps == again.finish_ps).all()
+    assert cycle.path == again.path
+    assert cycle.time_ps == pytest.approx(flow.time_ps, rel=0.1)
+    assert cycle.parts["contention"] > 0
+    assert sum(cycle.parts.values()) == cycle.time_ps
+
+
+def test_slow_engines_slow_a_replay():
+    graph = halo(1)
+    usual, slow = (
+        replay_graph(graph, choose("dv205", {"fidelity": "cycle", "dma_slow": factor}, 27))
+        for factor in (1, 8)
+    )
+    assert slow.time_ps > 2 * usual.time_ps
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fidelity": "cycle", "L": "1us"}, "L: is of fidelity 'flow'; this is 'cycle'"),
+        ({"dma_slow": "2"}, "dma_slow: is of fidelity 'cycle'; this is 'flow'"),
+        ({"fidelity": "cycle", "dma_slow": "0.5"}, "must be a number from 1 to 1000, is 0.5"),
+        ({"fidelity": "cycel"}, "did you mean 'cycle'"),
+    ],
+)
+def test_settings_of_the_other_fidelity_are_refused(settings, message):
+    with pytest.raises(ScenarioError, match=message):
+        choose("dv205", settings, 27)

@@ -26,9 +26,12 @@ SMALLEST = "dv"
 VORTEX_CARD = "data-vortex-8"
 WORD_BYTES = 8
 MOST_EAGER = (1 << 63) - 1
-FIDELITIES = ("flow",)
+MOST_SLOWER = 1000
+FIDELITIES = ("flow", "cycle")
+ONLY = {"L": "flow", "rate": "flow", "dma_slow": "cycle"}
+"""Settings that one fidelity alone has."""
 
-Model = Literal["loggops", "flow"]
+Model = Literal["loggops", "flow", "cycle"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Chosen:
     name
         As it was asked for.
     model
-        ``loggops`` or ``flow``.
+        ``loggops``, ``flow`` or ``cycle``: every word through cards and network, slot by slot.
     costs
         At the hosts; for loggops of the way, too.
     network
@@ -58,6 +61,7 @@ class Chosen:
     network: Network | None = None
     rate: float = 0.0
     extra_ps: int = 0
+    slower: float = 1.0
     changed: tuple[str, ...] = ()
 
     @property
@@ -76,6 +80,8 @@ class Chosen:
         """Return what carries messages; None for LogGOPS, whose costs say all."""
         if self.network is None:
             return None
+        if self.model == "cycle":
+            return cycle_of(self.network, self.card, self.slower)
         levels = [Level(reach, latency) for reach, latency in self.ways()]
         return Ports(self.network.ports, round(1e15 / self.rate), WORD_BYTES, levels)
 
@@ -97,6 +103,15 @@ class Chosen:
             latency = round(slots * network.slot_ps) + self.extra_ps
             found.append((network.tree.reach(level), latency))
         return found
+
+
+def cycle_of(network: Network, card: Card, slower: float = 1.0) -> Fabric:
+    """Return cards and a network that carry every word; DMA takes `slower` times as long."""
+    from dvsim.core.cycle import CycleCore
+    from dvsim.fabric.network.offer import check_offer, params_of
+
+    offer = check_offer(network, load=None, pattern="uniform", injection="given")
+    return CycleCore(params_of(network, offer), network.slot_ps, card, slower)
 
 
 def _time(text: object) -> int:
@@ -134,8 +149,9 @@ LOGGOPS: Mapping[str, tuple[str, Callable[[object], int]]] = {
 }
 """Settings of LogGOPS: the field of `Costs` of each, and how it is read."""
 
-VORTEX = ("o", "O", "S", "L", "rate", "planes", "link", "fidelity")
-"""Settings of a Data Vortex: `L` is what card and PCIe add to the latency of the network."""
+VORTEX = ("o", "O", "S", "L", "rate", "planes", "link", "fidelity", "dma_slow")
+"""Settings of a Data Vortex: `L` is what card and PCIe add to the latency, of fidelity flow;
+`dma_slow` how many times longer DMA takes, a fault of the cards, of fidelity cycle."""
 
 
 def names() -> list[str]:
@@ -224,6 +240,10 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
         message = f"must be {' or '.join(FIDELITIES)}, not '{fidelity}'"
         fault = Fault("--set", None, "fidelity", message, nearest(fidelity, FIDELITIES))
         raise ScenarioError([fault])
+    for key, own in ONLY.items():
+        if key in settings and own != fidelity:
+            message = f"is of fidelity '{own}'; this is '{fidelity}'"
+            raise ScenarioError([Fault("--set", None, key, message)])
     card = load_card(VORTEX_CARD)
     whole_numbers = {
         key: read_setting(key, settings[key], _whole)
@@ -242,10 +262,24 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
         rate = read_setting("rate", settings["rate"], _rate)
     costs = Costs(0, card["pio_write"], 0, 0, 0, load_card("loggops")["eager"])
     changed = tuple(
-        f"{key}={settings[key]}" for key in ("L", "rate", *whole_numbers) if key in settings
+        f"{key}={settings[key]}"
+        for key in ("L", "rate", "dma_slow", *whole_numbers)
+        if key in settings
     )
-    chosen = Chosen(name, "flow", costs, card, network, rate, extra, changed)
+    slower = read_setting("dma_slow", settings.get("dma_slow", 1), _factor)
+    model: Model = "cycle" if fidelity == "cycle" else "flow"
+    chosen = Chosen(name, model, costs, card, network, rate, extra, slower, changed)
     return _with_costs(chosen, {key: settings[key] for key in ("o", "O", "S") if key in settings})
+
+
+def _factor(value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = 0.0
+    if not 1 <= number <= MOST_SLOWER:
+        raise UnitError(f"must be a number from 1 to {MOST_SLOWER}, is {value}")
+    return number
 
 
 def _whole(value: object) -> int:
