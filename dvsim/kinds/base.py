@@ -28,6 +28,7 @@ OWN = {
     "messaging": "dvsim.kinds.hosts.kind",
     "cluster": "dvsim.kinds.cluster.kind",
     "irregular": "dvsim.kinds.irregular.kind",
+    "workload": "dvsim.kinds.workload.kind",
 }
 """The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
 

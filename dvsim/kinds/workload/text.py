@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.replay import PARTS, Replay
 from dvsim.results.amounts import amount_text
 from dvsim.results.lines import Table
+
+if TYPE_CHECKING:
+    from dvsim.results.points import PointsStudy
 
 PS = 1e-12
 NS = 1e-9
@@ -36,8 +41,7 @@ def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
 
 
 def _row(one: Replay, first: int) -> list[str]:
-    shares = [f"{100 * one.parts[name] / one.time_ps:.1f} %" if one.time_ps else "-"
-              for name in PARTS]  # fmt: skip
+    shares = [_share(one.parts[name], one.time_ps) for name in PARTS]
     ratio = f"{one.time_ps / first:.3f}" if first else "-"
     rate = amount_text(one.message_rate) if one.time_ps else "-"
     return [one.fabric.name, _time(one.time_ps), ratio, *shares, rate, one.fabric.title]
@@ -54,6 +58,36 @@ def _spent(one: Replay) -> str:
     parts = sorted(one.parts.items(), key=lambda item: -item[1])
     told = [f"{name} {100 * value / one.time_ps:.0f} %" for name, value in parts[:3] if value > 0]
     return f"spent on {', '.join(told)}"
+
+
+def study_lines(study: PointsStudy) -> Iterator[str | Table]:
+    """Yield a study: what was asked, and of each point its time and what that is spent on."""
+    scenario, keys = study.scenario, list(study.scenario.keys)
+    yield f"{scenario.name}: {scenario.title}"
+    table = study.points.drop(columns="replication").groupby("point").mean()
+    rows, first = [], float(table["time"].iloc[0])
+    for number, one in table.iterrows():
+        point = scenario.points[int(str(number))]
+        time = float(one["time"])
+        shares = [_share(float(one[f"{name}_time"]), time) for name in PARTS]
+        ratio = f"{time / first:.3f}" if first else "-"
+        rate = "-" if math.isnan(one["message_rate"]) else amount_text(one["message_rate"])
+        told = [str(point[key]) for key in keys]
+        rows.append([*told, amount_text(time * NS, unit="s"), ratio, *shares, rate])
+    yield (
+        f"  {amount_text(first * NS, unit='s')}"
+        + (" at the first point" if len(rows) > 1 else "")
+        + f"; {int(table['messages'].iloc[0]):,} messages, "
+        f"{amount_text(float(table['bytes'].iloc[0]), unit='B')}, seed {study.seed}"
+    )
+    head = [*keys, "time", "ratio", *PARTS, "msg/s per rank"]
+    yield Table(head, rows, range(len(keys), len(head)), keys=len(keys))
+    if study.folder is not None:
+        yield f"  kept in {study.folder}"
+
+
+def _share(part: float, time: float) -> str:
+    return f"{100 * part / time:.1f} %" if time else "-"
 
 
 def matrix_table(one: Replay) -> Table | str:

@@ -1,0 +1,147 @@
+"""The kind "workload": a program's traffic over a fabric."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.base import Keys, Order, Plain, Reading
+from dvsim.kinds.points import PointsKind
+from dvsim.kinds.workload.spec import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
+from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath
+from dvsim.scenario.spec import Spec
+
+if TYPE_CHECKING:
+    from dvsim.emulation.trace.timeline import Timeline
+
+PARTS = ("compute", "overhead", "latency", "bandwidth", "contention", "wait")
+METRICS: Mapping[str, str] = {
+    "time": "ns",  # until the last rank is done
+    **{f"{part}_time": "ns" for part in PARTS},  # what that was spent on, on the critical path
+    "message_rate": "1/s",  # messages that a rank sends, in the mean
+    "messages": "messages",
+    "bytes": "B",
+}
+"""What is measured in each run, with units; the parts add up to the time."""
+
+OPERATIONS_S = 1e6  # that are replayed in a second, about
+MOST_OPERATIONS = 5e8  # of a point
+_FACTOR = Order("scaled", 1e-6, MOST_FACTOR, (1e-2, 1e2))
+
+
+class WorkloadKind(PointsKind):
+    """What is different about a program's traffic."""
+
+    name = "workload"
+    about = "of a program's traffic over a fabric"
+    Spec: ClassVar[type[Spec]] = WorkloadScenario
+    orders: ClassVar[Keys] = {
+        "slowdown": _FACTOR,
+        "compute": _FACTOR,
+        "repeat": Order("whole", 1, MOST_REPEATS, (1, 100)),
+    }
+    units = METRICS
+    shown = ("time", "message_rate")
+
+    def settled(
+        self, scenario: WorkloadScenario, document: Document
+    ) -> tuple[WorkloadScenario, list[Fault]]:
+        """Read the trace, which lies beside the file that names it, and note what it holds."""
+        from dvsim.kinds.workload.model import digest_of
+
+        key, program = ("program", "trace"), scenario.program
+        origin = document.origin(key)
+        beside = Path() if origin == COMMAND_LINE else Path(origin.file).parent
+        path = beside / program.trace
+        if not path.exists() and program.digest is not None:
+            return scenario, []  # of a kept result, which runs nothing
+        if not path.exists():
+            return scenario, [document.fault(key, f"there is no such file or folder: {path}")]
+        try:
+            found = digest_of(path)
+        except ScenarioError as error:
+            return scenario, list(error.faults)
+        if program.digest not in (None, found):
+            message = f"the trace is another one: it holds {found}"
+            return scenario, [document.fault(("program", "digest"), message)]
+        name = os.path.relpath(path, Path(scenario.path).parent)
+        return replace(scenario, program=replace(program, trace=name, digest=found)), []
+
+    def refused(self, scenario: WorkloadScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what the fabric refuses, and ranks that are none."""
+        from dvsim.kinds.workload.fabrics import settings_of
+        from dvsim.kinds.workload.model import fabric_of, graph_of, placed, trace_of
+
+        program, name = scenario.program, scenario.fabric.network
+        if not trace_of(scenario).exists():
+            return
+        words = {setting: key for key, setting in SETTINGS.items()}
+        for setting in scenario.settings:
+            if setting not in settings_of(name):
+                yield ("fabric", words[setting]), f"is no setting of fabric '{name}'"
+                return
+        ranks = graph_of(scenario).ranks
+        if program.straggler is not None and program.straggler >= ranks:
+            message = f"must be from 0 to {ranks - 1}, is {program.straggler}"
+            yield ("program", "straggler"), message
+        try:
+            placed(scenario, fabric_of(scenario), 1)
+        except ScenarioError as error:
+            for fault in error.faults:
+                if fault.key == "placement":
+                    yield ("program", "placement"), fault.message
+                else:
+                    hint = f"; did you mean '{fault.hint}'?" if fault.hint else ""
+                    key = words.get(fault.key, "network")
+                    yield ("fabric", key), fault.message + hint
+
+    def extent(self, scenario: WorkloadScenario) -> Iterator[tuple[KeyPath, str]]:
+        """Yield too many operations."""
+        from dvsim.kinds.workload.model import graph_of, trace_of
+
+        program = scenario.program
+        count = graph_of(scenario).operations if trace_of(scenario).exists() else 0
+        if count * program.repeat > MOST_OPERATIONS:
+            most = int(MOST_OPERATIONS // max(1, count))
+            message = f"must be at most {most} of {count} operations, is {program.repeat}"
+            yield ("program", "repeat"), message
+
+    def replicate(self, scenario: WorkloadScenario, seed: int, replication: int) -> Reading:
+        """Replay the program; replications differ in a random placement only."""
+        from dvsim.kinds.workload.model import replayed
+
+        found = replayed(scenario, seed, replication)
+        metrics = {"time": found.time_ns, "message_rate": found.message_rate}
+        metrics |= {f"{part}_time": value / 1000 for part, value in found.parts.items()}
+        metrics |= {"messages": found.graph.messages, "bytes": found.graph.bytes}
+        return Plain({name: float(metrics[name]) for name in self.units}, fidelity="flow")
+
+    def lines(self, result: Any) -> Iterator[Any]:  # noqa: ANN401 - as in the contract
+        """Yield a result as people read it: the time of each point and what it is spent on."""
+        from dvsim.kinds.workload.text import study_lines
+
+        return study_lines(result)
+
+    def untraceable(self, scenario: WorkloadScenario) -> None:
+        """Return that there is always a timeline."""
+
+    def trace(self, scenario: WorkloadScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
+        """Replay the first point."""
+        from dvsim.kinds.workload.model import replayed
+        from dvsim.kinds.workload.timeline import add_replay
+
+        add_replay(timeline, replayed(scenario.at(0), seed, 1))
+        return {"clock": "simulated time"}
+
+    def seconds(self, scenario: WorkloadScenario) -> float:
+        """Return how long the operations take."""
+        from dvsim.kinds.workload.model import graph_of
+
+        return graph_of(scenario).operations * scenario.program.repeat / OPERATIONS_S
+
+
+KIND = WorkloadKind()

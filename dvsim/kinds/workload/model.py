@@ -1,0 +1,97 @@
+"""From the tables of a point to its replay; a trace is read once and kept while it is used."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.kinds.workload.fabrics import choose
+from dvsim.kinds.workload.graph import Builder, Graph
+from dvsim.kinds.workload.readers import read
+from dvsim.kinds.workload.replay import places_of, prepared, replay_graph
+
+if TYPE_CHECKING:
+    from dvsim.kinds.workload.fabrics import Chosen
+    from dvsim.kinds.workload.replay import Replay
+    from dvsim.kinds.workload.spec import WorkloadScenario
+
+KEPT = 4  # traces
+
+
+def digest_of(path: Path) -> str:
+    """Return the digest of what a trace holds, read anew if the file has changed."""
+    return _read(str(path), _state(path)).digest
+
+
+def trace_of(scenario: WorkloadScenario) -> Path:
+    """Return the path of the trace of a scenario."""
+    return Path(scenario.path).parent / scenario.program.trace
+
+
+def graph_of(scenario: WorkloadScenario) -> Graph:
+    """Return the operations of the trace of a scenario."""
+    path = trace_of(scenario)
+    return _read(str(path), _state(path))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """Return what changes with a file or folder."""
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=KEPT)
+def _read(path: str, state: tuple[int, int]) -> Graph:
+    return read(path)
+
+
+def fabric_of(scenario: WorkloadScenario) -> Chosen:
+    """Return the fabric of a point."""
+    return choose(scenario.fabric.network, scenario.settings, graph_of(scenario).ranks)
+
+
+def placed(scenario: WorkloadScenario, fabric: Chosen, seed: int) -> npt.NDArray[np.int32]:
+    """Return the port of each rank."""
+    return places_of(graph_of(scenario), fabric, scenario.program.placement, seed)
+
+
+def replayed(scenario: WorkloadScenario, seed: int, replication: int) -> Replay:
+    """Run one replication of a point."""
+    program = scenario.program
+    slow = None if program.straggler is None else (program.straggler, program.slowdown)
+    graph = prepared(graph_of(scenario), program.compute, slow)
+    fabric = fabric_of(scenario)
+    graph = repeated(graph, program.repeat)
+    return replay_graph(graph, fabric, program.placement, seed * 1_000_003 + replication)
+
+
+def repeated(graph: Graph, times: int) -> Graph:
+    """Return a program that is run several times; a rank begins anew when all of it has ended."""
+    if times == 1:
+        return graph
+    builder = Builder(graph.ranks, graph.name, graph.files)
+    builder.skipped = dict(graph.skipped)
+    rank = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
+    source = np.repeat(np.arange(graph.operations), np.diff(graph.start))
+    first = np.ones(graph.operations, dtype=bool)
+    first[graph.to] = False
+    ended = np.ones(graph.operations, dtype=bool)
+    ended[source[graph.after_start == 0]] = False
+    between: npt.NDArray[np.int64] | None = None
+    for _ in range(times):
+        made = builder.extend(
+            rank, graph.kind, graph.peer, graph.size, graph.tag,
+            cpu=graph.cpu, nic=graph.nic, line=graph.line,
+        )  # fmt: skip
+        for started in (0, 1):
+            edges = graph.after_start == started
+            builder.require_many(made[graph.to[edges]], made[source[edges]], started=bool(started))
+        if between is not None:
+            builder.require_many(made[first], between[rank[first]])
+        between = builder.extend(np.arange(graph.ranks), 0)
+        builder.require_many(between[rank[ended]], made[ended])
+    return builder.build()

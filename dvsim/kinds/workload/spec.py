@@ -1,0 +1,124 @@
+"""What a file about a program's traffic holds: the program, and the fabric that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from dvsim.scenario import bounds
+from dvsim.scenario.fields import Count, Fixed, Number, Text, Varied, Vary, Whole
+from dvsim.scenario.quantity import show
+from dvsim.scenario.spec import Spec, Table
+
+MOST_FACTOR = 1e6
+MOST_REPEATS = 10_000
+
+Placement = Literal["linear", "random"]
+Factor = Annotated[Number, Field(ge=0, le=MOST_FACTOR)]
+
+
+def _placement_read(value: object) -> str | tuple[int, ...]:
+    if isinstance(value, list) and value and all(type(item) is int for item in value):
+        return tuple(value)
+    if value in ("linear", "random"):
+        return str(value)
+    raise ValueError(f"must be 'linear', 'random' or a list of ports, not {show(value)}")
+
+
+@dataclass(frozen=True)
+class ProgramTable(Table):
+    """What the ranks do.
+
+    Attributes
+    ----------
+    trace
+        A file, a folder or a tar of either, beside the scenario.
+    digest
+        Of what the trace holds; filled in when it is read.
+    compute
+        Factor of all computing: 1 as measured, 0 none.
+    straggler, slowdown
+        A rank, and how many times as long it computes.
+    placement
+        ``linear``: rank r at port r; ``random``: anywhere, by the seed; or the ports.
+    repeat
+        How often the whole program is run, one after the other.
+    """
+
+    VARIED: ClassVar[bool] = True
+
+    trace: Annotated[Text, Fixed(), Field(description="a file, a folder, or a tar of either")]
+    digest: Annotated[
+        Text | None, Fixed(), Field(description="of what the trace holds; filled in")
+    ] = None
+    compute: Annotated[Factor, Field(description="factor of all computing")] = 1.0
+    straggler: Annotated[
+        Annotated[Whole, Field(ge=0, le=bounds.COUNT)] | None,
+        Field(description="a rank that computes longer"),
+    ] = None
+    slowdown: Annotated[Factor, Field(description="how many times as long it computes")] = 1.0
+    placement: Annotated[
+        str | tuple[int, ...],
+        BeforeValidator(_placement_read),
+        WithJsonSchema({"anyOf": [{"enum": ["linear", "random"]}, {"type": "array"}]}),
+        Field(description="linear, random, or a list of ports"),
+    ] = "linear"
+    repeat: Annotated[Count, Field(le=MOST_REPEATS, description="times that it is run")] = 1
+
+
+@dataclass(frozen=True)
+class FabricTable(Table):
+    """What carries the messages, and what is other than its card says; None is as the card says."""
+
+    VARIED: ClassVar[bool] = True
+
+    network: Annotated[
+        Text, Field(description="dv, dv202 to dv216, fdr, aries, loggops, or a card")
+    ]
+    latency: Annotated[Text | None, Field(description="L: a time")] = None
+    overhead: Annotated[Text | None, Field(description="o: a time")] = None
+    gap: Annotated[Text | None, Field(description="g: a time, of LogGOPS")] = None
+    gap_per_byte: Annotated[Text | None, Field(description="G: a time, of LogGOPS")] = None
+    overhead_per_byte: Annotated[Text | None, Field(description="O: a time")] = None
+    eager: Annotated[Text | None, Field(description="S: the largest eager message")] = None
+    rate: Annotated[Text | None, Field(description="of a port of a Data Vortex")] = None
+    planes: Annotated[Count | None, Field(description="of a Data Vortex")] = None
+    link: Annotated[
+        Annotated[Whole, Field(ge=0, le=bounds.COUNT)] | None,
+        Field(description="slots, of a Data Vortex"),
+    ] = None
+
+
+SETTINGS: Mapping[str, str] = {
+    "latency": "L",
+    "overhead": "o",
+    "gap": "g",
+    "gap_per_byte": "G",
+    "overhead_per_byte": "O",
+    "eager": "S",
+    "rate": "rate",
+    "planes": "planes",
+    "link": "link",
+}
+"""The keys of ``[fabric]`` and the settings that they are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkloadScenario(Spec):
+    """One question about a program over a fabric."""
+
+    KIND: ClassVar[str] = "workload"
+    LENGTH: ClassVar[str] = "repeat"
+
+    program: ProgramTable
+    fabric: FabricTable
+    vary: Annotated[Varied, Vary(ProgramTable, FabricTable)] = ()
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What is other than the card says, by setting."""
+        found = {key: getattr(self.fabric, name) for name, key in SETTINGS.items()}
+        return {key: value for key, value in found.items() if value is not None}

@@ -1,0 +1,141 @@
+"""Is a program's traffic a scenario like any other: checked, run, varied, searched, kept?"""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import dvsim
+from dvsim.cli.main import cli
+from dvsim.kinds.workload.graph import Builder
+from dvsim.kinds.workload.model import repeated
+
+PAIR = """num_ranks 2
+rank 0 {
+a: calc 1000
+b: send 1000b to 1
+b requires a
+}
+rank 1 {
+a: recv 1000b from 0
+}
+"""
+FILE = """kind = "workload"
+title = "A message"
+question = "When is it there?"
+source = "this test"
+
+[program]
+trace = "pair.goal"
+
+[fabric]
+network = "loggops"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pair.goal").write_text(PAIR)
+    (tmp_path / "pair.toml").write_text(FILE)
+    return tmp_path
+
+
+def ask(*arguments):
+    return CliRunner().invoke(cli, arguments, catch_exceptions=False)
+
+
+def times(study):
+    return study.points["time"].tolist()
+
+
+def test_a_run_gives_time_and_what_it_is_spent_on(folder):
+    study = dvsim.run("pair.toml", replications=2)
+    row = study.points.iloc[0]
+    assert times(study) == [1000 + 1500 + 2500 + 1500 + 999 * 6] * 2
+    assert (row["compute_time"], row["latency_time"], row["wait_time"]) == (1000, 2500, 0)
+    assert (row["overhead_time"], row["bandwidth_time"]) == (3000, 999 * 6)
+    assert (row["messages"], row["bytes"]) == (1, 1000)
+    assert row["message_rate"] == pytest.approx(1 / 2 / 12494e-9)
+
+
+def test_settings_of_fabric_and_program_are_overrides(folder):
+    base = times(dvsim.run("pair.toml", replications=1))[0]
+    for change, more in (
+        ({"compute": 2.0}, 1000),
+        ({"straggler": 0, "slowdown": 3.0}, 2000),
+        ({"latency": "3.5 us"}, 1000),
+        ({"gap_per_byte": "7 ns"}, 999),
+        ({"fabric__overhead": "2 us"}, 1000),
+    ):
+        assert times(dvsim.run("pair.toml", replications=1, **change)) == [base + more], change
+
+
+def test_a_kept_answer_is_of_what_the_trace_held(folder):
+    first = json.loads(ask("run", "pair.toml", "--replications", "1", "--json").stdout)
+    (folder / "pair.goal").write_text(PAIR.replace("calc 1000", "calc 2000"))
+    second = json.loads(ask("run", "pair.toml", "--replications", "1", "--json").stdout)
+    folders = [one["runs"][0]["folder"] for one in (first, second)]
+    assert folders[0] != folders[1]
+    told = ask("compare", *folders).stdout
+    assert "program.digest" in told
+    assert "1.08" in told
+
+
+def test_sweep_and_limit_know_it(folder):
+    swept = dvsim.sweep("pair.toml", {"compute": [0, 1, 4]}, replications=1)
+    assert swept.table["time"].diff().tolist()[1:] == [1000, 3000]
+    done = ask(
+        "limit", "pair.toml", "--until", "time < 20000", "--vary", "compute", "--between", "0.1",
+        "100", "--replications", "2", "--json",
+    )  # fmt: skip
+    assert json.loads(done.stdout)["limits"][0]["holds"] == pytest.approx(8.5, rel=0.05)
+
+
+def test_placement_is_random_by_seed_and_replication(folder):
+    setting = {"network": "dv207", "placement": "random"}
+    found = [
+        times(dvsim.run("pair.toml", seed=seed, replications=6, **setting)) for seed in (1, 1, 2)
+    ]
+    assert found[0] == found[1]
+    assert len(set(found[0] + found[2])) == 2
+    given = times(dvsim.run("pair.toml", replications=1, network="dv207", placement="[0, 127]"))
+    assert given[0] == max(found[0] + found[2])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("program.trace=pear.goal", "program.trace: there is no such file or folder"),
+        ("program.digest=0a", "program.digest: the trace is another one"),
+        ("fabric.network=fdt", "did you mean 'fdr'?"),
+        ("fabric.latency=3 sec", "fabric.latency: 'sec' is not a unit of time"),
+        ("fabric.rate=4 GB/s", "fabric.rate: is no setting of fabric 'loggops'"),
+        ("program.straggler=2", "program.straggler: must be from 0 to 1, is 2"),
+        ("program.placement=[0]", "program.placement: has 1 ports"),
+        ("program.placement=near", "program.placement: must be 'linear', 'random'"),
+        ("program.compute=-1", "program.compute: must be at least 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(folder, change, message):
+    done = ask("run", "pair.toml", "--set", change)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_a_wrong_trace_is_told_by_its_own_line(folder):
+    (folder / "pair.goal").write_text(PAIR.replace("send 1000b", "send -1b"))
+    done = ask("check", "pair.toml")
+    assert done.exit_code == 2
+    assert "pair.goal:4: rank 0, operation 1: size must not be negative, is -1" in done.output
+
+
+def test_a_program_is_repeated_when_a_rank_has_ended():
+    builder = Builder(2)
+    first = builder.calc(0, 5)
+    builder.send(0, 1, 8, after_start=[first])
+    builder.recv(1, 0, 8)
+    graph = repeated(builder.build(), 3)
+    assert (graph.messages, graph.operations) == (3, 15)
+    lines = [graph.told(one) for one in graph.to[: int(graph.start[1])].tolist()]
+    assert all("rank 0" in line for line in lines)
