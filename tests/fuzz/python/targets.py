@@ -33,6 +33,11 @@ MODULES = {
     "checkpoint": "target_checkpoints",
     "nodes": "target_nodes",
     "drained": "target_nodes",
+    "otf2": "target_traces",
+    "dumpi": "target_traces",
+    "chakra": "target_traces",
+    "simgrid": "target_traces",
+    "liballprof": "target_traces",
 }
 """Name of a target -> the module that has it, as ``TARGETS``."""
 

@@ -70,11 +70,12 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
     )
     known = Communicators(ranks)
     traces = [_Rank(program, rank, files[rank], known) for rank in range(ranks)]
+    timed = all(one.trace.timed for one in traces)
+    begin = min((one.calls[0][0].begin for one in traces if one.calls), default=0)
     for one in traces:
-        one.read()
-    spans = [(one.calls[0][0].begin, one.calls[-1][0].end) for one in traces if one.calls]
-    if spans and all(one.trace.timed for one in traces):
-        program.traced_ns = float(max(end for _, end in spans) - min(begin for begin, _ in spans))
+        one.read(begin)
+    if timed:
+        program.traced_ns = float(max(one.ended for one in traces) - begin)
     return program.graph()
 
 
@@ -98,7 +99,7 @@ class _Rank:
         self.path = path
         self.known = known
         self.trace: Trace = read_file(path)
-        self.ended: int | None = None
+        self.ended = 0  # ns, when the last call that communicated had ended
         self.call: Call
         self.persistent: dict[int, tuple[Call, Key | None]] = {}
         self.wild: dict[int, tuple[int, Key]] = {}  # request → place of a receive, communicator
@@ -116,18 +117,16 @@ class _Rank:
             found.append((call, key))
         return found
 
-    def read(self) -> None:
-        """Add all calls to the program."""
+    def read(self, begin: int) -> None:
+        """Add all calls to the program, which began at a time."""
         if not self.calls:
             refuse(self.path, None, "has no calls", f"rank {self.rank}")
-        last = 0
+        self.ended, last = begin, 0
         for call, key in self.calls:
             self.call = call
             if call.end < call.begin or call.begin < last:
                 self._refuse("the time goes back")
             last = call.end
-            if self.ended is None:
-                self.ended = call.begin
             name = call.name
             if name in COMMUNICATOR and name not in INITS and key is None:
                 self.program.skip(f"MPI_{name} in a communicator that is not known")
@@ -142,7 +141,7 @@ class _Rank:
         refuse(self.path, None, what, f"rank {self.rank}")
 
     def _computed(self, until: int) -> None:
-        self.program.compute(self.rank, (until - (self.ended or 0)) * 1000, self._line)
+        self.program.compute(self.rank, (until - self.ended) * 1000, self._line)
         self.ended = until
 
     @property

@@ -67,15 +67,23 @@ def listed(path: Path) -> list[Path] | None:
             continue
         if len(text.split()) > 1:
             return None
-        places = [folder / text, folder / Path(text).name]
-        inside = [one for one in places if one.resolve().is_relative_to(folder)]
-        there = next((one for one in inside if one.is_file()), None)
+        there = _there(folder, text)
         if there is None or there.resolve() == path.resolve():
             if not found:
                 return None
             refuse(path, line, f"lists {shown(text)}, which is not in the folder")
         found.append(there)
     return found or None
+
+
+def _there(folder: Path, name: str) -> Path | None:
+    """Return the file of a name in a folder, or with its last part; None if there is none."""
+    try:
+        places = [folder / name, folder / Path(name).name]
+        inside = [one for one in places if one.resolve().is_relative_to(folder)]
+        return next((one for one in inside if one.is_file()), None)
+    except (OSError, ValueError):  # no name that a file can have
+        return None
 
 
 def read(

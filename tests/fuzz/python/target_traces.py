@@ -1,0 +1,84 @@
+"""Traces of programs, in each format: whatever is in their files, a graph or a clear refusal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from case_changes import mutated
+from case_files import Files
+from targets import Target
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "unit"))
+import chakra_writer
+import dumpi_writer
+import otf2_writer
+
+from dvsim.errors import DvsimError
+from dvsim.kinds.workload.readers import read
+
+FOLDER = "--"  # stands for a slash in the names of files
+SIMGRID = (
+    b"0 init\n0 compute 5e6\n0 isend 1 3 100 1\n0 wait 0 1 3\n0 allreduce 10 1e3\n"
+    b"0 alltoallv 3 1 2 3 1 2\n0 reducescatter 1 2 5 0\n0 finalize\n",
+    b"1 init\n1 irecv 0 3 100 1\n1 waitall\n1 allreduce 10 1e3\n"
+    b"1 alltoallv 3 1 2 3 1 2\n1 reducescatter 1 2 5 0\n1 finalize\n",
+)
+ALLPROF = (
+    b"MPI_Init:-:0:0:10\nMPI_Isend:20:1:5:2,4,4:1:9:1,0,2:64:21\nMPI_Wait:30:64:0:31\n"
+    b"MPI_Allgatherv:40:1:3:2,4,4:2:8:3,4:8:0,3:2,4,4:1,0,2:50\nMPI_Finalize:60:61\n",
+    b"MPI_Init:-:0:0:11\nMPI_Recv:20:1:5:2,4,4:-1:9:1,1,2:0:33\n"
+    b"MPI_Allgatherv:40:1:4:2,4,4:2:8:3,4:8:0,3:2,4,4:1,1,2:50\nMPI_Finalize:60:61\n",
+)
+
+
+def read_trace(files: Files, folder: Path) -> str:
+    """Read a folder; say what came out, which must be a graph that can be replayed."""
+    for name, data in files.items():
+        path = folder / name.replace(FOLDER, "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    graph = read(folder)
+    assert graph.ranks == graph.first.size - 1
+    assert (graph.size >= 0).all()
+    assert (np.diff(graph.start) >= 0).all()
+    assert graph.to.size == graph.start[-1]
+    kinds = np.bincount(graph.kind, minlength=3).tolist()
+    return f"{graph.ranks} ranks, {kinds}, skipped {sorted(graph.skipped)}"
+
+
+def _otf2() -> list[Files]:
+    archives = [
+        otf2_writer.stencil(2, 1),
+        otf2_writer.stencil(3, 2, order="big", chunk=300, resolution=10**6),
+    ]
+    last = otf2_writer.Otf2(2, communicators=[("odd", [1])])
+    for rank in range(2):
+        last.call(rank, 0, 5, "MPI_Iallreduce", ("icollective", 3))
+        last.call(rank, 5, 9, "MPI_Wait", ("icollected", "allreduce", 16, 16, 3))
+        last.call(rank, 9, 12, "MPI_Comm_split")
+        last.mapped(rank, 6, {4: 0})
+        last.offsets(rank, (0, 3), (9, -5))
+    return [
+        {name.replace("/", FOLDER): data for name, data in one.files().items()}
+        for one in (*archives, last)
+    ]
+
+
+def _named(names: Sequence[str], texts: Sequence[bytes]) -> Callable[[], list[Files]]:
+    return lambda: [dict(zip(names, texts, strict=True))]
+
+
+def _target(seeds: Callable[[], Sequence[Files]]) -> Target:
+    return Target(seeds, read_trace, (DvsimError,), mutated)
+
+
+TARGETS = {
+    "otf2": _target(_otf2),
+    "dumpi": _target(lambda: [dumpi_writer.exchange(2), dumpi_writer.exchange(3)]),
+    "chakra": _target(lambda: [chakra_writer.training(2), chakra_writer.training(3)]),
+    "simgrid": _target(_named(("ti0.txt", "ti1.txt"), SIMGRID)),
+    "liballprof": _target(_named(("rank-0.txt", "rank-1.txt"), ALLPROF)),
+}
