@@ -27,6 +27,11 @@ INJECTIONS = {
     "saturate": lib.DVSIM_INJECT_SATURATE,
     "given": lib.DVSIM_INJECT_GIVEN,
 }
+LAYOUTS = {
+    "best": lib.DVSIM_LAYOUT_BEST,
+    "words": lib.DVSIM_LAYOUT_WORDS,
+    "slices": lib.DVSIM_LAYOUT_SLICES,
+}
 FAULTS = {
     "node": lib.DVSIM_FAULT_NODE,
     "down": lib.DVSIM_FAULT_DOWN,
@@ -47,6 +52,7 @@ class VortexParams:
     crossing: str = "brc"
     exit_rule: str = "angle"
     injection: str = "drop"
+    layout: str = "best"  # of packets in memory: no result depends on it
     seed: int = 1
     arrival_threshold: int = 0
     order: npt.NDArray[np.uint32] | None = None
@@ -80,6 +86,7 @@ def native_params(params: VortexParams) -> tuple[Any, list[Any]]:
     native.crossing = CROSSINGS[params.crossing]
     native.exit_rule = EXITS[params.exit_rule]
     native.injection = INJECTIONS[params.injection]
+    native.layout = LAYOUTS[params.layout]
     native.burst_slots, native.burst_threshold = params.burst_slots, params.burst_threshold
     native.watched = params.watched
     flags = [angle in set(params.injecting) for angle in range(params.angles)]

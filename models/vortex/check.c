@@ -1,6 +1,9 @@
 /* check.c: which parameters make a switch, and how much memory it takes. */
 #include "vortex/switch.h"
 
+/* Nodes of a cylinder from which on slices are faster than words. */
+enum { LEAST_SLICED = 1024 };
+
 static int good_shape(const dvsim_vortex_params *p)
 {
     if (!dvsim_is_size(p->height, p->angles) || p->replications < 1 ||
@@ -15,7 +18,7 @@ static int good_shape(const dvsim_vortex_params *p)
         inputs += p->injecting[a];
     }
     return inputs > 0 && p->crossing >= 0 && p->crossing <= DVSIM_CROSS_RANDOM && p->exit_rule >= 0 &&
-           p->exit_rule <= DVSIM_EXIT_ANY && p->injection >= 0 && p->injection <= DVSIM_INJECT_CARRIED;
+           p->exit_rule <= DVSIM_EXIT_ANY && p->injection >= 0 && p->injection <= DVSIM_INJECT_CARRIED && p->layout >= 0 && p->layout <= DVSIM_LAYOUT_SLICES;
 }
 
 /* Outputs: with exit `any` the angle of an address is 0. */
@@ -82,7 +85,9 @@ int dvsim_is_packetwise(const dvsim_vortex_params *p)
 int dvsim_is_sliced(const dvsim_vortex_params *p)
 {
     const int little = (const union { uint16_t two; uint8_t one; }){.two = 1}.one;
-    return little && p->injection == DVSIM_INJECT_DROP && p->crossing != DVSIM_CROSS_RANDOM && !dvsim_is_packetwise(p);
+    const int large = p->height * p->angles * p->replications >= LEAST_SLICED;
+    return little && (p->layout == DVSIM_LAYOUT_SLICES || (p->layout == DVSIM_LAYOUT_BEST && large)) &&
+           p->injection == DVSIM_INJECT_DROP && p->crossing != DVSIM_CROSS_RANDOM && !dvsim_is_packetwise(p);
 }
 
 int dvsim_has_queues(const dvsim_vortex_params *p)

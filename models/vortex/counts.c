@@ -73,7 +73,7 @@ int dvsim_vortex_counts_now(dvsim_vortex *v, dvsim_vortex_counts *counts)
     }
     for (int64_t i = 0; i < v->threads; i++) {
         dvsim_shard *s = &v->shards[i];
-        dvsim_add_tally(s);
+        dvsim_close(s);
         for (int k = 0; k < 4; k++) {
             totals[k] += add_ports(v, dvsim_counters(s, k), dvsim_places(k), v->sums[k]);
         }

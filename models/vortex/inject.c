@@ -26,6 +26,19 @@ void dvsim_add_tally(dvsim_shard *s)
     memset(s->tally, 0, (size_t)(2 * places));
 }
 
+void dvsim_close(dvsim_shard *s)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_add_tally(s);
+    if (v->sliced && v->histogram > 0) { /* no packet has waited: only the bits that count hops are fewer */
+        const int64_t most = INT64_C(1) << v->layout.injected_bits;
+        memset(s->hops, 0, (size_t)v->histogram * sizeof *s->hops);
+        for (int64_t k = 0; k < v->histogram; k++) {
+            s->hops[k & (most - 1)] += s->latency[k];
+        }
+    }
+}
+
 /* Plain Bernoulli traffic is what load-latency curves are made of: no state, no branch on data, all rows
  * in one call. s->into holds the height of each row. */
 static void plain(dvsim_shard *s, int64_t now)

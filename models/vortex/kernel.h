@@ -69,7 +69,8 @@ typedef struct {
     dvsim_sweep_fn *sweep;
     dvsim_match_fn *match;
     dvsim_enter_fn *enter;
-    /* of slices, whose size is a multiple of `width` bytes */
+    /* of slices; `slide` wants their size to be a multiple of `width` bytes, the others write less than 64 bytes
+     * behind them */
     int64_t width;
     dvsim_slide_fn *slide;
     dvsim_leave_fn *leave;

@@ -1,13 +1,14 @@
 /* slices.c: a shard of slices is made; its packets as words, and back. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "vortex/slices.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "vortex/switch.h"
 
-enum { LEAST_STAMP = 8, LINE = 64 };
+enum { LEAST_STAMP = 8, LINE = 64, HUGE = 1 << 21 };
 
 /* Slices of cylinder c, and of those before it; `rest` are those that all cylinders have. */
 static int64_t slices_of(int n, int c, int rest)
@@ -30,11 +31,21 @@ uint8_t *dvsim_slices_of(const dvsim_shard *s, int c)
     return k->cylinders + slices_before(s->vortex->n, c, k->phase_bits + k->stamp_bits) * k->stride;
 }
 
+/* In whole lines; much of it in large pages, if the system gives them: slices far apart are read at the same time. */
 static uint8_t *lines(int64_t bytes)
 {
     void *memory = NULL;
     const int64_t size = (bytes + LINE - 1) / LINE * LINE;
-    return posix_memalign(&memory, LINE, (size_t)size) == 0 ? memset(memory, 0, (size_t)size) : NULL;
+    if (posix_memalign(&memory, LINE, (size_t)size) != 0) {
+        return NULL;
+    }
+#ifdef MADV_HUGEPAGE
+    const int64_t before = (HUGE - (int64_t)((uintptr_t)memory % HUGE)) % HUGE, whole = (size - before) / HUGE * HUGE;
+    if (whole > 0) {
+        (void)madvise((uint8_t *)memory + before, (size_t)whole, MADV_HUGEPAGE);
+    }
+#endif
+    return memset(memory, 0, (size_t)size);
 }
 
 static int64_t divisor(int64_t a, int64_t b)
@@ -42,7 +53,7 @@ static int64_t divisor(int64_t a, int64_t b)
     return b == 0 ? a : divisor(b, a % b);
 }
 
-/* The widest kernel that needs few nodes more than there are. */
+/* The widest kernel whose `slide` needs few nodes more than there are. */
 static const dvsim_kernel *kernel_for(int64_t height, int64_t lanes, int64_t *padded)
 {
     const dvsim_kernel *kernel = dvsim_kernel_choose();
@@ -79,7 +90,10 @@ int dvsim_slices_create(dvsim_shard *s)
 {
     const dvsim_vortex *v = s->vortex;
     dvsim_slices *k = &s->slices;
-    s->kernel = kernel_for(v->params.height, s->lanes, &k->lanes);
+    const dvsim_kernel *kernel = kernel_for(v->params.height, s->lanes, &k->lanes);
+    s->kernel = dvsim_kernel_choose();
+    k->slide = kernel->slide;
+    k->width = kernel->width;
     k->size = v->params.height * k->lanes / 8;
     k->stride = stride_of(v->params.height, k->lanes);
     k->phase_bits = dvsim_phase_bits(&v->params);

@@ -17,27 +17,6 @@
 
 #include <stdint.h>
 
-typedef struct {
-    int64_t lanes;  /* of a row, those of the shard and some that stay empty */
-    int64_t size;   /* bytes of a slice: a multiple of the kernel's width */
-    int64_t stride; /* from slice to slice: behind a slice its first bytes stand again, to be read across its end */
-    int phase_bits, stamp_bits;
-    uint8_t *cylinders; /* of cylinder 0, 1, .. n */
-    uint8_t *arrivals;  /* [1 + n + phase_bits] in the order of heights, not of rows: as a cylinder without stamps */
-    uint8_t *value;     /* [n] bit c of x / lanes */
-    uint8_t *open[2];   /* what descended from a cylinder to the next, in the rows of that one */
-    uint8_t *wants;
-    int64_t *population; /* [C] packets */
-    int64_t check_at;    /* before this slot no stamp is too short */
-    /* of the first `pattern` nodes of `arrivals`, which then repeat: */
-    int64_t pattern;
-    uint64_t *start;     /* index of the draw, less what is the same for all nodes, times DVSIM_DRAW_STEP */
-    uint64_t *angle;     /* where the lane stands */
-    uint64_t *threshold; /* of the draw's high half; 0 at angles without inputs */
-    uint32_t *back;      /* angle << n of the lane in slot 0 */
-    uint8_t *tally[3];   /* [H][2 * columns] offered, accepted, delivered in the last slots */
-} dvsim_slices;
-
 /* Where bits are read that belong to bit x: at x + at[0], and at x + at[1] where `select` is 1, round the end. */
 typedef struct {
     int64_t at[2];
@@ -70,8 +49,8 @@ typedef struct {
     int64_t phase_bits, stamp_bits;
     uint64_t phase;
     uint8_t *left;
-    uint64_t now, hops_mask;
-    int64_t *hops, *latency; /* histograms, where those that leave are counted */
+    uint64_t now;
+    int64_t *latency; /* histogram, where those that leave are counted */
 } dvsim_leave;
 typedef int64_t dvsim_leave_fn(const dvsim_leave *leave);
 
@@ -98,5 +77,28 @@ typedef struct {
     int64_t tally_row;
 } dvsim_tally;
 typedef void dvsim_tally_fn(const dvsim_tally *tally);
+
+typedef struct {
+    int64_t lanes;  /* of a row, those of the shard and some that stay empty */
+    int64_t size;   /* bytes of a slice: a multiple of the width of `slide`, which may be that of another kernel */
+    dvsim_slide_fn *slide;
+    int64_t width;
+    int64_t stride; /* from slice to slice: behind a slice its first bytes stand again, to be read across its end */
+    int phase_bits, stamp_bits;
+    uint8_t *cylinders; /* of cylinder 0, 1, .. n */
+    uint8_t *arrivals;  /* [1 + n + phase_bits] in the order of heights, not of rows: as a cylinder without stamps */
+    uint8_t *value;     /* [n] bit c of x / lanes */
+    uint8_t *open[2];   /* what descended from a cylinder to the next, in the rows of that one */
+    uint8_t *wants;
+    int64_t *population; /* [C] packets */
+    int64_t check_at;    /* before this slot no stamp is too short */
+    /* of the first `pattern` nodes of `arrivals`, which then repeat: */
+    int64_t pattern;
+    uint64_t *start;     /* index of the draw, less what is the same for all nodes, times DVSIM_DRAW_STEP */
+    uint64_t *angle;     /* where the lane stands */
+    uint64_t *threshold; /* of the draw's high half; 0 at angles without inputs */
+    uint32_t *back;      /* angle << n of the lane in slot 0 */
+    uint8_t *tally[3];   /* [H][2 * columns] offered, accepted, delivered in the last slots */
+} dvsim_slices;
 
 #endif

@@ -52,8 +52,6 @@ static void leave(dvsim_shard *s, int64_t now)
         .stamp_bits = k->stamp_bits,
         .left = k->open[0],
         .now = (uint64_t)now,
-        .hops_mask = (UINT64_C(1) << v->layout.injected_bits) - 1,
-        .hops = s->hops,
         .latency = s->latency,
     };
     k->population[v->n] -= s->kernel->leave(&l);
@@ -93,7 +91,7 @@ static void descend(dvsim_shard *s, int64_t now)
             .wants = k->wants,
             .open = k->open[round],
         };
-        const dvsim_slid slid = s->kernel->slide(&slide);
+        const dvsim_slid slid = k->slide(&slide);
         s->cylinders[c].wanted += slid.wants;
         s->cylinders[c].blocked += slid.wants - slid.open;
         k->population[c] -= slid.open;
@@ -183,7 +181,7 @@ static void enter(dvsim_shard *s, int64_t now)
     uint8_t *inner = dvsim_slices_of(s, 0);
     const int round = (v->n + 1) & 1, flip = (now & 1) != 0 ? -1 : 0;
     for (int64_t i = 0; i < 1 + v->n + k->phase_bits; i++) { /* a slice's beginning stands again behind it */
-        memcpy(k->arrivals + i * k->stride + k->size, k->arrivals + i * k->stride, (size_t)s->kernel->width);
+        memcpy(k->arrivals + i * k->stride + k->size, k->arrivals + i * k->stride, (size_t)k->width);
     }
     const dvsim_slide slide = {
         .size = k->size,
@@ -201,7 +199,7 @@ static void enter(dvsim_shard *s, int64_t now)
         .wants = k->wants,
         .open = k->open[round],
     };
-    k->population[0] += s->kernel->slide(&slide).open;
+    k->population[0] += k->slide(&slide).open;
     const int brc = v->params.crossing == DVSIM_CROSS_BRC;
     const dvsim_tally offered = {
         .bits = k->arrivals,

@@ -176,7 +176,7 @@ int dvsim_vortex_save(const dvsim_vortex *v, uint8_t *bytes)
         return DVSIM_EINVAL;
     }
     for (int64_t i = 0; i < v->threads; i++) {
-        dvsim_add_tally(&v->shards[i]);
+        dvsim_close(&v->shards[i]);
     }
     int64_t head[HEAD];
     head_of(v, head);

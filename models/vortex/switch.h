@@ -172,7 +172,8 @@ static inline int dvsim_arrival(const dvsim_vortex *v, uint64_t seed, int64_t a,
 
 /* inject.c, slot.c, packetwise.c, carried.c: parts of one slot; positions before it are those of slot now - 1. */
 void dvsim_inject(dvsim_shard *s, int64_t now);
-void dvsim_add_tally(dvsim_shard *s); /* before counts are read */
+void dvsim_add_tally(dvsim_shard *s); /* before bytes overflow */
+void dvsim_close(dvsim_shard *s);     /* before counts are read */
 void dvsim_move(dvsim_shard *s, int64_t now);
 void dvsim_move_packetwise(dvsim_shard *s, int64_t now);
 void dvsim_carry_out(dvsim_shard *s, int64_t now);

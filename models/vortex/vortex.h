@@ -43,6 +43,10 @@ enum {
     DVSIM_INJECT_CARRIED = 4,
 };
 
+/* How packets are stored, which changes no result: as words, or as slices of bits where that can be done (slices.h);
+ * the best is slices but for small switches. */
+enum { DVSIM_LAYOUT_BEST = 0, DVSIM_LAYOUT_WORDS = 1, DVSIM_LAYOUT_SLICES = 2 };
+
 /* Faults of a node (cylinder, angle, height). A node whose own packet cannot go on loses it. */
 enum {
     DVSIM_FAULT_NODE = 1,  /* dead: nothing may enter; descents and injection see it as taken */
@@ -61,7 +65,7 @@ typedef struct {
     int64_t height;             /* H, a power of two, 2 .. 2^20 */
     int64_t angles;             /* A, 1 .. 4096 */
     int64_t replications;       /* independent switches side by side, at least 1; A * this <= 65536 */
-    int32_t crossing, exit_rule, injection;
+    int32_t crossing, exit_rule, injection, layout;
     const uint8_t *injecting;   /* [A]: 1 where an angle has input ports */
     const uint32_t *order;      /* crossing random: next R of each R, cylinder 0 first; else NULL */
     uint64_t seed;              /* replication r is the switch of seed + r * 0x9e3779b97f4a7c15 */

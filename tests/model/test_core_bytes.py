@@ -52,6 +52,8 @@ SHAPES = {
     "replications": {"height": 64, "angles": 4, "replications": 50},
     "two heights": {"height": 2, "angles": 1, "replications": 1000},
     "two heights, many angles": {"height": 2, "angles": 500, "replications": 3},
+    "words": {"height": 256, "angles": 4, "layout": "words"},
+    "slices of few": {"height": 16, "angles": 5, "layout": "slices", "replications": 60},
     "queue": {"height": 256, "angles": 4, "injection": "queue"},
     "saturate": {"height": 256, "angles": 4, "injection": "saturate"},
     "faults": {"height": 256, "angles": 4, "faults": (("node", 0, 0, 0),)},

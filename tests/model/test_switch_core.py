@@ -2,7 +2,7 @@
 
 import os
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from dvsim.core.vortex_params import VortexParams
 from dvsim.fabric.switch import replication_seed
 
 KERNELS = ("avx512", "avx2", "portable")
+LAYOUTS = ("slices", "words")
 ONE = 1 << 32
 SLOTS = 25
 
@@ -125,14 +126,19 @@ def cases(draw, careful):
     )
 
 
+def in_layout(params, turn):
+    return replace(params, layout=LAYOUTS[turn % 2])
+
+
 def cores(case):
-    """The core once for each instruction set, with different numbers of threads."""
+    """The core once for each instruction set, with different layouts and numbers of threads."""
     made = []
     before = os.environ.get("DVSIM_SIMD")
     try:
         for i, kernel in enumerate(KERNELS):
             os.environ["DVSIM_SIMD"] = kernel
-            made.append(Vortex(case.params, 1 + (case.threads + i) % 3))
+            turn = case.threads + i
+            made.append(Vortex(in_layout(case.params, turn), 1 + turn % 3))
     finally:
         os.environ.pop("DVSIM_SIMD")
         if before is not None:
@@ -263,7 +269,8 @@ def test_core_agrees_with_faults_watched_packets_and_packets_of_the_caller(case)
 )
 def test_how_a_run_is_cut_into_calls_changes_nothing(case, calls, warmup):
     """Also: counts from a reset on, and a state that is saved and loaded half way."""
-    whole, cut = Vortex(case.params, case.threads), Vortex(case.params, 1)
+    whole = Vortex(in_layout(case.params, case.threads), case.threads)
+    cut = Vortex(in_layout(case.params, case.threads + 1), 1)
     whole.run(warmup)
     whole.reset()
     whole.run(sum(calls))
@@ -271,12 +278,38 @@ def test_how_a_run_is_cut_into_calls_changes_nothing(case, calls, warmup):
     cut.reset()
     for slots in calls:
         state = cut.save()
-        cut = Vortex(case.params, 1 + (case.threads + slots) % 3)
+        cut = Vortex(in_layout(case.params, slots), 1 + (case.threads + slots) % 3)
         cut.load(state)
         cut.run(slots)
     for found, wanted in zip(cut.counts(), whole.counts(), strict=True):
         assert np.array_equal(found, wanted)
     assert standing(cut, case.params) == standing(whole, case.params)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("crossing", ["brc", "xor"])
+@pytest.mark.parametrize(("height", "angles"), [(64, 5), (512, 5), (64, 24)])
+def test_slices_are_words_for_as_long_as_packets_get_old(
+    monkeypatch, kernel, crossing, height, angles
+):
+    """All go to one port, so that most go round for long: stamps of 8 bits become too short."""
+    monkeypatch.setenv("DVSIM_SIMD", kernel)
+    params = VortexParams(
+        height=height,
+        angles=angles,
+        injecting=tuple(range(0, angles, 2)),
+        crossing=crossing,
+        arrival_threshold=ONE // 3,
+        hot=(5,),
+        hot_threshold=ONE - ONE // 50,
+    )
+    words, slices = (Vortex(replace(params, layout=one)) for one in ("words", "slices"))
+    for slots in (100, 29, 171, 300):
+        for core in (words, slices):
+            core.run(slots)
+        for found, wanted in zip(slices.counts(), words.counts(), strict=True):
+            assert np.array_equal(found, wanted)
+    assert len(slices.counts().latency) > 256
 
 
 def test_more_lanes_than_are_looked_at_at_once():
