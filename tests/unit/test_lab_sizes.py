@@ -51,6 +51,15 @@ def test_a_point_of_messaging_is_made_too(tmp_path):
     )
 
 
+def test_messaging_varies_its_size_over_that_of_the_laboratory(tmp_path):
+    path, asked = tmp_path / "lab.csv", [load("zeromq/latency", ["client=zeromq-0.2"])]
+    path.write_text("message_bytes,mean (us)\n3000,90\n64,40\n")
+    (found,) = at_all_sizes(asked, read_lab(path))
+    assert [point["message_bytes"] for point in found.points] == [64, 3000]
+    path.write_text("message_bytes,mean (us)\n64,40\n")
+    assert at_all_sizes(asked, read_lab(path)) == asked
+
+
 def test_a_size_alone_does_not_choose_between_points(tmp_path):
     path = tmp_path / "lab.csv"
     path.write_text("message_bytes,mean (us)\n3000,90\n")

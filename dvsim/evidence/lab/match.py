@@ -15,7 +15,7 @@ from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 from dvsim.scenario.find import reference_root
-from dvsim.scenario.spec import Spec
+from dvsim.scenario.spec import Spec, plain
 
 Taken = Literal["mean", "same"]
 OTHER = "another transport"
@@ -194,13 +194,18 @@ def _no_point(scenario: MessagingScenario, points: Sequence[int]) -> str:
     """Return why there is not one point; empty if there is."""
     if not points:
         return f"{scenario.name} has no such point"
-    values = [{key: str(value) for key, value in scenario.points[at].items()} for at in points]
-    differ = [key for key in scenario.keys if len({value[key] for value in values}) > 1]
+    found = [
+        {key: str(plain(value)) for key, value in scenario.points[at].items()} for at in points
+    ]
+    values = {key: list(dict.fromkeys(one[key] for one in found)) for key in scenario.keys}
+    differ = [key for key, known in values.items() if len(known) > 1]
     if len(points) == 1 or not differ:
         return ""
+    listed = ", ".join(f"{key} ({', '.join(values[key])})" for key in differ)
+    first = differ[0]
     return (
-        f"{len(points)} points of {scenario.name} answer, which differ in {', '.join(differ)}; "
-        "give the data such a column, or --set one value"
+        f"{len(points)} points of {scenario.name} answer, which differ in {listed}; "
+        f"give the data a column '{first}', or choose: --set {first}={values[first][0]}"
     )
 
 

@@ -12,6 +12,8 @@ from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.spec import Spec
 
+SIZE = "message_bytes"
+
 
 def answer(
     case: Case, scenarios: Sequence[Spec], data: LabData, taken: Taken | None = None
@@ -42,13 +44,15 @@ def answer(
 def at_all_sizes(
     scenarios: Sequence[Spec], data: LabData, taken: Taken | None = None
 ) -> list[Spec]:
-    """Return scenarios of a system, and more of them for the sizes that only a laboratory has.
+    """Return scenarios at the sizes of a laboratory, too, where they have others.
 
+    To those of a system more are added; those of messaging vary their size over that of the data.
     Those that name this very file as their published data need no more.
     """
+    scenarios = [_varied(one, data) for one in scenarios]
     systems = [one for one in scenarios if isinstance(one, Scenario)]
-    if any(is_reference(one, data) for one in systems):
-        return list(scenarios)
+    if not systems or any(is_reference(one, data) for one in systems):
+        return scenarios
     sizes = {one.workload.message_bytes for one in systems}
     found = [
         answer(case, systems, data, taken)
@@ -57,6 +61,18 @@ def at_all_sizes(
     ]
     made = {(one.name, one.get("message_bytes")): one for one in found if isinstance(one, Scenario)}
     return [*scenarios, *made.values()]
+
+
+def _varied(scenario: Spec, data: LabData) -> Spec:
+    """Return a scenario of messaging that varies its size over the sizes of the data, if it can."""
+    sizes = {case.message_bytes for case in data.cases if case.message_bytes}
+    own = next((table[SIZE] for table in scenario.vary if list(table) == [SIZE]), ())
+    if not isinstance(scenario, MessagingScenario) or not own or sizes <= set(own):
+        return scenario
+    new = {SIZE: tuple(sorted(sizes))}
+    return replace(
+        scenario, vary=tuple(new if list(table) == [SIZE] else table for table in scenario.vary)
+    )
 
 
 def _point(scenario: Spec, case: Case) -> Spec:
