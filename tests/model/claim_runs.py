@@ -30,6 +30,8 @@ SHORT = {
     "osu-qpid": (1.0, 2),  # whole numbers of connections: the set-up is part of what is measured
     "amps": (0.5, 2),
     "zeromq": (0.5, 2),
+    "rabbit": (1.0, 2),
+    "rabbit/sizing-2020": (0.1, 2),
 }
 """By name, or by its folder: the share of messages, or slots, and the replications that give the
 same words as the published workload."""

@@ -41,7 +41,7 @@ NOTED = 0.25
 COUNTS = ("H3-22", "H3-23", "DV-7", "DV-8")
 """Their notes count what a shorter run has less of, or name one of two equals."""
 
-CAMPAIGNS = ("h3", "switch", "osu-qpid", "amps", "zeromq")
+CAMPAIGNS = ("h3", "switch", "osu-qpid", "amps", "zeromq", "rabbit")
 
 pytestmark = pytest.mark.skipif(
     not ready(), reason="H3-24 needs RabbitMQ and librabbitmq: see tests/install-packages"

@@ -2,7 +2,7 @@
 
 from dvsim.evidence.claims import sources
 
-H3, DV, OSU, AMPS, ZEROMQ = sources()
+H3, DV, OSU, AMPS, ZEROMQ, RABBIT = sources()
 SIZES = (8, 256, 2048, 8192, 131072)
 SENT_SIZES = tuple(2**power for power in range(3, 18))
 

@@ -147,7 +147,7 @@ def test_options_about_one_source_are_refused(gathered, given, said):
 
 def test_every_row_of_the_file_is_decided_by_some_registry():
     assert {id_ for source in sources() for id_ in source} == set(every_claim())
-    assert len(every_claim()) == 63
+    assert len(every_claim()) == 76
 
 
 def test_the_page_in_the_documentation_says_how_it_was_made():

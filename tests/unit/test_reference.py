@@ -115,9 +115,9 @@ def test_the_empty_share_of_the_published_columns(size, bounds):
         assert zero_share_bounds(published(vortex_scenario(size), column)) == bounds
 
 
-def test_there_are_63_claims_and_all_of_the_h3_ones_can_be_decided():
+def test_there_are_76_claims_and_all_of_the_h3_ones_can_be_decided():
     claims = every_claim()
-    assert len(claims) == 63
+    assert len(claims) == 76
     assert {id_ for id_ in claims if id_.startswith("H3-")} == set(H3)
 
 

@@ -19,6 +19,7 @@ STEPS = 50  # of a second
 STEP = 1 / STEPS
 PS = 1e-12
 NOTHING = 1e-9  # messages a second of who does nothing, so that nothing is divided by 0
+BIAS = 1.1  # of delivering against taking in, where both have work: CONSUMER_BIAS of RabbitMQ
 ROUNDS = 1.5  # cycles of the log: half of one until the next begins, and that one
 
 
@@ -116,7 +117,8 @@ class Nodes:
         led, work = self.shares.led, self.work
         power = self._caught_up(state, self._power(state, normal))
         both = power / np.maximum(work.taking + work.giving, NOTHING)
-        rest = power - work.giving * np.minimum(state.given, both)
+        due = state.given + float(state.queues.sum())
+        rest = np.maximum(power - work.giving * np.minimum(due, BIAS * both), power / 100)
         can = np.minimum(rest / np.maximum(work.taking, 1e-12), self.process)
         taken, wait = _through(state.processors, admitted[:, None] * led, can * led)
         state.processors = wait[-1]
