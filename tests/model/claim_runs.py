@@ -31,7 +31,7 @@ SHORT = {
     "amps": (0.5, 2),
     "zeromq": (0.5, 2),
     "rabbit": (1.0, 2),
-    "rabbit/sizing-2020": (0.1, 2),
+    "rabbit/sizing-2020": (0.3, 1),
 }
 """By name, or by its folder: the share of messages, or slots, and the replications that give the
 same words as the published workload."""

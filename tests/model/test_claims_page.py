@@ -82,6 +82,10 @@ def test_values_of_a_source_are_those_of_the_page(campaign):
         if id_ == "H3-24":  # needs what is sent
             continue
         kept, interval, ends = ROWS[id_][5], ROWS[id_][6], edges(id_)
+        if claim.value is None or kept == "-":  # nothing that a run can say
+            if (claim.simulated, claim.interval) != (kept, interval):
+                far[id_] = (claim.simulated, claim.interval), (kept, interval)
+            continue
         room = ABSOLUTE.get(id_, NEAR * abs(claim.value))
         good = abs(claim.value - number(kept)) <= room
         if ends is not None:
