@@ -73,7 +73,7 @@ def _simulated(evidence: Evidence) -> dict[Cluster, float]:
 def _by_vcpus() -> dict[Cluster, float]:
     """Return the baseline: rates in proportion to vCPUs, through the eight rates of the fit."""
     published = _published()
-    rates = {}
+    rates: dict[Cluster, float] = {}
     for kind in ("mirrored", "quorum"):
         logs = [
             math.log(rate / (one[2] * one[3]))
