@@ -116,6 +116,7 @@ int dvsim_vortex_totals_now(const dvsim_vortex *v, dvsim_vortex_totals *totals)
     }
     *totals = (dvsim_vortex_totals){.slots = v->now - v->counted_from};
     for (int64_t i = 0; i < v->threads; i++) {
+        dvsim_add_tally(&v->shards[i]);
         for (int64_t k = 0; k < dvsim_per_port(v); k++) {
             totals->delivered += v->shards[i].delivered_at[k];
         }

@@ -307,6 +307,7 @@ def test_slices_are_words_for_as_long_as_packets_get_old(
     for slots in (100, 29, 171, 300):
         for core in (words, slices):
             core.run(slots)
+        assert slices.totals() == words.totals()
         for found, wanted in zip(slices.counts(), words.counts(), strict=True):
             assert np.array_equal(found, wanted)
     assert len(slices.counts().latency) > 256
