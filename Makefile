@@ -37,9 +37,9 @@ claims: $(VENV)/editable ## every published experiment in full: is docs/claims.m
 	$(BIN)/dvsim validate --all --out build/runs --ledger build/claims.md
 	cmp docs/claims.md build/claims.md
 
-bench: $(VENV)/editable ## how fast, as ratios to a rival or a limit in the same run: build/bench/table.md
+bench: $(VENV)/editable ## how fast, as ratios to a rival or a limit in the same run: build/bench/table.md; AGAINST=REV: to a revision
 	tests/install-packages
-	$(BIN)/python bench/table.py
+	$(BIN)/python bench/$(if $(AGAINST),against.py $(AGAINST),table.py)
 
 fuzz: $(VENV)/editable ## every reader and every peer's words, MINUTES=2 for each target: build/fuzz; then failing calls
 	tests/install-packages fuzz

@@ -25,9 +25,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "model"))
 from reference_switch import ReferenceSwitch
 
 LOAD = 0.5
-# A slot reads and writes each word of the switch once in the cache that holds it. (A descent reads
-# and writes a word of two cylinders, but one of them is still in the innermost cache.)
-BYTES_PER_UPDATE = 16
+# Bits of a node of 1024 x 8: a packet is there, bits of its height that are not settled (5 on
+# average), its angle, the slot of its injection. A slot reads and writes each of them once in the
+# cache that holds the switch. (A descent reads and writes those of two cylinders, but one is still
+# further in.)
+BITS = 1 + 5 + 3 + 9
 
 
 def several(run: Callable[[], object], times: int = 5) -> list[float]:
@@ -108,9 +110,9 @@ def main() -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory after the switch with {65536 * 16 * 17:,} nodes: {peak:,.0f} MiB")
     rivals()
-    size = 1024 * 8 * 11 * 8
+    size = 1024 * 8 * 11 * BITS // 8
     bandwidth = copy_bandwidth(size // 2)
-    shares = [rate * BYTES_PER_UPDATE / bandwidth for rate in rates]
+    shares = [rate * 2 * BITS / 8 / bandwidth for rate in rates]
     against = f"a copy within {size // 1024} KiB: {bandwidth / 1e9:.0f} GB/s"
     row("switch 1024 x 8, bytes read and written", against, max(shares), "more", shares)
 
