@@ -1,7 +1,7 @@
 /* A relay: what other cards send by topic is published through a bridge to a broker, all on one thread.
  *
  *     vicrun -n 4 -- ./relay [MESSAGES]                                    # the last card is a bridge of our own
- *     vicrun -n 3 -- ./relay [MESSAGES] : vicbridge --queue readings=reading.#   # or one to RabbitMQ
+ *     vicrun -n 3 -- ./relay [MESSAGES] : dvsim bridge --queue readings=reading.#   # or one to RabbitMQ
  *
  * Card 0 is the relay, the cards between it and the bridge send to it. When the bridge confirms late the relay's
  * vic_client_publish waits, its inbox fills, then the rings of the senders, and these wait, too. Nothing is lost, and no

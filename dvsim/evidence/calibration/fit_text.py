@@ -9,6 +9,8 @@ import numpy as np
 from dvsim.evidence.calibration.fit import Fitting
 from dvsim.evidence.calibration.knobs import short
 from dvsim.evidence.calibration.uncertain import Prediction
+from dvsim.evidence.lab.data import METRICS
+from dvsim.evidence.lab.text import UNITS
 from dvsim.evidence.numbers import number_text
 
 
@@ -69,14 +71,19 @@ def _predictions(fitting: Fitting) -> Iterator[str]:
     inside = sum(one.holds for _, one in told)
     yield f"  held out and predicted: {inside} of {len(told)} within the 95 % interval of one run"
     told.sort(key=lambda item: (target.cases[item[0]].size, item[0]))
-    names = [f"{target.cases[at].name}, {one.row.statistic}" for at, one in told]
+    units = [UNITS[METRICS[target.cases[at].case.metric]] for at, _ in told]
+    names = [
+        f"{target.cases[at].name}, {one.row.statistic}" + (", us" if unit == "us" else "")
+        for (at, one), (_, unit) in zip(told, units, strict=True)
+    ]
     wide = max(map(len, names))
     yield f"    {'':<{wide}} {'measured':>12} {'predicted':>12} {'95 %':>26} {'error':>7}"
-    for name, (_, one) in zip(names, told, strict=True):
-        ends = f"{number_text(one.low)} to {number_text(one.high)}"
+    for name, (_, one), (factor, _) in zip(names, told, units, strict=True):
+        numbers = (one.row.measured, one.value, one.low, one.high)
+        measured, value, low, high = (number_text(number / factor) for number in numbers)
         yield (
-            f"    {name:<{wide}} {number_text(one.row.measured):>12} {number_text(one.value):>12} "
-            f"{ends:>26} {one.value / one.row.measured - 1:>+7.1%}{_mark(one)}"
+            f"    {name:<{wide}} {measured:>12} {value:>12} {f'{low} to {high}':>26} "
+            f"{one.value / one.row.measured - 1:>+7.1%}{_mark(one)}"
         )
 
 
