@@ -39,15 +39,12 @@ def test_slow_tasks_are_shared_out_and_come_in_order():
 
 
 def test_processes_last_from_one_call_to_the_next_and_end_with_the_block():
+    def pids(first_s):
+        groups = pooled(who, [[(0, first_s), (1, 0.1), (2, 0.1)]], 2)
+        return {pid for group in groups for _, pid in group}
+
     with lasting():
-        first, second = (
-            {
-                pid
-                for group in pooled(who, [[(0, seconds), (1, 0.1), (2, 0.1)]], 2)
-                for _, pid in group
-            }
-            for seconds in (0.5, 0.1)
-        )
+        first, second = pids(0.5), pids(0.1)
         assert second <= first - {os.getpid()}
     assert multiprocessing.active_children() == []
 
