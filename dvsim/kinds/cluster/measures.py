@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MS, KB, MEGABIT = 1e3, 1e-3, 8e-6
+DIGITS = 6
 QUANTILES = (0.5, 0.95, 0.99, 1.0)
 
 
@@ -99,7 +100,7 @@ class Sums:
         out = self.given / seconds
         behind = left.held + left.waiting + left.stranded
         block = written[busiest] / operations[busiest] * KB if operations[busiest] else 0.0
-        numbers = {
+        numbers: dict[str, float] = {
             "rate_in": self.taken / seconds,
             "rate_out": out,
             **dict(zip(("p50", "p95", "p99", "max"), late, strict=True)),
@@ -119,7 +120,8 @@ class Sums:
             "cost": month / out * 1000 if out else float("nan"),
         }
         assert numbers.keys() == METRICS.keys()
-        return numbers
+        # what is left of the rounding of sums is nobody's message
+        return {name: round(value, DIGITS) for name, value in numbers.items()}
 
 
 def monthly(scenario: ClusterScenario) -> float:
