@@ -15,7 +15,7 @@ from chakra_writer import (
 )
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.workload.mpi import COLLECTIVE_TAG
+from dvsim.kinds.workload.check import COLLECTIVE_TAG
 from dvsim.kinds.workload.readers import read
 
 

@@ -6,8 +6,8 @@ import pytest
 from dumpi_writer import DOUBLE, INT, NULL, SECOND, WORLD, Dumpi, exchange
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.workload.check import RECV, SEND
-from dvsim.kinds.workload.mpi import COLLECTIVE_TAG, OWN_TAGS
+from dvsim.kinds.workload.check import COLLECTIVE_TAG, RECV, SEND
+from dvsim.kinds.workload.mpi import OWN_TAGS
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.readers.dumpi_calls import ALL_CALLS, LAYOUTS, NAMES
 from dvsim.kinds.workload.readers.dumpi_file import read_file

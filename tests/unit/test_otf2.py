@@ -5,8 +5,7 @@ import pytest
 from otf2_writer import Otf2, stencil
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.workload.check import CALC, RECV, SEND
-from dvsim.kinds.workload.mpi import COLLECTIVE_TAG
+from dvsim.kinds.workload.check import CALC, COLLECTIVE_TAG, RECV, SEND
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.readers.scorep import KINDS, own_size
 
@@ -27,7 +26,8 @@ def test_a_program_is_read_in_each_byte_order_and_over_chunks(order, chunk, tmp_
     assert graph.ranks == 4
     assert own(graph).sum() == 4 * 2 * 3
     assert graph.size[own(graph)].tolist() == [4096] * 24
-    assert graph.messages - 24 == 3 * 8  # recursive doubling of 4 ranks
+    assert graph.collective == (3 * 8, 3 * 8 * 8)  # recursive doubling of 4 ranks
+    assert graph.messages == 24 + 3 * 8
     assert graph.traced_ns == 500 + 3 * (20_000 + 600 + 3000 + 5000 + 4000) + 500
     assert not graph.skipped
     computed = graph.size[: graph.first[1]][graph.kind[: graph.first[1]] == CALC] / 1000

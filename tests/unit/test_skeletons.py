@@ -7,10 +7,10 @@ import pytest
 from pydantic import ValidationError
 
 from dvsim.core.replay import DONE, Costs, ReplayCore
-from dvsim.kinds.workload.check import CALC, RECV, SEND
+from dvsim.kinds.workload.check import CALC, COLLECTIVE_TAG, RECV, SEND
 from dvsim.kinds.workload.collectives import Collectives, Rule, schedule
 from dvsim.kinds.workload.irregular_skeletons import SKELETONS, AnySkeleton
-from dvsim.kinds.workload.mpi import COLLECTIVE_TAG, Program
+from dvsim.kinds.workload.mpi import Program
 from dvsim.kinds.workload.skeletons import decomposed
 from dvsim.scenario.fields import adapter
 

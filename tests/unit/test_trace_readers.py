@@ -6,8 +6,7 @@ import tarfile
 import pytest
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.workload.check import CALC, SEND
-from dvsim.kinds.workload.mpi import COLLECTIVE_TAG
+from dvsim.kinds.workload.check import CALC, COLLECTIVE_TAG, SEND
 from dvsim.kinds.workload.readers import read
 
 PING = {

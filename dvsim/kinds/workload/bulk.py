@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.kinds.workload.check import RECV, SEND
+from dvsim.kinds.workload.check import COLLECTIVE_TAG, RECV, SEND
 from dvsim.kinds.workload.graph import CALC, Builder, Graph
-from dvsim.kinds.workload.mpi import COLLECTIVE_TAG
 from dvsim.kinds.workload.schedule import Ints, Schedule
 
 
@@ -26,6 +25,7 @@ class Bulk:
     def __init__(self, ranks: int, name: str) -> None:
         self.ranks = ranks
         self.builder = Builder(ranks, name)
+        self.builder.expanded = True
         self.all: Ints = np.arange(ranks, dtype=np.int64)
         self.before: Ints | None = None  # the computation of each rank that was last
         self.open: list[tuple[Ints, Ints]] = []  # operations since then, and their ranks

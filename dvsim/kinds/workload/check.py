@@ -14,14 +14,26 @@ if TYPE_CHECKING:
     from dvsim.kinds.workload.graph import Graph
 
 CALC, SEND, RECV = 0, 1, 2
+NAMES = ("calc", "send", "recv")
 ANY = -1
 """Any source, or any tag, of a receive."""
 
 COLUMNS = ("rank", "kind", "peer", "tag", "size", "cpu", "nic", "line")
 MOST_TAG = (1 << 31) - 1
+COLLECTIVE_TAG = 1 << 30
+"""From here on tags are of messages that collectives consist of, where they were expanded."""
 MOST_CPU = 255
 
 Columns = Sequence[npt.NDArray[Any]]
+
+
+def described(kind: int, peer: int, tag: int, size: int) -> str:
+    """Return an operation in words: ``recv 8 B from 2, tag 0``."""
+    if kind == CALC:
+        return f"calc {size / 1000:g} ns"
+    way = "to" if kind == SEND else "from"
+    other = "any" if peer == ANY else str(peer)
+    return f"{NAMES[kind]} {size} B {way} {other}, tag {'any' if tag == ANY else tag}"
 
 
 def file_of(files: Sequence[str], rank: int, name: str) -> str:
@@ -96,3 +108,10 @@ def refuse_circles(graph: Graph) -> None:
     lines = "; ".join(graph.told(int(one)) for one in members[:3])
     more = f" and {members.size - 3} more" if members.size > 3 else ""
     raise ScenarioError([graph.fault(first, f"waits for itself, through {lines}{more}")])
+
+
+def joined(parts: Sequence[Columns]) -> list[npt.NDArray[Any]]:
+    """Return the columns of parts as one."""
+    if not parts:
+        return [np.empty(0, dtype=np.int64) for _ in COLUMNS]
+    return [np.concatenate([part[at] for part in parts]) for at in range(len(COLUMNS))]

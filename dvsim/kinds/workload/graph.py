@@ -20,18 +20,20 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.check import (
     ANY,
     CALC,
+    COLLECTIVE_TAG,
     COLUMNS,
     RECV,
     SEND,
     check_columns,
+    described,
     fault_of,
     file_of,
+    joined,
     refuse_circles,
 )
 
 __all__ = ["ANY", "CALC", "RECV", "SEND", "Builder", "Graph"]
 
-NAMES = ("calc", "send", "recv")
 MOST_RANKS = 1 << 22
 Ints = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
@@ -71,6 +73,8 @@ class Graph:
         The wall time that was traced; None where it is unknown.
     skipped
         What a trace has and a replay does not, with how often.
+    expanded
+        Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of.
     """
 
     ranks: int
@@ -89,6 +93,7 @@ class Graph:
     files: tuple[str, ...] = ()
     traced_ns: float | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
+    expanded: bool = False
 
     @property
     def operations(self) -> int:
@@ -104,6 +109,12 @@ class Graph:
     def bytes(self) -> int:
         """The bytes of all messages that are sent."""
         return int(self.size[self.kind == SEND].sum())
+
+    @property
+    def collective(self) -> tuple[int, int]:
+        """How many of the messages, and of their bytes, are of collectives."""
+        mine = (self.kind == SEND) & (self.tag >= COLLECTIVE_TAG) & self.expanded
+        return int(mine.sum()), int(self.size[mine].sum())
 
     @property
     def digest(self) -> str:
@@ -129,7 +140,7 @@ class Graph:
         place = operation - int(self.first[rank])
         line = f" (line {self.line[operation]})" if self.line[operation] > 0 else ""
         kind, peer, tag = (int(one[operation]) for one in (self.kind, self.peer, self.tag))
-        what = _told(kind, peer, tag, int(self.size[operation]))
+        what = described(kind, peer, tag, int(self.size[operation]))
         return f"rank {rank}, operation {place}{line}: {what}"
 
     def fault(self, operation: int, message: str) -> Fault:
@@ -139,14 +150,6 @@ class Graph:
         line = int(self.line[operation]) or None
         key = f"rank {rank}, operation {place}"
         return Fault(self.file_of(rank), line, key, message)
-
-
-def _told(kind: int, peer: int, tag: int, size: int) -> str:
-    if kind == CALC:
-        return f"calc {size / 1000:g} ns"
-    way = "to" if kind == SEND else "from"
-    other = "any" if peer == ANY else str(peer)
-    return f"{NAMES[kind]} {size} B {way} {other}, tag {'any' if tag == ANY else tag}"
 
 
 class Builder:
@@ -179,6 +182,7 @@ class Builder:
         self.line = 0
         self.traced_ns: float | None = None
         self.skipped: dict[str, int] = {}
+        self.expanded = False
         self._count = 0
         self._parts: list[tuple[Column, ...]] = []
         self._open = array("q")
@@ -339,7 +343,7 @@ class Builder:
             message = f"must be from 1 to {MOST_RANKS}, is {self.ranks}"
             raise ScenarioError([Fault(self.name, None, "ranks", message)])
         self._close()
-        columns = _joined(self._parts)
+        columns = joined(self._parts)
         check_columns(columns, self.ranks, self.name, self.files)
         order = np.argsort(columns[0], kind="stable")
         rank = columns[0][order]
@@ -354,7 +358,7 @@ class Builder:
         graph = Graph(
             ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
             name=self.name, files=self.files, traced_ns=self.traced_ns,
-            skipped=dict(self.skipped), **sorted_columns,
+            skipped=dict(self.skipped), expanded=self.expanded, **sorted_columns,
         )  # fmt: skip
         refuse_circles(graph)
         return graph
@@ -392,9 +396,3 @@ class Builder:
         order = np.argsort(before, kind="stable")
         start = np.searchsorted(before[order], np.arange(self._count + 1)).astype(np.int64)
         return start, behind[order], started[order]
-
-
-def _joined(parts: list[tuple[Column, ...]]) -> list[Ints]:
-    if not parts:
-        return [np.empty(0, dtype=np.int64) for _ in COLUMNS]
-    return [np.concatenate([part[at] for part in parts]) for at in range(len(COLUMNS))]

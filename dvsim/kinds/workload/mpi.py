@@ -12,16 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.kinds.workload.check import ANY, SEND, file_of
+from dvsim.kinds.workload.check import ANY, COLLECTIVE_TAG, SEND, file_of
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.schedule import Schedule
 
 WORLD = 0
 """The communicator of all ranks."""
-
-COLLECTIVE_TAG = 1 << 30
-"""From here on tags are of messages that collectives consist of; a program's own are below."""
 
 OWN_TAGS = 1 << 24  # of the communicator of all; others get tags from here on
 
@@ -236,6 +233,7 @@ class Program:
         builder = Builder(self.ranks, self.name, self.files)
         builder.traced_ns = self.traced_ns
         builder.skipped = dict(self.skipped)
+        builder.expanded = True
         for rank, calls in enumerate(self._calls):
             _Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
         return builder.build()

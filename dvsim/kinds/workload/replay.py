@@ -93,7 +93,8 @@ class Replay:
         return found
 
     def plain(self) -> dict[str, Any]:
-        """Return the answer as JSON types."""
+        """Return the answer as JSON types; messages that collectives became are apart."""
+        messages, of_collectives = self.graph.collective
         return {
             "trace": self.graph.name,
             "fabric": self.fabric.name,
@@ -101,8 +102,10 @@ class Replay:
             "settings": list(self.fabric.changed),
             "ranks": self.graph.ranks,
             "operations": self.graph.operations,
-            "messages": self.graph.messages,
-            "bytes": self.graph.bytes,
+            "messages": self.graph.messages - messages,
+            "bytes": self.graph.bytes - of_collectives,
+            "collective_messages": messages,
+            "collective_bytes": of_collectives,
             "time_ns": self.time_ns,
             "traced_ns": self.graph.traced_ns,
             "finish_ns": self.finish_ns,

@@ -29,9 +29,12 @@ def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
         more.append(f"the trace itself took {amount_text(traced * NS, unit='s')}")
     if more:
         yield f"  {'; '.join(more)}"
+    messages, of_collectives = graph.collective
+    own = amount_text(graph.bytes - of_collectives, unit="B")
+    apart = f", and {messages:,} of collectives, {amount_text(of_collectives, unit='B')}"
     yield (
-        f"  {graph.ranks} ranks, {graph.messages:,} messages, "
-        f"{amount_text(graph.bytes, unit='B')}, {graph.operations:,} operations"
+        f"  {graph.ranks} ranks, {graph.messages - messages:,} messages, {own}"
+        f"{apart if messages else ''}; {graph.operations:,} operations"
     )
     for what, count in first.skipped.items():
         yield f"  not replayed: {count:,} {what}"

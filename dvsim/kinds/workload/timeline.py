@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dvsim.emulation.trace.timeline import PS_PER_NS, Event
-from dvsim.kinds.workload.graph import CALC, NAMES, SEND
+from dvsim.kinds.workload.check import CALC, NAMES, SEND
 
 if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline
