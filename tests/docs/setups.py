@@ -36,6 +36,8 @@ def prepare(page: Path, folder: Path, examples: Path | None = None) -> dict[str,
             compile_examples(folder)
         else:
             shutil.copytree(examples, folder, dirs_exist_ok=True)
+    if page.name == "mpi-program.md":
+        lay_trace(folder / "trace")
     if page.name != "own-kind.md":
         return {}
     lay_queue(folder)
@@ -57,6 +59,14 @@ def lay_queue(folder: Path) -> None:
     (folder / "queue.toml").write_text(text, "utf-8")
     wrong = text.replace("customers =", "custommers =").replace("0.8", "1.5")
     (folder / "wrong.toml").write_text(wrong, "utf-8")
+
+
+def lay_trace(folder: Path) -> None:
+    """Lay the trace of docs/tutorials/mpi-program.md, an OTF2 archive, into a folder."""
+    sys.path.append(str(ROOT / "tests" / "unit"))
+    from otf2_writer import stencil
+
+    stencil(4, 10).write(folder)
 
 
 def wants_examples(page: Path) -> bool:
