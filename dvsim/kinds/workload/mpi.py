@@ -16,6 +16,7 @@ from dvsim.kinds.workload.check import ANY, COLLECTIVE_TAG, SEND, file_of
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.schedule import Schedule
+from dvsim.scenario import bounds
 
 WORLD = 0
 """The communicator of all ranks."""
@@ -103,6 +104,8 @@ class Program:
 
     def compute(self, rank: int, picoseconds: int, line: int = 0) -> None:
         """Let a rank compute."""
+        if picoseconds > bounds.TIME:
+            self.refuse(rank, line, f"computes for {picoseconds / bounds.PS_PER_S:g} s")
         if picoseconds > 0:
             self._calls[rank].append((_COMPUTE, line, picoseconds))
 
