@@ -110,7 +110,12 @@ def _plain(value: Any, unit: Dimension | None = None, *, whole: bool = True) -> 
     if isinstance(value, Card):
         return _whole(value) if whole else value.name
     if is_dataclass(value):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+        kind, given = type(value), {one.name: getattr(value, one.name) for one in fields(value)}
+        return {
+            spelled(kind, name): _plain(one, unit_of(kind, name))
+            for name, one in given.items()
+            if one is not None
+        }
     return value
 
 

@@ -62,7 +62,7 @@ def test_a_run_gives_time_and_what_it_is_spent_on(folder):
 def test_settings_of_fabric_and_program_are_overrides(folder):
     base = times(dvsim.run("pair.toml", replications=1))[0]
     for change, more in (
-        ({"compute": 2.0}, 1000),
+        ({"compute_scale": 2.0}, 1000),
         ({"straggler": 0, "slowdown": 3.0}, 2000),
         ({"latency": "3.5 us"}, 1000),
         ({"gap_per_byte": "7 ns"}, 999),
@@ -83,12 +83,10 @@ def test_a_kept_answer_is_of_what_the_trace_held(folder):
 
 
 def test_sweep_and_limit_know_it(folder):
-    swept = dvsim.sweep("pair.toml", {"compute": [0, 1, 4]}, replications=1)
+    swept = dvsim.sweep("pair.toml", {"compute_scale": [0, 1, 4]}, replications=1)
     assert swept.table["time"].diff().tolist()[1:] == [1000, 3000]
-    done = ask(
-        "limit", "pair.toml", "--until", "time < 20000", "--vary", "compute", "--between", "0.1",
-        "100", "--replications", "2", "--json",
-    )  # fmt: skip
+    searched = ["--vary", "compute_scale", "--between", "0.1", "100", "--replications", "2"]
+    done = ask("limit", "pair.toml", "--until", "time < 20000", *searched, "--json")
     assert json.loads(done.stdout)["limits"][0]["holds"] == pytest.approx(8.5, rel=0.05)
 
 
@@ -114,7 +112,7 @@ def test_placement_is_random_by_seed_and_replication(folder):
         ("program.straggler=2", "program.straggler: must be from 0 to 1, is 2"),
         ("program.placement=[0]", "program.placement: has 1 ports"),
         ("program.placement=near", "program.placement: must be 'linear', 'random'"),
-        ("program.compute=-1", "program.compute: must be at least 0"),
+        ("program.compute_scale=-1", "program.compute_scale: must be at least 0"),
     ],
 )
 def test_what_cannot_be_is_refused(folder, change, message):
@@ -139,3 +137,54 @@ def test_a_program_is_repeated_when_a_rank_has_ended():
     assert (graph.messages, graph.operations) == (3, 15)
     lines = [graph.told(one) for one in graph.to[: int(graph.start[1])].tolist()]
     assert all("rank 0" in line for line in lines)
+
+
+SKELETON = """kind = "workload"
+title = "An exchange"
+question = "How long?"
+source = "this test"
+
+[skeleton]
+name = "allreduce"
+ranks = 8
+count = 1000
+
+[collectives]
+allreduce = [{ use = "recursive_doubling", below = "12 KiB" }, { use = "linear" }]
+
+[fabric]
+network = "loggops"
+"""
+
+
+def test_a_skeleton_and_its_algorithms_are_varied_and_kept(folder):
+    (folder / "sum.toml").write_text(SKELETON)
+    swept = dvsim.sweep("sum.toml", {"ranks": [4, 8], "count": [1000, 2000]}, replications=1)
+    assert swept.table["messages"].tolist() == [4 * 2, 4 * 2 - 2, 8 * 3, 8 * 2 - 2]
+    found = json.loads(ask("run", "sum.toml", "--replications", "1", "--json").stdout)
+    kept = folder / found["runs"][0]["folder"] / "scenario.toml"
+    assert '{ use = "recursive_doubling", below = "12 KiB", ranks = 1' in kept.read_text()
+    assert ask("check", str(kept)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[skeleton]", '[program]\ntrace = "pair.goal"\n[skeleton]', "not beside program.trace"),
+        ('name = "allreduce"', 'name = "allreduction"', "skeleton"),
+        ('name = "allreduce"\nranks = 8\ncount = 1000', 'name = "halo2d"\nranks = 8\nsizex = 3',
+         "skeleton: a decomposition of 3"),
+    ],
+)  # fmt: skip
+def test_what_no_skeleton_can_be_is_refused(folder, old, new, message):
+    (folder / "sum.toml").write_text(SKELETON.replace(old, new))
+    done = ask("run", "sum.toml")
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_a_program_is_there(folder):
+    (folder / "none.toml").write_text(FILE.replace('trace = "pair.goal"', ""))
+    assert (
+        "program.trace: missing; or there is a table 'skeleton'" in ask("run", "none.toml").output
+    )

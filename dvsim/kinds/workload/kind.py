@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import Keys, Order, Plain, Reading
 from dvsim.kinds.points import PointsKind
-from dvsim.kinds.workload.spec import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
+from dvsim.kinds.workload.scenario import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
 from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath
 from dvsim.scenario.spec import Spec
 
@@ -41,11 +41,19 @@ class WorkloadKind(PointsKind):
     Spec: ClassVar[type[Spec]] = WorkloadScenario
     orders: ClassVar[Keys] = {
         "slowdown": _FACTOR,
-        "compute": _FACTOR,
+        "compute_scale": _FACTOR,
         "repeat": Order("whole", 1, MOST_REPEATS, (1, 100)),
     }
     units = METRICS
     shown = ("time", "message_rate")
+
+    def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
+        """Ask for a trace or a skeleton."""
+        trace, skeleton = document.at(("program", "trace")), document.at(("skeleton",))
+        if trace is not None and skeleton is not None:
+            yield document.fault(("skeleton",), "not beside program.trace; there is one of the two")
+        elif trace is None and skeleton is None and not partial:
+            yield document.fault(("program", "trace"), "missing; or there is a table 'skeleton'")
 
     def settled(
         self, scenario: WorkloadScenario, document: Document
@@ -54,6 +62,8 @@ class WorkloadKind(PointsKind):
         from dvsim.kinds.workload.model import digest_of
 
         key, program = ("program", "trace"), scenario.program
+        if program.trace is None:
+            return scenario, []
         origin = document.origin(key)
         beside = Path() if origin == COMMAND_LINE else Path(origin.file).parent
         path = beside / program.trace
@@ -62,7 +72,7 @@ class WorkloadKind(PointsKind):
         if not path.exists():
             return scenario, [document.fault(key, f"there is no such file or folder: {path}")]
         try:
-            found = digest_of(path)
+            found = digest_of(path, scenario.algorithms)
         except ScenarioError as error:
             return scenario, list(error.faults)
         if program.digest not in (None, found):
@@ -74,11 +84,17 @@ class WorkloadKind(PointsKind):
     def refused(self, scenario: WorkloadScenario) -> Iterator[tuple[KeyPath, str]]:
         """Yield what the fabric refuses, and ranks that are none."""
         from dvsim.kinds.workload.fabrics import settings_of
-        from dvsim.kinds.workload.model import fabric_of, graph_of, placed, trace_of
+        from dvsim.kinds.workload.model import fabric_of, graph_of, is_there, placed
 
         program, name = scenario.program, scenario.fabric.network
-        if not trace_of(scenario).exists():
+        if not is_there(scenario):
             return
+        if scenario.skeleton is not None:
+            try:
+                graph_of(scenario)
+            except ValueError as error:
+                yield ("skeleton",), str(error)
+                return
         words = {setting: key for key, setting in SETTINGS.items()}
         for setting in scenario.settings:
             if setting not in settings_of(name):
@@ -101,10 +117,10 @@ class WorkloadKind(PointsKind):
 
     def extent(self, scenario: WorkloadScenario) -> Iterator[tuple[KeyPath, str]]:
         """Yield too many operations."""
-        from dvsim.kinds.workload.model import graph_of, trace_of
+        from dvsim.kinds.workload.model import graph_of, is_there
 
         program = scenario.program
-        count = graph_of(scenario).operations if trace_of(scenario).exists() else 0
+        count = graph_of(scenario).operations if is_there(scenario) else 0
         if count * program.repeat > MOST_OPERATIONS:
             most = int(MOST_OPERATIONS // max(1, count))
             message = f"must be at most {most} of {count} operations, is {program.repeat}"

@@ -15,27 +15,39 @@ from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.replay import places_of, prepared, replay_graph
 
 if TYPE_CHECKING:
+    from dvsim.kinds.workload.collectives import Collectives
     from dvsim.kinds.workload.fabrics import Chosen
     from dvsim.kinds.workload.replay import Replay
-    from dvsim.kinds.workload.spec import WorkloadScenario
+    from dvsim.kinds.workload.scenario import WorkloadScenario
+    from dvsim.kinds.workload.skeletons import Skeleton
 
 KEPT = 4  # traces
 
 
-def digest_of(path: Path) -> str:
+def digest_of(path: Path, table: Collectives) -> str:
     """Return the digest of what a trace holds, read anew if the file has changed."""
-    return _read(str(path), _state(path)).digest
+    return _read(str(path), _state(path), table).digest
 
 
-def trace_of(scenario: WorkloadScenario) -> Path:
-    """Return the path of the trace of a scenario."""
-    return Path(scenario.path).parent / scenario.program.trace
+def trace_of(scenario: WorkloadScenario) -> Path | None:
+    """Return the path of the trace of a scenario; None where it has a skeleton."""
+    name = scenario.program.trace
+    return None if name is None else Path(scenario.path).parent / name
+
+
+def is_there(scenario: WorkloadScenario) -> bool:
+    """Return whether the program can be had; of a kept result the trace may be gone."""
+    path = trace_of(scenario)
+    return path is None or path.exists()
 
 
 def graph_of(scenario: WorkloadScenario) -> Graph:
-    """Return the operations of the trace of a scenario."""
+    """Return the operations of the trace or the skeleton of a scenario."""
     path = trace_of(scenario)
-    return _read(str(path), _state(path))
+    if path is not None:
+        return _read(str(path), _state(path), scenario.algorithms)
+    assert scenario.skeleton is not None  # one of the two is there
+    return _laid(scenario.skeleton, scenario.algorithms)
 
 
 def _state(path: Path) -> tuple[int, int]:
@@ -45,8 +57,13 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=KEPT)
-def _read(path: str, state: tuple[int, int]) -> Graph:
-    return read(path)
+def _read(path: str, state: tuple[int, int], table: Collectives) -> Graph:
+    return read(path, table=table)
+
+
+@lru_cache(maxsize=1)
+def _laid(skeleton: Skeleton, table: Collectives) -> Graph:
+    return skeleton.graph(table)
 
 
 def fabric_of(scenario: WorkloadScenario) -> Chosen:
@@ -63,7 +80,7 @@ def replayed(scenario: WorkloadScenario, seed: int, replication: int) -> Replay:
     """Run one replication of a point."""
     program = scenario.program
     slow = None if program.straggler is None else (program.straggler, program.slowdown)
-    graph = prepared(graph_of(scenario), program.compute, slow)
+    graph = prepared(graph_of(scenario), program.compute_scale, slow)
     fabric = fabric_of(scenario)
     graph = repeated(graph, program.repeat)
     return replay_graph(graph, fabric, program.placement, seed * 1_000_003 + replication)

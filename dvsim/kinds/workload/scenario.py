@@ -8,6 +8,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from dvsim.kinds.workload.collectives import MPICH, Collectives
+from dvsim.kinds.workload.irregular_skeletons import SKELETONS, AnySkeleton
 from dvsim.scenario import bounds
 from dvsim.scenario.fields import Count, Fixed, Number, Text, Varied, Vary, Whole
 from dvsim.scenario.quantity import show
@@ -35,10 +37,10 @@ class ProgramTable(Table):
     Attributes
     ----------
     trace
-        A file, a folder or a tar of either, beside the scenario.
+        A file, a folder or a tar of either, beside the scenario; or there is a skeleton.
     digest
         Of what the trace holds; filled in when it is read.
-    compute
+    compute_scale
         Factor of all computing: 1 as measured, 0 none.
     straggler, slowdown
         A rank, and how many times as long it computes.
@@ -50,11 +52,13 @@ class ProgramTable(Table):
 
     VARIED: ClassVar[bool] = True
 
-    trace: Annotated[Text, Fixed(), Field(description="a file, a folder, or a tar of either")]
+    trace: Annotated[
+        Text | None, Fixed(), Field(description="a file, a folder, or a tar of either")
+    ] = None
     digest: Annotated[
         Text | None, Fixed(), Field(description="of what the trace holds; filled in")
     ] = None
-    compute: Annotated[Factor, Field(description="factor of all computing")] = 1.0
+    compute_scale: Annotated[Factor, Field(description="factor of all computing")] = 1.0
     straggler: Annotated[
         Annotated[Whole, Field(ge=0, le=bounds.COUNT)] | None,
         Field(description="a rank that computes longer"),
@@ -113,9 +117,18 @@ class WorkloadScenario(Spec):
     KIND: ClassVar[str] = "workload"
     LENGTH: ClassVar[str] = "repeat"
 
-    program: ProgramTable
+    program: ProgramTable = ProgramTable()
+    skeleton: Annotated[AnySkeleton | None, Field(description="instead of a trace")] = None
+    collectives: Annotated[
+        Collectives | None, Field(description="their algorithms, by default MPICH's")
+    ] = None
     fabric: FabricTable
-    vary: Annotated[Varied, Vary(ProgramTable, FabricTable)] = ()
+    vary: Annotated[Varied, Vary(*SKELETONS.values(), ProgramTable, FabricTable)] = ()
+
+    @property
+    def algorithms(self) -> Collectives:
+        """Which algorithm each collective takes."""
+        return MPICH if self.collectives is None else self.collectives
 
     @property
     def settings(self) -> dict[str, object]:
