@@ -31,6 +31,7 @@ BENCHES: Mapping[str, tuple[str, ...]] = {
     "startup": (),
     "switch": (),
     "network": (),
+    "workload": ("300",),  # iterations of 64 ranks, of 1,000
     "emulator": (),
     "message": (),
     "bridge": ("3",),  # pairs, of 5 if it is asked alone
