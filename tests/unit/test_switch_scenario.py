@@ -329,8 +329,8 @@ def test_a_common_part_may_lack_what_others_add(tmp_path):
 def test_a_misspelt_kind_is_no_card(tmp_path):
     path = edited(tmp_path, 'kind = "switch"', 'kind = "swich"')
     assert faults(path) == [
-        "small.toml:1: kind: no such kind 'swich'; there are rabbitmq, switch, messaging; "
-        "did you mean 'switch'?"
+        "small.toml:1: kind: no such kind 'swich'; there are rabbitmq, switch, messaging, "
+        "workload; did you mean 'switch'?"
     ]
     assert not is_card(Document({"kind": "switch"}, {}))
     assert is_card(Document({"kind": "broker"}, {}))
