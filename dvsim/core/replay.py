@@ -33,6 +33,10 @@ class Operations(Protocol):
     def ranks(self) -> int:
         """How many ranks there are."""
 
+    @property
+    def private_tag(self) -> int:
+        """Messages of tags from here on are not for receives of any tag; 0 if there are none."""
+
 
 class Costs(NamedTuple):
     """LogGOPS in picoseconds and, of a byte, in femtoseconds; `eager_bytes` is S."""
@@ -117,6 +121,7 @@ class ReplayCore:
         self._alive: list[Any] = [fabric, graph]
         native = ffi.new("dvsim_graph *")
         native.ranks = graph.ranks
+        native.private_tag = graph.private_tag
         for name, kind in _GRAPH.items():
             pointer = kept_pointer(self._alive, getattr(graph, name), kind, _POINTERS[kind])
             setattr(native, name, pointer)

@@ -154,6 +154,13 @@ static int32_t take_early(matching *all, int32_t rank, int32_t send)
     return send;
 }
 
+/* Returns whether a receive takes messages of a tag. */
+static bool takes_tag(const dvsim_graph *graph, int32_t receive, int32_t tag)
+{
+    int32_t wanted = graph->tag[receive];
+    return wanted == tag || (wanted == DVSIM_ANY && (!graph->private_tag || tag < graph->private_tag));
+}
+
 /* Returns the send whose message was there for a receive, or posts it and returns -1. */
 int32_t match_receive(matching *all, const dvsim_graph *graph, int32_t rank, int32_t receive)
 {
@@ -164,10 +171,10 @@ int32_t match_receive(matching *all, const dvsim_graph *graph, int32_t rank, int
             return take_early(all, rank, send);
         }
     } else {
-        int32_t source = graph->peer[receive], tag = graph->tag[receive];
+        int32_t source = graph->peer[receive];
         for (int32_t send = all->all[rank].head; send != NONE; send = all->behind[send]) {
             bool from = source == DVSIM_ANY || (send >= graph->first[source] && send < graph->first[source + 1]);
-            if (from && (tag == DVSIM_ANY || graph->tag[send] == tag)) {
+            if (from && takes_tag(graph, receive, graph->tag[send])) {
                 return take_early(all, rank, send);
             }
         }
@@ -183,8 +190,7 @@ static int32_t wild_for(const matching *all, const dvsim_graph *graph, list from
 {
     *ahead = NONE;
     for (int32_t one = from.head; one != NONE; *ahead = one, one = all->next[one]) {
-        if ((graph->peer[one] == DVSIM_ANY || graph->peer[one] == source) &&
-            (graph->tag[one] == DVSIM_ANY || graph->tag[one] == tag)) {
+        if ((graph->peer[one] == DVSIM_ANY || graph->peer[one] == source) && takes_tag(graph, one, tag)) {
             return one;
         }
     }

@@ -31,6 +31,7 @@ typedef struct {
     const int64_t *start;       /* [operations + 1] what waits for i is to[start[i]] .. to[start[i + 1] - 1] */
     const int64_t *to;          /* operations of the same rank; no circles */
     const uint8_t *after_start; /* 1: waits until i has started, 0: until it has ended */
+    int32_t private_tag;        /* a receive of any tag takes only messages of lower tags; 0: all */
 } dvsim_graph;
 
 /* LogGOPS. A message of n bytes costs o + (n - 1) O at the processor of the sender and keeps its port for

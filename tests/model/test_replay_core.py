@@ -1,12 +1,14 @@
 """Does a replay in the C core give the times of LogGOPS, to the picosecond, and explain them?"""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from reference_loggops import LogGOPS
 
 from dvsim.core.replay import DONE, Costs, ReplayCore
+from dvsim.kinds.workload.check import COLLECTIVE_TAG
 from dvsim.kinds.workload.graph import ANY, RECV, SEND, Builder
 
 USUAL = {"L": 2500, "o": 1500, "g": 1000, "G": 6, "O": 0, "S": 65535}
@@ -113,3 +115,26 @@ def test_many_operations_at_once_are_those_of_single_calls():
     single.send(1, 2, 64, 3, after=[received])
     single.recv(2, 1, 64, 3)
     assert builder.build().digest == single.build().digest
+
+
+def test_a_receive_of_any_tag_leaves_messages_of_collectives_alone():
+    builder = Builder(2)
+    collective = builder.send(0, 1, 8, COLLECTIVE_TAG)
+    own = builder.send(0, 1, 8, 5, after=[collective])
+    any_tag = builder.recv(1, 0, 8, ANY)
+    of_collective = builder.recv(1, 0, 8, COLLECTIVE_TAG)
+    graph = builder.build()
+    assert replayed(graph).course.pair[any_tag] == collective
+    pairs = replayed(replace(graph, expanded=True)).course.pair
+    assert (pairs[any_tag], pairs[of_collective]) == (own, collective)
+
+
+def test_the_same_where_the_messages_are_there_first():
+    builder = Builder(2)
+    collective = builder.send(0, 1, 8, COLLECTIVE_TAG)
+    own = builder.send(0, 1, 8, 5, after=[collective])
+    later = builder.calc(1, 10**9)
+    any_tag = builder.recv(1, ANY, 8, ANY, after=[later])
+    builder.recv(1, 0, 8, COLLECTIVE_TAG, after=[any_tag])
+    graph = replace(builder.build(), expanded=True)
+    assert replayed(graph).course.pair[any_tag] == own

@@ -117,6 +117,11 @@ class Graph:
         return int(mine.sum()), int(self.size[mine].sum())
 
     @property
+    def private_tag(self) -> int:
+        """Messages of tags from here on are not for receives of any tag; 0 if there are none."""
+        return COLLECTIVE_TAG if self.expanded else 0
+
+    @property
     def digest(self) -> str:
         """Sixteen hex digits that are equal for equal operations and edges."""
         found = hashlib.blake2b(digest_size=8)

@@ -16,14 +16,19 @@ if TYPE_CHECKING:
 PS = 1e-12
 NS = 1e-9
 MOST_RANKS = 32  # of a matrix that is printed
+SAME = 0.005
+"""Relative difference of times from which on it is worth a word."""
 
 
 def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
     """Yield the answer, what was replayed, and a table of the fabrics."""
     first, graph = found[0], found[0].graph
     yield f"{graph.name}: {_time(first.time_ps)} over {first.fabric.name}, {_spent(first)}"
-    more = [f"{one.fabric.name} takes {one.time_ps / first.time_ps:.3g} times as long"
-            for one in found[1:] if first.time_ps]  # fmt: skip
+    more = [
+        f"{one.fabric.name} takes {_times(one.time_ps / first.time_ps)} as long"
+        for one in found[1:]
+        if first.time_ps
+    ]
     traced = graph.traced_ns
     if traced is not None:
         more.append(f"the trace itself took {amount_text(traced * NS, unit='s')}")
@@ -54,13 +59,17 @@ def _time(picoseconds: int) -> str:
     return amount_text(picoseconds * PS, unit="s")
 
 
+def _times(ratio: float) -> str:
+    return "just" if abs(ratio - 1) < SAME else f"{ratio:.3g} times"
+
+
 def _spent(one: Replay) -> str:
     """Return the largest parts of the critical path."""
     if not one.time_ps:
         return "in which nothing takes time"
     parts = sorted(one.parts.items(), key=lambda item: -item[1])
-    told = [f"{name} {100 * value / one.time_ps:.0f} %" for name, value in parts[:3] if value > 0]
-    return f"spent on {', '.join(told)}"
+    shares = [(name, round(100 * value / one.time_ps)) for name, value in parts[:3]]
+    return f"spent on {', '.join(f'{name} {share} %' for name, share in shares if share)}"
 
 
 def study_lines(study: PointsStudy) -> Iterator[str | Table]:
