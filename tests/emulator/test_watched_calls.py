@@ -5,7 +5,9 @@ import re
 import subprocess
 
 import pytest
-from emulator_build import SMALL
+from emulator_build import ROOT, SMALL
+
+INCLUDE = ROOT / "emulator" / "include"
 
 TOLD = [
     "vic_open() = VIC_OK",
@@ -47,6 +49,50 @@ DESCRIPTOR = {
     "timed": "refused: timed mode has no descriptors: "
     "model time stands while a program waits elsewhere; vic_wait",
 }
+EACH = """\
+vic_message_open(max_bytes=1024, window_bytes=0, flags=0) = VIC_OK
+vic_message_send(dest=0, bytes=5, timeout=LONG) = VIC_OK
+vic_message_recv(capacity=16, timeout=LONG) = VIC_OK with bytes=5
+vic_message_recv(capacity=16, timeout=0) = failed: the wait timed out (VIC_ETIMEDOUT)
+vic_message_flush(timeout=LONG) = VIC_OK
+vic_message_flush_to(dest=0, timeout=LONG) = VIC_OK
+vic_message_ends(peer=0) = VIC_OK with ends=0
+vic_message_close() = VIC_OK
+vic_message_open(max_bytes=0, window_bytes=0, flags=0) = failed: the size of the config is 0; here it is 24
+vic_team_open(n=0, timeout=LONG) = VIC_OK
+vic_team_barrier(timeout=LONG) = VIC_OK
+vic_broadcast(root=0, n=2, timeout=LONG) = VIC_OK
+vic_reduce(root=0, op=2, n=2, timeout=LONG) = VIC_OK
+vic_allreduce(op=0, n=2, timeout=LONG) = VIC_OK
+vic_gather(root=0, n=2, timeout=LONG) = VIC_OK
+vic_alltoall(n=2, timeout=LONG) = VIC_OK
+vic_team_close() = VIC_OK
+vic_client_open(max_bytes=0, ring_bytes=0, window_messages=0, window_bytes=0, flags=0) = failed: the size of the config is 0; here it is 24
+vic_client_open(max_bytes=1024, ring_bytes=4096, window_messages=0, window_bytes=0, flags=4) = VIC_OK
+vic_client_bind(pattern="a.#") = VIC_OK
+vic_client_topic(topic="a.b", bytes=5, timeout=LONG) = VIC_OK with cards=1
+vic_client_recv(timeout=LONG) = VIC_OK with kind=10, src=0, key="a.b", bytes=5
+vic_client_release(id=1) = VIC_OK
+vic_client_unbind(pattern="a.#") = VIC_OK
+vic_client_topic(topic="a.b", bytes=5, timeout=LONG) = VIC_OK
+vic_client_recv(timeout=0) = failed: the wait timed out (VIC_ETIMEDOUT)
+vic_client_publish(bridge=0, key="k", bytes=5, timeout=LONG) = VIC_OK
+vic_client_recv(timeout=LONG) = VIC_OK with kind=1, src=0, key="k", bytes=5
+vic_client_ack(id=3, reject=0) = VIC_OK
+vic_client_publish(bridge=0, key="k", bytes=5, timeout=LONG) = VIC_OK
+vic_client_recv(timeout=LONG) = VIC_OK with kind=1, src=0, key="k", bytes=5
+vic_client_ack_within(id=4, reject=0, timeout=LONG) = VIC_OK
+vic_client_flush(timeout=LONG) = VIC_OK
+vic_client_publish(bridge=0, key=NULL, bytes=5, timeout=0) = failed: the key, queue, topic or pattern is NULL
+vic_client_subscribe(bridge=0, queue="a queue?? whose name is longer than what one line tells of …, credit=1) = VIC_OK with subscription=1
+vic_client_unsubscribe(subscription=1) = VIC_OK
+vic_client_subscribe(bridge=0, queue="q", credit=1) = VIC_OK
+vic_client_subscribe(bridge=1, queue="q", credit=1) = failed: card 1 does not exist (0 .. 0)
+vic_client_counts() = VIC_OK
+vic_client_close() = VIC_OK
+"""  # noqa: E501
+"""What a card alone is told of each call of the layers; all say how long it took."""
+HEADERS = [INCLUDE / f"vic_{layer}.h" for layer in ("message", "client", "collective")]
 MODES = pytest.mark.parametrize("options", [[], ["--mode", "timed"]], ids=["functional", "timed"])
 
 
@@ -86,6 +132,25 @@ def test_calls_of_the_layers_are_told_and_what_they_call_behind_their_names(sani
     opening = "vic: vic_message_open(max_bytes=0, window_bytes=0, flags=0) = failed: "
     assert without_card.startswith(opening)
     assert sanitized.run(2, "watched_layers", options=options).stderr == ""
+
+
+@MODES
+def test_each_call_of_the_layers_is_told_without_a_handle_and_with_one(sanitized, options):
+    calls = sanitized.run(1, "watched_each", options=[*SMALL, *options], env={"VIC_DEBUG": "1"})
+    assert (calls.returncode, calls.stdout) == (0, "")
+    lines = [re.sub(r"\d+\.\d{3} us", "T", line) for line in calls.stderr.splitlines()]
+    lines = [line for line in lines if " > " not in line]
+    told = EACH.replace("LONG", str(60 * 10**9)).splitlines()
+    assert of_card(0, lines)[1:-1] == [f"{line}, T" for line in told]
+    declared = {
+        name.removesuffix("_sized")
+        for header in HEADERS
+        for name in re.findall(r"^VIC_API int (vic_\w+)\(", header.read_text("utf-8"), re.M)
+    }
+    refused = re.findall(r"^vic: (vic_\w+)\(.*\) = failed: ", "\n".join(lines), re.M)
+    assert sorted(refused) == sorted(declared)
+    good = {line.partition("(")[0] for line in told if " = VIC_OK" in line}
+    assert good == declared
 
 
 def test_an_opening_that_fails_is_told(emulator):
