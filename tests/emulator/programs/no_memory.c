@@ -1,6 +1,10 @@
 /* What if there is no memory, at each place where some is asked for? Calls say VIC_ESYS, and work when there is
  * memory again: nothing that was received is lost. One card. */
+#include <errno.h>
+#include <sys/resource.h>
+
 #include "client.h"
+#include "vic_collective.h"
 
 /* The library's calls come here; `fails_in`: the so-manieth from now on has none. */
 void *__libc_malloc(size_t bytes);
@@ -11,7 +15,9 @@ static _Atomic int fails_in;
 
 static bool fails(void)
 {
-    return fails_in > 0 && --fails_in == 0;
+    bool none = fails_in > 0 && --fails_in == 0;
+    errno = none ? ENOMEM : errno;
+    return none;
 }
 
 void *malloc(size_t bytes)
@@ -83,6 +89,33 @@ static int receive(void)
     return vic_client_recv(client, &d, VIC_FOREVER);
 }
 
+static vic_team_t *team;
+
+static int open_team_there(void)
+{
+    return vic_team_open(card, NULL, 0, &team, VIC_FOREVER);
+}
+
+static int fd;
+
+static int event_fd(void)
+{
+    return vic_event_fd(card, 1, 0, &fd);
+}
+
+/* The descriptors of this process are used up: said, and that is all. */
+static void no_descriptor(void)
+{
+    struct rlimit limit, none;
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    none = (struct rlimit){0, limit.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    IS(event_fd(), VIC_ESYS);
+    CHECK(strncmp(vic_error_detail(), "no descriptor: ", 15) == 0);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    OK(event_fd());
+}
+
 /* How often it failed for want of memory before it did not. */
 static int until_it_works(int (*call)(void))
 {
@@ -122,4 +155,13 @@ void run(const struct self *self)
         OK(vic_client_ack(client, &d, 1));
     }
     vic_client_close(client);
+    for (int times = 0; times < 2; times++) { /* for the second nothing is new on this card */
+        uint64_t sum = 5;
+        CHECK(until_it_works(open_team_there) >= 5);
+        OK(vic_allreduce(team, VIC_SUM, &sum, &sum, 1, VIC_FOREVER));
+        CHECK(sum == 5);
+        OK(vic_team_close(team));
+    }
+    CHECK(until_it_works(event_fd) >= 1);
+    no_descriptor();
 }
