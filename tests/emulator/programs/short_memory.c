@@ -147,7 +147,9 @@ static void *first_call(void *what)
 {
     CHECK(sem_wait(&go) == 0);
     int64_t value;
-    uint64_t word = 1, opens = 0;
+    uint64_t word = 1, opens = 0, ready, header = vic_header(0, VIC_WRITE, 0, VIC_NO_COUNTER);
+    vic_dma_t *dma;
+    size_t n;
     pieces = 0;
     IS(vic_counter_set(card, 1, 5), VIC_ESYS);
     IS(vic_counter_get(card, 1, &value), VIC_ESYS);
@@ -155,6 +157,16 @@ static void *first_call(void *what)
     IS(vic_put(card, 0, 0, &word, 1, 1), VIC_ESYS);
     IS(vic_write(card, 0, &word, 1), VIC_ESYS);
     IS(vic_barrier(card, VIC_FOREVER), VIC_ESYS);
+    IS(vic_send(card, &header, &word, 1), VIC_ESYS);
+    IS(vic_try_send(card, &header, &word, 1, &n), VIC_ESYS);
+    IS(vic_send_cached(card, 0, &word, 1), VIC_ESYS);
+    IS(vic_read(card, 0, &word, 1), VIC_ESYS);
+    IS(vic_dma_read(card, &word, 0, 1, &dma), VIC_ESYS);
+    IS(vic_dma_send(card, 0, &word, 1, &dma), VIC_ESYS);
+    IS(vic_fifo_poll(card, &word, 1, &n), VIC_ESYS);
+    IS(vic_fifo_wait(card, &word, 1, 1, &n, VIC_FOREVER), VIC_ESYS);
+    IS(vic_wait(card, 1, 0, &ready, VIC_FOREVER), VIC_ESYS);
+    IS(vic_compute_ns(card, 1), VIC_ESYS);
     OK(vic_peer_opens(card, 0, &opens)); /* there is no memory needed for that, */
     vic_relax(card);                     /* and no status for this */
     CHECK(opens % 2 == 1);
