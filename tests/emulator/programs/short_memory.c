@@ -207,5 +207,12 @@ int main(int argc, char **argv)
         calls();
     }
     OK(vic_close(card));
+    uint64_t word = 0;
+    vic_addr_t addr = 0;
+    size_t sent;
+    IS(vic_get(card, 0, 0, 1, 0, 0), VIC_ECLOSED); /* no memory is touched that was the card's */
+    IS(vic_put_strided(card, 0, 0, 1, &word, 1, 0), VIC_ECLOSED);
+    IS(vic_put_indexed(card, 0, &addr, &word, 1, 0), VIC_ECLOSED);
+    IS(vic_try_send(card, &word, &word, 1, &sent), VIC_ECLOSED);
     return 0;
 }
