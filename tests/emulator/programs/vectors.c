@@ -23,6 +23,7 @@ static void refuses(const struct self *self)
     IS(vic_get(card, 0, 0, SIZE_MAX, 0, 0), VIC_ERANGE);
     IS(vic_get(card, 0, 0, 1, 0, 64), VIC_ERANGE);
     OK(vic_get(card, 0, all, 0, all, 0));
+    IS(vic_put_strided(NULL, 0, 0, 1, words, 1, 0), VIC_EINVAL);
     IS(vic_put_strided(card, 0, 0, 1, NULL, 1, 0), VIC_EINVAL);
     IS(vic_put_strided(card, none, 0, 1, words, 1, 0), VIC_ERANGE);
     IS(vic_put_strided(card, 0, 0, all, words, 2, 0), VIC_ERANGE);
@@ -31,6 +32,11 @@ static void refuses(const struct self *self)
     IS(vic_put_strided(card, 0, 0, 1, words, SIZE_MAX, 0), VIC_ERANGE);
     IS(vic_put_strided(card, 0, 0, 1, words, 1, 64), VIC_ERANGE);
     OK(vic_put_strided(card, 0, all, 1, words, 0, 0));
+    IS(vic_try_send(NULL, words, words, 0, &sent), VIC_EINVAL);
+    IS(vic_try_send(card, NULL, words, 0, &sent), VIC_EINVAL);
+    IS(vic_try_send(card, words, NULL, 0, &sent), VIC_EINVAL);
+    IS(vic_try_send(card, words, words, 0, NULL), VIC_EINVAL);
+    IS(vic_put_indexed(NULL, 0, NULL, words, 1, 0), VIC_EINVAL);
     IS(vic_put_indexed(card, 0, NULL, words, 1, 0), VIC_EINVAL);
     IS(vic_put_indexed(card, 0, addrs, NULL, 1, 0), VIC_EINVAL);
     IS(vic_put_indexed(card, 0, addrs, words, 2, 0), VIC_ERANGE);
