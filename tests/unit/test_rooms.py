@@ -132,7 +132,7 @@ def test_every_room_has_its_place():
 
 def test_claims_of_a_source_know_evidence_and_scenarios_only():
     files = sorted(ROOT.parent.glob("scenarios/*/claims.py"))
-    assert len(files) == 5
+    assert len(files) == 6
     known = {module for path in files for module in imported(path)}
     assert {room_of(module) for module in known} <= {"evidence", "kinds", "kinds.spec", "scenario"}
     assert {module for module in known if room_of(module) == "evidence"} == {

@@ -37,6 +37,7 @@ __all__ = ["ANY", "CALC", "RECV", "SEND", "Builder", "Graph"]
 MOST_RANKS = 1 << 22
 Ints = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
+EDGES = ("start", "to", "after_start")
 _TYPES = (np.int32, np.uint8, np.int32, np.int32, np.int64, np.uint8, np.uint8, np.int32)
 
 
@@ -125,10 +126,8 @@ class Graph:
     def digest(self) -> str:
         """Sixteen hex digits that are equal for equal operations and edges."""
         found = hashlib.blake2b(digest_size=8)
-        for one in (self.first, self.kind, self.peer, self.tag, self.size, self.cpu, self.nic):
-            found.update(np.ascontiguousarray(one).tobytes())
-        for one in (self.start, self.to, self.after_start):
-            found.update(np.ascontiguousarray(one).tobytes())
+        for name in ("first", "kind", "peer", "tag", "size", "cpu", "nic", *EDGES):
+            found.update(np.ascontiguousarray(getattr(self, name)).tobytes())
         return found.hexdigest()
 
     def rank_of(self, operation: int) -> int:
@@ -356,10 +355,8 @@ class Builder:
         place = np.empty(self._count, dtype=np.int64)
         place[order] = np.arange(self._count)
         start, to, after_start = self._successors(place, columns)
-        sorted_columns = {
-            name: np.ascontiguousarray(one[order].astype(kind))
-            for name, kind, one in zip(COLUMNS[1:], _TYPES[1:], columns[1:], strict=True)
-        }
+        typed = zip(COLUMNS[1:], _TYPES[1:], columns[1:], strict=True)
+        sorted_columns = {name: one[order].astype(kind) for name, kind, one in typed}
         graph = Graph(
             ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
             name=self.name, files=self.files, traced_ns=self.traced_ns,
@@ -369,8 +366,7 @@ class Builder:
         return graph
 
     def _refuse(self, columns: list[Ints], number: int, message: str) -> NoReturn:
-        fault = fault_of(columns, number, message, self.name, self.files)
-        raise ScenarioError([fault])
+        raise ScenarioError([fault_of(columns, number, message, self.name, self.files)])
 
     def _successors(
         self, place: Ints, columns: list[Ints]
@@ -388,7 +384,7 @@ class Builder:
                 known = int(other[edge])
                 if 0 <= known < self._count:
                     self._refuse(columns, known, f"waits for no operation: {int(one[edge])}")
-                message = f"an edge from {int(before[edge])} to {int(behind[edge])}: no operations"
+                message = f"an edge from {before[edge]} to {behind[edge]}: no operations"
                 raise ScenarioError([Fault(self.name, None, "", message)])
         rank = columns[0]
         across = rank[before] != rank[behind]
