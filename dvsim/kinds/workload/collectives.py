@@ -1,6 +1,6 @@
 """Collective operations as messages: which named algorithm, by size, and its schedule.
 
-The default table is MPICH's (``MPIR_CVAR_…`` of its release 3.4; where MPICH chooses by a property
+The default table is MPICH's (``MPIR_CVAR_…`` of its release 3.2; where MPICH chooses by a property
 that replays do not have, such as shared memory, its choice between nodes is taken). Amounts are
 those that MPICH compares: the vector of a broadcast, reduction or scan; the data of all ranks of an
 all-gather and reduce-scatter; one block of a gather, scatter and all-to-all.
