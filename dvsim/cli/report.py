@@ -58,9 +58,12 @@ def report(
     from dvsim.results.changed import changes_of
     from dvsim.results.folder import load_result
     from dvsim.results.named import folders_of
-    from dvsim.scenario.find import is_folder
+    from dvsim.scenario.find import is_folder, out_of_reach
 
-    named = [[path] if is_folder(path) else folders_of(str(path), Path("runs")) for path in folders]
+    named = [
+        [path] if is_folder(path) or out_of_reach(path) else folders_of(str(path), Path("runs"))
+        for path in folders
+    ]
     runs = [load_result(folder) for found in named for folder in found]
     said = ["dvsim", "report", *map(str, folders)]
     asked = {"--report": page, "--format": form, "--sensitivity": sensitivity}

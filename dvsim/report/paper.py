@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from html import unescape
-from importlib.util import find_spec
 from typing import Any
 
 from dvsim.errors import DvsimError
@@ -71,8 +70,12 @@ def check_printer() -> None:
     DvsimError
         If matplotlib is not installed.
     """
-    if find_spec("matplotlib") is None:
-        raise DvsimError("figures for papers need matplotlib: pip install 'vortexsim[figures]'")
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        message = "figures for papers need matplotlib: pip install 'vortexsim[figures]'"
+        raise DvsimError(message) from error
+    del mpl
 
 
 def figure_svg(drawing: Drawing) -> bytes:

@@ -37,8 +37,14 @@ class Keyed:
 
 
 def in_order(names: Sequence[str]) -> list[str]:
-    """Return names of results in the order of tables: it depends on the names alone."""
-    first = dict.fromkeys(name for own in OWN for name in kind_named(own).first)
+    """Return names of results in the order of tables: it depends on the names alone.
+
+    The order is that of the kind that has most of them.
+    """
+    asked = set(names)
+    first = max(
+        (kind_named(own).first for own in OWN), key=lambda one: len(asked.intersection(one))
+    )
     known = {name: place for place, name in enumerate(first)}
     return sorted(set(names), key=lambda name: (known.get(name, len(known)), natural(name)))
 

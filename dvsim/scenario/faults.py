@@ -75,11 +75,21 @@ def validate(
         return found, []
     faults, meant = [], set()
     for item in errors:
-        path, kind = _moved(item["loc"], moved or {}), item["type"]
+        whole, kind = _moved(item["loc"], moved or {}), item["type"]
+        path = _untagged(document.data if data is None else data, whole)
         if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-            near = nearest(str(path[-1]), _known_keys(model, path))
+            near = nearest(str(path[-1]), _known_keys(model, whole))
             meant.add((*path[:-1], near))
             faults.append(document.fault(path, "unknown key", near))
+        elif kind == "union_tag_invalid":
+            names = re.findall("'(.*?)'", item["ctx"]["expected_tags"])
+            tag = item["ctx"]["tag"]
+            message = f"must be one of {', '.join(names)}, not {show(tag)}"
+            path = (*path, item["ctx"]["discriminator"].strip("'"))
+            faults.append(document.fault(path, message, nearest(tag, names)))
+        elif kind == "union_tag_not_found":
+            path = (*path, item["ctx"]["discriminator"].strip("'"))
+            faults.append(document.fault(path, missing(path)))
         elif kind != "missing":
             path = _written(document, path)
             faults.append(document.fault(path, *_explain(kind, document.at(path), item)))
@@ -96,6 +106,23 @@ def _moved(path: KeyPath, moved: Mapping[KeyPath, KeyPath]) -> KeyPath:
         if path[: len(place)] == place:
             return (*written, *path[len(place) :])
     return path
+
+
+def _untagged(data: Any, path: KeyPath) -> KeyPath:  # noqa: ANN401 - whatever TOML holds
+    """Return the path in a file of pydantic's place, which has a name where that chooses a table.
+
+    ``skeleton = { name = "gups", rank = 2 }``: pydantic says ``skeleton.gups.rank``.
+    """
+    kept: list[str | int] = []
+    for key in path:
+        if isinstance(data, Mapping) and key not in data and key in data.values():
+            continue
+        kept.append(key)
+        if isinstance(data, Mapping):
+            data = data.get(key)
+        elif isinstance(data, list | tuple) and isinstance(key, int) and key < len(data):
+            data = data[key]
+    return tuple(kept)
 
 
 def _explain(kind: str, value: object, item: Any) -> tuple[str, str | None]:  # noqa: ANN401
@@ -122,7 +149,9 @@ def _known_keys(model: type, path: KeyPath) -> list[str]:
     for key in (*path[:-1], None):
         while "$ref" in at or "anyOf" in at:
             at = schema["$defs"][at["$ref"].rpartition("/")[2]] if "$ref" in at else at["anyOf"][0]
-        if isinstance(key, int):  # of a list of tables
+        if "oneOf" in at:  # tables that differ by a name, which the path has
+            at = {"$ref": at["discriminator"]["mapping"][key]}
+        elif isinstance(key, int):  # of a list of tables
             at = at["items"]
         elif key is not None:
             at = at["properties"][key] if "properties" in at else at["additionalProperties"]

@@ -94,7 +94,7 @@ for name in sys.argv[3:]:
         code = 1
         try:
             bench = __import__(name)
-            bench.main if name not in ("rows", "programs", "numpy_switch") else None
+            bench.main if name not in ("rows", "programs", "numpy_switch", "simpy_replay") else None
             code = 0
         except BaseException:
             traceback.print_exc()

@@ -224,7 +224,7 @@ def test_a_circle_of_two_files(desk):
         ("[sram]", "[srm]", "16: srm: unknown key; did you mean 'sram'?"),
         ("[sram]\n", "[sram]\nnote = 1\n", "17: sram.note: unknown key"),
         ('"1 us + 1 ns/B"', '"1 us + 1 MB"', "41: vic_to_dram.value: '1 us + 1 MB' is not a law; write for example '46 us + 3.3 ns/B'"),
-        ('kind = "vortex"', 'kind = "vortx"', "2: kind: must be one of vortex, link, bridge, publisher, broker, port, engine, machine, queue-server, storage, not 'vortx'; did you mean 'vortex'?"),
+        ('kind = "vortex"', 'kind = "vortx"', "2: kind: must be one of vortex, link, bridge, publisher, broker, port, engine, machine, queue-server, loggops, node, words, storage, instance, volume, rabbit, not 'vortx'; did you mean 'vortex'?"),
         ('kind = "vortex"\n', "", "1: kind: missing"),
         ('name = "small-vortex"', 'name = "other"', "1: name: must be that of the file, 'small-vortex'"),
         ('MiB"\nconfidence = "assumed"', 'MiB"\nconfidence = "assume"', "18: sram.confidence: must be 'published', 'calibrated', 'measured-here', 'unverified' or 'assumed', not 'assume'; did you mean 'assumed'?"),

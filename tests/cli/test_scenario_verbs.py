@@ -291,6 +291,8 @@ def test_show_prints_a_schema_that_knows_every_section():
         {"switch", "network", "traffic", "vary", "compare", "record"},
         {"workload", "system", "vary", "tolerance"},
         {"workload", "system", "event", "vary", "tolerance"},
+        {"workload", "system", "vary"},
+        {"program", "skeleton", "fabric", "vary"},
     ]
     for kind, known in zip(kinds, sections, strict=True):
         assert known <= set(kind["properties"])

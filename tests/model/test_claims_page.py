@@ -1,5 +1,5 @@
 """Does docs/claims.md still say what the model gives? README.md and h3-model.md quote its goals,
-messaging-models.md its claims.
+messaging-models.md and rabbitmq-model.md their claims.
 
 The runs are short ones, and give the same page but for the last digits of what was measured: each
 verdict, tally, goal and word must be the same, and each number near. `make claims` runs every
@@ -192,7 +192,7 @@ def test_a_page_that_says_otherwise_is_noticed():
 def test_every_claim_has_a_verdict_from_a_run(ledger):
     assert {claim.id for claim in ledger.claims} == set(CLAIMS) == set(ROWS)
     assert [claim.id for claim in ledger.claims if "not run" in claim.note] == []
-    assert [claim.id for claim in ledger.claims if claim.value is None] == []
+    assert [claim.id for claim in ledger.claims if claim.value is None] == ["RMQ-11"]  # no p95
 
 
 def test_each_claim_that_is_not_confirmed_is_explained(ledger):

@@ -318,6 +318,9 @@ def test_the_command_writes_the_page_of_its_folders(tmp_path, monkeypatch):
     from dvsim.results import folder
 
     asked = []
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        (tmp_path / name).mkdir()
     monkeypatch.setattr(
         folder, "load_result", lambda path: asked.append(path) or steady_run([5], name=path.name)
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from switch_desk import edited, faults, small
 
+from dvsim.kinds.base import OWN
 from dvsim.kinds.load import check_file, is_card, load
 from dvsim.kinds.switch.spec import Hot
 from dvsim.scenario import bounds
@@ -329,8 +330,8 @@ def test_a_common_part_may_lack_what_others_add(tmp_path):
 def test_a_misspelt_kind_is_no_card(tmp_path):
     path = edited(tmp_path, 'kind = "switch"', 'kind = "swich"')
     assert faults(path) == [
-        "small.toml:1: kind: no such kind 'swich'; there are rabbitmq, switch, messaging, "
-        "workload; did you mean 'switch'?"
+        f"small.toml:1: kind: no such kind 'swich'; there are {', '.join(OWN)}; "
+        "did you mean 'switch'?"
     ]
     assert not is_card(Document({"kind": "switch"}, {}))
     assert is_card(Document({"kind": "broker"}, {}))

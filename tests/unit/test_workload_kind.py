@@ -128,6 +128,31 @@ def test_a_wrong_trace_is_told_by_its_own_line(folder):
     assert "pair.goal:4: rank 0, operation 1: size must not be negative, is -1" in done.output
 
 
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('name = "halo3d2"', "2: skeleton.name: must be one of halo2d, halo3d, halo3d26, "),
+        ('name = "halo3d2"', "not 'halo3d2'; did you mean 'halo3d26'?"),
+        ('name = "gups", rank = 4', "2: skeleton.rank: unknown key; did you mean 'ranks'?"),
+        ('name = "gups", ranks = -4', "2: skeleton.ranks: must be at least "),
+        ('name = "gups", ranks = "four"', "2: skeleton.ranks: must be a whole number, not 'four'"),
+    ],
+)
+def test_a_wrong_skeleton_is_told_at_its_key(folder, table, message):
+    (folder / "mine.toml").write_text(f'extends = "workload/halo"\nskeleton = {{ {table} }}\n')
+    done = ask("check", "mine.toml")
+    assert done.exit_code == 2
+    assert f"mine.toml:{message}" in done.output or message in done.output
+
+
+def test_a_skeleton_needs_a_name(folder):
+    text = FILE.replace('[program]\ntrace = "pair.goal"', "[skeleton]\nranks = 4")
+    (folder / "mine.toml").write_text(text)
+    assert (
+        ask("check", "mine.toml").output == "mine.toml:6: skeleton.name: missing, and not varied\n"
+    )
+
+
 def test_a_program_is_repeated_when_a_rank_has_ended():
     builder = Builder(2)
     first = builder.calc(0, 5)
