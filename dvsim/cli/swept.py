@@ -54,7 +54,7 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
     yield (
         f"{swept.name}: {asked['points']:,} points{shard}, seed {asked['seed']}, {times}{meaning}"
     )
-    for said in answer_sentences(swept)[:1]:
+    for said in answer_sentences(swept, results)[:1]:
         yield from wrapped(said)
     scales = {name: scale_of(swept.table[name].max(), _unit(swept, name)) for name in results}
     head = [*map(short, swept.keys)]

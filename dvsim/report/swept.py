@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,8 +54,11 @@ def render_swept(swept: Swept) -> str:
     )
 
 
-def answer_sentences(swept: Swept) -> list[str]:
-    """Say what was looked for: what saturates last, or where a result is largest; what limits."""
+def answer_sentences(swept: Swept, results: Sequence[str] = ()) -> list[str]:
+    """Say what was looked for: what saturates last, or where a result is largest; what limits.
+
+    The first of `results` is that result; without, it is the first that is drawn.
+    """
     if swept.good.empty:
         return []
     points = SweptPoints(swept)
@@ -62,15 +66,18 @@ def answer_sentences(swept: Swept) -> list[str]:
     stages = swept.good["bottleneck"].str.partition(" (")[0].value_counts()
     parts = [f"{stage or 'nothing'} at {count:,}" for stage, count in stages.items()]
     limits = f"What limits, by points: {', '.join(parts)}." if any(stages.index) else ""
-    return [*filter(None, [last or _largest(points), limits])]
+    return [*filter(None, [last or _largest(points, *results[:1]), limits])]
 
 
-def _largest(points: SweptPoints) -> str:
-    """Say where the first result is largest and where it is smallest."""
-    sweep, name = Sweep(points), next(iter(points.shown), "")
+def _largest(points: SweptPoints, asked: str = "") -> str:
+    """Say where a result is largest and where it is smallest."""
+    sweep, name = Sweep(points), asked or next(iter(points.shown), "")
     marks = [mark for group in sweep.groups for mark in sweep.marks(group, name)]
     if len(marks) < 2:
         return ""
+    if len({mark.value for mark in marks}) == 1:
+        value = metric_text(points, name, marks[0].value, marks[0].half)
+        return f"Equal at all points: {name_of(name)} {value}."
     ends = [end(marks, key=lambda mark: mark.value) for end in (max, min)]
     most, least = (
         f"{metric_text(points, name, mark.value, mark.half)} at {sweep.name_of(mark.point)}"

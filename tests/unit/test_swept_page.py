@@ -1,5 +1,6 @@
 """Does the page of a sweep have the figures of a study, and say what was looked for?"""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -84,6 +85,17 @@ def test_a_sweep_of_a_switch_says_what_saturates_last(loads):
     assert f"then {first}, " in said
     page = render_swept(loads)
     assert page.index(said.partition(";")[0]) < page.index("Throughput against load")
+
+
+def test_the_first_result_that_was_asked_for_is_the_answer(sizes):
+    said = answer_sentences(sizes, ["r1_p99", "delivered_rate"])[0]
+    assert said.startswith("Largest r1 p99: ")
+
+
+def test_a_result_that_is_equal_everywhere_has_no_largest(sizes):
+    table = sizes.table.assign(delivered_rate=1000.0, delivered_rate_high=1000.0)
+    said = answer_sentences(replace(sizes, table=table))[0]
+    assert said.startswith("Equal at all points: delivered rate 1,000")
 
 
 def test_a_sweep_of_a_system_says_where_it_is_fastest_and_names_no_size_twice(sizes):
