@@ -92,6 +92,11 @@ def test_the_first_result_that_was_asked_for_is_the_answer(sizes):
     assert said.startswith("Largest r1 p99: ")
 
 
+def test_a_latency_has_the_unit_of_its_kind():
+    clusters = swept("rabbit/one", "workload.rate=1000,2000", settings=("seconds=10",))
+    assert " ms at " in answer_sentences(clusters, ["p99"])[0]
+
+
 def test_a_result_that_is_equal_everywhere_has_no_largest(sizes):
     table = sizes.table.assign(delivered_rate=1000.0, delivered_rate_high=1000.0)
     said = answer_sentences(replace(sizes, table=table))[0]
