@@ -14,7 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from itertools import chain, islice
+from multiprocessing.connection import wait
 from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from dvsim.errors import Fault, RunFailed, ScenarioError
@@ -195,7 +197,7 @@ class Workers:
             with self._surviving():
                 yield self._pool
         except (OSError, ValueError) as error:  # pipes are closed under it if a worker has died
-            if any(child.pid is not None and child.exitcode for child in self._context.started):
+            if any(map(_has_died, self._context.started)):
                 raise RunFailed(DIED) from error
             raise
         finally:
@@ -219,6 +221,14 @@ class Workers:
                 break
             time.sleep(0.01)  # the pool's own thread is about to end them
         return EXIT_UNGUARDED in [child.exitcode for child in children]
+
+
+def _has_died(child: BaseProcess) -> bool:
+    """Return whether a worker was started and has ended otherwise than at the end of its pool."""
+    if child.pid is None:
+        return False
+    code = child.exitcode  # None, too, while another thread is asking for it
+    return bool(wait([child.sentinel], 0)) if code is None else code != 0
 
 
 @contextmanager

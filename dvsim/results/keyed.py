@@ -39,13 +39,12 @@ class Keyed:
 def in_order(names: Sequence[str]) -> list[str]:
     """Return names of results in the order of tables: it depends on the names alone.
 
-    The order is that of the kind that has most of them.
+    Those of the kind that has most of them are first, and what no kind has is last.
     """
-    asked = set(names)
-    first = max(
-        (kind_named(own).first for own in OWN), key=lambda one: len(asked.intersection(one))
-    )
-    known = {name: place for place, name in enumerate(first)}
+    asked, orders = set(names), [kind_named(own).first for own in OWN]
+    orders.sort(key=lambda order: -len(asked.intersection(order)))
+    every = dict.fromkeys(name for order in orders for name in order)
+    known = {name: place for place, name in enumerate(every)}
     return sorted(set(names), key=lambda name: (known.get(name, len(known)), natural(name)))
 
 

@@ -329,10 +329,8 @@ def test_a_common_part_may_lack_what_others_add(tmp_path):
 
 def test_a_misspelt_kind_is_no_card(tmp_path):
     path = edited(tmp_path, 'kind = "switch"', 'kind = "swich"')
-    assert faults(path) == [
-        f"small.toml:1: kind: no such kind 'swich'; there are {', '.join(OWN)}; "
-        "did you mean 'switch'?"
-    ]
+    message = f"no such kind 'swich'; there are {', '.join(OWN)}; did you mean 'switch'?"
+    assert faults(path) == [f"small.toml:1: kind: {message}"]
     assert not is_card(Document({"kind": "switch"}, {}))
     assert is_card(Document({"kind": "broker"}, {}))
 
