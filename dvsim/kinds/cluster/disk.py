@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dvsim.scenario.types import Card
 
 PS = 1e-12
-FULLEST = 0.95  # of the log, as far as the length of a cycle is told by it
+FULLEST = 0.95  # utilisation of the log at which its cycles stop growing
 
 
 class Use(NamedTuple):

@@ -1,4 +1,4 @@
-"""Named algorithms of collective operations: who sends which blocks to whom, on any ranks.
+"""Named algorithms of collective operations: the messages of each, for any number of ranks.
 
 Each function returns the messages for root 0. The textbook is R. Thakur, R. Rabenseifner and
 W. Gropp, "Optimization of collective communication operations in MPICH", 2005; Bruck's are of

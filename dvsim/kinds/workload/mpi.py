@@ -124,10 +124,7 @@ class Program:
 
         Returns the place of the call among those of its rank.
         """
-        self._checked(rank, size, line)
-        tag = self._tag(communicator, tag)
-        self._calls[rank].append((_SEND, line, peer, size, tag, request))
-        return len(self._calls[rank]) - 1
+        return self._message(_SEND, rank, (peer, size, tag), communicator, request, line)
 
     def recv(
         self,
@@ -144,9 +141,21 @@ class Program:
 
         Returns the place of the call among those of its rank.
         """
+        return self._message(_RECV, rank, (peer, size, tag), communicator, request, line)
+
+    def _message(
+        self,
+        kind: int,
+        rank: int,
+        message: tuple[int, int, int],
+        communicator: int,
+        request: Hashable,
+        line: int,
+    ) -> int:
+        peer, size, tag = message
         self._checked(rank, size, line)
         tag = self._tag(communicator, tag)
-        self._calls[rank].append((_RECV, line, peer, size, tag, request))
+        self._calls[rank].append((kind, line, peer, size, tag, request))
         return len(self._calls[rank]) - 1
 
     def resolved(self, rank: int, place: int, peer: int, tag: int, communicator: int) -> None:

@@ -75,7 +75,7 @@ class ProgramTable(Table):
 
 @dataclass(frozen=True)
 class FabricTable(Table):
-    """What carries the messages, and what is other than its card says; None is as the card says."""
+    """The network that carries the messages; keys that are set replace numbers of its card."""
 
     VARIED: ClassVar[bool] = True
 

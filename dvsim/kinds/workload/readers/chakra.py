@@ -18,7 +18,7 @@ from dvsim.kinds.workload.collectives import MPICH, Collectives, split
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import WORLD, Program
 from dvsim.kinds.workload.readers.protobuf import Wire, numbers, real, signed, zigzag
-from dvsim.kinds.workload.readers.text import data_of, picoseconds, refuse
+from dvsim.kinds.workload.readers.text import data_of, files_of_ranks, picoseconds, refuse
 from dvsim.scenario import bounds
 
 NAME = re.compile(r"(.*)\.(\d{1,7})\.et")
@@ -58,15 +58,9 @@ def is_file(path: Path, head: bytes) -> bool:
 
 
 def files_beside(path: Path) -> list[Path]:
-    """Return the files of a trace: that of a rank with all others beside it."""
+    """Return the files of all ranks of a trace, given that of one."""
     found = NAME.fullmatch(path.name)
-    prefix = found[1] if found else ""
-    beside = [
-        (int(match[2]), one)
-        for one in path.parent.iterdir()
-        if (match := NAME.fullmatch(one.name)) and match[1] == prefix and one.is_file()
-    ]
-    return [one for _, one in sorted(beside)] or [path]
+    return files_of_ranks(path, NAME, found[1] if found else "")
 
 
 def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:

@@ -18,7 +18,7 @@ from dvsim.kinds.workload.mpi import Program
 from dvsim.kinds.workload.readers.calls import BLOCKING, communicates
 from dvsim.kinds.workload.readers.dumpi_file import MAGIC, Call, Status, Trace, read_file
 from dvsim.kinds.workload.readers.dumpi_groups import WORLD, Communicators, Handles, Key
-from dvsim.kinds.workload.readers.text import MOST_BYTES, integer, lines_of, refuse
+from dvsim.kinds.workload.readers.text import MOST_BYTES, files_of_ranks, integer, lines_of, refuse
 
 NAME = re.compile(r"(.*?)-(\d{1,7})\.bin")
 NULL = 1  # the request that is none
@@ -33,15 +33,9 @@ def is_file(path: Path, head: bytes) -> bool:
 
 
 def files_beside(path: Path) -> list[Path]:
-    """Return the files of a trace: that of a rank, or its ``.meta``, with all others beside it."""
+    """Return the files of all ranks of a trace, given that of one or its ``.meta``."""
     found = NAME.fullmatch(path.name)
-    prefix = found[1] if found else path.stem
-    beside = [
-        (int(match[2]), one)
-        for one in path.parent.iterdir()
-        if (match := NAME.fullmatch(one.name)) and match[1] == prefix and one.is_file()
-    ]
-    return [one for _, one in sorted(beside)] or [path]
+    return files_of_ranks(path, NAME, found[1] if found else path.stem)
 
 
 def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:

@@ -51,7 +51,7 @@ _HEAD = re.compile(rf"\s*num_ranks\b{_S}\d+")
 
 
 def is_goal(head: str) -> bool:
-    """Return whether a text that begins so is a GOAL schedule."""
+    """Return whether a text is a GOAL schedule, given its beginning."""
     return _HEAD.match(_COMMENT.sub("", head)) is not None
 
 

@@ -1,7 +1,8 @@
-"""Lines and numbers of traces that are texts, and what is said where one is wrong."""
+"""Files, lines and numbers of traces, and what is said where one is wrong."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -98,3 +99,23 @@ def picoseconds(seconds: float, path: Path, line: int) -> int:
     if not seconds * 1e12 <= bounds.TIME:
         refuse(path, line, f"computes for {seconds:g} s; at most {bounds.TIME / 1e12:g} s")
     return round(seconds * 1e12)
+
+
+def files_of_ranks(path: Path, name: re.Pattern[str], prefix: str) -> list[Path]:
+    """Return the files in the folder of one whose names have a prefix, in the order of ranks.
+
+    Parameters
+    ----------
+    path
+        Returned alone if there are none.
+    name
+        Its first group is the prefix, its second the rank.
+    prefix
+        Of the names.
+    """
+    found = [
+        (int(match[2]), one)
+        for one in path.parent.iterdir()
+        if (match := name.fullmatch(one.name)) and match[1] == prefix and one.is_file()
+    ]
+    return [one for _, one in sorted(found)] or [path]
