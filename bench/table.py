@@ -38,6 +38,7 @@ BENCHES: Mapping[str, tuple[str, ...]] = {
     "closing_loop": ("2",),  # rounds, of 4
     "sweep": ("--times", "1"),
     "report": (),
+    "roofline": (),
 }
 """What is run, with what makes all of it last as long as a long break."""
 LIMIT_S = 1200  # of one bench: it hangs

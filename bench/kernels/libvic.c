@@ -1,10 +1,12 @@
-/* The hot calls of libvic, each on its own, for bench/instructions.py: `libvic KERNEL`.
+/* The hot calls of libvic, each on its own, for bench/instructions.py: `libvic KERNEL`; `libvic KERNEL time` for
+ * bench/roofline.py prints the nanoseconds of a turn, too.
  *
  * One card that sends to itself, in functional mode: what a put or a message costs the program, both
  * ends together. What is counted is what happens inside of `counted`; every page is there before. Prints how
  * many turns that were, and the instruction set that long checksums take, which nothing can force.
  */
-#include <stdio.h>
+#include "counted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +20,13 @@ static uint64_t data[1 << 10], came[1 << 10], headers[VECTOR];
 static size_t bytes;
 
 /* One word and its group counter, and the other side's wait, as in a pingpong. */
-static int run_put(uint64_t times)
+static int run_put(int64_t times)
 {
     int status = VIC_OK;
-    for (uint64_t i = 0; i < times && status == VIC_OK; i++) {
+    for (int64_t i = 0; i < times && status == VIC_OK; i++) {
         uint64_t word;
         status = vic_counter_set(card, 0, 1);
-        status = status != VIC_OK ? status : vic_put(card, 0, 0, &i, 1, 0);
+        status = status != VIC_OK ? status : vic_put(card, 0, 0, data, 1, 0);
         status = status != VIC_OK ? status : vic_counter_wait(card, 0, VIC_FOREVER);
         status = status != VIC_OK ? status : vic_read(card, 0, &word, 1);
     }
@@ -32,31 +34,31 @@ static int run_put(uint64_t times)
 }
 
 /* Packets to places all over, one counter for all. */
-static int run_send(uint64_t times)
+static int run_send(int64_t times)
 {
-    int status = vic_counter_set(card, 0, (int64_t)times * VECTOR);
-    for (uint64_t i = 0; i < times && status == VIC_OK; i++)
+    int status = vic_counter_set(card, 0, times * VECTOR);
+    for (int64_t i = 0; i < times && status == VIC_OK; i++)
         status = vic_send(card, headers, data, VECTOR);
     return status != VIC_OK ? status : vic_counter_wait(card, 0, VIC_FOREVER);
 }
 
-static int run_surprise(uint64_t times)
+static int run_surprise(int64_t times)
 {
     int status = VIC_OK;
-    for (uint64_t i = 0; i < times && status == VIC_OK; i++) {
+    for (int64_t i = 0; i < times && status == VIC_OK; i++) {
         const uint64_t header = vic_header(0, VIC_FIFO, 0, VIC_NO_COUNTER);
         uint64_t word;
         size_t taken;
-        status = vic_send(card, &header, &i, 1);
+        status = vic_send(card, &header, data, 1);
         status = status != VIC_OK ? status : vic_fifo_wait(card, &word, 1, 1, &taken, VIC_FOREVER);
     }
     return status;
 }
 
-static int run_message(uint64_t times)
+static int run_message(int64_t times)
 {
     int status = VIC_OK;
-    for (uint64_t i = 0; i < times && status == VIC_OK; i++) {
+    for (int64_t i = 0; i < times && status == VIC_OK; i++) {
         size_t length;
         status = vic_message_send(messages, 0, data, bytes, VIC_FOREVER);
         status = status != VIC_OK ? status : vic_message_recv(messages, NULL, came, bytes, &length, VIC_FOREVER);
@@ -65,10 +67,10 @@ static int run_message(uint64_t times)
 }
 
 /* What a client and a bridge do with each message beside sending it. */
-static int run_envelope(uint64_t times)
+static int run_envelope(int64_t times)
 {
     int status = VIC_OK;
-    for (uint64_t i = 0; i < times && status == VIC_OK; i++) {
+    for (int64_t i = 0; i < times && status == VIC_OK; i++) {
         struct vic_envelope e = {.kind = VIC_PUBLISH, .session = 1, .id = i + 1, .key = "a.b", .key_bytes = 3,
                                  .body = data, .bytes = 256};
         size_t length;
@@ -88,17 +90,11 @@ static const char *simd(void)
 #endif
 }
 
-/* Not inlined, and by its name: where counting is on. */
-__attribute__((noinline)) int counted(int (*run)(uint64_t), uint64_t times)
-{
-    return run(times);
-}
-
 int main(int argc, char **argv)
 {
-    const char *kernel = argc == 2 ? argv[1] : "";
-    int (*run)(uint64_t) = NULL;
-    uint64_t times = 2000;
+    const char *kernel = argc == 2 || (argc == 3 && strcmp(argv[2], "time") == 0) ? argv[1] : "";
+    run_fn *run = NULL;
+    int64_t times = 2000;
     if (strcmp(kernel, "put") == 0) {
         run = run_put;
     } else if (strcmp(kernel, "send") == 0) {
@@ -130,7 +126,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "libvic %s: %s\n", kernel, vic_strerror(status));
         return 1;
     }
-    printf("%llu %s\n", (unsigned long long)times, simd());
+    printf("%lld %s\n", (long long)times, simd());
+    if (argc == 3)
+        printf("%.1f\n", best_ns(run, times, VIC_OK));
     if (messages != NULL)
         vic_message_close(messages);
     return vic_close(card) != VIC_OK;

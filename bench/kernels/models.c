@@ -6,11 +6,10 @@
  * What is counted is what happens inside of `counted`; queues and tables have been filled before, by
  * the same loop. One thread, no time, no addresses in any decision: the count is always the same.
  */
-#define _POSIX_C_SOURCE 200809L
-#include <stdio.h>
+#include "counted.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "host/receiver.h"
 #include "network/network.h"
@@ -99,37 +98,6 @@ static void make_receiver(int64_t bytes, int64_t count)
     receiver = words <= MOST ? dvsim_receiver_create(&p, bytes, 2) : NULL;
 }
 
-/* Not inlined, and by its name: where counting is on. */
-__attribute__((noinline)) int counted(int (*run)(int64_t), int64_t times)
-{
-    return run(times);
-}
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
-}
-
-/* The best of several that last a tenth of a second together. */
-static void print_time(int (*run)(int64_t), int64_t times)
-{
-    dvsim_vortex_totals totals = {0};
-    if (vortex != NULL)
-        dvsim_vortex_totals_now(vortex, &totals);
-    const double end = now_ns() + 1e8;
-    double best = 1e18;
-    for (int i = 0; i < 3 || now_ns() < end; i++) {
-        const double started = now_ns();
-        if (run(times) != DVSIM_OK)
-            break;
-        const double took = now_ns() - started;
-        best = took < best ? took : best;
-    }
-    printf("%.1f %lld\n", best / (double)times, (long long)totals.delivered);
-}
-
 int main(int argc, char **argv)
 {
     const char *kernel = argc == 2 || (argc == 3 && strcmp(argv[2], "time") == 0) ? argv[1] : "";
@@ -175,8 +143,12 @@ int main(int argc, char **argv)
         return 1;
     }
     printf("%lld %s\n", (long long)times, dvsim_vortex_simd());
-    if (argc == 3)
-        print_time(run, times);
+    if (argc == 3) {
+        dvsim_vortex_totals totals = {0};
+        if (vortex != NULL)
+            dvsim_vortex_totals_now(vortex, &totals);
+        printf("%.1f %lld\n", best_ns(run, times, DVSIM_OK), (long long)totals.delivered);
+    }
     dvsim_vortex_free(vortex);
     dvsim_network_free(network);
     dvsim_receiver_free(receiver);
