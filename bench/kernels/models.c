@@ -114,7 +114,7 @@ int main(int argc, char **argv)
         before = 50, times = 20;
     } else if (strcmp(kernel, "switch-65536x16") == 0) {
         make_vortex(65536, 16, 1, DVSIM_INJECT_DROP);
-        before = 20, times = 2;
+        before = 20, times = 16;
     } else if (strcmp(kernel, "switch-16x4x256") == 0) {
         make_vortex(16, 4, 256, DVSIM_INJECT_DROP);
         before = 50, times = 50;

@@ -27,8 +27,10 @@ int64_t dvsim_in_flight(const dvsim_shard *s)
 {
     const dvsim_vortex *v = s->vortex;
     int64_t packets = 0;
-    for (int c = 0; v->sliced && c <= v->n; c++) {
-        packets += s->slices.population[c];
+    for (int64_t i = 0; v->sliced && i < s->strips; i++) {
+        for (int c = 0; c <= v->n; c++) {
+            packets += s->slices[i].population[c];
+        }
     }
     for (int64_t k = 0; !v->sliced && k < dvsim_cylinders(v) * v->params.height * s->lanes; k++) {
         packets += s->cells[k] != 0;

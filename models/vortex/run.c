@@ -79,10 +79,6 @@ static void meet(dvsim_vortex *v, int crew)
 
 static void run_slot(dvsim_shard *s, int64_t now)
 {
-    if (s->vortex->sliced) {
-        s->failed |= !dvsim_slices_slot(s, now);
-        return;
-    }
     if (s->vortex->packetwise) {
         dvsim_move_packetwise(s, now);
     } else {
@@ -102,8 +98,11 @@ static void *run_shards(void *argument)
         sched_yield();
     }
     /* a queue is served by another lane in the next slot, and that lane may be another thread's */
+    for (int64_t i = first - v->shards; v->sliced && i < v->threads; i += crew) {
+        v->shards[i].failed |= !dvsim_slices_run(&v->shards[i], v->now, v->until);
+    }
     const int meeting = crew > 1 && v->params.injection != DVSIM_INJECT_DROP;
-    for (int64_t now = v->now; now < v->until; now++) {
+    for (int64_t now = v->now; !v->sliced && now < v->until; now++) {
         for (int64_t i = first - v->shards; i < v->threads; i += crew) {
             run_slot(&v->shards[i], now);
         }
@@ -149,8 +148,10 @@ static int64_t oldest(const dvsim_vortex *v)
     const uint64_t now = (uint64_t)v->now;
     uint64_t age = 0;
     for (int64_t i = 0; i < v->threads; i++) {
-        const uint64_t most = (UINT64_C(1) << v->shards[i].slices.stamp_bits) - 1;
-        age = v->sliced && most > age ? most : age;
+        for (int64_t k = 0; v->sliced && k < v->shards[i].strips; k++) {
+            const uint64_t most = (UINT64_C(1) << v->shards[i].slices[k].stamp_bits) - 1;
+            age = most > age ? most : age;
+        }
         for (int64_t k = 0; !v->sliced && k < dvsim_cylinders(v) * v->params.height * v->shards[i].lanes; k++) {
             uint64_t packet = v->shards[i].cells[k];
             if (packet == 0) {

@@ -8,7 +8,7 @@
 
 #include "vortex/switch.h"
 
-enum { LEAST_STAMP = 8, LINE = 64, HUGE = 1 << 21 };
+enum { LEAST_STAMP = 8, LINE = 64, HUGE = 1 << 21, TALL = 4096 };
 
 /* Slices of cylinder c, and of those before it; `rest` are those that all cylinders have. */
 static int64_t slices_of(int n, int c, int rest)
@@ -25,10 +25,9 @@ static int64_t slices_before(int n, int c, int rest)
     return slices;
 }
 
-uint8_t *dvsim_slices_of(const dvsim_shard *s, int c)
+uint8_t *dvsim_slices_of(const dvsim_vortex *v, const dvsim_slices *k, int c)
 {
-    const dvsim_slices *k = &s->slices;
-    return k->cylinders + slices_before(s->vortex->n, c, k->phase_bits + k->stamp_bits) * k->stride;
+    return k->cylinders + slices_before(v->n, c, k->phase_bits + k->stamp_bits) * k->stride;
 }
 
 /* In whole lines; much of it in large pages, if the system gives them: slices far apart are read at the same time. */
@@ -76,42 +75,31 @@ static int64_t pattern_of(int64_t padded)
     return LINE / divisor(LINE, padded) * padded;
 }
 
+/* Lanes of a strip: one, if its slices are so long that loops over them are, or all. */
+static int64_t strip_of(int64_t height, int64_t lanes)
+{
+    return height >= TALL || (height >= 512 && lanes % 8 != 0) ? 1 : lanes;
+}
+
 int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes)
 {
     const int n = dvsim_bits(p->height), phase_bits = dvsim_phase_bits(p);
+    const int64_t own = strip_of(p->height, lanes), strips = lanes / own;
     int64_t padded;
-    (void)kernel_for(p->height, lanes, &padded);
-    const int64_t slices = slices_before(n, n + 1, phase_bits + LEAST_STAMP) + (1 + n + phase_bits) + n + 3;
-    return slices * stride_of(p->height, padded) + 28 * pattern_of(padded) + 8 * (n + 1) +
-           3 * 2 * p->angles * p->replications * p->height;
+    (void)kernel_for(p->height, own, &padded);
+    const int64_t slices = slices_before(n, n + 1, phase_bits + LEAST_STAMP), shared = (1 + n + phase_bits) + n + 3;
+    return (strips * slices + shared) * stride_of(p->height, padded) +
+           strips * (28 * pattern_of(padded) + 8 * (n + 1)) + 3 * 2 * p->angles * p->replications * p->height;
 }
 
-int dvsim_slices_create(dvsim_shard *s)
+static int create_shared(const dvsim_vortex *v, dvsim_slices *k)
 {
-    const dvsim_vortex *v = s->vortex;
-    dvsim_slices *k = &s->slices;
-    const dvsim_kernel *kernel = kernel_for(v->params.height, s->lanes, &k->lanes);
-    s->kernel = dvsim_kernel_choose();
-    k->slide = kernel->slide;
-    k->width = kernel->width;
-    k->size = v->params.height * k->lanes / 8;
-    k->stride = stride_of(v->params.height, k->lanes);
-    k->phase_bits = dvsim_phase_bits(&v->params);
-    k->stamp_bits = LEAST_STAMP;
-    k->pattern = pattern_of(k->lanes);
-    k->cylinders = lines(slices_before(v->n, v->n + 1, k->phase_bits + k->stamp_bits) * k->stride);
     k->arrivals = lines((1 + v->n + k->phase_bits) * k->stride);
     k->value = lines(v->n * k->stride);
     k->open[0] = lines(k->stride);
     k->open[1] = lines(k->stride);
     k->wants = lines(k->stride);
-    k->population = (int64_t *)(void *)lines(8 * (v->n + 1));
-    uint64_t **const patterns[] = {&k->start, &k->angle, &k->threshold};
-    int whole = k->cylinders && k->arrivals && k->value && k->open[0] && k->open[1] && k->wants && k->population;
-    for (int i = 0; i < 3; i++) {
-        whole = (*patterns[i] = (uint64_t *)(void *)lines(8 * k->pattern)) != NULL && whole;
-    }
-    whole = (k->back = (uint32_t *)(void *)lines(4 * k->pattern)) != NULL && whole;
+    int whole = k->arrivals && k->value && k->open[0] && k->open[1] && k->wants;
     for (int i = 0; i < 3; i++) {
         k->tally[i] = lines(2 * v->columns * v->params.height + 8);
         whole = k->tally[i] != NULL && whole;
@@ -125,32 +113,90 @@ int dvsim_slices_create(dvsim_shard *s)
     return whole;
 }
 
-void dvsim_slices_free(dvsim_slices *k)
+static int create_strip(const dvsim_vortex *v, dvsim_slices *k)
 {
-    void *parts[] = {k->cylinders, k->arrivals, k->value,     k->open[0], k->open[1],  k->wants,    k->population,
-                     k->start,     k->angle,    k->threshold, k->back,    k->tally[0], k->tally[1], k->tally[2]};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        free(parts[i]);
+    k->cylinders = lines(slices_before(v->n, v->n + 1, k->phase_bits + k->stamp_bits) * k->stride);
+    k->population = (int64_t *)(void *)lines(8 * (v->n + 1));
+    k->start = (uint64_t *)(void *)lines(8 * k->pattern);
+    k->angle = (uint64_t *)(void *)lines(8 * k->pattern);
+    k->threshold = (uint64_t *)(void *)lines(8 * k->pattern);
+    k->back = (uint32_t *)(void *)lines(4 * k->pattern);
+    return k->cylinders && k->population && k->start && k->angle && k->threshold && k->back;
+}
+
+int dvsim_slices_create(dvsim_shard *s)
+{
+    const dvsim_vortex *v = s->vortex;
+    dvsim_slices common = {.own = strip_of(v->params.height, s->lanes)};
+    const dvsim_kernel *kernel = kernel_for(v->params.height, common.own, &common.lanes);
+    s->kernel = dvsim_kernel_choose();
+    common.slide = kernel->slide;
+    common.width = kernel->width;
+    common.size = v->params.height * common.lanes / 8;
+    common.stride = stride_of(v->params.height, common.lanes);
+    common.phase_bits = dvsim_phase_bits(&v->params);
+    common.stamp_bits = LEAST_STAMP;
+    common.pattern = pattern_of(common.lanes);
+    const int alone = common.lanes == 1; /* rows that follow each other are bits that do, and bytes of the tally */
+    common.tally_row = alone ? 1 : 2 * v->columns;
+    common.tally_place = alone ? v->params.height : 1;
+    s->strips = s->lanes / common.own;
+    s->slices = calloc((size_t)s->strips, sizeof *s->slices);
+    if (s->slices == NULL || !create_shared(v, &common)) {
+        if (s->slices != NULL) {
+            s->slices[0] = common; /* to be freed */
+        }
+        return 0;
     }
+    int whole = 1;
+    for (int64_t i = 0; i < s->strips; i++) {
+        s->slices[i] = common;
+        s->slices[i].first = i * common.own;
+        whole = create_strip(v, &s->slices[i]) && whole;
+    }
+    return whole;
+}
+
+void dvsim_slices_free(dvsim_shard *s)
+{
+    for (int64_t i = 0; s->slices != NULL && i < s->strips; i++) {
+        dvsim_slices *k = &s->slices[i];
+        void *own[] = {k->cylinders, k->population, k->start, k->angle, k->threshold, k->back};
+        void *shared[] = {k->arrivals, k->value, k->open[0], k->open[1], k->wants,
+                          k->tally[0], k->tally[1], k->tally[2]};
+        for (size_t j = 0; j < sizeof own / sizeof *own; j++) {
+            free(own[j]);
+        }
+        for (size_t j = 0; i == 0 && j < sizeof shared / sizeof *shared; j++) {
+            free(shared[j]);
+        }
+    }
+    free(s->slices);
 }
 
 /* Patterns of draws as they are before slot `now`. */
-void dvsim_slices_stand(dvsim_shard *s, int64_t now)
+static void stand(const dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    dvsim_slices *k = &s->slices;
     const int64_t angles = v->params.angles;
     for (int64_t x = 0; x < k->pattern; x++) {
         const int64_t lane = x % k->lanes, u = x / k->lanes;
-        const int64_t i = (s->first + lane) / v->params.replications % angles;
+        const int64_t i = (s->first + k->first + lane) / v->params.replications % angles;
         const int64_t angle = (i + now % angles + angles - 1) % angles;
-        const uint64_t seed = dvsim_seed_of(v, (s->first + lane) % v->params.replications);
-        k->angle[x] = lane < s->lanes ? (uint64_t)angle : (uint64_t)angles;
+        const uint64_t seed = dvsim_seed_of(v, (s->first + k->first + lane) % v->params.replications);
+        k->angle[x] = lane < k->own ? (uint64_t)angle : (uint64_t)angles;
         k->back[x] = v->params.exit_rule == DVSIM_EXIT_ANGLE ? (uint32_t)i << v->n : 0;
         k->start[x] = dvsim_mix(seed) + (((uint64_t)angle << v->n) + (uint64_t)u) * DVSIM_DRAW_STEP;
         k->threshold[x] = 0;
     }
     k->check_at = now;
+}
+
+void dvsim_slices_stand(dvsim_shard *s, int64_t now)
+{
+    for (int64_t i = 0; i < s->strips; i++) {
+        stand(s, &s->slices[i], now);
+    }
 }
 
 /* --- packets as words */
@@ -187,9 +233,9 @@ static uint64_t lane_zero(const dvsim_shard *s, int64_t lane)
 uint64_t dvsim_slices_packet(const dvsim_shard *s, int c, int64_t row, int64_t lane, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    const dvsim_slices *k = &s->slices;
-    const uint8_t *slices = dvsim_slices_of(s, c);
-    const int64_t x = row * k->lanes + lane;
+    const dvsim_slices *k = &s->slices[lane / s->slices->own];
+    const uint8_t *slices = dvsim_slices_of(v, k, c);
+    const int64_t x = row * k->lanes + lane - k->first;
     if (!bit_of(slices, x)) {
         return 0;
     }
@@ -209,9 +255,9 @@ uint64_t dvsim_slices_packet(const dvsim_shard *s, int c, int64_t row, int64_t l
 void dvsim_slices_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t packet)
 {
     const dvsim_vortex *v = s->vortex;
-    dvsim_slices *k = &s->slices;
-    uint8_t *slices = dvsim_slices_of(s, c);
-    const int64_t x = row * k->lanes + lane;
+    dvsim_slices *k = &s->slices[lane / s->slices->own];
+    uint8_t *slices = dvsim_slices_of(v, k, c);
+    const int64_t x = row * k->lanes + lane - k->first;
     k->population[c] += (int64_t)(packet >> 63) - (int64_t)bit_of(slices, x);
     put_bits(k, slices, 1, x, packet >> 63);
     if (packet == 0) {
@@ -243,13 +289,11 @@ static uint64_t old(const uint8_t *stamps, int64_t stride, int count, uint64_t n
     return top;
 }
 
-static int has_old(const dvsim_shard *s, int64_t now)
+static int has_old(const dvsim_vortex *v, const dvsim_slices *k, int64_t now)
 {
-    const dvsim_vortex *v = s->vortex;
-    const dvsim_slices *k = &s->slices;
     uint64_t later, present;
     for (int c = 0; c <= v->n; c++) {
-        const uint8_t *slices = dvsim_slices_of(s, c), *stamps = slices + (1 + v->n - c + k->phase_bits) * k->stride;
+        const uint8_t *slices = dvsim_slices_of(v, k, c), *stamps = slices + (1 + v->n - c + k->phase_bits) * k->stride;
         for (int64_t i = 0; i < k->size; i += 8) {
             memcpy(&present, slices + i, sizeof present);
             if (present & old(stamps + i, k->stride, k->stamp_bits, (uint64_t)now, &later)) {
@@ -260,10 +304,8 @@ static int has_old(const dvsim_shard *s, int64_t now)
     return 0;
 }
 
-int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now)
+static int lengthen(const dvsim_vortex *v, dvsim_slices *k, int stamp_bits, int64_t now)
 {
-    const dvsim_vortex *v = s->vortex;
-    dvsim_slices *k = &s->slices;
     while (k->stamp_bits < stamp_bits) {
         const int rest = k->phase_bits + k->stamp_bits;
         uint8_t *cylinders = lines(slices_before(v->n, v->n + 1, rest + 1) * k->stride), *to = cylinders;
@@ -271,7 +313,7 @@ int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now)
             return 0;
         }
         for (int c = 0; c <= v->n; c++) {
-            const uint8_t *from = dvsim_slices_of(s, c);
+            const uint8_t *from = dvsim_slices_of(v, k, c);
             const int64_t slices = slices_of(v->n, c, rest);
             memcpy(to, from, (size_t)(slices * k->stride));
             to += slices * k->stride;
@@ -291,11 +333,19 @@ int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now)
     return 1;
 }
 
-int dvsim_slices_check(dvsim_shard *s, int64_t now)
+int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now)
 {
-    dvsim_slices *k = &s->slices;
-    const int most = s->vortex->layout.arrived_bits;
-    if (k->stamp_bits < most && has_old(s, now) && !dvsim_slices_lengthen(s, k->stamp_bits + 1, now)) {
+    int whole = 1;
+    for (int64_t i = 0; i < s->strips; i++) {
+        whole = lengthen(s->vortex, &s->slices[i], stamp_bits, now) && whole;
+    }
+    return whole;
+}
+
+int dvsim_slices_check(const dvsim_vortex *v, dvsim_slices *k, int64_t now)
+{
+    const int most = v->layout.arrived_bits;
+    if (k->stamp_bits < most && has_old(v, k, now) && !lengthen(v, k, k->stamp_bits + 1, now)) {
         return 0;
     }
     k->check_at = k->stamp_bits < most ? now + (INT64_C(1) << (k->stamp_bits - 1)) : INT64_MAX;

@@ -11,6 +11,9 @@
  * What a slice says of a node without a packet means nothing. To descend is to take, where a mask says so, the
  * bits of the outer cylinder's slices instead of the inner one's; rows that are stored elsewhere on both
  * cylinders are words that begin at another bit. Stamps get longer when a packet is so old that they must.
+ *
+ * Lanes never meet inside of a switch. So a tall switch is cut into strips of one lane each, and a strip does many
+ * slots while it is in the caches before the next strip does the same ones.
  */
 #ifndef DVSIM_VORTEX_SLICES_H
 #define DVSIM_VORTEX_SLICES_H
@@ -68,8 +71,8 @@ typedef struct {
 } dvsim_draws;
 typedef void dvsim_draw_fn(const dvsim_draws *draws);
 
-/* Add each bit of rows of `lanes` bits, `apart` bits from row to row, to a byte. Row r counts in row
- * (r + turn) ^ flip, modulo `rows`. */
+/* Add each bit of rows of `lanes` bits, `apart` bits from row to row, to a byte; `tally_row` is 1 if there is one
+ * lane only. Row r counts in row (r + turn) ^ flip, modulo `rows`. */
 typedef struct {
     const uint8_t *bits;
     int64_t rows, lanes, apart, turn, flip;
@@ -78,18 +81,16 @@ typedef struct {
 } dvsim_tally;
 typedef void dvsim_tally_fn(const dvsim_tally *tally);
 
+/* One strip. */
 typedef struct {
-    int64_t lanes;  /* of a row, those of the shard and some that stay empty */
-    int64_t size;   /* bytes of a slice: a multiple of the width of `slide`, which may be that of another kernel */
+    int64_t first, own; /* its lanes in the shard */
+    int64_t lanes;      /* of a row: its own and some that stay empty */
+    int64_t size;       /* bytes of a slice: a multiple of the width of `slide`, which may be another kernel's */
     dvsim_slide_fn *slide;
     int64_t width;
     int64_t stride; /* from slice to slice: behind a slice its first bytes stand again, to be read across its end */
     int phase_bits, stamp_bits;
-    uint8_t *cylinders; /* of cylinder 0, 1, .. n */
-    uint8_t *arrivals;  /* [1 + n + phase_bits] in the order of heights, not of rows: as a cylinder without stamps */
-    uint8_t *value;     /* [n] bit c of x / lanes */
-    uint8_t *open[2];   /* what descended from a cylinder to the next, in the rows of that one */
-    uint8_t *wants;
+    uint8_t *cylinders;  /* of cylinder 0, 1, .. n */
     int64_t *population; /* [C] packets */
     int64_t check_at;    /* before this slot no stamp is too short */
     /* of the first `pattern` nodes of `arrivals`, which then repeat: */
@@ -98,7 +99,13 @@ typedef struct {
     uint64_t *angle;     /* where the lane stands */
     uint64_t *threshold; /* of the draw's high half; 0 at angles without inputs */
     uint32_t *back;      /* angle << n of the lane in slot 0 */
-    uint8_t *tally[3];   /* [H][2 * columns] offered, accepted, delivered in the last slots */
+    /* all strips of a shard have those of the first one: */
+    uint8_t *arrivals; /* [1 + n + phase_bits] in the order of heights, not of rows: as a cylinder without stamps */
+    uint8_t *value;    /* [n] bit c of x / lanes */
+    uint8_t *open[2];  /* what descended from a cylinder to the next, in the rows of that one */
+    uint8_t *wants;
+    uint8_t *tally[3];                 /* offered, accepted, delivered in the last slots: */
+    int64_t tally_row, tally_place;    /* apart are heights, and the 2 * columns places of a height */
 } dvsim_slices;
 
 #endif

@@ -5,9 +5,8 @@
 
 /* Rows of `from` that stand `back` heights further on than those of the other (brc), or where bit `flip` of the
  * height is different (xor; -1: nowhere). */
-static dvsim_turned turned(const dvsim_shard *s, int64_t back, int flip)
+static dvsim_turned turned(const dvsim_shard *s, const dvsim_slices *k, int64_t back, int flip)
 {
-    const dvsim_slices *k = &s->slices;
     const int64_t heights = s->vortex->params.height, all = heights * k->lanes;
     if (s->vortex->params.crossing == DVSIM_CROSS_BRC) {
         return (dvsim_turned){.at = {(back & (heights - 1)) * k->lanes}};
@@ -28,18 +27,23 @@ static dvsim_turned reversed(dvsim_turned t, int64_t all)
 }
 
 /* What a row of cylinder c at `now` descends to is a row of cylinder c + 1 at `now` + 1, see frame.h. */
-static dvsim_turned descent(const dvsim_shard *s, int c, int64_t now)
+static dvsim_turned descent(const dvsim_shard *s, const dvsim_slices *k, int c, int64_t now)
 {
     const int n = s->vortex->n, flip = (now & 1) != 0 ? c : c + 1;
-    return turned(s, (int64_t)((uint64_t)(now + 2) << c), flip < n ? flip : -1);
+    return turned(s, k, (int64_t)((uint64_t)(now + 2) << c), flip < n ? flip : -1);
+}
+
+/* Where the first lane of a strip counts that has gone on by so many angles. */
+static int64_t place(const dvsim_shard *s, const dvsim_slices *k, int64_t angles)
+{
+    return (s->first + k->first + angles * s->vortex->params.replications) * k->tally_place;
 }
 
 /* What has left a cylinder is cleared when something enters it. */
-static void leave(dvsim_shard *s, int64_t now)
+static void leave(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    dvsim_slices *k = &s->slices;
-    const uint8_t *ring = dvsim_slices_of(s, v->n);
+    const uint8_t *ring = dvsim_slices_of(v, k, v->n);
     const int64_t phase = (now + v->params.angles - 1) % v->params.angles;
     const dvsim_leave l = {
         .size = k->size,
@@ -58,22 +62,21 @@ static void leave(dvsim_shard *s, int64_t now)
     const dvsim_tally t = {
         .bits = k->open[0],
         .rows = v->params.height,
-        .lanes = s->lanes,
+        .lanes = k->own,
         .apart = k->lanes,
-        .tally = k->tally[2] + s->first + phase * v->params.replications,
-        .tally_row = 2 * v->columns,
+        .tally = k->tally[2] + place(s, k, phase),
+        .tally_row = k->tally_row,
     };
     s->kernel->tallies(&t);
 }
 
-static void descend(dvsim_shard *s, int64_t now)
+static void descend(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    dvsim_slices *k = &s->slices;
     const int64_t stride = k->stride;
     dvsim_turned gone = {.at = {0}};
     for (int c = v->n - 1; c >= 0; c--) {
-        uint8_t *outer = dvsim_slices_of(s, c), *inner = dvsim_slices_of(s, c + 1);
+        uint8_t *outer = dvsim_slices_of(v, k, c), *inner = dvsim_slices_of(v, k, c + 1);
         const int round = (v->n - c) & 1;
         const dvsim_slide slide = {
             .size = k->size,
@@ -81,7 +84,7 @@ static void descend(dvsim_shard *s, int64_t now)
             .present = outer,
             .bit = outer + stride,
             .outer = outer + 2 * stride,
-            .turned = descent(s, c, now),
+            .turned = descent(s, k, c, now),
             .value = k->value + c * stride,
             .inner_present = inner,
             .inner = inner + stride,
@@ -101,10 +104,8 @@ static void descend(dvsim_shard *s, int64_t now)
 }
 
 /* Every lane goes on by one angle. */
-static void turn(dvsim_shard *s)
+static void turn(const dvsim_vortex *v, dvsim_slices *k)
 {
-    const dvsim_vortex *v = s->vortex;
-    dvsim_slices *k = &s->slices;
     const uint64_t angles = (uint64_t)v->params.angles, threshold = v->params.arrival_threshold;
     const uint64_t on = DVSIM_DRAW_STEP << v->n, back = on * angles;
     for (int64_t x = 0; x < k->pattern; x++) {
@@ -126,10 +127,9 @@ static int is_plain(const dvsim_vortex_params *p)
     return p->trace_start == NULL && p->burst_slots == 0 && p->destination == NULL && p->hots == 0;
 }
 
-static void draw(dvsim_shard *s, int64_t now)
+static void draw(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    const dvsim_slices *k = &s->slices;
     const int64_t angles = v->params.exit_rule == DVSIM_EXIT_ANGLE ? v->params.angles : 1;
     const dvsim_draws d = {
         .nodes = 8 * k->size,
@@ -150,15 +150,14 @@ static void draw(dvsim_shard *s, int64_t now)
 }
 
 /* Any traffic, port by port. */
-static void arrive(dvsim_shard *s, int64_t now)
+static void arrive(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    const dvsim_slices *k = &s->slices;
     const int64_t angles = v->params.angles, replications = v->params.replications;
     memset(k->arrivals, 0, (size_t)((1 + v->n + k->phase_bits) * k->stride));
-    for (int64_t lane = 0; lane < s->lanes; lane++) {
-        const int64_t i = (s->first + lane) / replications, a = (i + now % angles) % angles;
-        const uint64_t seed = dvsim_seed_of(v, (s->first + lane) % replications);
+    for (int64_t lane = 0; lane < k->own; lane++) {
+        const int64_t first = s->first + k->first, i = (first + lane) / replications, a = (i + now % angles) % angles;
+        const uint64_t seed = dvsim_seed_of(v, (first + lane) % replications);
         for (int64_t u = 0; v->params.injecting[a] && u < v->params.height; u++) {
             uint64_t to;
             if (dvsim_arrival(v, seed, a, u, now, &to)) {
@@ -174,11 +173,10 @@ static void arrive(dvsim_shard *s, int64_t now)
     }
 }
 
-static void enter(dvsim_shard *s, int64_t now)
+static void enter(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    dvsim_slices *k = &s->slices;
-    uint8_t *inner = dvsim_slices_of(s, 0);
+    uint8_t *inner = dvsim_slices_of(v, k, 0);
     const int round = (v->n + 1) & 1, flip = (now & 1) != 0 ? -1 : 0;
     for (int64_t i = 0; i < 1 + v->n + k->phase_bits; i++) { /* a slice's beginning stands again behind it */
         memcpy(k->arrivals + i * k->stride + k->size, k->arrivals + i * k->stride, (size_t)k->width);
@@ -188,11 +186,11 @@ static void enter(dvsim_shard *s, int64_t now)
         .stride = k->stride,
         .present = k->arrivals,
         .outer = k->arrivals + k->stride,
-        .turned = turned(s, now + 1, flip),
+        .turned = turned(s, k, now + 1, flip),
         .inner_present = inner,
         .inner = inner + k->stride,
         .gone = k->open[!round],
-        .gone_turned = reversed(descent(s, 0, now), 8 * k->size),
+        .gone_turned = reversed(descent(s, k, 0, now), 8 * k->size),
         .slices = v->n + k->phase_bits,
         .stamps = k->stamp_bits,
         .stamp = (uint64_t)now,
@@ -204,10 +202,10 @@ static void enter(dvsim_shard *s, int64_t now)
     const dvsim_tally offered = {
         .bits = k->arrivals,
         .rows = v->params.height,
-        .lanes = s->lanes,
+        .lanes = k->own,
         .apart = k->lanes,
-        .tally = k->tally[0] + s->first + now % v->params.angles * v->params.replications,
-        .tally_row = 2 * v->columns,
+        .tally = k->tally[0] + place(s, k, now % v->params.angles),
+        .tally_row = k->tally_row,
     };
     dvsim_tally accepted = offered;
     accepted.bits = k->open[round];
@@ -218,26 +216,44 @@ static void enter(dvsim_shard *s, int64_t now)
     s->kernel->tallies(&accepted);
 }
 
-int dvsim_slices_slot(dvsim_shard *s, int64_t now)
+static int run_slot(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
-    if (now >= s->slices.check_at && !dvsim_slices_check(s, now)) {
+    if (now >= k->check_at && !dvsim_slices_check(v, k, now)) {
         return 0;
     }
     for (int c = 0; c <= v->n; c++) {
-        s->cylinders[c].present += s->slices.population[c];
+        s->cylinders[c].present += k->population[c];
     }
-    leave(s, now);
-    descend(s, now);
-    turn(s);
+    leave(s, k, now);
+    descend(s, k, now);
+    turn(v, k);
     if (is_plain(&v->params)) {
-        draw(s, now);
+        draw(s, k, now);
     } else {
-        arrive(s, now);
+        arrive(s, k, now);
     }
-    enter(s, now);
-    if (++s->tallied == DVSIM_TALLY_SLOTS) {
-        dvsim_add_tally(s);
+    enter(s, k, now);
+    return 1;
+}
+
+/* One byte of the tally gets at most one packet a slot, from whatever strip. */
+int dvsim_slices_run(dvsim_shard *s, int64_t from, int64_t until)
+{
+    while (from < until) {
+        const int64_t room = DVSIM_TALLY_SLOTS - s->tallied, end = until - from < room ? until : from + room;
+        for (int64_t i = 0; i < s->strips; i++) {
+            for (int64_t now = from; now < end; now++) {
+                if (!run_slot(s, &s->slices[i], now)) {
+                    return 0;
+                }
+            }
+        }
+        s->tallied += end - from;
+        if (s->tallied == DVSIM_TALLY_SLOTS) {
+            dvsim_add_tally(s);
+        }
+        from = end;
     }
     return 1;
 }
@@ -246,16 +262,18 @@ int dvsim_slices_slot(dvsim_shard *s, int64_t now)
 void dvsim_slices_tallied(dvsim_shard *s)
 {
     const dvsim_vortex *v = s->vortex;
+    const dvsim_slices *k = s->slices;
     const int64_t places = 2 * v->columns;
     const int64_t around = v->params.exit_rule == DVSIM_EXIT_ANY ? v->params.replications : v->columns;
     for (int64_t u = 0; u < v->params.height; u++) {
         for (int64_t i = 0; i < places; i++) {
-            s->offered_at[u * places + i] += s->slices.tally[0][u * places + i];
-            s->accepted_at[u * places + i] += s->slices.tally[1][u * places + i];
-            s->delivered_at[u * v->columns + i % around] += s->slices.tally[2][u * places + i];
+            const int64_t at = u * k->tally_row + i * k->tally_place;
+            s->offered_at[u * places + i] += k->tally[0][at];
+            s->accepted_at[u * places + i] += k->tally[1][at];
+            s->delivered_at[u * v->columns + i % around] += k->tally[2][at];
         }
     }
     for (int i = 0; i < 3; i++) {
-        memset(s->slices.tally[i], 0, (size_t)(places * v->params.height));
+        memset(k->tally[i], 0, (size_t)(places * v->params.height));
     }
 }

@@ -25,7 +25,8 @@ typedef struct {
     int64_t first, lanes;
     const dvsim_kernel *kernel;
     uint64_t *cells;   /* C cylinders of H * lanes words, or */
-    dvsim_slices slices;
+    dvsim_slices *slices; /* [strips] */
+    int64_t strips;
     int64_t *angle;    /* [lanes] where the lane stands now */
     int64_t *column;   /* [lanes] angle * replications + replication */
     uint64_t *seeds;   /* [lanes] of the replication */
@@ -193,13 +194,13 @@ dvsim_traffic dvsim_traffic_of(const dvsim_vortex_params *p);
  * the stamps can tell. */
 int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes);
 int dvsim_slices_create(dvsim_shard *s);
-void dvsim_slices_free(dvsim_slices *slices);
+void dvsim_slices_free(dvsim_shard *s);
 void dvsim_slices_stand(dvsim_shard *s, int64_t now);
-uint8_t *dvsim_slices_of(const dvsim_shard *s, int c);
+uint8_t *dvsim_slices_of(const dvsim_vortex *v, const dvsim_slices *k, int c);
 void dvsim_slices_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t packet);
 int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now);
-int dvsim_slices_check(dvsim_shard *s, int64_t now);
-int dvsim_slices_slot(dvsim_shard *s, int64_t now);
+int dvsim_slices_check(const dvsim_vortex *v, dvsim_slices *k, int64_t now);
+int dvsim_slices_run(dvsim_shard *s, int64_t from, int64_t until);
 void dvsim_slices_tallied(dvsim_shard *s);
 
 int64_t dvsim_in_flight(const dvsim_shard *s); /* counts.c */

@@ -208,7 +208,7 @@ void dvsim_vortex_free(dvsim_vortex *v)
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);
         }
-        dvsim_slices_free(&s->slices);
+        dvsim_slices_free(s);
     }
     void *parts[] = {(void *)(uintptr_t)v->params.injecting,   (void *)(uintptr_t)v->params.destination,
                      (void *)(uintptr_t)v->params.hot,         (void *)(uintptr_t)v->params.trace_start,

@@ -54,6 +54,7 @@ SHAPES = {
     "two heights, many angles": {"height": 2, "angles": 500, "replications": 3},
     "words": {"height": 256, "angles": 4, "layout": "words"},
     "slices of few": {"height": 16, "angles": 5, "layout": "slices", "replications": 60},
+    "strips of one lane": {"height": 512, "angles": 9, "layout": "slices"},
     "queue": {"height": 256, "angles": 4, "injection": "queue"},
     "saturate": {"height": 256, "angles": 4, "injection": "saturate"},
     "faults": {"height": 256, "angles": 4, "faults": (("node", 0, 0, 0),)},

@@ -313,6 +313,29 @@ def test_slices_are_words_for_as_long_as_packets_get_old(
     assert len(slices.counts().latency) > 256
 
 
+@pytest.mark.parametrize("exit_rule", ["angle", "any"])
+@pytest.mark.parametrize("crossing", ["brc", "xor"])
+def test_strips_of_one_lane_are_one_switch(crossing, exit_rule):
+    """Also on threads with several strips each, over several tallies, saved and loaded."""
+    params = VortexParams(
+        height=512,
+        angles=3,
+        replications=2,
+        injecting=(0, 2),
+        crossing=crossing,
+        exit_rule=exit_rule,
+        arrival_threshold=ONE // 2,
+    )
+    words = Vortex(replace(params, layout="words"))
+    strips = Vortex(replace(params, layout="slices"), threads=4)
+    for slots in (3, 600):
+        for core in (words, strips):
+            core.run(slots)
+        assert strips.save() == words.save()
+        strips = Vortex(replace(params, layout="slices"), threads=2)
+        strips.load(words.save())
+
+
 def test_more_lanes_than_are_looked_at_at_once():
     """The core looks for packets that leave in pieces of 4096 lanes."""
     params = {"height": 2, "angles": 16, "injecting": tuple(range(16)), "exit_rule": "any"}
