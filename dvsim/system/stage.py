@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
-from collections.abc import Generator, Iterable
-from heapq import heappush
+from collections.abc import Callable, Generator, Iterable
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import simpy
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 PS_PER_S = 10**12
 Item = TypeVar("Item")
 Process = Generator[simpy.Event, Any, None]
+YOUNG = 100_000
+"""New objects after which Python looks for cycles while a clock runs: events hardly make any."""
 
 
 class Clock(simpy.Environment):
@@ -44,6 +47,44 @@ class Clock(simpy.Environment):
         self.events += 1
         heappush(self._queue, (self._now + delay, priority, self.events, event))
 
+    def run(self, until: simpy.Event | None = None) -> Any:  # type: ignore[override]  # noqa: ANN401
+        """Go on until an event, or to the last one, and return its value.
+
+        It does what SimPy does, without a call for each event, which took a third of the time.
+        """
+        if until is not None:
+            if until.callbacks is None:  # it is over
+                return until.value
+            until.callbacks.append(simpy.core.StopSimulation.callback)
+        before = gc.get_threshold()
+        gc.set_threshold(YOUNG, *before[1:])
+        try:
+            return self._run(until)
+        finally:
+            gc.set_threshold(*before)
+
+    def _run(self, until: simpy.Event | None) -> Any:  # noqa: ANN401 - as in SimPy
+        queue = self._queue
+        while queue:
+            self._now, _, _, event = heappop(queue)
+            callbacks, event.callbacks = event.callbacks, None  # type: ignore[assignment]
+            try:
+                for callback in callbacks:
+                    callback(event)
+            except simpy.core.StopSimulation as stop:
+                event.callbacks = callbacks[callbacks.index(callback) + 1 :]
+                self.schedule(event, -1)  # what else waited for it comes first in the next run
+                return stop.args[0]
+            if not event._ok and not event.defused:
+                raise event._value
+        if until is not None:
+            raise RuntimeError(f"nothing is left to happen, but {until} has not")
+        return None
+
+    def soon(self, call: Callable[[simpy.Event], object]) -> None:
+        """Call a function before anything else happens, as a new process of SimPy begins."""
+        Call(self, call).after(0, simpy.events.URGENT)
+
     def all_of(self, events: Iterable[simpy.Event]) -> simpy.Event:  # type: ignore[override]
         """Return the event of the last of some events."""
         return All(self, events)
@@ -52,6 +93,27 @@ class Clock(simpy.Environment):
     def ps(self) -> int:
         """Simulated time in picoseconds."""
         return self._now  # type: ignore[return-value]  # all delays are whole
+
+
+class Call(simpy.Event):
+    """An event that calls one function, and can be scheduled anew when it is over.
+
+    A process that has one step after another costs half as much as calls than as a generator.
+    """
+
+    def __init__(self, clock: Clock, call: Callable[[simpy.Event], object]) -> None:
+        self.env = clock
+        self._ok, self._value = True, None
+        self._calls: list[Callable[[Any], Any]] = [call]
+
+    def after(
+        self,
+        delay: int,
+        priority: Any = simpy.events.NORMAL,  # noqa: ANN401 - as in SimPy
+    ) -> None:
+        """Let the call come so many picoseconds later; one that is still to come must be over."""
+        self.callbacks = self._calls
+        self.env.schedule(self, priority, delay)
 
 
 class All(simpy.Event):
@@ -115,7 +177,7 @@ class Inbox(Generic[Item]):
 
 
 class Stage:
-    """A SimPy process that serves batches of messages first come, first served.
+    """A process that serves batches of messages first come, first served.
 
     A stage says how long a batch takes (`work_ps`). A batch that passes several overlapping stages
     is handed to all of them at once, and is through when the slowest is:
@@ -129,7 +191,10 @@ class Stage:
         self.busy_ps = 0
         self._free_at = 0
         self._inbox: Inbox[tuple[int, simpy.Event]] = Inbox(clock)
-        clock.process(self._run())
+        self._batch = (0, simpy.Event(clock))
+        self._work_ps = 0
+        self._end = Call(clock, self._ended)
+        clock.soon(self._next)
 
     def work_ps(self, messages: int) -> int:
         """Return how long a batch of `messages` takes, in picoseconds."""
@@ -163,17 +228,26 @@ class Stage:
     def _show_work(self, observer: Observer, end_ps: int, messages: int) -> None:
         observer.worked(self, self.name, self.clock.ps, end_ps, messages)
 
-    def _run(self) -> Process:
-        observer = self.clock.observer
-        while True:
-            messages, done = yield self._inbox.get()
-            work = self.work_ps(messages)
-            self._free_at = self.clock.ps + work
-            if observer is not None:
-                self._show_work(observer, self._free_at, messages)
-            yield self.clock.timeout(work)
-            self.busy_ps += work
-            self.messages += messages
-            if observer is not None:
-                self._show(observer)
-            done.succeed()
+    def _next(self, _: simpy.Event | None = None) -> None:
+        taken = self._inbox.get()
+        assert taken.callbacks is not None  # it has just been made
+        taken.callbacks.append(self._begin)
+
+    def _begin(self, taken: simpy.Event) -> None:
+        assert taken.value is not None  # what was put into the inbox
+        self._batch = taken.value
+        messages, _ = self._batch
+        self._work_ps = self.work_ps(messages)
+        self._free_at = self.clock.ps + self._work_ps
+        if self.clock.observer is not None:
+            self._show_work(self.clock.observer, self._free_at, messages)
+        self._end.after(self._work_ps)
+
+    def _ended(self, _: simpy.Event) -> None:
+        messages, done = self._batch
+        self.busy_ps += self._work_ps
+        self.messages += messages
+        if self.clock.observer is not None:
+            self._show(self.clock.observer)
+        done.succeed()
+        self._next()

@@ -1,10 +1,15 @@
-"""Do the events of a clock come as SimPy's do: an inbox as a Store, the last of some as AllOf?"""
+"""Do the events of a clock come as SimPy's do: an inbox as a Store, the last of some as AllOf?
 
+And turns as those of a PriorityResource, a run as that of an Environment?
+"""
+
+import gc
 import random
 
 import pytest
 import simpy
 
+from dvsim.kinds.hosts.turns import Turns
 from dvsim.system.stage import All, Clock, Inbox
 
 
@@ -59,3 +64,88 @@ def test_what_fails_before_all_are_over_is_told_to_who_waits(all_of):
     clock.process(waits())
     clock.run()
     assert (told, clock.ps) == ([("lost", 1)], 5)
+
+
+def visits(clock, seed, take, told):
+    """Some visitors, each of whom asks `take` for turns at random; what happened when is told."""
+    rng = random.Random(seed)
+
+    def visitor(number):
+        for turn in range(8):
+            yield clock.timeout(rng.choice([0, 0, 1, 3]))
+            told.append(("asks", number, turn, clock.ps, clock.events))
+            leave = yield from take(rng.choice([0, 1, 1]))
+            told.append(("has", number, turn, clock.ps, clock.events))
+            yield clock.timeout(rng.choice([0, 1, 2]))
+            leave()
+
+    return [clock.process(visitor(number)) for number in range(5)]
+
+
+def of_turns(clock, count):
+    turns = Turns(clock, count)
+
+    def take(priority):
+        granted = simpy.Event(clock)
+        granted._ok, granted._value = True, None
+        turns.ask(priority, lambda _: [call(granted) for call in granted.callbacks])
+        yield granted
+        return turns.leave
+
+    return take
+
+
+def of_simpy(clock, count):
+    resource = simpy.PriorityResource(clock, count)
+
+    def take(priority):
+        request = resource.request(priority)
+        yield request
+        return lambda: resource.release(request)
+
+    return take
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(20))
+def test_turns_are_those_of_simpy_in_their_order(seed, count):
+    found = []
+    for kind in (of_turns, of_simpy):
+        clock, told = Clock(), []
+        visits(clock, seed, kind(clock, count), told)
+        clock.run()
+        found.append((told, clock.events, clock.ps))
+    assert found[0] == found[1]
+    assert sum(one[0] == "has" for one in found[0][0]) == 40
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_run_ends_where_that_of_simpy_ends_and_can_go_on(seed):
+    found = []
+    for run in (Clock.run, simpy.Environment.run):
+        clock, told = Clock(), []
+        some = visits(clock, seed, of_simpy(clock, 2), told)
+        for process in some:
+            run(clock, process)
+            told.append((clock.ps, clock.events))
+        run(clock)
+        found.append((told, clock.ps, clock.events))
+    assert found[0] == found[1]
+
+
+def test_a_run_whose_end_never_comes_and_one_with_an_error_say_so():
+    clock = Clock()
+    with pytest.raises(RuntimeError, match="nothing is left to happen"):
+        clock.run(clock.event())
+
+    def fails():
+        yield clock.timeout(1)
+        raise OSError("lost")
+
+    clock.process(fails())
+    before = gc.get_threshold()
+    with pytest.raises(OSError, match="lost"):
+        clock.run()
+    assert gc.get_threshold() == before
+    done = clock.event().succeed(7)
+    assert [clock.run(done), clock.run(done)] == [7, 7]

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import simpy
-
 from dvsim.kinds.hosts.client import Traffic, sent_by
 from dvsim.kinds.hosts.course import Course
 from dvsim.kinds.hosts.delivery import CHUNK, DELIVER, DELIVER_FIRST, Queue
@@ -19,6 +17,7 @@ from dvsim.kinds.hosts.hop import Arrive, Hop, Shared
 from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.hosts.storage import LOG, SyncedLog, WriteLog, log_of
+from dvsim.kinds.hosts.turns import Turns
 from dvsim.scenario.units import Law
 from dvsim.system.stage import Clock
 
@@ -64,7 +63,7 @@ class Node:
         self._card, self._port = setting.cards["broker"], setting.cards["link"]
         self._wake_ps = wake_ps
         count = self._card["threads"]
-        pools = [simpy.PriorityResource(clock, count) for _ in range(self._card["steps"])]
+        pools = [Turns(clock, count) for _ in range(self._card["steps"])]
         self._pools = {kind: pools[n % len(pools)] for n, kind in enumerate(STEPS)}
         self.hops: list[Hop | Queue] = []
         self._queue: Queue | None = None

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import simpy
-
 from dvsim.kinds.hosts.broker import Node
 from dvsim.kinds.hosts.client import Consumer, Publisher, Traffic, delayed
 from dvsim.kinds.hosts.course import Course
@@ -18,6 +16,7 @@ from dvsim.kinds.hosts.hop import Arrive, Hop, Shared
 from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.kinds.hosts.turns import Turns
 from dvsim.system.stage import Clock
 from dvsim.system.streams import Streams
 
@@ -48,7 +47,7 @@ class Brokered:
         self._latency: int = self._card["latency"]
         self.safe = Course(clock)
         self.consumers: list[Consumer] = []
-        self._ports: dict[simpy.PriorityResource, list[Hop]] = {}
+        self._ports: dict[Turns, list[Hop]] = {}
         self._settlers: list[Callable[[int], None]] = [lambda _: None] * flow.consumers
         ping = ping_grain(self._card, traffic.frame)
         self._grain = ping if flow.mode == "ping" else BURST
@@ -58,7 +57,7 @@ class Brokered:
         leaves = [self._node(number, list(members[number])) for number in range(1, system.brokers)]
         root = self._node(0, list(members[0]), leaves)
         self.nodes = [root, *leaves]
-        port = simpy.PriorityResource(clock)
+        port = Turns(clock)
         self.publishers = []
         for number in range(flow.publishers):
             accepts = root.connect(partial(self._acknowledge, number))
@@ -96,7 +95,7 @@ class Brokered:
     def _node(self, number: int, members: list[int], leaves: list[Node] | None = None) -> Node:
         """Make a node with its consumers, and the nodes that it hands on to."""
         clock, traffic = self._clock, self._traffic
-        away = simpy.PriorityResource(clock)
+        away = Turns(clock)
         targets: list[Arrive] = [self._consumer(member, away) for member in members]
         for leaf in leaves or []:
             taken = leaf.connect(lambda _: None)
@@ -116,7 +115,7 @@ class Brokered:
             self._settlers[member] = node.settler(members.index(member))
         return node
 
-    def _consumer(self, member: int, port: simpy.PriorityResource) -> Arrive:
+    def _consumer(self, member: int, port: Turns) -> Arrive:
         """Make a consumer with its link, and return where its messages go."""
         flow, system = self._setting.workload, self._setting.system
         slower = (system.slowdown - 1) * member / max(1, flow.consumers - 1)
@@ -134,7 +133,7 @@ class Brokered:
         self.consumers.append(consumer)
         return self._wire(EGRESS, consumer.hops[0], port).arrive
 
-    def _wire(self, kind: str, into: Hop, port: simpy.PriorityResource) -> Hop:
+    def _wire(self, kind: str, into: Hop, port: Turns) -> Hop:
         card, frame = self._card, self._traffic.frame
         wire = link(self._clock, kind, card, frame, into, port, grain=self._grain)
         self._ports.setdefault(port, []).append(wire)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import simpy
 
 from dvsim.kinds.hosts.hop import Arrive, Batch
-from dvsim.system.stage import Clock, Process
+from dvsim.kinds.hosts.turns import Turns
+from dvsim.system.stage import Call, Clock
 
 DELIVER = "broker: deliver"
 DELIVER_FIRST = 0  # a thread that has other work too delivers before it takes more
@@ -33,15 +34,18 @@ class Queue:
         frame: int,
         cost: Callable[[Batch], float],
         targets: list[Arrive],
-        shared: simpy.PriorityResource,
+        shared: Turns,
     ) -> None:
         self.kind, self.messages, self.busy_ps, self.waiting = DELIVER, 0, 0, 0
         self.held = [0] * len(targets)
         self._clock, self._model, self._prefetch = clock, model, prefetch
         self._frame, self._cost, self._targets, self._shared = frame, cost, targets, shared
         self._next = 0
-        self._idle: simpy.Event | None = None
-        clock.process(self._run())
+        self._asleep = False
+        self._chosen = self._batch = self._work_ps = 0
+        self._woken = Call(clock, self._give)
+        self._end = Call(clock, self._ended)
+        clock.soon(self._give)
 
     def arrive(self, messages: int) -> None:
         """Take messages into the queue."""
@@ -73,30 +77,35 @@ class Queue:
         return (number - self._next) % len(self.held)
 
     def _look(self) -> None:
-        if self._idle is not None and self.waiting and self.choose() is not None:
-            idle, self._idle = self._idle, None
-            idle.succeed()
+        if self._asleep and self.waiting and self.choose() is not None:
+            self._asleep = False
+            self._woken.after(0)
 
-    def _run(self) -> Process:
-        clock = self._clock
-        while True:
-            chosen = self.choose() if self.waiting else None
-            if chosen is None:
-                self._idle = simpy.Event(clock)
-                yield self._idle
-                continue
-            with self._shared.request(DELIVER_FIRST) as turn:
-                yield turn
-                messages = min(CHUNK, self.waiting, self._prefetch - self.held[chosen])
-                self._next = (chosen + 1) % len(self.held)
-                self.held[chosen] += messages
-                self.waiting -= messages
-                work = round(self._cost(Batch(messages * self._frame, messages)))
-                if clock.observer is not None:
-                    clock.observer.worked(self, self.kind, clock.ps, clock.ps + work, messages)
-                    waiting = self.waiting
-                    clock.observer.level(self, self.kind, "messages waiting", clock.ps, waiting)
-                yield clock.timeout(work)
-            self.busy_ps += work
-            self.messages += messages
-            self._targets[chosen](messages * self._frame)
+    def _give(self, _: simpy.Event | None = None) -> None:
+        """Take a turn for a consumer that has room, or sleep."""
+        chosen = self.choose() if self.waiting else None
+        if chosen is None:
+            self._asleep = True
+        else:
+            self._chosen = chosen
+            self._shared.ask(DELIVER_FIRST, self._work)
+
+    def _work(self, _: simpy.Event) -> None:
+        clock, chosen = self._clock, self._chosen
+        messages = min(CHUNK, self.waiting, self._prefetch - self.held[chosen])
+        self._next = (chosen + 1) % len(self.held)
+        self.held[chosen] += messages
+        self.waiting -= messages
+        self._batch = messages
+        self._work_ps = work = round(self._cost(Batch(messages * self._frame, messages)))
+        if clock.observer is not None:
+            clock.observer.worked(self, self.kind, clock.ps, clock.ps + work, messages)
+            clock.observer.level(self, self.kind, "messages waiting", clock.ps, self.waiting)
+        self._end.after(work)
+
+    def _ended(self, _: simpy.Event) -> None:
+        self._shared.leave()
+        self.busy_ps += self._work_ps
+        self.messages += self._batch
+        self._targets[self._chosen](self._batch * self._frame)
+        self._give()

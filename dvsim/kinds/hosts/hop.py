@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import simpy
 
+from dvsim.kinds.hosts.turns import Turns
 from dvsim.scenario.units import Law
-from dvsim.system.stage import Clock, Process
+from dvsim.system.stage import Call, Clock
 
 if TYPE_CHECKING:
     from dvsim.system.observer import Observer
@@ -115,7 +116,7 @@ class Hop:
         onward: Arrive,
         *,
         whole: bool = False,
-        shared: simpy.PriorityResource | None = None,
+        shared: Turns | None = None,
         priority: int = 1,
         wake_ps: int = 0,
         into: Hop | None = None,
@@ -128,15 +129,19 @@ class Hop:
         self._given = self._taken = 0
         self._into = into
         self._sent: deque[tuple[int, int]] = deque()  # for an observer, see `expect`
-        self._idle: simpy.Event | None = None
-        clock.process(self._run())
+        self._asleep = False
+        self._batch, self._work_ps = Batch(0, 0), 0
+        self._woken = Call(clock, self._wake)
+        self._ready = Call(clock, self._turn)
+        self._end = Call(clock, self._ended)
+        clock.soon(self._next)
 
     def arrive(self, count: int) -> None:
         """Take bytes in; a sleeping hop wakes."""
         self._given += count
-        if self._idle is not None and count:
-            idle, self._idle = self._idle, None
-            idle.succeed()
+        if self._asleep and count:
+            self._asleep = False
+            self._woken.after(0)
 
     @property
     def waiting(self) -> int:
@@ -147,35 +152,47 @@ class Hop:
         """Let an arrow end in the batch that takes byte number `last`, counted from 1."""
         self._sent.append((last, arrow))
 
-    def _run(self) -> Process:
-        clock = self.clock
-        while True:
-            if self._given == self._taken:
-                self._idle = simpy.Event(clock)
-                yield self._idle
-                if self._wake_ps:
-                    yield clock.timeout(self._wake_ps)
-            if self._shared is None:
-                yield from self._work()
-            else:
-                with self._shared.request(self._priority) as turn:
-                    yield turn
-                    yield from self._work()
+    def _next(self, _: simpy.Event | None = None) -> None:
+        """Work on what there is, or sleep."""
+        if self._given == self._taken:
+            self._asleep = True
+        else:
+            self._turn()
 
-    def _work(self) -> Process:
-        """Take a batch, work, pass it on."""
-        took = min(self._limit, self._given - self._taken)
-        batch = Batch(took, (self._taken + took) // self.frame - self._taken // self.frame)
-        self._taken += took
-        work = round(self._cost(batch))
+    def _wake(self, _: simpy.Event) -> None:
+        if self._wake_ps:
+            self._ready.after(self._wake_ps)
+        else:
+            self._turn()
+
+    def _turn(self, _: simpy.Event | None = None) -> None:
+        if self._shared is None:
+            self._work()
+        else:
+            self._shared.ask(self._priority, self._work)
+
+    def _work(self, _: simpy.Event | None = None) -> None:
+        """Take a batch and work."""
+        before, frame = self._taken, self.frame
+        took = min(self._limit, self._given - before)
+        self._taken = before + took
+        self._batch = batch = Batch(took, (before + took) // frame - before // frame)
+        self._work_ps = work = round(self._cost(batch))
         if self.clock.observer is not None:
             self._show(self.clock.observer, work, batch.messages)
-        yield self.clock.timeout(work)
-        self.busy_ps += work
-        self.messages += batch.messages
-        done = batch.messages * self.frame if self._whole else took
+        self._end.after(work)
+
+    def _ended(self, _: simpy.Event) -> None:
+        """Pass a batch on."""
+        took, messages = self._batch
+        self.busy_ps += self._work_ps
+        self.messages += messages
+        done = messages * self.frame if self._whole else took
         if done:
             self._onward(done)
+        if self._shared is not None:
+            self._shared.leave()
+        self._next()
 
     def _show(self, observer: Observer, work_ps: int, messages: int) -> None:
         now, sends, gets = self.clock.ps, 0, 0

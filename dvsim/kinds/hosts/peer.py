@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-import simpy
-
 from dvsim.kinds.hosts.client import Consumer, Publisher, Traffic, delayed
 from dvsim.kinds.hosts.course import Course
 from dvsim.kinds.hosts.hop import Hop, Shared
 from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.kinds.hosts.turns import Turns
 from dvsim.system.stage import Clock
 from dvsim.system.streams import Streams
 
@@ -40,7 +39,7 @@ class Peers:
         hosts = [
             Machine(cards["host"], name, streams, threads, draws) for name in ("sender", "receiver")
         ]
-        port = simpy.PriorityResource(clock)
+        port = Turns(clock)
         grain = ping_grain(card, traffic.frame) if flow.mode == "ping" else BURST
         self.publishers: list[Publisher] = []
         self.consumers: list[Consumer] = []

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import simpy
 
 from dvsim.kinds.hosts.hop import Arrive, Batch, Hop
+from dvsim.kinds.hosts.turns import Turns
 from dvsim.scenario.types import Card
 from dvsim.system.stage import PS_PER_S, Clock
 
@@ -80,7 +81,7 @@ def link(
     card: Card,
     frame: int,
     into: Hop,
-    port: simpy.PriorityResource,
+    port: Turns,
     *,
     grain: int = BURST,
 ) -> Hop:
