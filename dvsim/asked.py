@@ -16,6 +16,7 @@ from dvsim.scenario.spec import Spec
 BACKENDS = ("sim", "emu")
 LARGEST_SCALE = 1000
 PRECISION = (0.001, 0.5)
+DEFAULT_REPLICATIONS = {"sim": 10, "emu": 1}  # unless asked for otherwise
 
 
 def backend_of(asked: str | Emulation) -> Emulation | None:

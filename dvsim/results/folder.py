@@ -8,7 +8,6 @@
         samples.parquet, …          one for each of the `tables` of its kind: of a run samples and
                                     summary, of a study its points and more; the same bytes for
                                     the same result
-        report.html                 if asked for
 
 A run that is killed, or a disk that is full, leaves nothing that could be taken for a result: see
 `dvsim.results.atomic`. So a folder that lacks something, or answers another question than the one
@@ -17,7 +16,7 @@ it is named by, was changed by hand: it is neither believed nor replaced until t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -95,9 +94,7 @@ def find_result(
     return result
 
 
-def write_result(
-    result: Result, folder: Path, report: Callable[[Result, Path], object] | None = None
-) -> Result:
+def write_result(result: Result, folder: Path) -> Result:
     """Keep a result in `folder`, and return it as it is kept (with folder and hashes).
 
     One that is already there is replaced; it stays until the new one is complete.
@@ -108,9 +105,6 @@ def write_result(
         A finished run or study.
     folder
         Where to keep it, see `run_folder`. Its parents are made.
-    report
-        Called with the result and the path of the ``report.html`` that it shall write; without it
-        there is none.
 
     Raises
     ------
@@ -119,16 +113,8 @@ def write_result(
     RunFailed
         If the tables of the result are not what its kind must return.
     """
-    contents = contents_of(result)
-
-    def kept(manifest: dict[str, Any]) -> Result:
-        return replace(result, folder=folder, manifest=manifest)
-
-    def page(manifest: dict[str, Any], path: Path) -> None:
-        if report is not None:
-            report(kept(manifest), path)
-
-    return kept(keep(folder, contents, result.manifest, page if report else None))
+    manifest = keep(folder, contents_of(result), result.manifest)
+    return replace(result, folder=folder, manifest=manifest)
 
 
 def contents_of(result: Run | PointsStudy) -> dict[str, bytes]:

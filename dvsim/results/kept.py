@@ -1,7 +1,7 @@
 """Folders of results: named by what was asked, written whole or not at all, checked when read.
 
 What a run and a study have in common: files whose hashes are in ``manifest.json``, a resolved
-``scenario.toml`` and a page. See `dvsim.results.folder`.
+``scenario.toml``. See `dvsim.results.folder`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from dvsim.scenario.find import is_file, is_folder, out_of_reach
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 
-SCENARIO, MANIFEST, REPORT = "scenario.toml", "manifest.json", "report.html"
+SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 NAME = re.compile("([a-z]+-)?[0-9a-f]{12}")
 ADVICE = "run it again with --force or delete it"
 
@@ -126,7 +126,6 @@ def keep(
     folder: Path,
     contents: Mapping[str, bytes],
     manifest: Mapping[str, Any],
-    report: Callable[[dict[str, Any], Path], object] | None,
 ) -> dict[str, Any]:
     """Write a folder of results, and return its manifest as it is kept, with the hashes.
 
@@ -140,8 +139,6 @@ def keep(
         The files that count, by name.
     manifest
         Without hashes.
-    report
-        Called with the manifest and the path of the page that it shall write.
 
     Raises
     ------
@@ -153,8 +150,6 @@ def keep(
         with whole_folder(folder) as partial:
             for name, data in contents.items():
                 write_bytes(partial / name, data)
-            if report is not None:
-                report(kept, partial / REPORT)
             write_bytes(partial / MANIFEST, manifest_bytes(kept))
     except OSError as error:
         raise _unwritable(folder, error) from error
@@ -162,7 +157,7 @@ def keep(
 
 
 def keep_many(results: Mapping[Path, tuple[Mapping[str, bytes], Mapping[str, Any]]]) -> None:
-    """Write many small folders of results, without pages; each is there whole or not at all.
+    """Write many small folders of results; each is there whole or not at all.
 
     The disk is waited for once and not file by file, which would take longer than a small run.
 

@@ -197,7 +197,7 @@ def write_swept(
     contents = {POINTS: to_parquet(swept.table, columns), CSV: _csv(swept), **(more or {})}
     about = {"keys": list(swept.keys), "results": list(swept.results), "units": dict(swept.units)}
     about |= {"types": {key: columns[key] for key in swept.keys}}
-    manifest = keep(folder, contents, swept.manifest | about, None)
+    manifest = keep(folder, contents, swept.manifest | about)
     return replace(swept, folder=folder, manifest=manifest)
 
 

@@ -23,9 +23,7 @@ for changed in ("system.publisher.processes=2", "workload.messages_per_second=20
 
 def ask(scenario: Scenario, emulation: Emulation, **options: Any) -> Run:
     """Return an emulated run, in memory unless something else is said."""
-    (run,) = run_scenarios(
-        [scenario], **{"backend": emulation, "out": None, "scale": 1, "report": False} | options
-    )
+    (run,) = run_scenarios([scenario], **{"backend": emulation, "out": None, "scale": 1} | options)
     return run
 
 

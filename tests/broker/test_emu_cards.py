@@ -19,6 +19,7 @@ from dvsim.emulation.asked import Emulation
 from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
+from dvsim.report import write_results
 from dvsim.results.emulated import costs_of
 
 PIECE_BYTES = 131 * 8
@@ -63,7 +64,8 @@ def test_confirms_are_counted_when_asked_for(at):
 
 
 def test_a_run_is_kept_with_the_command_of_its_job(at, broker, tmp_path):
-    run = ask(small(), at, out=tmp_path, report=True)
+    run = ask(small(), at, out=tmp_path)
+    write_results(run.folder / "report.html", [run])
     (command,) = run.manifest["emulated"]["commands"]
     assert command[0] == "vicrun"
     assert command.count(":") == 3

@@ -15,6 +15,7 @@ from dvsim.emulation.asked import Emulation
 from dvsim.emulation.bodies import Bodies, Digest
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
+from dvsim.report import write_results
 from dvsim.results.emulated import costs_of
 from dvsim.results.folder import load_result
 
@@ -38,7 +39,9 @@ def small(size=8, messages=600, iterations=1, processes=2):
 def kept(at, tmp_path_factory):
     """A run with its page, and the folder of runs that it is in."""
     runs = tmp_path_factory.mktemp("runs")
-    return ask(small(), at, out=runs, report=True), runs
+    run = ask(small(), at, out=runs)
+    write_results(run.folder / "report.html", [run])
+    return run, runs
 
 
 @pytest.mark.parametrize(("size", "iterations"), [(1, 1), (8, 2), (8192, 1)])

@@ -165,7 +165,7 @@ def test_by_name_they_are_refused_if_there_are_no_others(beside, tmp_path):
 
 def test_the_answer_of_an_older_version_is_not_that_of_this_one(kept, tmp_path, desk, monkeypatch):
     """It has a folder of its own, and both stay."""
-    monkeypatch.setattr("dvsim.session.code_version", lambda: "0.0.9+deadbeef")
+    monkeypatch.setattr("dvsim.study.execute.code_version", lambda: "0.0.9+deadbeef")
     how = {"replications": 1, "workers": 1, "report": False}
     (again,) = run_scenarios([load(desk / "mine.toml")], out=tmp_path / "runs", **how)
     assert again.folder.parent == kept.folder.parent and again.folder != kept.folder

@@ -86,28 +86,6 @@ def test_the_folder_holds_what_it_should(kept):
     ]
 
 
-def test_the_report_is_written_before_the_folder_has_its_name(tmp_path):
-    folder = run_folder(tmp_path, SCENARIO, *ASKED)
-    seen = []
-
-    def report(run, path):
-        seen.append(folder.exists())
-        path.write_text(f"<p>{run.manifest['files']['samples.parquet']['bytes']}</p>")
-
-    write_result(make_run(), folder, report)
-    assert seen == [False]
-    assert (folder / "report.html").read_text().startswith("<p>")
-
-
-def test_a_report_that_fails_leaves_nothing(tmp_path):
-    def report(run, path):
-        raise RunFailed("no figure")
-
-    with pytest.raises(RunFailed, match="no figure"):
-        write_result(make_run(), tmp_path / "run", report)
-    assert everything(tmp_path) == []
-
-
 def test_equal_runs_give_equal_bytes(tmp_path):
     one, two = (write_result(make_run(), tmp_path / name) for name in "ab")
     for name in ("samples.parquet", "summary.parquet", "scenario.toml"):

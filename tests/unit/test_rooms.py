@@ -31,12 +31,8 @@ BELOW = {  # what each room may know
     "report": "evidence kinds kinds.base kinds.spec results scenario",
     "arguments": "",
     "asked": "emulation kinds.base kinds.spec scenario",
-    "making": "backends kinds.base results scenario",
-    "session": "report evidence asked backends emulation kinds.base making results scenario",
-    "study": (
-        "asked backends kinds.base kinds.load kinds.spec making progress report results "
-        "scenario session"
-    ),
+    "study": "asked backends emulation kinds.base kinds.load progress results scenario",
+    "session": "asked backends emulation kinds.base results scenario study",
     "cli": (
         "asked broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec "
         "native progress report results scenario session study"

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 import dvsim
-from dvsim import session
 from dvsim.backends import code
 from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq import run as system_runs
 from dvsim.scenario import bounds
 from dvsim.session import run_scenarios
+from dvsim.study import execute
 
 SMALL = load("h3/fdr-8", ["workload.messages=20_000"])
 
@@ -107,6 +107,6 @@ def test_the_card_that_networks_take_is_part_of_the_version(tmp_path, monkeypatc
 def test_a_changed_model_does_not_get_the_answer_of_the_old_one(tmp_path, monkeypatch):
     (before,) = ask(SMALL, out=tmp_path)
     assert before.manifest["version"].startswith(f"{dvsim.__version__}+")
-    monkeypatch.setattr(session, "code_version", lambda: "0.1.0+00000000")
+    monkeypatch.setattr(execute, "code_version", lambda: "0.1.0+00000000")
     (after,) = ask(SMALL, out=tmp_path)
     assert after.folder != before.folder

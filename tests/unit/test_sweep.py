@@ -163,12 +163,12 @@ def test_a_run_that_fails_is_named_too(sweep, tmp_path, monkeypatch):
     def fails(asked, *rest):
         if asked[0].workload.message_bytes == 128:
             raise RunFailed("it could\nnot")
-        return made(asked, *rest)
+        return simulate(asked, *rest)
 
     from dvsim.study.sweeps import work
 
-    made = work.made
-    monkeypatch.setattr(work, "made", fails)
+    simulate = work.simulate
+    monkeypatch.setattr(work, "simulate", fails)
     swept = run(sweep(), workers=1, **kept(tmp_path, "a"))
     assert swept.table["error"].tolist() == ["", "", "it could; not", "it could; not", "", ""]
     assert swept.table["run"].tolist()[2] == ""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dvsim.asked import check_asked, check_precision
+from dvsim.asked import DEFAULT_REPLICATIONS, check_asked, check_precision
 from dvsim.backends.code import code_version
 from dvsim.backends.pool import default_workers
 from dvsim.kinds.base import How, kind_of
@@ -24,7 +24,6 @@ from dvsim.results.precision import shares_of
 from dvsim.results.statistics import STEPS
 from dvsim.results.swept import KIND, LAST, Row, Swept, tabulate, write_swept
 from dvsim.scenario.spec import Spec
-from dvsim.session import REPLICATIONS
 from dvsim.study.sweeps.asked import Asked, Found, Refused, ask, cached, keys_of
 from dvsim.study.sweeps.executors import done, executor
 from dvsim.study.sweeps.plan import Point
@@ -127,7 +126,7 @@ def prepare(
     ScenarioError
         If no point is valid; points that are not stay in the table, with their faults.
     """
-    times = REPLICATIONS["sim"] if replications is None else replications
+    times = DEFAULT_REPLICATIONS["sim"] if replications is None else replications
     check_asked(seed=seed, replications=times, scale=scale)
     if precision is not None:
         check_precision(precision)

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from dvsim.backends.code import code_version
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.kinds.base import How, kind_of
-from dvsim.making import made
 from dvsim.results.folder import contents_of
 from dvsim.results.keyed import Keyed
 from dvsim.scenario.render import to_toml
+from dvsim.study.execute import simulate
 from dvsim.study.sweeps.asked import Asked, Found, folder_at, one_line, precise
 
 
@@ -96,7 +96,7 @@ def _point(asked: Asked, chunk: Chunk) -> Done:
     try:
         for times in asked.steps:
             how = replace(chunk.how, replications=times, begun=begun)
-            (result,) = made([scenario], how, 1, False, chunk.command, {})
+            (result,) = simulate([scenario], how, 1, False, chunk.command, {})
             found = kind.keyed(scenario, kind.brief(result))
             folder = folder_at(scenario, how, times)
             runs.append(Kept(folder, times, contents_of(result), result.manifest))

@@ -1,0 +1,140 @@
+"""Designs: which runs a question needs, and what they say to it.
+
+A design asks for trials and is told their results, as optimisers do, until it has its answer. One
+run is a design of one trial, a campaign of many at once; a bisection and a fit choose the next
+trial by what they know so far. `dvsim.study.execute` runs what any design asks for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from dvsim.scenario.spec import Spec
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One scenario to be run.
+
+    Attributes
+    ----------
+    scenario
+        As long as it is run.
+    replications
+        The last one: replications 1 .. `replications` are asked for.
+    seed
+        None takes that of the study.
+    begun
+        The result of fewer replications, to go on from.
+    whole
+        The scenario before it was made shorter, where that is told.
+    """
+
+    scenario: Spec
+    replications: int
+    seed: int | None = None
+    begun: Any = None
+    whole: Spec | None = None
+
+
+T = TypeVar("T")
+Answer = TypeVar("Answer")
+Plan = Generator[Sequence[T], list[Any], Answer]
+"""Yields trials, gets their results in the same order, and returns the answer."""
+
+
+class Design(ABC, Generic[T, Answer]):
+    """A question that needs runs: a subclass writes `plan`, which reads like one function.
+
+    Attributes
+    ----------
+    answer
+        There when `ask` returns no more trials.
+    """
+
+    answer: Answer
+    _running: Plan[T, Answer] | None = None
+    _asked: Sequence[T] = ()
+    _told: dict[int, Any]
+
+    @abstractmethod
+    def plan(self) -> Plan[T, Answer]:
+        """Yield the trials that are needed next, as often as it takes, and return the answer."""
+
+    def ask(self) -> Sequence[T]:
+        """Return the trials that are needed next, none when the answer is there.
+
+        The results of all that were asked for before have been told by then.
+        """
+        try:
+            if self._running is None:
+                self._running = self.plan()
+                self._asked = next(self._running)
+            else:
+                told = [self._told[id(trial)] for trial in self._asked]
+                self._asked = self._running.send(told)
+        except StopIteration as end:
+            self.answer, self._asked = end.value, ()
+        self._told = {}
+        return self._asked
+
+    def tell(self, trial: T, result: Any) -> None:  # noqa: ANN401 - whatever the executor gives
+        """Take the result of a trial."""
+        self._told[id(trial)] = result
+
+
+class Point(Design[Trial, Any]):
+    """One run; the answer is its result."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+
+    def plan(self) -> Plan[Trial, Any]:
+        """Ask for the one trial."""
+        (result,) = yield [self.trial]
+        return result
+
+
+class Variants(Design[Trial, list[Any]]):
+    """Scenarios beside each other, such as a campaign, or a what-if with its baselines.
+
+    Parameters
+    ----------
+    trials
+        Of equally many replications; the answer has their results in this order.
+    more
+        From the results so far to whether each needs more replications; None never asks it.
+    steps
+        Replications of the second look, of the third, …; after the last nothing is asked.
+    """
+
+    def __init__(
+        self,
+        trials: Sequence[Trial],
+        more: Callable[[Sequence[Any]], Sequence[bool]] | None = None,
+        steps: Sequence[int] = (),
+    ) -> None:
+        self.trials, self.more, self.steps = list(trials), more, steps
+
+    def plan(self) -> Plan[Trial, list[Any]]:
+        """Ask for all trials, then again for those that are not known well enough.
+
+        How many replications that are depends on the results alone: never on the number of workers,
+        nor on what is kept.
+        """
+        results = yield self.trials
+        for times in self.steps if self.more else ():
+            assert self.more is not None
+            needed = [place for place, wanted in enumerate(self.more(results)) if wanted]
+            if not needed:
+                break
+            again = [
+                replace(self.trials[place], replications=times, begun=results[place])
+                for place in needed
+            ]
+            for place, result in zip(needed, (yield again), strict=True):
+                results[place] = result
+        return results

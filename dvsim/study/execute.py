@@ -1,0 +1,183 @@
+"""The one loop of all studies: ask a design, find or run what it asks for, keep that, tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from dvsim.asked import check_extent
+from dvsim.backends.code import code_version, emulated_version
+from dvsim.backends.pool import default_workers
+from dvsim.emulation.asked import Emulation
+from dvsim.kinds.base import How, kind_named, kind_of
+from dvsim.results.folder import find_kept, folder_of, write_result
+from dvsim.results.kept import clear_room, make_room
+from dvsim.results.points import PointsStudy
+from dvsim.results.run import Run
+from dvsim.scenario.render import to_toml
+from dvsim.scenario.spec import Spec
+from dvsim.study.design import Answer, Design, Trial
+
+Result = Run | PointsStudy
+T = TypeVar("T")
+
+
+class Executor(Protocol[T]):
+    """Where trials are run, and where their results are kept."""
+
+    def groups(self, trials: Sequence[T]) -> Mapping[Hashable, Sequence[T]]:
+        """Return trials by what they ask, each group to be run once; refuse what cannot be."""
+
+    def find(self, trial: T) -> Any | None:  # noqa: ANN401 - whatever the design is told
+        """Return the result of a trial that is kept, None if there is none."""
+
+    def run(self, trials: Sequence[T]) -> Iterator[tuple[T, Any]]:
+        """Run trials, keep their results, and yield each as it is there."""
+
+
+def execute(design: Design[T, Answer], by: Executor[T]) -> Answer:
+    """Return the answer of a design, after running whatever it asks for that is not kept."""
+    while trials := design.ask():
+        groups = by.groups(trials)
+        missing: dict[int, Sequence[T]] = {}
+        for same in groups.values():
+            result = by.find(same[0])
+            if result is None:
+                missing[id(same[0])] = same
+                continue
+            for trial in same:
+                design.tell(trial, result)
+        if not missing:
+            continue
+        for first, result in by.run([same[0] for same in missing.values()]):
+            for trial in missing[id(first)]:
+                design.tell(trial, result)
+    return design.answer
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs on this machine, a task for each replication or iteration; whole results in folders.
+
+    Attributes
+    ----------
+    seed
+        Of trials that name none.
+    out
+        Where run folders go; a complete one that answers the same question is reused. None keeps
+        the results in memory.
+    force
+        Run even if there is such a folder, and replace it.
+    workers
+        Processes; None takes one for each core. Of simulated runs only.
+    emulation
+        How real programs are run; None simulates.
+    progress
+        Show progress on stderr.
+    command
+        What was typed, for the manifests.
+    """
+
+    seed: int
+    out: Path | None
+    force: bool = False
+    workers: int | None = None
+    emulation: Emulation | None = None
+    progress: bool = False
+    command: str | Sequence[str] = ""
+
+    def groups(self, trials: Sequence[Trial]) -> Mapping[Hashable, Sequence[Trial]]:
+        """Return trials by scenario, seed and replications; refuse what is too much."""
+        by_times: dict[int, list[Spec]] = {}
+        groups: dict[Hashable, list[Trial]] = {}
+        for trial in trials:
+            by_times.setdefault(trial.replications, []).append(trial.scenario)
+            question = (to_toml(trial.scenario), trial.seed, trial.replications)
+            groups.setdefault(question, []).append(trial)
+        for times, scenarios in by_times.items():
+            check_extent(scenarios, times)
+        return groups
+
+    def find(self, trial: Trial) -> Result | None:
+        """Return the result that is kept, with the scenario that knows its own file."""
+        if self.out is None or self.force:
+            return None
+        kept: Any = find_kept(self._how([trial]), self.out, trial.scenario)
+        return None if kept is None else replace(kept, scenario=trial.scenario)
+
+    def run(self, trials: Sequence[Trial]) -> Iterator[tuple[Trial, Result]]:
+        """Run trials, those of equal seed and replications together, the longest first."""
+        created: list[Path] = []  # folders that were not there before, the innermost first
+        together: dict[tuple[int | None, int], list[Trial]] = {}
+        for trial in trials:
+            together.setdefault((trial.seed, trial.replications), []).append(trial)
+        try:
+            if self.out is not None:
+                for trial in trials:
+                    folder = folder_of(self._how([trial]), self.out, trial.scenario)
+                    created = make_room(folder) + created
+            for some in together.values():
+                yield from self._run(some)
+        except BaseException:  # Ctrl-C too
+            clear_room(created)
+            raise
+
+    def _run(self, trials: list[Trial]) -> Iterator[tuple[Trial, Result]]:
+        how = self._how(trials)
+        if self.emulation is None:  # no process shall wait at the end for a long task of another
+            trials = sorted(trials, key=lambda trial: _longest_s(trial.scenario), reverse=True)
+        asked = {to_toml(trial.scenario): trial for trial in trials}
+        whole = {question: one.whole or one.scenario for question, one in asked.items()}
+        scenarios = [trial.scenario for trial in trials]
+        results = simulate(scenarios, how, self.workers, self.progress, self.command, whole)
+        with closing(results):
+            for result in results:
+                yield asked[to_toml(result.scenario)], self._keep(result, how)
+
+    def _how(self, trials: Sequence[Trial]) -> How:
+        """Return how trials of equal seed and replications are run."""
+        seed = self.seed if trials[0].seed is None else trials[0].seed
+        version = code_version() if self.emulation is None else emulated_version()
+        begun = {to_toml(one.scenario): one.begun for one in trials if one.begun is not None}
+        return How(version, seed, trials[0].replications, self.emulation, begun)
+
+    def _keep(self, result: Result, how: How) -> Result:
+        if self.out is None:
+            return result
+        return write_result(result, folder_of(how, self.out, result.scenario))
+
+
+def simulate(
+    scenarios: Sequence[Spec],
+    how: How,
+    workers: int | None,
+    progress: bool,
+    command: str | Sequence[str],
+    whole: Mapping[str, Spec],
+) -> Generator[Result, None, None]:
+    """Run scenarios and yield the result of each, kind by kind; closing it ends what works for it.
+
+    `whole` has the scenarios before they were scaled, by question.
+
+    Raises
+    ------
+    RunFailed
+        If a run fails or does not fit in memory, or a worker dies.
+    """
+    groups: dict[str, list[Spec]] = {}
+    for scenario in scenarios:
+        groups.setdefault(scenario.KIND, []).append(scenario)
+    for name, group in groups.items():
+        processes = workers or default_workers()
+        results = kind_named(name).made(group, how, processes, progress, command, whole)
+        with closing(results):
+            yield from results
+
+
+def _longest_s(scenario: Spec) -> float:
+    """Return about how long the longest task of a scenario takes."""
+    seconds, points = kind_of(scenario).seconds, range(len(scenario.points))
+    return max(float(seconds(one)) / one.tasks for one in map(scenario.at, points))

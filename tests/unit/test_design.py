@@ -1,0 +1,80 @@
+"""Does a design ask for what it needs, once for equal questions, until it has its answer?"""
+
+import pytest
+
+from dvsim.study.design import Design, Point, Trial, Variants
+from dvsim.study.execute import execute
+
+
+class Squares:
+    """Runs a number by squaring it; what was kept is not run."""
+
+    def __init__(self, kept=()):
+        self.kept, self.ran = dict(kept), []
+
+    def groups(self, trials):
+        found = {}
+        for trial in trials:
+            found.setdefault(trial.scenario, []).append(trial)
+        return found
+
+    def find(self, trial):
+        return self.kept.get(trial.scenario)
+
+    def run(self, trials):
+        for trial in reversed(trials):  # in any order
+            self.ran.append((trial.scenario, trial.replications))
+            yield trial, trial.scenario**2
+
+
+class Climb(Design):
+    """The first power of two whose square is above a bound, each asked for after the last."""
+
+    def __init__(self, bound):
+        self.bound = bound
+
+    def plan(self):
+        number, found = 1, [0]
+        while found[0] <= self.bound:
+            number *= 2
+            found = yield [Trial(number, 1)]
+        return number
+
+
+def test_a_design_is_asked_and_told_until_it_knows():
+    design = Climb(10)
+    (first,) = design.ask()
+    design.tell(first, 4)
+    (second,) = design.ask()
+    design.tell(second, 16)
+    assert (first.scenario, second.scenario, list(design.ask())) == (2, 4, [])
+    assert design.answer == 4
+    assert execute(Climb(100), Squares()) == 16
+
+
+def test_results_come_in_the_order_of_the_trials_and_equal_ones_run_once():
+    by = Squares(kept={2: 4})
+    found = execute(Variants([Trial(number, 3) for number in (5, 2, 5, 1)]), by)
+    assert found == [25, 4, 25, 1]
+    assert by.ran == [(1, 3), (5, 3)]
+    assert execute(Point(Trial(7, 1)), by) == 49
+
+
+def test_variants_ask_again_for_what_is_not_known_well_enough():
+    by, looks = Squares(), []
+
+    def more(results):
+        looks.append(list(results))
+        return [len(looks) < 3, False]
+
+    trials = [Trial(3, 2), Trial(4, 2)]
+    assert execute(Variants(trials, more, (5, 9)), by) == [9, 16]
+    assert by.ran == [(4, 2), (3, 2), (3, 5), (3, 9)]
+    assert len(looks) == 2  # after the last step nothing is asked
+
+
+def test_a_result_that_was_not_told_is_missed():
+    design = Climb(10)
+    design.ask()
+    with pytest.raises(KeyError):
+        design.ask()
