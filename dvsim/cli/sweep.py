@@ -153,10 +153,11 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
 def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     """List the points."""
     from dvsim.cli.swept import plan_lines
-    from dvsim.study.sweeps.asked import Asked, cached
+    from dvsim.study.sweeps.asked import Asked, Outcome, find
 
     asked = [one for one in ready.asked if isinstance(one, Asked)]
-    kept = set(cached(out, asked, ready.how, ready.precision).found)
+    found = {one.number: find(out, one, ready.how, ready.precision) for one in asked}
+    kept = {n for n, one in found.items() if isinstance(one, Outcome) and not one.error}
     if as_json:
         points = [
             dict(point.values)

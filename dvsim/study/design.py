@@ -74,8 +74,9 @@ class Design(ABC, Generic[T, Answer]):
                 self._running = self.plan()
                 self._asked = next(self._running)
             else:
-                told = [self._told[id(trial)] for trial in self._asked]
-                self._asked = self._running.send(told)
+                self._asked = self._running.send([self._told[id(one)] for one in self._asked])
+            while not self._asked:
+                self._asked = self._running.send([])
         except StopIteration as end:
             self.answer, self._asked = end.value, ()
         self._told = {}

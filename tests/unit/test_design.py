@@ -73,6 +73,10 @@ def test_variants_ask_again_for_what_is_not_known_well_enough():
     assert len(looks) == 2  # after the last step nothing is asked
 
 
+def test_nothing_to_run_is_an_answer():
+    assert execute(Variants([]), Squares()) == []
+
+
 def test_a_result_that_was_not_told_is_missed():
     design = Climb(10)
     design.ask()

@@ -278,7 +278,9 @@ def test_chunks_grow_to_what_takes_some_time_and_lose_no_point(sweep):
         def submit(self, chunk):
             self.sizes.append(len(chunk.asked))
             future = Future()
-            future.set_result([executors.Done(one.number, [], [], "", 0.01) for one in chunk.asked])
+            future.set_result(
+                [executors.Done(one.number, executors.Outcome(), [], 0.01) for one in chunk.asked]
+            )
             return future
 
     asked = sweep(["workload.messages=100..400+1"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -53,20 +53,25 @@ class Refused:
     error: str
 
 
-class Found(NamedTuple):
-    """The numbers of a point, over how many replications they are, and the folder of that run."""
+class Outcome(NamedTuple):
+    """What came of a point.
 
-    keyed: Sequence[Keyed]
-    replications: int
-    folder: str
+    Attributes
+    ----------
+    keyed
+        Its numbers.
+    replications
+        Over how many they are.
+    folder
+        Of that run, below the root of runs.
+    error
+        What went wrong instead; empty if nothing did.
+    """
 
-
-class State(NamedTuple):
-    """What is kept of some points, by their numbers, what is wrong with it, and what is to run."""
-
-    found: Mapping[int, Found]
-    wrong: Mapping[int, str]
-    missing: Sequence[Asked]
+    keyed: Sequence[Keyed] = ()
+    replications: int = 0
+    folder: str = ""
+    error: str = ""
 
 
 def ask(
@@ -199,38 +204,21 @@ def known(root: Path, scenario: Spec, place: str, how: How) -> list[Keyed] | Non
         raise broken(folder, f"{name}: {error}") from error
 
 
-def cached(
-    root: Path | None, asked: Sequence[Asked], how: How, precision: float | None = None
-) -> State:
-    """Return what is kept already, what is wrong with some of it, and what is to be run.
+def find(root: Path, asked: Asked, how: How, precision: float | None) -> Outcome | tuple[int, ...]:
+    """Return what is kept of a point, or the looks that are still to be made.
 
     A point that is kept, but not as precise as is asked, is to be run from its next look on.
     """
-    found: dict[int, Found] = {}
-    wrong: dict[int, str] = {}
-    missing: list[Asked] = []
-    for one in asked:
-        try:
-            kept = None if root is None else _kept(root, one, how, precision)
-        except RunFailed as error:
-            wrong[one.number] = one_line(error)
-            continue
-        if isinstance(kept, Found):
-            found[one.number] = kept
-        else:
-            missing.append(one if kept is None else replace(one, steps=kept))
-    return State(found, wrong, missing)
-
-
-def _kept(root: Path, asked: Asked, how: How, precision: float | None) -> Found | tuple[int, ...]:
-    """Return what is kept of a point, or the looks that are not, if it is not precise so far."""
     for place, times in enumerate(asked.steps):
         folder = asked.folder if place == 0 else folder_at(asked.scenario, how, times)
-        keyed = known(root, asked.scenario, folder, replace(how, replications=times))
+        try:
+            keyed = known(root, asked.scenario, folder, replace(how, replications=times))
+        except RunFailed as error:
+            return Outcome(error=one_line(error))
         if keyed is None:
             return asked.steps[place:]
         if times == asked.steps[-1] or precise(asked.scenario, keyed, precision):
-            return Found(keyed, times, folder)
+            return Outcome(keyed, times, folder)
     raise AssertionError("a point has no looks")
 
 

@@ -6,22 +6,23 @@ All take chunks and give futures, so that the rest need not know; what comes out
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from dvsim.backends.pool import DIED, Workers
+from dvsim.backends.pool import DIED, Workers, default_workers
 from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
-from dvsim.kinds.base import How
+from dvsim.kinds.base import How, kind_of
+from dvsim.progress import Part, Progress
+from dvsim.results.kept import keep_many
 from dvsim.scenario.find import is_file
-from dvsim.study.sweeps.asked import Asked
+from dvsim.scenario.spec import Spec
+from dvsim.study.sweeps.asked import Asked, Outcome, find
 from dvsim.study.sweeps.work import Chunk, Done, warm, work
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CHUNK_S = 0.5  # of work in a chunk: what an interruption may lose, and what overheads are shared by
 MOST = 64  # points of a chunk
@@ -134,6 +135,94 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
         yield client
     finally:
         client.close(timeout=REACH_S)
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Points of a sweep, some at a time, each to its numbers; runs are kept as their chunk is done.
+
+    Attributes
+    ----------
+    name
+        Of what is swept, for the progress.
+    how, precision
+        How each point is run, and how well it shall be known instead.
+    kept, out
+        Where run folders are looked for, and where new ones go; None for nowhere.
+    workers
+        Processes; None takes one for each core.
+    scheduler
+        Of a dask cluster, see `executor`.
+    progress, command
+        Show progress on stderr; what was typed, for the manifests.
+    """
+
+    name: str
+    how: How
+    precision: float | None
+    kept: Path | None
+    out: Path | None
+    workers: int | None = None
+    scheduler: str | None = None
+    progress: bool = False
+    command: str | Sequence[str] = ""
+    _times: list[float] = field(default_factory=list)
+    _looks: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def took_s(self) -> float:
+        """How long all points took that were run."""
+        return sum(self._times)
+
+    def groups(self, trials: Sequence[Asked]) -> Mapping[Hashable, Sequence[Asked]]:
+        """Return points by the folder of their run: those that ask the same are run once."""
+        groups: dict[Hashable, list[Asked]] = {}
+        for one in trials:
+            groups.setdefault(one.folder, []).append(one)
+        return groups
+
+    def find(self, trial: Asked) -> Outcome | None:
+        """Return what is kept of a point; None if there is nothing, or too little."""
+        if self.kept is None:
+            return None
+        found = find(self.kept, trial, self.how, self.precision)
+        if isinstance(found, Outcome):
+            return found
+        self._looks[trial.folder] = found
+        return None
+
+    def run(self, trials: Sequence[Asked]) -> Iterator[tuple[Asked, Outcome]]:
+        """Run points and keep those that did not fail, a chunk at a time.
+
+        Raises
+        ------
+        RunFailed
+            If a worker dies, or has other code. What was done is kept.
+        """
+        asked = [replace(one, steps=self._looks.get(one.folder, one.steps)) for one in trials]
+        by_number = {one.number: one for one in trials}
+        parts: dict[Hashable, Part] = {
+            one.number: Part(1, _expected_s(one.scenario)) for one in asked
+        }
+        processes = min(self.workers or default_workers(), len(asked))
+        with (
+            Progress(len(asked), visible=self.progress, what="points", parts=parts) as shown,
+            executor(processes, self.scheduler) as by,
+        ):
+            for some in done(asked, self.how, self.precision, self.command, by):
+                runs = [run for one in some for run in one.runs]
+                if self.out is not None and runs:
+                    keep_many({self.out / run.folder: (run.contents, run.manifest) for run in runs})
+                for one in some:
+                    self._times.append(one.took_s)
+                    shown.done(self.name, 1, {}, one.number, one.took_s)
+                    yield by_number[one.number], one.outcome
+
+
+def _expected_s(scenario: Spec) -> float:
+    """Return about how long a replication takes at all points of a scenario."""
+    kind = kind_of(scenario)
+    return sum(float(kind.seconds(scenario.at(n))) for n in range(len(scenario.points)))
 
 
 def done(

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,27 +14,25 @@ from typing import Any
 
 from dvsim.asked import DEFAULT_REPLICATIONS, check_asked, check_precision
 from dvsim.backends.code import code_version
-from dvsim.backends.pool import default_workers
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template, template
-from dvsim.progress import Part, Progress
-from dvsim.results.kept import keep_many
 from dvsim.results.manifest import build_manifest
 from dvsim.results.precision import shares_of
 from dvsim.results.statistics import STEPS
 from dvsim.results.swept import KIND, LAST, Row, Swept, tabulate, write_swept
-from dvsim.scenario.spec import Spec
-from dvsim.study.sweeps.asked import Asked, Found, Refused, ask, cached, keys_of
-from dvsim.study.sweeps.executors import done, executor
+from dvsim.study.design import Design, Plan
+from dvsim.study.execute import execute
+from dvsim.study.sweeps.asked import Asked, Outcome, Refused, ask, keys_of
+from dvsim.study.sweeps.executors import Chunks
 from dvsim.study.sweeps.plan import Point
 from dvsim.study.sweeps.shard import Shard
 
 SWEEPS = Path("sweeps")
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """A sweep that is ready to be run: every point is checked.
+@dataclass(eq=False)
+class Sweep(Design[Asked, list[Outcome]]):
+    """Many points of one scenario, each checked; the answer is what came of each, in their order.
 
     Attributes
     ----------
@@ -48,6 +46,8 @@ class Sweep:
         Version, seed and replications.
     precision
         How well each point shall be known instead, see `dvsim.results.precision`.
+    shard
+        The part that is run; None runs all.
     """
 
     name: str
@@ -55,6 +55,15 @@ class Sweep:
     asked: Sequence[Asked | Refused]
     how: How
     precision: float | None = None
+    shard: Shard | None = None
+
+    def plan(self) -> Plan[Asked, list[Outcome]]:
+        """Ask for all points of the part that are valid."""
+        outcomes = iter((yield [one for one in self.part if isinstance(one, Asked)]))
+        return [
+            next(outcomes) if isinstance(one, Asked) else Outcome(error=one.error)
+            for one in self.part
+        ]
 
     @property
     def digest(self) -> str:
@@ -68,17 +77,18 @@ class Sweep:
         times = self.how.replications if self.precision is None else None
         return [self.how.version, self.how.seed, times, self.precision]
 
-    def folder(self, root: Path, shard: Shard | None = None) -> Path:
-        """Return where the table of the sweep, or of a shard of it, is kept."""
+    def folder(self, root: Path) -> Path:
+        """Return where the table of the sweep, or of its part, is kept."""
         parts = [part for part in self.name.split("/") if part not in {"", ".", ".."}]
         whole = root.joinpath(*parts[:-1], f"{parts[-1]}-{self.digest}")
-        return whole if shard is None else parts_of(whole) / shard.name
+        return whole if self.shard is None else parts_of(whole) / self.shard.name
 
-    def part(self, shard: Shard | None) -> list[Asked | Refused]:
-        """Return the points of a shard."""
-        return [one for one in self.asked if shard is None or shard.has(one.number)]
+    @property
+    def part(self) -> list[Asked | Refused]:
+        """The points that are run."""
+        return [one for one in self.asked if self.shard is None or self.shard.has(one.number)]
 
-    def about(self, shard: Shard | None) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
         """Return what was asked, as JSON types; the same for all shards but for its own name."""
         version, seed, replications, precision = self._how
         return {
@@ -88,7 +98,7 @@ class Sweep:
             "seed": seed,
             "replications": replications,
             "precision": precision,
-            "shard": None if shard is None else [shard.number, shard.count],
+            "shard": None if self.shard is None else [self.shard.number, self.shard.count],
         }
 
 
@@ -185,80 +195,32 @@ def run(
     """
     check_asked(seed=sweep.how.seed, workers=workers)
     started = datetime.now(UTC)
-    part = sweep.part(shard)
-    asked = [one for one in part if isinstance(one, Asked)]
-    state = cached(None if force else out, asked, sweep.how, sweep.precision)
-    found, wrong = dict(state.found), dict(state.wrong)
-    wrong |= {one.number: one.error for one in part if isinstance(one, Refused)}
-    missing = {one.folder: one for one in state.missing}
-    took_s = 0.0
-    if missing:
-        processes = min(workers or default_workers(), len(missing))
-        parts: dict[Hashable, Part] = {
-            one.number: Part(1, _expected_s(one.scenario)) for one in missing.values()
-        }
-        with (
-            Progress(len(missing), visible=progress, what="points", parts=parts) as shown,
-            executor(processes, scheduler) as by,
-        ):
-            todo = list(missing.values())
-            for some in done(todo, sweep.how, sweep.precision, command, by):
-                good = [one for one in some if not one.error]
-                runs = [run for one in good for run in one.runs]
-                if out is not None and runs:
-                    keep_many({out / run.folder: (run.contents, run.manifest) for run in runs})
-                found |= {one.number: one.found for one in good}
-                wrong |= {one.number: one.error for one in some if one.error}
-                took_s += sum(one.took_s for one in some)
-                for one in some:
-                    shown.done(sweep.name, 1, {}, one.number, one.took_s)
-        _share(asked, missing, found, wrong)
-    swept = _table(sweep, part, found, wrong, out)
-    swept = replace(swept, manifest=_manifest(sweep, shard, swept, started, took_s, command, out))
+    sweep = replace(sweep, shard=shard)
+    by = Chunks(sweep.name, sweep.how, sweep.precision, None if force else out, out)
+    by = replace(by, workers=workers, scheduler=scheduler, progress=progress, command=command)
+    outcomes = execute(sweep, by)
+    swept = _table(sweep, outcomes, out)
+    swept = replace(swept, manifest=_manifest(sweep, swept, started, by.took_s, command, out))
     more = {} if explain is None else explain(swept)
     if sweeps is None:
         return swept
-    return write_swept(swept, sweep.folder(sweeps, shard), more)
-
-
-def _expected_s(scenario: Spec) -> float:
-    """Return about how long a replication takes at all points of a scenario."""
-    kind = kind_of(scenario)
-    return sum(float(kind.seconds(scenario.at(n))) for n in range(len(scenario.points)))
-
-
-def _share(
-    asked: Sequence[Asked],
-    ran: Mapping[str, Asked],
-    found: dict[int, Found],
-    wrong: dict[int, str],
-) -> None:
-    """Give points that ask the same, and were run once, the same answer."""
-    for one in asked:
-        other = ran.get(one.folder, one).number
-        if other in found:
-            found.setdefault(one.number, found[other])
-        elif other in wrong:
-            wrong.setdefault(one.number, wrong[other])
+    return write_swept(swept, sweep.folder(sweeps), more)
 
 
 def _table(
     sweep: Sweep,
-    part: Sequence[Asked | Refused],
-    found: Mapping[int, Found],
-    wrong: Mapping[int, str],
+    outcomes: Sequence[Outcome],
     out: Path | None,
 ) -> Swept:
     keys, units = keys_of(sweep.points)
     units = dict(units)
     rows = []
-    for one in part:
+    for one, (keyed, times, folder, error) in zip(sweep.part, outcomes, strict=True):
         own = keys[one.number]
-        if one.number in wrong:
-            rows.append(Row(one.number, own, {}, error=wrong[one.number]))
+        if error:
+            rows.append(Row(one.number, own, {}, error=error))
             continue
         assert isinstance(one, Asked)
-        keyed, times, folder = found[one.number]
         shares = shares_of(keyed, kind_of(one.scenario).headline)[1]
         for item, share in zip(keyed, shares, strict=True):
             all_keys = {**own, **{k: v for k, v in item.inner.items() if k not in own}}
@@ -277,7 +239,6 @@ def _table(
 
 def _manifest(
     sweep: Sweep,
-    shard: Shard | None,
     swept: Swept,
     started: datetime,
     took_s: float,
@@ -285,7 +246,7 @@ def _manifest(
     out: Path | None,
 ) -> dict[str, Any]:
     known = {
-        "asked": sweep.about(shard),
+        "asked": sweep.about(),
         "runs": None if out is None else str(out),
         "failed": len(swept.failed),
     }

@@ -15,10 +15,9 @@ from dvsim.backends.code import code_version
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.kinds.base import How, kind_of
 from dvsim.results.folder import contents_of
-from dvsim.results.keyed import Keyed
 from dvsim.scenario.render import to_toml
 from dvsim.study.execute import simulate
-from dvsim.study.sweeps.asked import Asked, Found, folder_at, one_line, precise
+from dvsim.study.sweeps.asked import Asked, Outcome, folder_at, one_line, precise
 
 
 class Chunk(NamedTuple):
@@ -34,7 +33,6 @@ class Kept(NamedTuple):
     """A run that is to be kept: its folder below the root of runs, and what is in that."""
 
     folder: str
-    replications: int
     contents: Mapping[str, bytes]
     manifest: Mapping[str, Any]
 
@@ -46,26 +44,18 @@ class Done(NamedTuple):
     ----------
     number
         Of the point.
-    keyed
-        Its numbers.
+    outcome
+        What came of it.
     runs
         Its run; where a precision was asked for one for each look, the last counts.
-    error
-        What went wrong; empty if nothing did.
     took_s
         How long it took.
     """
 
     number: int
-    keyed: Sequence[Keyed]
+    outcome: Outcome
     runs: Sequence[Kept]
-    error: str
     took_s: float
-
-    @property
-    def found(self) -> Found:
-        """Its numbers, as they are found again when they are kept."""
-        return Found(self.keyed, self.runs[-1].replications, self.runs[-1].folder)
 
 
 def warm(_: None) -> None:
@@ -91,18 +81,17 @@ def _point(asked: Asked, chunk: Chunk) -> Done:
     started = time.perf_counter()
     scenario, kind = asked.scenario, kind_of(asked.scenario)
     runs: list[Kept] = []
-    found: Sequence[Keyed] = []
-    error, begun = "", dict[str, Any]()
+    outcome, begun = Outcome(), dict[str, Any]()
     try:
         for times in asked.steps:
             how = replace(chunk.how, replications=times, begun=begun)
             (result,) = simulate([scenario], how, 1, False, chunk.command, {})
-            found = kind.keyed(scenario, kind.brief(result))
-            folder = folder_at(scenario, how, times)
-            runs.append(Kept(folder, times, contents_of(result), result.manifest))
-            if precise(scenario, found, chunk.precision):
+            keyed = kind.keyed(scenario, kind.brief(result))
+            outcome = Outcome(keyed, times, folder_at(scenario, how, times))
+            runs.append(Kept(outcome.folder, contents_of(result), result.manifest))
+            if precise(scenario, keyed, chunk.precision):
                 break
             begun = {to_toml(result.scenario): result}
     except DvsimError as failed:
-        found, error = [], one_line(failed)
-    return Done(asked.number, found, runs, error, time.perf_counter() - started)
+        outcome, runs = Outcome(error=one_line(failed)), []
+    return Done(asked.number, outcome, runs, time.perf_counter() - started)
