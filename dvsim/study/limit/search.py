@@ -16,7 +16,7 @@ known.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -26,6 +26,8 @@ from dvsim.kinds.base import Kind, Reading, kind_of
 from dvsim.results.statistics import CONFIDENCE, STEPS, Estimate
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec
+from dvsim.study.design import Design, Plan, Trial
+from dvsim.study.execute import execute
 from dvsim.study.limit.axis import Axis, Whole
 from dvsim.study.limit.criterion import Criterion, Verdict, deciding
 
@@ -133,79 +135,117 @@ def find_limits(
     for number in range(len(others.points)):
         for bound in (axis.low, axis.high):  # before anything is run
             _check(kind, scenario.name, key, _at(others.at(number), key, axis, bound))
+    steps = steps_of(replications, precision)
     with Workers(workers or default_workers()) as pool:
+        by = Readings(seed, pool)
         for number, point in enumerate(others.points):
-            search = _Search(
-                kind=kind,
-                setting=others.at(number),
-                name=scenario.name,
-                key=key,
-                axis=axis,
-                criterion=criterion,
-                smallest=smallest,
-                seed=seed,
-                steps=steps_of(replications, precision),
-                precision=precision,
-                pool=pool,
-                on_probe=on_probe,
+            yield execute(
+                Bisect(
+                    setting=others.at(number),
+                    name=scenario.name,
+                    point=point,
+                    key=key,
+                    axis=axis,
+                    criterion=criterion,
+                    smallest=smallest,
+                    steps=steps,
+                    precision=precision,
+                    on_probe=on_probe,
+                ),
+                by,
             )
-            yield search.limit(point)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Search:
-    """The search at one point, and the probes so far."""
+@dataclass(frozen=True)
+class Readings:
+    """Replications of one point, on the processes of a pool; nothing is kept."""
 
-    kind: Kind
+    seed: int
+    pool: Workers
+
+    def groups(self, trials: Sequence[Trial]) -> Mapping[Hashable, Sequence[Trial]]:
+        """Return each trial by itself."""
+        return {id(trial): [trial] for trial in trials}
+
+    def find(self, trial: Trial) -> None:
+        """Return nothing: readings are not kept."""
+
+    def run(self, trials: Sequence[Trial]) -> Iterator[tuple[Trial, list[Reading]]]:
+        """Run the replications that a trial has not got yet, and yield all of its readings."""
+        for trial in trials:
+            begun = trial.begun or []
+            numbers = range(len(begun) + 1, trial.replications + 1)
+            tasks = [(trial.scenario, self.seed, number) for number in numbers]
+            quick = kind_of(trial.scenario).seconds(trial.scenario) * len(tasks) < QUICK_S
+            yield trial, [*begun, *(map(_run, tasks) if quick else self.pool.do(_run, tasks))]
+
+
+@dataclass(eq=False, kw_only=True)
+class Bisect(Design[Trial, Limit]):
+    """The search for a limit at one point of the keys that are still varied.
+
+    Attributes
+    ----------
+    setting, point
+        The scenario there, and those keys.
+    name
+        Of the scenario.
+    steps
+        Replications of the first look at a probe, of the second, …
+    probes
+        Those so far, by value.
+
+    The others are as of `find_limits`.
+    """
+
     setting: Any
+    point: Point
     name: str
     key: str
     axis: Axis
     criterion: Criterion
     smallest: bool
-    seed: int
     steps: Sequence[int]
     precision: float | None
-    pool: Workers
     on_probe: OnProbe | None
     probes: dict[float, Probe] = field(default_factory=dict)
 
-    def limit(self, point: Point) -> Limit:
+    def plan(self) -> Plan[Trial, Limit]:
         """Search between the bounds; `good` and `bad` are the sides where it holds and fails."""
         good, bad = self.axis.low, self.axis.high
         if self.smallest:
             good, bad = bad, good
-        match self.probe(good).verdict, self.probe(bad).verdict:
+        match (yield from self.verdict(good)), (yield from self.verdict(bad)):
             case "holds", "fails":
                 pass
             case "holds", "holds":
-                return self._done(point, "everywhere", bad, None)
+                return self._limit("everywhere", bad, None)
             case "fails", "fails":
-                return self._done(point, "nowhere", None, good)
+                return self._limit("nowhere", None, good)
             case "fails", "holds":
-                return self._done(point, "reversed", bad, good)
+                return self._limit("reversed", bad, good)
             case _:
-                return self._done(point, "undecided", self._last("holds"), self._last("fails"))
+                return self._limit("undecided", self._last("holds"), self._last("fails"))
         while (middle := self._middle(good, bad)) is not None:
-            verdict = self.probe(middle).verdict
+            verdict = yield from self.verdict(middle)
             if verdict == "undecided":  # from here on each side has a limit of its own
-                good = self._edge(good, middle, "holds")
-                bad = self._edge(bad, middle, "fails")
+                good = yield from self._edge(good, middle, "holds")
+                bad = yield from self._edge(bad, middle, "fails")
                 break
             good, bad = (middle, bad) if verdict == "holds" else (good, middle)
-        return self._done(point, "found", good, bad)
+        return self._limit("found", good, bad)
 
-    def probe(self, value: float) -> Probe:
-        """Measure at a value, with as many replications as it takes."""
+    def verdict(self, value: float) -> Plan[Trial, Verdict]:
+        """Ask for replications at a value, as many as it takes to judge it."""
         if value in self.probes:
-            return self.probes[value]
+            return self.probes[value].verdict
         setting = _at(self.setting, self.key, self.axis, value)
-        _check(self.kind, self.name, self.key, setting)
+        _check(kind_of(setting), self.name, self.key, setting)
         runs: list[Reading] = []
         for wanted in self.steps:
-            runs += self._measure(setting, range(len(runs) + 1, wanted + 1))
+            (runs,) = yield [Trial(setting, wanted, begun=runs)]
             found = {metric: self._estimate(metric, runs) for metric in self.criterion.metrics}
-            self._asked(value, found)
+            self._check_metrics(value, found)
             verdict = self.criterion.verdict(found) if len(runs) > 1 else "undecided"
             if self._enough(found, verdict):
                 break
@@ -214,7 +254,7 @@ class _Search:
         self.probes[value] = probe
         if self.on_probe:
             self.on_probe(probe)
-        return probe
+        return verdict
 
     def _enough(self, found: Mapping[str, Estimate], verdict: Verdict) -> bool:
         """Return whether no more replications are needed: it is certain, or known well enough."""
@@ -223,10 +263,10 @@ class _Search:
         known = (one for one in found.values() if not math.isnan(one.value))
         return all(one.half <= self.precision * abs(one.value) for one in known)
 
-    def _asked(self, value: float, found: Mapping[str, Estimate]) -> None:
+    def _check_metrics(self, value: float, found: Mapping[str, Estimate]) -> None:
         """Refuse a criterion about what these runs do not have: it would hold everywhere."""
         absent = [metric for metric, one in found.items() if math.isnan(one.value)]
-        if self.kind.always and absent:
+        if kind_of(self.setting).always and absent:
             message = f"{self.name} has no {', '.join(absent)} at {self.key} {value:g}"
             raise ScenarioError([Fault("--until", None, "", message)])
 
@@ -238,18 +278,13 @@ class _Search:
         error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs) * abs(found.value)
         return Estimate(found.value, found.low - error, found.high + error)
 
-    def _measure(self, setting: Any, numbers: range) -> list[Reading]:  # noqa: ANN401
-        tasks = [(setting, self.seed, number) for number in numbers]
-        quick = self.kind.seconds(setting) * len(numbers) < QUICK_S
-        return list(map(_run, tasks) if quick else self.pool.do(_run, tasks))
-
     def _middle(self, one: float, other: float) -> float | None:
         return self.axis.middle(min(one, other), max(one, other))
 
-    def _edge(self, certain: float, undecided: float, verdict: Verdict) -> float:
+    def _edge(self, certain: float, undecided: float, verdict: Verdict) -> Plan[Trial, float]:
         """Return how far a verdict reaches from a value where it is certain."""
         while (middle := self._middle(certain, undecided)) is not None:
-            if self.probe(middle).verdict == verdict:
+            if (yield from self.verdict(middle)) == verdict:
                 certain = middle
             else:
                 undecided = middle
@@ -259,11 +294,9 @@ class _Search:
         found = [value for value, probe in self.probes.items() if probe.verdict == verdict]
         return found[0] if found else None
 
-    def _done(
-        self, point: Point, outcome: Outcome, holds: float | None, fails: float | None
-    ) -> Limit:
+    def _limit(self, outcome: Outcome, holds: float | None, fails: float | None) -> Limit:
         probes = tuple(self.probes[value] for value in sorted(self.probes))
-        return Limit(point, outcome, holds, fails, probes)
+        return Limit(self.point, outcome, holds, fails, probes)
 
 
 def _run(task: tuple[Spec, int, int]) -> Reading:
