@@ -75,7 +75,7 @@ def served_of(campaign):
         scenarios = load_campaign(f"{campaign}/validation")
         some = [one.scaled(MOVED[campaign]) for one in scenarios] if campaign in MOVED else []
         with patch.object(influence, "REPLICATIONS", 1):
-            found = influence.served(run_scenarios, source, some, seed=1, workers=1)
+            found = influence.served(source, some, seed=1, workers=1)
         (out / "found").write_bytes(pickle.dumps(found))
 
     return pickle.loads((once(f"served by {campaign}", make) / "found").read_bytes())
@@ -103,7 +103,7 @@ def ledger():
         return [named[one.name] for one in scenarios]
 
     with (
-        patch.object(ledgers, "served", lambda _, source, *__, **___: served_of(source.name)),
+        patch.object(ledgers, "served", lambda source, *_, **__: served_of(source.name)),
         patch.object(ledgers, "emulated_runs", lambda *_, **__: sent_short()),
     ):
         return ledgers.gather(runs, out=None)

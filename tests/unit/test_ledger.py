@@ -18,7 +18,6 @@ from dvsim.evidence.published.goals import Goals
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
 from dvsim.kinds.load import load
-from dvsim.session import run_scenarios
 
 
 def claim(id_, verdict="confirmed", **more):
@@ -223,7 +222,6 @@ def test_claims_that_cards_name_are_claims():
 
 def test_a_number_that_moves_one_claim_alone_exists_for_it():
     found = served(
-        run_scenarios,
         ZEROMQ,
         [load("zeromq/amqp", ["workload.messages=20_000"])],
         seed=1,

@@ -27,7 +27,7 @@ BELOW = {  # what each room may know
     "emulation": "broker kinds.base kinds.spec native results scenario system",
     "backends": "core emulation kinds.base kinds.load kinds.spec results scenario system",
     "progress": "",
-    "evidence": "broker emulation kinds kinds.base kinds.load kinds.spec results scenario",
+    "evidence": "broker emulation kinds kinds.base kinds.load kinds.spec results scenario study",
     "report": "evidence kinds kinds.base kinds.spec results scenario",
     "arguments": "",
     "asked": "emulation kinds.base kinds.spec scenario",

@@ -72,7 +72,7 @@ def gather(
     fitted = [
         item
         for source in sources()
-        for item in served(run, source, campaigns[source.name], seed=seed, workers=workers)
+        for item in served(source, campaigns[source.name], seed=seed, workers=workers)
     ]
     validation = validate(runs, emulated, command_of())
     simulated = [item.scenario for item in runs_of(runs)]

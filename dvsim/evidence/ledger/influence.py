@@ -17,12 +17,13 @@ from dvsim.evidence.claims.decide import named_claims
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.ledger.types import Fitted
-from dvsim.evidence.runner import Runner
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
+from dvsim.study.design import Design, Plan, Trial
+from dvsim.study.execute import Runs, execute
 
 LARGER = 1.1
 MOVED = 0.01
@@ -32,46 +33,56 @@ Same = tuple[str, str]
 """Kind of card and what was fitted to what: one number, on however many cards, however often."""
 
 
-def served(
-    run: Runner,
-    source: Source,
-    scenarios: Sequence[Spec],
-    *,
-    seed: int,
-    workers: int | None,
-) -> list[Fitted]:
-    """Return the parameters that were fitted to claims of a source, with what they move.
+class Influence(Design[Trial, list[Fitted]]):
+    """Which claims move with each parameter that was fitted to claims of a source.
 
     Parameters
     ----------
-    run
-        Runs scenarios.
     source
         Its claims.
     scenarios
         What they are decided by.
-    seed, workers
-        See `dvsim.session.run_scenarios`.
     """
-    asked = [item for item in scenarios if isinstance(item, MessagingScenario)]
-    known: dict[Same, list[tuple[Card, Parameter]]] = {}
-    for scenario in asked:
-        for _, card in scenario.used_cards():
-            for parameter in card.parameters.values():
-                if named_claims(parameter.fitted or ""):
-                    places = known.setdefault(_same(card, parameter), [])
-                    places += [(card, parameter)] if (card, parameter) not in places else []
-    if not known:
-        return []
-    studies_of = partial(_studies, run, seed, workers)
-    studies = studies_of(asked)
-    before = _values(source, studies)
-    results = []
-    for same, places in known.items():
-        pairs = [(item, _changed(item, same)) for item in asked]
-        others = studies_of([changed for item, changed in pairs if changed != item])
-        results.append(_fitted(same, places, before, _values(source, studies | others)))
-    return results
+
+    def __init__(self, source: Source, scenarios: Sequence[Spec]) -> None:
+        self.source = source
+        self.scenarios = [item for item in scenarios if isinstance(item, MessagingScenario)]
+
+    def plan(self) -> Plan[Trial, list[Fitted]]:
+        """Ask for the scenarios as they are, and for those that each parameter changes."""
+        known: dict[Same, list[tuple[Card, Parameter]]] = {}
+        for scenario in self.scenarios:
+            for _, card in scenario.used_cards():
+                for parameter in card.parameters.values():
+                    if named_claims(parameter.fitted or ""):
+                        places = known.setdefault(_same(card, parameter), [])
+                        places += [(card, parameter)] if (card, parameter) not in places else []
+        if not known:
+            return []
+        studies = _by_name((yield _trials(self.scenarios)))
+        before, results = _values(self.source, studies), []
+        for same, places in known.items():
+            changed = [_changed(item, same) for item in self.scenarios]
+            moved = [new for new, old in zip(changed, self.scenarios, strict=True) if new != old]
+            others = _by_name((yield _trials(moved)))
+            results.append(_fitted(same, places, before, _values(self.source, studies | others)))
+        return results
+
+
+def served(
+    source: Source, scenarios: Sequence[Spec], *, seed: int, workers: int | None
+) -> list[Fitted]:
+    """Return the parameters that were fitted to claims of a source, with what they move."""
+    by = Runs(seed, None, workers=workers, progress=True)
+    return execute(Influence(source, scenarios), by)
+
+
+def _trials(scenarios: Iterable[Spec]) -> list[Trial]:
+    return [Trial(scenario, REPLICATIONS) for scenario in scenarios]
+
+
+def _by_name(studies: Iterable[PointsStudy]) -> dict[str, PointsStudy]:
+    return {study.scenario.name: study for study in studies}
 
 
 def _same(card: Card, parameter: Parameter) -> Same:
@@ -97,16 +108,6 @@ def _moved(before: float, after: float | None) -> bool:
     if after is None or before == 0:
         return after != before
     return abs(after / before - 1) > MOVED
-
-
-def _studies(
-    run: Runner, seed: int, workers: int | None, scenarios: Sequence[MessagingScenario]
-) -> dict[str, PointsStudy]:
-    """Return the study of each scenario by name."""
-    runs = run(
-        scenarios, seed=seed, replications=REPLICATIONS, out=None, workers=workers, progress=True
-    )
-    return {item.scenario.name: item for item in runs if isinstance(item, PointsStudy)}
 
 
 def _values(source: Source, studies: dict[str, PointsStudy]) -> dict[str, float]:
