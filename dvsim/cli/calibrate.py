@@ -186,24 +186,29 @@ def _fit(
     *,
     as_json: bool,
 ) -> None:
+    from dvsim.asked import check_asked
+    from dvsim.backends.pool import lasting
     from dvsim.evidence.calibration.cards import write_cards
-    from dvsim.evidence.calibration.fit import How, fit_card
+    from dvsim.evidence.calibration.fit import Fit, How
     from dvsim.evidence.calibration.fit_text import fit_lines
     from dvsim.evidence.calibration.target import Data
-    from dvsim.session import run_scenarios
+    from dvsim.study.execute import Runs, execute
 
-    fitting = fit_card(
-        run_scenarios,
+    how = How(**{key: search[key] for key in TRIALS})
+    fit = Fit(
         card,
         Data(against, search["meta"], search["taken"], search["scenarios"], search["overrides"]),
         search["fit"],
         search["hold_out"],
         search["parameters"],
-        How(**{key: search[key] for key in TRIALS}),
+        how,
         name,
         command,
         progress=complain,
     )
+    check_asked(seed=how.seed, replications=how.replications, scale=how.scale, workers=how.workers)
+    with lasting():
+        fitting = execute(fit, Runs(how.seed, None, workers=how.workers))
     (path,) = write_cards([fitting.card], out)
     if as_json:
         click.echo(_fitting_json(fitting, path))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from dvsim.scenario.spec import Spec
@@ -41,6 +43,8 @@ class Trial:
 
 
 T = TypeVar("T")
+X = TypeVar("X")
+Y = TypeVar("Y")
 Answer = TypeVar("Answer")
 Plan = Generator[Sequence[T], list[Any], Answer]
 """Yields trials, gets their results in the same order, and returns the answer."""
@@ -82,9 +86,41 @@ class Design(ABC, Generic[T, Answer]):
         self._told = {}
         return self._asked
 
+    def close(self) -> None:
+        """End the plan, answer or not."""
+        if self._running is not None:
+            self._running.close()
+
     def tell(self, trial: T, result: Any) -> None:  # noqa: ANN401 - whatever the executor gives
         """Take the result of a trial."""
         self._told[id(trial)] = result
+
+
+def planned(
+    search: Callable[[Callable[[X], Y]], Answer], plan: Callable[[X], Plan[T, Y]]
+) -> Plan[T, Answer]:
+    """Run a search that calls a function, such as one of SciPy; each call is answered by a plan.
+
+    The search runs in a thread of its own and waits there while what it has called for is run.
+    """
+    calls, values = SimpleQueue[X | None](), SimpleQueue[Y | None]()
+
+    def call(at: X) -> Y:
+        calls.put(at)
+        value = values.get()
+        if value is None:
+            raise CancelledError
+        return value
+
+    with ThreadPoolExecutor(1) as pool:
+        searching = pool.submit(search, call)
+        searching.add_done_callback(lambda _: calls.put(None))
+        try:
+            while (at := calls.get()) is not None:
+                values.put((yield from plan(at)))
+        finally:
+            values.put(None)  # a search that is still waiting ends
+    return searching.result()
 
 
 class Point(Design[Trial, Any]):

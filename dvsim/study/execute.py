@@ -40,21 +40,22 @@ class Executor(Protocol[T]):
 
 def execute(design: Design[T, Answer], by: Executor[T]) -> Answer:
     """Return the answer of a design, after running whatever it asks for that is not kept."""
-    while trials := design.ask():
-        groups = by.groups(trials)
-        missing: dict[int, Sequence[T]] = {}
-        for same in groups.values():
-            result = by.find(same[0])
-            if result is None:
-                missing[id(same[0])] = same
+    with closing(design):
+        while trials := design.ask():
+            groups = by.groups(trials)
+            missing: dict[int, Sequence[T]] = {}
+            for same in groups.values():
+                result = by.find(same[0])
+                if result is None:
+                    missing[id(same[0])] = same
+                    continue
+                for trial in same:
+                    design.tell(trial, result)
+            if not missing:
                 continue
-            for trial in same:
-                design.tell(trial, result)
-        if not missing:
-            continue
-        for first, result in by.run([same[0] for same in missing.values()]):
-            for trial in missing[id(first)]:
-                design.tell(trial, result)
+            for first, result in by.run([same[0] for same in missing.values()]):
+                for trial in missing[id(first)]:
+                    design.tell(trial, result)
     return design.answer
 
 

@@ -43,7 +43,7 @@ REASONS = {
 def kept(tmp_path, desk):
     """A run of today."""
     scenario = load(desk / "mine.toml")
-    how = {"replications": 1, "workers": 1, "report": False}
+    how = {"replications": 1, "workers": 1}
     (run,) = run_scenarios([scenario], out=tmp_path / "runs", **how)
     return run
 
@@ -166,7 +166,7 @@ def test_by_name_they_are_refused_if_there_are_no_others(beside, tmp_path):
 def test_the_answer_of_an_older_version_is_not_that_of_this_one(kept, tmp_path, desk, monkeypatch):
     """It has a folder of its own, and both stay."""
     monkeypatch.setattr("dvsim.study.execute.code_version", lambda: "0.0.9+deadbeef")
-    how = {"replications": 1, "workers": 1, "report": False}
+    how = {"replications": 1, "workers": 1}
     (again,) = run_scenarios([load(desk / "mine.toml")], out=tmp_path / "runs", **how)
     assert again.folder.parent == kept.folder.parent and again.folder != kept.folder
     assert (kept.folder / "manifest.json").exists()

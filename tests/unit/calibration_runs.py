@@ -25,7 +25,7 @@ def emulated(transport, size, overrides=(), *, messages=None, replications=4):
         *overrides,
     ]
     scenario = replace(load(f"h3/{transport}-8", sets), name=f"h3/{transport}-{size}")
-    how = {"workers": 1, "report": False, "replications": replications}
+    how = {"workers": 1, "replications": replications}
     (run,) = run_scenarios([scenario], out=None, **how)
     brokers = [{"receiver": 1, "product": "RabbitMQ", "version": "3.10.8"}]
     manifest = {

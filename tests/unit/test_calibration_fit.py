@@ -15,12 +15,14 @@ from click.testing import CliRunner
 from dvsim.cli.calibrate import calibrate
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.knobs import knobs_of, with_values
-from dvsim.evidence.calibration.rows import distance, naive_error, simulated_rows
+from dvsim.evidence.calibration.rows import distance, naive_error, simulated_rows, trials_of
 from dvsim.evidence.calibration.search import known, search
 from dvsim.evidence.calibration.target import Data, target_of
 from dvsim.kinds.load import load, load_card
 from dvsim.kinds.rabbitmq.published import published
 from dvsim.session import run_scenarios
+from dvsim.study.design import Variants
+from dvsim.study.execute import Runs, execute
 
 DATA = "h3_message_rates.csv"
 
@@ -133,8 +135,10 @@ def test_zero_is_no_small_number():
 def test_the_naive_rival_is_exact_where_it_is_right():
     card = load_card("h3-bridge")
     target = target_of(card, Data((DATA,)), "r1:8,131072")
-    how = {"scale": 0.0005, "replications": 1, "workers": 1}
-    fit = simulated_rows(run_scenarios, target, target.fit, card, card, how)
+    how = {"scale": 0.0005, "replications": 1}
+    trials = trials_of(target, target.fit, card, card, **how)
+    results = execute(Variants(trials), Runs(1, None, workers=1))
+    fit = simulated_rows(target, target.fit, results)
     means = [row for row in fit if row.statistic == "mean"]
     assert len(means) == 2
     assert naive_error(fit, means, target.cases) == pytest.approx(0, abs=1e-3)

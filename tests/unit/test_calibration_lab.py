@@ -14,11 +14,13 @@ from click.testing import CliRunner
 from dvsim.cli.calibrate import calibrate
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration.knobs import knobs_of
-from dvsim.evidence.calibration.rows import Row, simulated_rows
+from dvsim.evidence.calibration.rows import Row, simulated_rows, trials_of
 from dvsim.evidence.calibration.target import Data, target_of, with_card
 from dvsim.evidence.calibration.uncertain import uncertain
 from dvsim.kinds.load import load, load_card
 from dvsim.session import run_scenarios
+from dvsim.study.design import Variants
+from dvsim.study.execute import Runs, execute
 
 TRUTH = {"push.fixed": 60e6, "push.per_byte": 9e6}  # ps, fs/B; the packaged card has 39.62 us
 FLOW = "system.fidelity=flow"  # short runs would go word by word
@@ -212,8 +214,10 @@ def test_files_of_every_form_are_fitted_to(tmp_path, name, scenario, text):
     card = load_card("python-multiprocessing")
     target = target_of(card, data, "all")
     assert target.fit == frozenset(range(len(target.cases)))
-    how = {"seed": 1, "replications": 2, "scale": 0.002, "workers": 1}
-    rows = simulated_rows(run_scenarios, target, target.fit, card, card, how)
+    how = {"replications": 2, "scale": 0.002}
+    trials = trials_of(target, target.fit, card, card, **how)
+    results = execute(Variants(trials), Runs(1, None, workers=1))
+    rows = simulated_rows(target, target.fit, results)
     assert {row.statistic for row in rows} == {"mean"}
     assert all(row.runs.size == 2 and row.measured > 0 for row in rows)
 

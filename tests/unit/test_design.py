@@ -1,8 +1,11 @@
 """Does a design ask for what it needs, once for equal questions, until it has its answer?"""
 
-import pytest
+import threading
 
-from dvsim.study.design import Design, Point, Trial, Variants
+import pytest
+from scipy.optimize import bisect
+
+from dvsim.study.design import Design, Point, Trial, Variants, planned
 from dvsim.study.execute import execute
 
 
@@ -71,6 +74,37 @@ def test_variants_ask_again_for_what_is_not_known_well_enough():
     assert execute(Variants(trials, more, (5, 9)), by) == [9, 16]
     assert by.ran == [(4, 2), (3, 2), (3, 5), (3, 9)]
     assert len(looks) == 2  # after the last step nothing is asked
+
+
+class Root(Design):
+    """The square root of two, as SciPy finds it."""
+
+    def plan(self):
+        def value(at):
+            (squared,) = yield [Trial(at, 1)]
+            return 2.0 - squared
+
+        return (yield from planned(lambda call: bisect(call, 0.0, 2.0), value))
+
+
+def test_a_search_that_calls_is_a_plan():
+    assert execute(Root(), Squares()) == pytest.approx(2**0.5)
+
+
+def test_a_search_ends_with_its_design_and_its_error_is_raised():
+    before = threading.active_count()
+    design = Root()
+    design.ask()
+    assert threading.active_count() == before + 1
+    design.close()
+    assert threading.active_count() == before
+
+    class Fails(Design):
+        def plan(self):
+            return (yield from planned(lambda call: 1 / 0, None))
+
+    with pytest.raises(ZeroDivisionError):
+        Fails().ask()
 
 
 def test_nothing_to_run_is_an_answer():

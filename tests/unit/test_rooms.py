@@ -34,7 +34,7 @@ BELOW = {  # what each room may know
     "study": "asked backends emulation kinds.base kinds.load progress results scenario",
     "session": "asked backends emulation kinds.base results scenario study",
     "cli": (
-        "asked broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec "
+        "asked backends broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec "
         "native progress report results scenario session study"
     ),
     "native": "",

@@ -7,21 +7,27 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
-from dvsim.evidence.calibration.rows import Row, mean_error, naive_error, of, simulated_rows
+from dvsim.evidence.calibration.rows import (
+    Row,
+    mean_error,
+    naive_error,
+    of,
+    simulated_rows,
+    trials_of,
+)
 from dvsim.evidence.calibration.search import STEP, Known, Outcome, known, search
 from dvsim.evidence.calibration.target import Data, Target, target_of
 from dvsim.evidence.calibration.uncertain import Uncertain, uncertain
 from dvsim.evidence.numbers import Floats
-from dvsim.evidence.runner import Runner
 from dvsim.kinds.load import load_card
 from dvsim.scenario.bounds import SEED
 from dvsim.scenario.types import Card
+from dvsim.study.design import Design, Plan, Trial, planned
 
 JUDGES = 10  # replications that judge a fit: their spread is the noise of a run
 
@@ -95,24 +101,11 @@ class Fitting:
     errors: Mapping[str, Errors]
 
 
-def fit_card(
-    run: Runner,
-    base: str,
-    data: Data,
-    fit: str | None,
-    hold_out: str,
-    parameters: Sequence[str],
-    how: How,
-    name: str,
-    command: str,
-    progress: Callable[[str], None] = lambda text: None,
-) -> Fitting:
-    """Return a card fitted to measurements.
+class Fit(Design[Trial, Fitting]):
+    """A card fitted to measurements.
 
     Parameters
     ----------
-    run
-        Simulates scenarios.
     base
         The card: a packaged one by name, or a file.
     data, fit, hold_out
@@ -132,61 +125,90 @@ def fit_card(
         If there is no such card, file, case or parameter, the budget is too small, or the seed
         is none.
     """
-    if not 0 <= how.seed < SEED:  # the runs that judge the fit have the next one
-        raise ScenarioError([Fault("--seed", None, "", f"is {how.seed}; from 0 to {SEED - 1}")])
-    card = load_card(base)
-    target = target_of(card, data, fit, hold_out)
-    knobs = knobs_of(card, parameters)
-    least = how.starts * (len(knobs) + 2)
-    if how.budget < least:
-        message = f"{how.starts} starts with {len(knobs)} parameters need {least} at least"
-        raise ScenarioError([Fault("--budget", None, "", f"is {how.budget}; {message}")])
-    every = target.fit | target.held_out
-    settings: dict[str, Any] = {"seed": how.seed, "replications": how.replications}
-    settings |= {"scale": how.scale, "workers": how.workers}
 
-    def trial(at: Floats, places: frozenset[int]) -> list[Row]:
-        turned = with_values(card, knobs, list(np.exp(at)), "", "a trial")
-        return simulated_rows(run, target, places, card, turned, settings)
+    def __init__(
+        self,
+        base: str,
+        data: Data,
+        fit: str | None,
+        hold_out: str,
+        parameters: Sequence[str],
+        how: How,
+        name: str,
+        command: str,
+        progress: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        if not 0 <= how.seed < SEED:  # the runs that judge the fit have the next one
+            raise ScenarioError([Fault("--seed", None, "", f"is {how.seed}; from 0 to {SEED - 1}")])
+        self.card = load_card(base)
+        self.target = target_of(self.card, data, fit, hold_out)
+        self.knobs = knobs_of(self.card, parameters)
+        least = how.starts * (len(self.knobs) + 2)
+        if how.budget < least:
+            message = f"{how.starts} starts with {len(self.knobs)} parameters need {least} at least"
+            raise ScenarioError([Fault("--budget", None, "", f"is {how.budget}; {message}")])
+        self.how, self.name, self.command, self.progress = how, name, command, progress
+        self.losses: dict[bytes, float] = {}
 
-    seen: dict[bytes, float] = {}
+    def plan(self) -> Plan[Trial, Fitting]:
+        """Ask for what the search tries, for steps beside its end, and for runs that judge it."""
+        card, target, knobs, how = self.card, self.target, self.knobs, self.how
+        every = target.fit | target.held_out
+        start, low, high = logs(knobs)
+        settings = {"starts": how.starts, "budget": how.budget, "seed": how.seed}
+        result = yield from planned(
+            lambda loss: search(loss, start, low, high, **settings), self.loss
+        )
+        stepped: list[list[Row]] = []
 
-    def loss(at: Floats) -> float:
+        def step(at: Floats) -> Plan[Trial, float]:
+            stepped.append((yield from self.rows(self._turned(at), every)))
+            return mean_error(of(stepped[-1], target.fit))
+
+        certain = yield from planned(lambda loss: known(loss, result), step)
+        values = list(np.exp(result.best.at))
+        fitted = with_values(card, knobs, values, "", "")
+        old = yield from self.rows(card, every, judges=True)
+        new = yield from self.rows(fitted, every, judges=True)
+        slopes = _slopes(result.best.at, stepped)
+        known_to = (result.best.at, (low, high), slopes, new, target.fit)
+        doubt = uncertain(*known_to, how.replications, how.seed)
+        errors = {
+            split: _errors(of(old, places), of(new, places), of(new, target.fit), target)
+            for split, places in (("fitted", target.fit), ("held out", target.held_out))
+            if places
+        }
+        search_text = f"local search from {how.starts} starts; {self.command}"
+        source = f"least mean log error of mean, std and quantiles, {search_text}"
+        fitted = _with_sources(fitted, knobs, doubt, target, source)
+        title = f"{card.title}; fitted again"
+        fitted = replace(fitted, name=f"{self.name}-{card.kind}", title=title)
+        return Fitting(card, fitted, tuple(knobs), result, tuple(certain), doubt, target, errors)
+
+    def loss(self, at: Floats) -> Plan[Trial, float]:
+        """Ask for the fitted cases at the logarithms of the parameters, unless that was done."""
         key = np.round(at, 6).tobytes()
-        if key not in seen:
-            seen[key] = mean_error(trial(at, target.fit))
-            if seen[key] <= min(seen.values()):
-                progress(f"{len(seen)} of {how.budget} evaluations, loss {seen[key]:.4f}")
-        return seen[key]
+        if key not in self.losses:
+            rows = yield from self.rows(self._turned(at), self.target.fit)
+            self.losses[key] = mean_error(rows)
+            if self.losses[key] <= min(self.losses.values()):
+                done = f"{len(self.losses)} of {self.how.budget} evaluations"
+                self.progress(f"{done}, loss {self.losses[key]:.4f}")
+        return self.losses[key]
 
-    start, low, high = logs(knobs)
-    result = search(loss, start, low, high, starts=how.starts, budget=how.budget, seed=how.seed)
-    stepped: dict[bytes, list[Row]] = {}
+    def rows(
+        self, card: Card, places: frozenset[int], *, judges: bool = False
+    ) -> Plan[Trial, list[Row]]:
+        """Ask for cases with a card; `judges` has draws that the search has not seen."""
+        how = self.how
+        asked = {"seed": how.seed + judges, "replications": how.replications}
+        if judges:
+            asked["replications"] = max(JUDGES, how.replications)
+        trials = trials_of(self.target, places, self.card, card, how.scale, **asked)
+        return simulated_rows(self.target, places, (yield trials))
 
-    def step(at: Floats) -> float:
-        stepped[at.tobytes()] = trial(at, every)
-        return mean_error(of(stepped[at.tobytes()], target.fit))
-
-    certain = known(step, result)
-    values = list(np.exp(result.best.at))
-    fitted = with_values(card, knobs, values, "", "")
-    settings |= {"seed": how.seed + 1, "replications": max(JUDGES, how.replications)}
-    old, new = (simulated_rows(run, target, every, card, item, settings) for item in (card, fitted))
-    slopes = _slopes(result.best.at, list(stepped.values()))
-    bounds = (low, high)
-    doubt = uncertain(result.best.at, bounds, slopes, new, target.fit, how.replications, how.seed)
-    errors = {
-        split: _errors(of(old, places), of(new, places), of(new, target.fit), target)
-        for split, places in (("fitted", target.fit), ("held out", target.held_out))
-        if places
-    }
-    source = (
-        f"least mean log error of mean, std and quantiles, local search from {how.starts} starts"
-    )
-    fitted = _with_sources(fitted, knobs, doubt, target, f"{source}; {command}")
-    title = f"{card.title}; fitted again"
-    fitted = replace(fitted, name=f"{name}-{card.kind}", title=title)
-    return Fitting(card, fitted, tuple(knobs), result, tuple(certain), doubt, target, errors)
+    def _turned(self, at: Floats) -> Card:
+        return with_values(self.card, self.knobs, list(np.exp(at)), "", "a trial")
 
 
 def _slopes(best: Floats, stepped: Sequence[list[Row]]) -> dict[tuple[int, str], Floats]:

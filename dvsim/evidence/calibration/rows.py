@@ -5,7 +5,7 @@ The rival of a fitted model: a latency, and bytes over a rate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +13,12 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.calibration.target import Asked, Target, with_card
 from dvsim.evidence.lab.match import match
 from dvsim.evidence.numbers import Floats, log_error, share_of
-from dvsim.evidence.runner import Runner
+from dvsim.kinds.base import kind_of
 from dvsim.results.law import fit_law, seconds
+from dvsim.results.points import PointsStudy
+from dvsim.results.run import Run
 from dvsim.scenario.types import Card
+from dvsim.study.design import Trial
 
 LEAST, MOST = 0.25, 0.99  # shares of the quantiles that are judged; extremes hang on the length
 ZERO = 1.0  # log error where one of two numbers is zero
@@ -45,37 +48,43 @@ class Row:
     per_message: float
 
 
-def simulated_rows(
-    run: Runner,
+def trials_of(
     target: Target,
     places: Iterable[int],
     old: Card,
     card: Card,
-    how: Mapping[str, Any],
-) -> list[Row]:
-    """Return the judged statistics of some cases beside what is simulated with a card.
+    scale: float,
+    **how: Any,  # noqa: ANN401
+) -> list[Trial]:
+    """Return the runs that answer some cases with a card in the place of another.
 
     Parameters
     ----------
-    run
-        Simulates scenarios.
     target, places
         Which cases.
     old, card
         The card whose place another takes.
-    how
-        Arguments of `run`.
+    scale
+        Multiplies the number of messages.
+    **how
+        Replications and seed, as of a `Trial`.
+    """
+    scenarios = [with_card(target.cases[place].scenario, old, card) for place in sorted(places)]
+    return [Trial(kind_of(one).sized(one, scale, None), **how) for one in scenarios]
+
+
+def simulated_rows(
+    target: Target, places: Iterable[int], results: Sequence[Run | PointsStudy]
+) -> list[Row]:
+    """Return the judged statistics of some cases beside their results, of `trials_of`.
 
     Raises
     ------
     ScenarioError
         If a run is too short to say anything of a case.
     """
-    wanted = sorted(places)
-    scenarios = [with_card(target.cases[place].scenario, old, card) for place in wanted]
-    results = run(scenarios, **how, out=None)  # equal ones share a run
     rows: list[Row] = []
-    for place, result in zip(wanted, results, strict=True):
+    for place, result in zip(sorted(places), results, strict=True):
         asked = target.cases[place]
         found = match([result], replace(asked.data, cases=(asked.case,)), target.taken)
         case, simulated = found.pairs[0]
