@@ -130,7 +130,7 @@ def run(
         If there are overrides for a scenario that is loaded already, or a precision beside what
         says how many replications there are.
     """
-    from dvsim.session import run_precisely, run_scenarios
+    from dvsim.session import run_scenarios
 
     if isinstance(scenario, str | os.PathLike):
         with by_argument(ARGUMENTS):
@@ -156,9 +156,7 @@ def run(
     if precision is not None and (replications is not None or backend != "sim"):
         raise TypeError("precision is of simulated runs, and says how many replications there are")
     with by_argument(ARGUMENTS):
-        if precision is not None:
-            return run_precisely([loaded], precision, **how)[0]
-        how |= {"replications": replications, "backend": backend}
+        how |= {"replications": replications, "precision": precision, "backend": backend}
         return run_scenarios([loaded], **how)[0]
 
 

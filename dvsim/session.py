@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from dvsim.asked import DEFAULT_REPLICATIONS, backend_of, check_asked, check_precision
 from dvsim.backends.pool import lasting
@@ -30,8 +29,9 @@ def run_scenarios(
     backend: str | Emulation = "sim",
     progress: bool = False,
     command: str | Sequence[str] = "dvsim.session.run_scenarios(...)",
+    precision: float | None = None,
     more: Callable[[Sequence[Result]], Sequence[bool]] | None = None,
-    steps: Sequence[int] = (),
+    steps: Sequence[int] = STEPS,
 ) -> list[Result]:
     """Run scenarios, each once for the same scenario, version, seed and replications.
 
@@ -51,18 +51,28 @@ def run_scenarios(
         `dvsim.emulation.asked.own_scale`.
     backend
         ``"sim"``, ``"emu"``, or how to emulate.
-    more, steps
-        Whether results need more replications, and how many; see `dvsim.study.design.Variants`.
+    precision
+        Instead of `replications`: 3 to 30, until half of the 95 % interval of what is asked is at
+        most this share of it, see `dvsim.results.precision`. 30 may be too few.
+    more
+        Instead of both: from the results so far to whether each needs more replications.
+    steps
+        Replications of the first look, of the second, …; after the last nothing is asked.
 
     Raises
     ------
     ScenarioError
-        If `seed`, `replications`, `scale`, `workers` or `backend` cannot be, or what they make of
-        a scenario, or if there is no such backend for a scenario.
+        If `seed`, `replications`, `precision`, `scale`, `workers` or `backend` cannot be, or what
+        they make of a scenario, or if there is no such backend for a scenario.
     RunFailed, OutputError
         See `dvsim.study.execute.simulate` and `dvsim.results.kept`.
     """
     emulation = backend_of(backend)
+    if precision is not None:
+        check_precision(precision)
+        more = partial(wider, share=precision)
+    if more is not None:
+        replications = steps[0]
     times = DEFAULT_REPLICATIONS["sim" if emulation is None else "emu"]
     times = times if replications is None else replications
     check_asked(seed=seed, replications=times, scale=scale, workers=workers)
@@ -72,54 +82,4 @@ def run_scenarios(
     trials = [Trial(one, times, whole=whole) for one, whole in zip(sized, scenarios, strict=True)]
     with lasting():
         by = Runs(seed, out, force, workers, emulation, progress, command)
-        return execute(Variants(trials, more, steps), by)
-
-
-def run_enough(
-    scenarios: Sequence[Spec],
-    more: Callable[[Sequence[Result]], Sequence[bool]],
-    steps: Sequence[int],
-    **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
-) -> list[Result]:
-    """Run scenarios with as many replications as their results ask for.
-
-    Parameters
-    ----------
-    scenarios
-        What to simulate.
-    more
-        From the results so far to whether each needs more replications.
-    steps
-        Replications of the first look, of the second, …; after the last nothing is asked.
-    **asked
-        As of `run_scenarios`, but for `replications`.
-    """
-    return run_scenarios(scenarios, replications=steps[0], more=more, steps=steps[1:], **asked)
-
-
-def run_precisely(
-    scenarios: Sequence[Spec],
-    precision: float,
-    **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
-) -> list[Result]:
-    """Run scenarios until what is asked of them is known well enough.
-
-    What that is says `dvsim.results.precision`.
-
-    Parameters
-    ----------
-    scenarios
-        What to simulate.
-    precision
-        The largest half of a 95 % interval, as a share of the value. There are 3 to 30
-        replications, and 30 may be too few.
-    **asked
-        As of `run_scenarios`, but for `replications`.
-
-    Raises
-    ------
-    ScenarioError
-        If the precision cannot be.
-    """
-    check_precision(precision)
-    return run_enough(scenarios, partial(wider, share=precision), STEPS, **asked)
+        return execute(Variants(trials, more, steps[1:]), by)

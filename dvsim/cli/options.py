@@ -214,21 +214,18 @@ class RunOptions:
         scale: float | None = None,
     ) -> list[Run | PointsStudy]:
         """Run scenarios; one that was named twice is there once. `scale` instead of the option."""
-        from dvsim.session import run_precisely, run_scenarios
+        from dvsim.session import run_scenarios
 
         if self.report is not None:
             one_kind(scenarios)
-        force = self.force or is_seen(backend)
-        scale = self.scale if scale is None else scale
         if precision is not None:
             check_alone(precision, self.replications)
             if backend != "sim":
                 raise click.UsageError("--precision is of simulated runs; give --replications")
-            found = run_precisely(scenarios, precision, **self.asked(), scale=scale)
-            return list(dict.fromkeys(found))
-        asked = {**self.asked(), "force": force, "scale": scale, "backend": backend}
-        runs = run_scenarios(scenarios, replications=self.replications, **asked)
-        return list(dict.fromkeys(runs))
+        asked = self.asked() | {"replications": self.replications, "precision": precision}
+        asked |= {"scale": self.scale if scale is None else scale, "backend": backend}
+        asked |= {"force": self.force or is_seen(backend)}
+        return list(dict.fromkeys(run_scenarios(scenarios, **asked)))
 
     def asked(self) -> dict[str, Any]:
         """Return what `dvsim.session.run_scenarios` takes, but for replications and scale."""
@@ -253,12 +250,11 @@ class RunOptions:
 def run_telling(
     scenarios: Sequence[Spec],
     more: Callable[[Sequence[Run | PointsStudy]], Sequence[bool]],
-    steps: Sequence[int],
-    **asked: Any,  # noqa: ANN401 - as of `run_enough`
+    **asked: Any,  # noqa: ANN401 - as of `run_scenarios`
 ) -> list[Run | PointsStudy]:
-    """Run scenarios as `dvsim.session.run_enough` does, and say what goes on and why."""
+    """Run scenarios with as many replications as `more` asks for, and say what goes on and why."""
     from dvsim.cli.terminal import complain
-    from dvsim.session import run_enough
+    from dvsim.session import run_scenarios
 
     def told(results: Sequence[Run | PointsStudy]) -> Sequence[bool]:
         found = more(results)
@@ -270,7 +266,7 @@ def run_telling(
             )
         return found
 
-    return run_enough(scenarios, told, steps, **asked)
+    return run_scenarios(scenarios, more=told, **asked)
 
 
 def is_seen(backend: str | Emulation) -> bool:

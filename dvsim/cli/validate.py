@@ -138,7 +138,7 @@ def _run(
         one_kind(scenarios)
     verdicts = partial(open_verdicts, more=more)
     alone = list({scenario.name: scenario for scenario in scenarios}.values())
-    return run_telling(alone, verdicts, STEPS, **options.asked(), scale=options.scale)
+    return run_telling(alone, verdicts, steps=STEPS, **options.asked(), scale=options.scale)
 
 
 def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:

@@ -5,8 +5,5 @@ from collections.abc import Callable, Sequence
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 
-Enough = Callable[..., Sequence[Run | PointsStudy]]
-"""The same with as many replications as it takes: `dvsim.session.run_enough`."""
-
 Runner = Callable[..., Sequence[Run | PointsStudy]]
 """Scenarios in, a result for each: `dvsim.session.run_scenarios`, or what takes its arguments."""

@@ -4,7 +4,7 @@ import pytest
 
 from dvsim.kinds.load import load
 from dvsim.results.folder import contents_of
-from dvsim.session import run_enough, run_scenarios
+from dvsim.session import run_scenarios
 
 SMALL = ["workload.messages=20000"]
 QUICK = {"out": None, "workers": 1}
@@ -23,7 +23,7 @@ def test_what_is_added_gives_the_bytes_of_all_at_once(asked, tmp_path):
         looks.append([one.replications for one in results])
         return [False, results[1].replications < 5]
 
-    found = run_enough(scenarios(), more, (2, 3, 5, 9), **asked, **where)
+    found = run_scenarios(scenarios(), more=more, steps=(2, 3, 5, 9), **asked, **where)
     assert looks == [[2, 2], [2, 3], [2, 5]]
     for one, times in zip(found, (2, 5), strict=True):
         (whole,) = run_scenarios([one.scenario], replications=times, **QUICK)
@@ -32,12 +32,14 @@ def test_what_is_added_gives_the_bytes_of_all_at_once(asked, tmp_path):
 
 
 def test_after_the_last_step_nothing_is_asked():
-    found = run_enough(scenarios()[:1], lambda _: [True], (2, 3), **QUICK)
+    found = run_scenarios(scenarios()[:1], more=lambda _: [True], steps=(2, 3), **QUICK)
     assert [one.replications for one in found] == [3]
 
 
 def test_a_study_is_run_with_as_many_replications():
     study = load("switch/zero-load", ["traffic.slots=50"])
-    found = run_enough([study], lambda runs: [runs[0].replications < 3], (2, 3), **QUICK)
+    found = run_scenarios(
+        [study], more=lambda runs: [runs[0].replications < 3], steps=(2, 3), **QUICK
+    )
     (whole,) = run_scenarios([study], replications=3, **QUICK)
     assert contents_of(found[0]) == contents_of(whole)

@@ -14,7 +14,7 @@ from dvsim.kinds.load import load, load_campaign
 from dvsim.results.folder import contents_of
 from dvsim.results.precision import reached, wider
 from dvsim.results.statistics import STEPS
-from dvsim.session import run_precisely, run_scenarios
+from dvsim.session import run_scenarios
 
 FEW = ["workload.messages=40000"]
 RUN = ["run", "h3/dv-8", "--scale", "0.0005", "--workers", "1"]
@@ -62,7 +62,7 @@ def test_of_a_question_it_is_the_worst_ratio_for_all_of_it():
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_answer_is_that_of_as_many_replications_for_any_number_of_workers(workers):
     asked = [load("h3/dv-8", FEW), load("h3/fdr-8", FEW)]
-    found = run_precisely(asked, 0.1, out=None, workers=workers)
+    found = run_scenarios(asked, precision=0.1, out=None, workers=workers)
     assert [result.replications for result in found] == [3, 8]
     for result, how in zip(found, reached(found), strict=True):
         assert how.share <= 0.1

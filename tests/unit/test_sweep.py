@@ -270,7 +270,8 @@ def test_a_full_disk_ends_the_sweep_with_what_was_kept(sweep, tmp_path, monkeypa
 
 def test_chunks_grow_to_what_takes_some_time_and_lose_no_point(sweep):
     class Fast:
-        workers = 2
+        def workers(self):
+            return 2
 
         def __init__(self):
             self.sizes = []

@@ -11,7 +11,7 @@ from dvsim.kinds.load import load
 from dvsim.results.precision import reached
 from dvsim.results.statistics import STEPS
 from dvsim.results.swept import load_swept
-from dvsim.session import run_precisely
+from dvsim.session import run_scenarios
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.plan import plan
@@ -44,7 +44,9 @@ def test_each_point_is_that_of_a_run_of_the_same_precision(sweep, tmp_path):
     table = run(asked, workers=1, **kept(tmp_path, "a")).table
     assert table["replications"].nunique() > 1  # the points do not need equally many
     for number, one in enumerate(asked.asked):
-        (alone,) = run_precisely([one.scenario], PRECISION, out=tmp_path / "alone", workers=1)
+        (alone,) = run_scenarios(
+            [one.scenario], precision=PRECISION, out=tmp_path / "alone", workers=1
+        )
         row = table.loc[number]
         assert row["replications"] == alone.replications
         assert row["precision"] == reached([alone])[0].share
@@ -110,7 +112,7 @@ def test_a_switch_is_known_as_well_at_each_of_its_points(tmp_path):
         assert len(times) == 1
         assert rows["precision"].max() <= 0.1 or times[0] == STEPS[-1]
     scenario = load("switch/load-latency", ["traffic.load=0.1", *asked])
-    (alone,) = run_precisely([scenario], 0.1, out=None, workers=1)
+    (alone,) = run_scenarios([scenario], precision=0.1, out=None, workers=1)
     assert found["replications"][0] == alone.replications
 
 
@@ -118,7 +120,7 @@ def test_a_ping_is_known_by_its_latency_since_it_has_no_rate():
     asked = ["workload.messages=40", "vary=[{message_bytes=[64]}]"]
     scenario = load("zeromq/latency", asked)
     assert scenario.workload.mode == "ping"
-    (found,) = run_precisely([scenario], 0.5, out=None, workers=1)
+    (found,) = run_scenarios([scenario], precision=0.5, out=None, workers=1)
     assert reached([found])[0].what == "latency"
 
 

@@ -18,7 +18,7 @@ from dvsim.evidence.ledger.emulated import command_of, emulated_runs
 from dvsim.evidence.ledger.influence import served
 from dvsim.evidence.ledger.types import ENOUGH, Ledger, Tally
 from dvsim.evidence.published.goals import goals
-from dvsim.evidence.runner import Enough, Runner
+from dvsim.evidence.runner import Runner
 from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
 from dvsim.kinds.base import kind_of
@@ -31,7 +31,7 @@ __all__ = ["ENOUGH", "Ledger", "Tally", "gather"]
 def gather(
     run: Runner,
     *,
-    enough: Enough | None = None,
+    enough: Runner | None = None,
     seed: int = 1,
     replications: int | None = None,
     out: Path | None = Path("runs"),

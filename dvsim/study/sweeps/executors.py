@@ -6,13 +6,14 @@ All take chunks and give futures, so that the rest need not know; what comes out
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from dvsim.backends.pool import DIED, Workers, default_workers
 from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
@@ -30,64 +31,22 @@ AHEAD = 2  # chunks that wait for each worker
 REACH_S = 20  # to a scheduler
 
 
-class Executor(Protocol):
-    """Something that does chunks, `workers` of them at a time."""
+class Workplace(NamedTuple):
+    """Something that does chunks: how many at a time, and what begins one."""
 
-    @property
-    def workers(self) -> int:
-        """How many it does at a time."""
-
-    def submit(self, chunk: Chunk) -> Future[list[Done]]:
-        """Begin a chunk."""
+    workers: Callable[[], int]
+    submit: Callable[[Chunk], Future[list[Done]]]
 
 
-class Here:
-    """The process itself; a chunk is done when `submit` returns."""
-
-    workers = 1
-
-    def submit(self, chunk: Chunk) -> Future[list[Done]]:
-        """Do a chunk."""
-        future: Future[list[Done]] = Future()
-        future.set_result(work(chunk))  # an error is raised at once, and ends the sweep
-        return future
-
-
-class Processes:
-    """Processes of this machine, which import dvsim while the points are still being checked."""
-
-    def __init__(self, pool: Workers, workers: int) -> None:
-        self.workers = workers
-        self._pool = pool
-        for _ in range(workers):
-            pool.begin(warm, None)
-
-    def submit(self, chunk: Chunk) -> Future[list[Done]]:
-        """Begin a chunk."""
-        return self._pool.begin(work, chunk)
-
-
-class Cluster:
-    """The workers of a dask scheduler; a chunk whose worker dies is done by another one."""
-
-    def __init__(self, client: Any) -> None:  # noqa: ANN401 - of a package without types
-        self._client = client
-        self._executor = client.get_executor(pure=False)
-
-    @property
-    def workers(self) -> int:
-        """Threads of all workers that are there now, at least one: more may come."""
-        threads: dict[str, int] = self._client.nthreads()
-        return max(1, sum(threads.values()))
-
-    def submit(self, chunk: Chunk) -> Future[list[Done]]:
-        """Begin a chunk."""
-        future: Future[list[Done]] = self._executor.submit(work, chunk)
-        return future
+def _here(chunk: Chunk) -> Future[list[Done]]:
+    """Do a chunk in this process; an error is raised at once, and ends the sweep."""
+    future: Future[list[Done]] = Future()
+    future.set_result(work(chunk))
+    return future
 
 
 @contextmanager
-def executor(workers: int, scheduler: str | None = None) -> Generator[Executor, None, None]:
+def executor(workers: int, scheduler: str | None = None) -> Generator[Workplace, None, None]:
     """Give who does the points; what it started has ended afterwards.
 
     Parameters
@@ -105,13 +64,16 @@ def executor(workers: int, scheduler: str | None = None) -> Generator[Executor, 
         If the scheduler does not answer, or a process dies.
     """
     if scheduler is not None:
-        with _client(scheduler) as client:
-            yield Cluster(client)
+        with _client(scheduler) as client:  # more workers may come; a chunk survives its worker
+            submit = partial(client.get_executor(pure=False).submit, work)
+            yield Workplace(lambda: max(1, sum(client.nthreads().values())), submit)
     elif workers == 1:
-        yield Here()
+        yield Workplace(lambda: 1, _here)
     else:
         with Workers(workers) as pool:
-            yield Processes(pool, workers)
+            for _ in range(workers):  # they import dvsim while points are still being checked
+                pool.begin(warm, None)
+            yield Workplace(lambda: workers, partial(pool.begin, work))
 
 
 @contextmanager
@@ -230,7 +192,7 @@ def done(
     how: How,
     precision: float | None,
     command: str | Sequence[str],
-    by: Executor,
+    by: Workplace,
 ) -> Iterator[list[Done]]:
     """Do points and yield them as they come, chunk by chunk, in any order.
 
@@ -245,7 +207,7 @@ def done(
     waiting, running = deque(asked), set[Future[list[Done]]]()
     took_s, finished = 0.0, 0
     while waiting or running:
-        workers = by.workers
+        workers = by.workers()
         ahead = AHEAD if workers > 1 else 1
         while waiting and len(running) < ahead * workers:
             size = round(CHUNK_S * finished / took_s) if took_s else 1
