@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.cli.terminal import complain, say
+from dvsim.cli.terminal import complain
 
 if TYPE_CHECKING:
     from dvsim.kinds.load import Template
     from dvsim.results.swept import Swept
-    from dvsim.study.sweeps.sensitivity import Index
+    from dvsim.study.sweeps.sensitivity import Index, Sensitivity
 
 INDENT = "  "
 BAR = 20  # characters of an index of 1
 MOST = 12  # keys that are printed of a result
 
 
-def explain(
-    base: Template, given: Mapping[str, Any], command: Sequence[str], *, as_json: bool
-) -> None:
-    """Run the points of a design and print the indices.
+def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
+    """Return the design that the options ask for, and say how large it is.
 
     Raises
     ------
     ScenarioError
         If an option has no meaning here.
     """
-    from dvsim.cli.swept import chosen, swept_json, write_page
+    from dvsim.cli.swept import chosen
     from dvsim.errors import Fault, ScenarioError
     from dvsim.study.sweeps.ranges import ranges
-    from dvsim.study.sweeps.run import prepare, run
-    from dvsim.study.sweeps.sensitivity import CSV, indices, points_for, to_csv
+    from dvsim.study.sweeps.run import prepare
+    from dvsim.study.sweeps.sensitivity import Sensitivity, points_for
 
     for name, option in (("together", "--zip"), ("where", "--where"), ("sample", "--sample"),
                          ("shard", "--shard"), ("slurm", "--slurm"),
@@ -42,47 +38,20 @@ def explain(
             message = "has no meaning with --sensitivity"
             raise ScenarioError([Fault(option, None, "", message)])
     seed, samples = given["seed"], given["samples"]
-    found = ranges(base.resolved(given["overrides"]).scenario, given["vary"], given["spread"])
-    points = points_for(found, samples, seed)
+    varied = ranges(base.resolved(given["overrides"]).scenario, given["vary"], given["spread"])
+    points = points_for(varied, samples, seed)
     times = 1 if given["replications"] is None else given["replications"]
-    say_first = f"{len(found)} keys, {samples} samples: {len(points):,} points, {times} replication"
+    say_first = (
+        f"{len(varied)} keys, {samples} samples: {len(points):,} points, {times} replication"
+    )
     complain(say_first + "s each" * (times > 1))
     asked = {name: given[name] for name in ("overrides", "seed", "scale")}
     ready = prepare(base, points, replications=times, **asked)
-    if given["dry_run"]:
-        for one in found:
-            say(f"{INDENT}{one.key}  {one.text}")
-        return
-    answers: list[Index] = []
 
-    def judge(swept: Swept) -> dict[str, bytes]:
-        names = chosen(swept, given["results"])[: None if given["results"] else 1]
-        answers.extend(indices(swept, found, samples, names, seed))
-        return {CSV: to_csv(answers)}
+    def results(swept: Swept) -> list[str]:
+        return chosen(swept, given["results"])[: None if given["results"] else 1]
 
-    how = {name: given[name] for name in ("out", "sweeps", "workers", "scheduler", "force")}
-    try:
-        swept = run(ready, progress=True, command=command, explain=judge, **how)
-    except KeyboardInterrupt:
-        complain("what is finished is kept; the same command goes on from there")
-        raise
-    write_page(swept, given["report"])
-    if as_json:
-        plain = swept_json(swept) | {"sensitivity": [vars(one) for one in answers]}
-        click_json(plain)
-        return
-    for line in index_lines(swept, answers):
-        say(line)
-    say(f"  $ {shlex.join(command)}")
-    if given["report"] is not None:
-        say(f"report: {given['report']}")
-
-
-def click_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object."""
-    import click
-
-    click.echo(json.dumps(content, allow_nan=False))
+    return Sensitivity(**vars(ready), ranges=varied, samples=samples, results=results)
 
 
 def index_lines(swept: Swept, answers: Sequence[Index]) -> Iterator[str]:

@@ -127,9 +127,14 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
         name: given[name] for name in ("overrides", "seed", "replications", "precision", "scale")
     }
     if given["sensitivity"]:
-        from dvsim.cli.sensitivity import explain
+        from dvsim.cli.sensitivity import sensitivity_of
 
-        explain(base, given, command(), as_json=as_json)
+        design = sensitivity_of(base, given)
+        if given["dry_run"]:
+            for one in design.ranges:
+                say(f"  {one.key}  {one.text}")
+            return
+        _run(design, given, as_json=as_json)
         return
     points = plan(
         given["vary"],
@@ -173,9 +178,11 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
 
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     """Run the points and print the table."""
+    from dvsim.cli.sensitivity import index_lines
     from dvsim.cli.swept import chosen, swept_json, swept_lines, write_page
     from dvsim.errors import PointsFailed
     from dvsim.study.sweeps.run import run
+    from dvsim.study.sweeps.sensitivity import Sensitivity
     from dvsim.study.sweeps.shard import parse_shard
 
     shard = None if given["shard"] is None else parse_shard(given["shard"])
@@ -185,12 +192,16 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
     except KeyboardInterrupt:
         complain("what is finished is kept; the same command goes on from there")
         raise
-    shown = chosen(swept, given["results"])
+    indices = ready.indices if isinstance(ready, Sensitivity) else ()
+    lines = index_lines(swept, indices) if indices else None
+    lines = lines or swept_lines(swept, chosen(swept, given["results"]))
     write_page(swept, given["report"])
     if as_json:
-        click.echo(json.dumps(swept_json(swept), allow_nan=False))
+        content = swept_json(swept)
+        content |= {"sensitivity": [vars(one) for one in indices]} if indices else {}
+        click.echo(json.dumps(content, allow_nan=False))
     else:
-        for line in swept_lines(swept, shown):
+        for line in lines:
             say(line)
         say(f"  $ {shlex.join(command())}")
         if given["report"] is not None:

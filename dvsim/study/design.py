@@ -87,9 +87,10 @@ class Design(ABC, Generic[T, Answer]):
         return self._asked
 
     def close(self) -> None:
-        """End the plan, answer or not."""
+        """End the plan, answer or not; the next `ask` begins anew."""
         if self._running is not None:
             self._running.close()
+            self._running = None
 
     def tell(self, trial: T, result: Any) -> None:  # noqa: ANN401 - whatever the executor gives
         """Take the result of a trial."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,6 +76,10 @@ class Sweep(Design[Asked, list[Outcome]]):
     def _how(self) -> list[Any]:
         times = self.how.replications if self.precision is None else None
         return [self.how.version, self.how.seed, times, self.precision]
+
+    def files(self, swept: Swept) -> Mapping[str, bytes]:
+        """Return what else the folder of the table has, by name."""
+        return {}
 
     def folder(self, root: Path) -> Path:
         """Return where the table of the sweep, or of its part, is kept."""
@@ -159,7 +163,6 @@ def run(
     force: bool = False,
     progress: bool = False,
     command: str | Sequence[str] = "dvsim.sweep(...)",
-    explain: Callable[[Swept], Mapping[str, bytes]] | None = None,
 ) -> Swept:
     """Run what is not kept yet, keep it, and return the table.
 
@@ -183,8 +186,6 @@ def run(
         Show progress on stderr.
     command
         For the manifests.
-    explain
-        Gives more files for the folder of the table, by name.
 
     Raises
     ------
@@ -195,16 +196,14 @@ def run(
     """
     check_asked(seed=sweep.how.seed, workers=workers)
     started = datetime.now(UTC)
-    sweep = replace(sweep, shard=shard)
+    sweep = sweep if shard is None else replace(sweep, shard=shard)
     by = Chunks(sweep.name, sweep.how, sweep.precision, None if force else out, out)
     by = replace(by, workers=workers, scheduler=scheduler, progress=progress, command=command)
     outcomes = execute(sweep, by)
     swept = _table(sweep, outcomes, out)
     swept = replace(swept, manifest=_manifest(sweep, swept, started, by.took_s, command, out))
-    more = {} if explain is None else explain(swept)
-    if sweeps is None:
-        return swept
-    return write_swept(swept, sweep.folder(sweeps), more)
+    files = sweep.files(swept)
+    return swept if sweeps is None else write_swept(swept, sweep.folder(sweeps), files)
 
 
 def _table(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from dvsim.results.statistics import middle_share
 from dvsim.results.swept import Swept
 from dvsim.study.sweeps.plan import Point, power_of_two
 from dvsim.study.sweeps.ranges import Range
+from dvsim.study.sweeps.run import Sweep
 
 CSV = "sensitivity.csv"
 RESAMPLES = 500  # of the bootstrap
@@ -42,6 +43,30 @@ class Index:
     total: float
     total_low: float
     total_high: float
+
+
+@dataclass(eq=False, kw_only=True)
+class Sensitivity(Sweep):
+    """A sweep over the points of `points_for`; its table has the indices beside it.
+
+    Attributes
+    ----------
+    ranges, samples
+        As of `points_for`.
+    results
+        From the table to the names of the results that are explained.
+    """
+
+    ranges: Sequence[Range]
+    samples: int
+    results: Callable[[Swept], Sequence[str]]
+    indices: Sequence[Index] = ()
+
+    def files(self, swept: Swept) -> Mapping[str, bytes]:
+        """Return the table of the indices, which `indices` has from then on."""
+        names = self.results(swept)
+        self.indices = indices(swept, self.ranges, self.samples, names, self.how.seed)
+        return {CSV: to_csv(self.indices)}
 
 
 def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
