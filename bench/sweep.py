@@ -27,7 +27,7 @@ from pathlib import Path
 from rows import row
 
 import dvsim
-from dvsim.backends.sim import simulate
+from dvsim.kinds.rabbitmq.sim import simulate
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.study.sweeps.asked import Asked
 from dvsim.study.sweeps.plan import Point, plan

@@ -124,7 +124,7 @@ def run(
     ScenarioError
         If the scenario, an override or an argument is wrong.
     RunFailed
-        See `dvsim.backends.sim.simulate`, `dvsim.backends.emu.emulate` and
+        See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
         `dvsim.kinds.switch.model.study`.
     TypeError
         If there are overrides for a scenario that is loaded already, or a precision beside what

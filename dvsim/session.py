@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from dvsim.asked import DEFAULT_REPLICATIONS, backend_of, check_asked, check_precision
-from dvsim.backends.pool import lasting
 from dvsim.emulation.asked import Emulation, check_emulation
 from dvsim.kinds.base import kind_of
+from dvsim.pool import lasting
 from dvsim.results.precision import wider
 from dvsim.results.statistics import STEPS
 from dvsim.scenario.spec import Spec
@@ -41,7 +41,7 @@ def run_scenarios(
         What to run; the results come in this order. Equal ones share a run. One of a system gives
         a `Run`, one of a switch or network alone a `Study`, of messaging a `MessagingStudy`.
     seed, replications
-        See `dvsim.backends.sim.simulate`, `dvsim.backends.emu.emulate` and
+        See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
         `dvsim.kinds.switch.model.study`. None takes 10 replications, and 1 of an emulated run.
     out, force, workers, progress, command
         See `dvsim.study.execute.Runs`.

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.broker.private import PrivateFolder
+from dvsim.core.probe import Counter
+from dvsim.core.schedule import share
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.child import Child
@@ -27,8 +29,6 @@ from dvsim.emulation.stats import Stats
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.native import emulator_prefix
-from dvsim.system.iteration import Counter
-from dvsim.system.schedule import share
 
 PREFIX = "dvsim-emu-"  # of the folder where the programs of a job write
 STEP_S = 0.1  # between two looks at the job

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
+from dvsim.core.probe import Counter, Iteration
 from dvsim.emulation import data_vortex, tcp
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.asked import Emulation
@@ -20,7 +21,6 @@ from dvsim.emulation.sending import Sending
 from dvsim.emulation.site import Shown, Site, Watch
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.system.iteration import Counter, Iteration
 
 
 class Outcome(NamedTuple):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 if TYPE_CHECKING:
+    from dvsim.core.probe import Record
     from dvsim.emulation.asked import Traces
-    from dvsim.system.probe import Record
 
 CARDS = "cards.json"
 BATCHES = "batches.csv"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dvsim.core.probe import Counter, Record
 from dvsim.emulation.drain import Sent
-from dvsim.system.iteration import Counter
-from dvsim.system.probe import Record
 
 
 class Sending(NamedTuple):

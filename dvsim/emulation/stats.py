@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from dvsim.core.probe import Counter, Record
 from dvsim.errors import RunFailed
-from dvsim.system.iteration import Counter
-from dvsim.system.probe import Record
 
 COLUMNS = (
     "start_ns",

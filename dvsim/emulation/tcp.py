@@ -1,4 +1,4 @@
-"""An iteration over TCP: publisher processes on pika, batch by batch, as `dvsim.system.tcp` has it.
+"""An iteration over TCP: publisher processes on pika, batch by batch, as `kinds.rabbitmq.tcp`.
 
 Every process sends its share of a batch, in turn to all receivers; the batch is over when the
 slowest of them says that its share is queued.
@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from dvsim.core.probe import Counter, Record
+from dvsim.core.schedule import Schedule, share
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.child import Child
@@ -27,9 +29,6 @@ from dvsim.emulation.sending import Sending
 from dvsim.emulation.site import Watch
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.system.iteration import Counter
-from dvsim.system.probe import Record
-from dvsim.system.schedule import Schedule, share
 
 STEP_S = 0.25  # between two looks at the brokers while publishers work
 START_S = 120.0  # for a publisher to be ready

@@ -74,7 +74,7 @@ class How:
     Attributes
     ----------
     version
-        Of dvsim, see `dvsim.backends.code`.
+        Of dvsim, see `dvsim.core.code`.
     seed, replications
         Replication 1 .. `replications` of `seed`.
     emulation

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dvsim.backends.pool import pooled
 from dvsim.errors import RunFailed
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.points import PointsKind
+from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
 from dvsim.results.lines import Table
 from dvsim.results.manifest import build_manifest

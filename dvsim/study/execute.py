@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from dvsim.asked import check_extent
-from dvsim.backends.code import code_version, emulated_version
-from dvsim.backends.pool import default_workers
+from dvsim.core.code import code_version, emulated_version
 from dvsim.emulation.asked import Emulation
 from dvsim.kinds.base import How, kind_named, kind_of
+from dvsim.pool import default_workers
 from dvsim.results.folder import find_kept, folder_of, write_result
 from dvsim.results.kept import clear_room, make_room
 from dvsim.results.points import PointsStudy

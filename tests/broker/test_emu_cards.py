@@ -14,11 +14,11 @@ import nodes
 import pytest
 from emulated import ask
 
-from dvsim.backends.emu import emulate
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.emu import emulate
 from dvsim.report import write_results
 from dvsim.results.emulated import costs_of
 

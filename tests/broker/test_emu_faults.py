@@ -8,10 +8,10 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim import broker
-from dvsim.backends.emu import emulate
 from dvsim.emulation.asked import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.emu import emulate
 from dvsim.results.emulated import costs_of
 
 

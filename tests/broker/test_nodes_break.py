@@ -17,11 +17,11 @@ from bridge_job import Job, everything
 from compiled import plain
 from harness import left
 
-from dvsim.backends.emu import emulate
 from dvsim.broker import Brokers
 from dvsim.emulation.asked import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.emu import emulate
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from dvsim.core.stage import Clock
+from dvsim.core.streams import Streams
 from dvsim.kinds.load import load_card
+from dvsim.kinds.rabbitmq.broker import Broker
 from dvsim.scenario.units import Law
-from dvsim.system.broker import Broker
-from dvsim.system.stage import Clock
-from dvsim.system.streams import Streams
 
 QUIET = {"scatter": 0.0, "run_spread": 0.0, "stall": 0}
 

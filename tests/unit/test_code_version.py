@@ -2,7 +2,7 @@
 
 import pytest
 
-from dvsim.backends import code
+from dvsim.core import code
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import pytest
 
 from dvsim.core import DramRing
+from dvsim.core.probe import IntervalProbe
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
-from dvsim.system.broker import Broker
-from dvsim.system.iteration import run_iteration
-from dvsim.system.probe import IntervalProbe
-from dvsim.system.tcp import Link, Publisher
+from dvsim.kinds.rabbitmq.broker import Broker
+from dvsim.kinds.rabbitmq.iteration import run_iteration
+from dvsim.kinds.rabbitmq.tcp import Link, Publisher
 
 
 def run(name):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dvsim.kinds.load import load
-from dvsim.system.iteration import run_iteration
+from dvsim.kinds.rabbitmq.iteration import run_iteration
 
 CALM = (
     "system.bridge.push_scatter=0",

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from dvsim.core.stage import Clock
 from dvsim.errors import ScenarioError
 from dvsim.fabric.network import Network
 from dvsim.fabric.network.bursts import EXACT, BurstTable, Flow
 from dvsim.fabric.network.disorder import disorder, disorder_of
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq.fabric import fabric_of
+from dvsim.kinds.rabbitmq.iteration import run_iteration
 from dvsim.scenario.card import load_card
-from dvsim.system.fabric import fabric_of
-from dvsim.system.iteration import run_iteration
-from dvsim.system.stage import Clock
 
 CARD = load_card("data-vortex-8")
 

@@ -3,6 +3,7 @@
 import pytest
 from messaging_runs import brokered, card, measure, setting, stages
 
+from dvsim.core.stage import Clock
 from dvsim.errors import RunFailed
 from dvsim.kinds.hosts import run as messaging_run
 from dvsim.kinds.hosts.course import Course, latencies_us, merged
@@ -11,7 +12,6 @@ from dvsim.kinds.hosts.hop import Batch, Cost, Hop
 from dvsim.kinds.hosts.port import carry_cost, packet_ps
 from dvsim.kinds.hosts.run import run_point
 from dvsim.scenario.units import Law
-from dvsim.system.stage import Clock
 
 FLOW = {"mode": "flow", "messages": 4000}
 QUEUE = {"exchange": "queue", "prefetch": 100, "acknowledge": 80}

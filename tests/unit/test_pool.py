@@ -13,8 +13,8 @@ from itertools import chain
 
 import pytest
 
-from dvsim.backends.pool import WORKERS_VARIABLE, Workers, default_workers, lasting, pooled
 from dvsim.errors import RunFailed, ScenarioError
+from dvsim.pool import WORKERS_VARIABLE, Workers, default_workers, lasting, pooled
 
 
 def who(task):

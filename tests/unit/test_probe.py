@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dvsim.core import VortexCard
+from dvsim.core.probe import BatchProbe, IntervalProbe
 from dvsim.kinds.load import load_card
-from dvsim.system.probe import BatchProbe, IntervalProbe
 
 CARD = load_card("data-vortex-8")
 

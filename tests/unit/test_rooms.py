@@ -14,27 +14,25 @@ BELOW = {  # what each room may know
     "kinds.base": "scenario",
     "kinds.spec": "scenario",
     "kinds.load": "kinds.base kinds.spec scenario",
-    "kinds.study": "backends kinds.base progress results scenario",
+    "kinds.study": "kinds.base pool progress results scenario",
     "kinds": (
-        "core backends emulation fabric kinds.base kinds.spec kinds.study progress results "
-        "scenario system"
+        "core emulation fabric kinds.base kinds.spec kinds.study pool progress results scenario"
     ),
     "core": "scenario",
-    "system": "core fabric kinds.base kinds.spec scenario",
     "results": "kinds.base kinds.load kinds.spec scenario",
     "fabric": "core results scenario",
     "broker": "native",
-    "emulation": "broker kinds.base kinds.spec native results scenario system",
-    "backends": "core emulation kinds.base kinds.load kinds.spec results scenario system",
+    "emulation": "broker core kinds.base kinds.spec native results scenario",
+    "pool": "",
     "progress": "",
     "evidence": "broker emulation kinds kinds.base kinds.load kinds.spec results scenario study",
     "report": "evidence kinds kinds.base kinds.spec results scenario",
     "arguments": "",
     "asked": "emulation kinds.base kinds.spec scenario",
-    "study": "asked backends emulation kinds.base kinds.load progress results scenario",
-    "session": "asked backends emulation kinds.base results scenario study",
+    "study": "asked core emulation kinds.base kinds.load pool progress results scenario",
+    "session": "asked core emulation kinds.base pool results scenario study",
     "cli": (
-        "asked backends broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec "
+        "asked core pool broker emulation evidence fabric kinds kinds.base kinds.load kinds.spec "
         "native progress report results scenario session study"
     ),
     "native": "",
@@ -141,3 +139,7 @@ def test_a_kind_knows_no_other(package):
     others = tuple(f"dvsim.kinds.{other}" for other in PACKAGES - {package})
     files = (ROOT / "kinds" / package).rglob("*.py")
     assert [p.name for p in files if any(m.startswith(others) for m in imported(p))] == []
+
+
+def test_there_are_twelve_packages_and_no_more():
+    assert len(list(ROOT.glob("*/__init__.py"))) == 12

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import dvsim
-from dvsim.backends import code
+from dvsim.core import code
 from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq import run as system_runs

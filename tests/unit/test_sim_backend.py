@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dvsim.backends import sim
-from dvsim.backends.pool import Workers
-from dvsim.backends.sim import simulate
+from dvsim.core.probe import Iteration, Record
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
+from dvsim.kinds.rabbitmq import sim
+from dvsim.kinds.rabbitmq.sim import simulate
+from dvsim.pool import Workers
 from dvsim.results.samples import check_counters, check_samples
-from dvsim.system.iteration import Iteration
-from dvsim.system.probe import Record
 
 SCENARIOS = [
     load("h3/dv-2048", ["workload.messages=40_000"]),

@@ -9,8 +9,8 @@ import random
 import pytest
 import simpy
 
+from dvsim.core.stage import All, Clock, Inbox
 from dvsim.kinds.hosts.turns import Turns
-from dvsim.system.stage import All, Clock, Inbox
 
 
 def story(seed, inbox_of, all_of):

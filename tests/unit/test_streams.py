@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from dvsim.system.streams import BLOCK, Streams
+from dvsim.core.streams import BLOCK, Streams
 
 
 def draws(streams, name, count=5):

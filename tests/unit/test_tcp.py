@@ -2,9 +2,9 @@
 
 import pytest
 
+from dvsim.core.schedule import share
 from dvsim.kinds.load import load
-from dvsim.system.iteration import run_iteration
-from dvsim.system.schedule import share
+from dvsim.kinds.rabbitmq.iteration import run_iteration
 
 CALM = (
     "system.publisher.publish_scatter=0",

@@ -16,7 +16,7 @@ from dvsim.emulation.trace.timeline import Event
 from dvsim.errors import OutputError, ScenarioError
 from dvsim.kinds.hosts.run import run_point
 from dvsim.kinds.load import load
-from dvsim.system.iteration import run_iteration
+from dvsim.kinds.rabbitmq.iteration import run_iteration
 
 OPEN = ["loop=open"]
 SMALL = {

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from dvsim.core import DramRing, VortexCard, Window, WordArrival, WordCard, WordRing
+from dvsim.core.stage import Clock
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load, load_card
+from dvsim.kinds.rabbitmq.card_error import flow_error
+from dvsim.kinds.rabbitmq.fabric import fabric_of
+from dvsim.kinds.rabbitmq.iteration import run_iteration
 from dvsim.scenario.word_card import beyond_words
-from dvsim.system.card_error import flow_error
-from dvsim.system.fabric import fabric_of
-from dvsim.system.iteration import run_iteration
-from dvsim.system.stage import Clock
 
 CARD = load_card("data-vortex-8")
 SLOT_PS = 29_091

@@ -68,7 +68,7 @@ class Row:
 
 
 class Timeline:
-    """What a run did when; an observer of the simulator, see `dvsim.system.observer`.
+    """What a run did when; an observer of the simulator, see `dvsim.core.observer`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Timeline:
         return {n: (begun[n], at) for n, at in ended.items() if begun[n] <= at}
 
     def arrow(self) -> int:
-        """See `dvsim.system.observer.Observer.arrow`."""
+        """See `dvsim.core.observer.Observer.arrow`."""
         self._arrows += 1
         return self._arrows
 
@@ -127,24 +127,24 @@ class Timeline:
         sends: int = 0,
         gets: int = 0,
     ) -> None:
-        """See `dvsim.system.observer.Observer.worked`."""
+        """See `dvsim.core.observer.Observer.worked`."""
         begin, end = begin_ps // PS_PER_NS, end_ps // PS_PER_NS
         said, sent = f"{messages:,} messages", ((sends, begin),) if sends else ()
         event = Event(begin, end, said, {"messages": messages}, sent, gets)
         self.add(self._component(who, name), "work", "work", event)
 
     def level(self, who: object, name: str, what: str, at_ps: int, value: float) -> None:
-        """See `dvsim.system.observer.Observer.level`."""
+        """See `dvsim.core.observer.Observer.level`."""
         at = at_ps // PS_PER_NS
         self.add(self._component(who, name), what, "level", Event(at, at, what, {"value": value}))
 
     def passed(self, name: str, what: str, begin_ps: int, end_ps: int, messages: int) -> None:
-        """See `dvsim.system.observer.Observer.passed`."""
+        """See `dvsim.core.observer.Observer.passed`."""
         times = (begin_ps // PS_PER_NS, end_ps // PS_PER_NS)
         self.add(name, what, "span", Event(*times, what, {"messages": messages}))
 
     def arrived(self, name: str, what: str, at_ps: int, messages: int, gets: int) -> None:
-        """See `dvsim.system.observer.Observer.arrived`."""
+        """See `dvsim.core.observer.Observer.arrived`."""
         at, facts = at_ps // PS_PER_NS, {"messages": messages}
         self.add(name, what, "moment", Event(at, at, f"{messages:,} messages", facts, (), gets))
 

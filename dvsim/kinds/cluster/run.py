@@ -11,13 +11,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dvsim.core.streams import Streams
 from dvsim.errors import RunFailed
 from dvsim.kinds.cluster.disk import Use
 from dvsim.kinds.cluster.measures import Left, Outcome, Sums
 from dvsim.kinds.cluster.nodes import STEP, STEPS, Nodes, Passed, State
 from dvsim.kinds.cluster.placement import Placement
 from dvsim.kinds.cluster.spec import ClusterScenario
-from dvsim.system.streams import Streams
 
 Floats = NDArray[np.float64]
 PS = 1e-12

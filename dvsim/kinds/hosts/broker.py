@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from dvsim.core.stage import Clock
 from dvsim.kinds.hosts.client import Traffic, sent_by
 from dvsim.kinds.hosts.course import Course
 from dvsim.kinds.hosts.delivery import CHUNK, DELIVER, DELIVER_FIRST, Queue
@@ -19,7 +20,6 @@ from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.hosts.storage import LOG, SyncedLog, WriteLog, log_of
 from dvsim.kinds.hosts.turns import Turns
 from dvsim.scenario.units import Law
-from dvsim.system.stage import Clock
 
 ACCEPT, SETTLE = "broker: accept", "broker: settle"
 STEPS = (ACCEPT, DELIVER, SETTLE)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dvsim.core.stage import PS_PER_S, Clock, Process
 from dvsim.kinds.hosts.course import Course
 from dvsim.kinds.hosts.hop import Arrive, Hop
 from dvsim.kinds.hosts.machine import Machine
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
-from dvsim.system.stage import PS_PER_S, Clock, Process
 
 PUBLISHER, SENDER = "publisher", "sending thread"
 RECEIVER, CONSUMER = "receiving thread", "consumer"

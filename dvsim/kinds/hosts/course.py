@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.system.stage import PS_PER_S, Clock
+from dvsim.core.stage import PS_PER_S, Clock
 
 Floats = npt.NDArray[np.float64]
 PS_PER_US = 10**6

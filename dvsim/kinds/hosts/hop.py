@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import simpy
 
+from dvsim.core.stage import Call, Clock
 from dvsim.kinds.hosts.turns import Turns
 from dvsim.scenario.units import Law
-from dvsim.system.stage import Call, Clock
 
 if TYPE_CHECKING:
-    from dvsim.system.observer import Observer
+    from dvsim.core.observer import Observer
 
 Arrive = Callable[[int], None]
 """Called with a number of bytes that have arrived."""

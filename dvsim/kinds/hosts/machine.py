@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from dvsim.core.streams import Streams
 from dvsim.kinds.hosts.hop import Batch, Cost
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
-from dvsim.system.streams import Streams
 
 
 class Machine:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from dvsim.core.stage import Clock
+from dvsim.core.streams import Streams
 from dvsim.kinds.hosts.client import Consumer, Publisher, Traffic, delayed
 from dvsim.kinds.hosts.course import Course
 from dvsim.kinds.hosts.hop import Hop, Shared
@@ -11,8 +13,6 @@ from dvsim.kinds.hosts.machine import Machine
 from dvsim.kinds.hosts.port import BURST, link, ping_grain
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.hosts.turns import Turns
-from dvsim.system.stage import Clock
-from dvsim.system.streams import Streams
 
 WIRE = "link"
 

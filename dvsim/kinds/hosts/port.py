@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import simpy
 
+from dvsim.core.stage import PS_PER_S, Clock
 from dvsim.kinds.hosts.hop import Arrive, Batch, Hop
 from dvsim.kinds.hosts.turns import Turns
 from dvsim.scenario.types import Card
-from dvsim.system.stage import PS_PER_S, Clock
 
 PING_PIECES = 64  # of a message, which show how it overlaps with itself
 BURST = 2**16  # bytes that a flow carries in one event; packets are counted inside

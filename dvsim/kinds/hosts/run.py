@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import simpy
 
+from dvsim.core.schedule import share
+from dvsim.core.stage import Clock, Process
+from dvsim.core.streams import Streams
 from dvsim.errors import RunFailed
 from dvsim.kinds.hosts.brokered import Brokered
 from dvsim.kinds.hosts.client import GRAINS, Traffic
 from dvsim.kinds.hosts.course import Course, Floats, latencies_us, merged
 from dvsim.kinds.hosts.peer import Peers
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.system.schedule import share
-from dvsim.system.stage import Clock, Process
-from dvsim.system.streams import Streams
 
 if TYPE_CHECKING:
-    from dvsim.system.observer import Observer
+    from dvsim.core.observer import Observer
 
 SKIPPED = 0.2  # share of a flow that is not counted: the system fills up
 WINDOW_GRAINS = 32

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import simpy
 
+from dvsim.core.stage import PS_PER_S, Clock, Process
 from dvsim.kinds.hosts.hop import Batch, Hop
 from dvsim.scenario.types import Card
-from dvsim.system.stage import PS_PER_S, Clock, Process
 
 LOG = "storage"
 LARGEST_WRITE = 2**20  # bytes of one write

@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 
 import simpy
 
-from dvsim.system.stage import Call, Clock
+from dvsim.core.stage import Call, Clock
 
 Granted = Callable[[simpy.Event], object]
 

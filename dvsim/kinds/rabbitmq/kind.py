@@ -79,9 +79,9 @@ class RabbitmqKind(Kind):
 
     def replicate(self, scenario: Scenario, seed: int, replication: int) -> Plain:
         """Run one replication with all its iterations."""
-        from dvsim.backends.sim import Task, run_task
-        from dvsim.backends.tables import Gathered
         from dvsim.kinds.rabbitmq.numbers import keyed
+        from dvsim.kinds.rabbitmq.sim import Task, run_task
+        from dvsim.kinds.rabbitmq.tables import Gathered
         from dvsim.results.summary import summary_columns
 
         gathered = Gathered()
@@ -111,7 +111,7 @@ class RabbitmqKind(Kind):
 
     def trace(self, scenario: Scenario, seed: int, timeline: Timeline) -> dict[str, Any]:
         """Run the first iteration."""
-        from dvsim.system.iteration import run_iteration
+        from dvsim.kinds.rabbitmq.iteration import run_iteration
 
         run_iteration(scenario, seed, 1, 1, timeline)
         return {"iteration": 1, "clock": "simulated time"}

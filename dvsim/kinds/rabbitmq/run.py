@@ -8,17 +8,17 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from dvsim.backends.sim import Begun, simulate
-from dvsim.backends.tables import Tables
+from dvsim.core.probe import Iteration
 from dvsim.emulation.asked import size_facts, size_text
 from dvsim.kinds.base import How, kind_of
+from dvsim.kinds.rabbitmq.sim import Begun, simulate
 from dvsim.kinds.rabbitmq.spec import Scenario
+from dvsim.kinds.rabbitmq.tables import Tables
 from dvsim.progress import Part, Progress
 from dvsim.results.manifest import build_manifest, run_facts
 from dvsim.results.run import Run
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
-from dvsim.system.iteration import Iteration
 
 
 def simulated(
@@ -59,7 +59,7 @@ def emulated(
     whole: Mapping[str, Spec],
 ) -> Generator[Run, None, None]:
     """Emulate scenarios and yield the run of each."""
-    from dvsim.backends.emu import emulate
+    from dvsim.kinds.rabbitmq.emu import emulate
 
     emulation = how.emulation
     started = datetime.now(UTC)

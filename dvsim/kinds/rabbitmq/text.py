@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.rabbitmq.answer import INDENT, answer_lines
-from dvsim.kinds.rabbitmq.fabric import fabric_text
+from dvsim.kinds.rabbitmq.fabric_text import fabric_text
 from dvsim.kinds.rabbitmq.published import published
 from dvsim.results.amounts import estimate_texts
 from dvsim.results.changed import changes_of

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dvsim.backends.pool import DIED, Workers, default_workers
 from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
 from dvsim.kinds.base import How, kind_of
+from dvsim.pool import DIED, Workers, default_workers
 from dvsim.progress import Part, Progress
 from dvsim.results.kept import keep_many
 from dvsim.scenario.find import is_file

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.asked import DEFAULT_REPLICATIONS, check_asked, check_precision
-from dvsim.backends.code import code_version
+from dvsim.core.code import code_version
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template, template
 from dvsim.results.manifest import build_manifest

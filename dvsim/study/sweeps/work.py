@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from dvsim.backends.code import code_version
+from dvsim.core.code import code_version
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.kinds.base import How, kind_of
 from dvsim.results.folder import contents_of

@@ -11,11 +11,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from dvsim.backends.pool import pooled
-from dvsim.backends.tables import Gathered, Tables
+from dvsim.core.probe import Iteration
 from dvsim.errors import RunFailed
+from dvsim.kinds.rabbitmq.iteration import run_iteration
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.system.iteration import Iteration, run_iteration
+from dvsim.kinds.rabbitmq.tables import Gathered, Tables
+from dvsim.pool import pooled
 
 OnTask = Callable[[Scenario, Iteration, float], None]
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from dvsim.core.probe import Iteration
 from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
-from dvsim.system.iteration import Iteration
 
 
 class Tables(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Observer(Protocol):
-    """Told what the processes of a `dvsim.system.stage.Clock` do; times are in picoseconds.
+    """Told what the processes of a `dvsim.core.stage.Clock` do; times are in picoseconds.
 
     `who` is the object itself: of several with one name each has its own place in a timeline.
     """

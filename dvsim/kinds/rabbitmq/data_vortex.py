@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING
 import simpy
 
 from dvsim.core import Arrival, Burst, DramRing, VortexCard, WordArrival, WordCard, WordRing
-from dvsim.system.bridge import AmqpSocket, BridgeThreads
-from dvsim.system.broker import Broker
-from dvsim.system.fabric import Fabric
-from dvsim.system.probe import IntervalProbe
-from dvsim.system.schedule import Schedule
-from dvsim.system.stage import Clock, Inbox, Process
-from dvsim.system.streams import Streams
+from dvsim.core.probe import IntervalProbe
+from dvsim.core.schedule import Schedule
+from dvsim.core.stage import Clock, Inbox, Process
+from dvsim.core.streams import Streams
+from dvsim.kinds.rabbitmq.bridge import AmqpSocket, BridgeThreads
+from dvsim.kinds.rabbitmq.broker import Broker
+from dvsim.kinds.rabbitmq.fabric import Fabric
 
 if TYPE_CHECKING:
+    from dvsim.core.observer import Observer
     from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.scenario.types import Card
-    from dvsim.system.observer import Observer
 
 
 def _card_and_ring(

@@ -14,16 +14,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dvsim.system.broker import Broker
-from dvsim.system.probe import BatchProbe
-from dvsim.system.schedule import Schedule, share
-from dvsim.system.stage import PS_PER_S, Clock, Process, Stage
-from dvsim.system.streams import Streams
+from dvsim.core.probe import BatchProbe
+from dvsim.core.schedule import Schedule, share
+from dvsim.core.stage import PS_PER_S, Clock, Process, Stage
+from dvsim.core.streams import Streams
+from dvsim.kinds.rabbitmq.broker import Broker
 
 if TYPE_CHECKING:
+    from dvsim.core.observer import Observer
     from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.scenario.types import Card
-    from dvsim.system.observer import Observer
 
 
 class Publisher(Stage):

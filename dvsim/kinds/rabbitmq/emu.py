@@ -11,14 +11,14 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
-from dvsim.backends.tables import Gathered, Tables
+from dvsim.core.probe import Iteration
+from dvsim.core.streams import Streams
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.harness import run_iteration
 from dvsim.emulation.site import site
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.system.iteration import Iteration
-from dvsim.system.streams import Streams
+from dvsim.kinds.rabbitmq.tables import Gathered, Tables
 
 OnTask = Callable[[Scenario, Iteration, float], None]
 OnPhase = Callable[[str, float, float], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dvsim.system.stage import PS_PER_S
+from dvsim.core.stage import PS_PER_S
 
 
 class Schedule:

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dvsim.core import VortexCard, WordCard, words_of
+from dvsim.core.probe import Counter, Iteration, Record
+from dvsim.core.schedule import share
+from dvsim.core.stage import PS_PER_S, Clock
+from dvsim.core.streams import Streams
 from dvsim.errors import RunFailed
 from dvsim.fabric.network.disorder import disorder_of
-from dvsim.system.broker import Broker
-from dvsim.system.card_error import flow_error
-from dvsim.system.data_vortex import ReceivingNode
-from dvsim.system.fabric import Fabric, fabric_of
-from dvsim.system.probe import Record
-from dvsim.system.schedule import share
-from dvsim.system.stage import PS_PER_S, Clock
-from dvsim.system.streams import Streams
-from dvsim.system.tcp import Harness
+from dvsim.kinds.rabbitmq.broker import Broker
+from dvsim.kinds.rabbitmq.card_error import flow_error
+from dvsim.kinds.rabbitmq.data_vortex import ReceivingNode
+from dvsim.kinds.rabbitmq.fabric import Fabric, fabric_of
+from dvsim.kinds.rabbitmq.tcp import Harness
 
 if TYPE_CHECKING:
+    from dvsim.core.observer import Observer
     from dvsim.kinds.rabbitmq.spec import Scenario
-    from dvsim.system.observer import Observer
-
-
-class Counter(NamedTuple):
-    """One number that a component kept: ``("card.1", "overruns", 12.0, "1")``."""
-
-    component: str
-    metric: str
-    value: float
-    unit: str
-
-
-class Iteration(NamedTuple):
-    """What one iteration gives: records by receiver (0 = the whole system), and the counters."""
-
-    records: dict[int, Record]
-    counters: list[Counter]
 
 
 def run_iteration(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dvsim.system.stage import PS_PER_S, Clock, Stage
-from dvsim.system.streams import Streams
+from dvsim.core.stage import PS_PER_S, Clock, Stage
+from dvsim.core.streams import Streams
 
 if TYPE_CHECKING:
     from dvsim.scenario.types import Card

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.core import VortexCard
+from dvsim.core.card import VortexCard
 
 Counts = npt.NDArray[np.int64]
 
@@ -19,6 +19,22 @@ class Record(NamedTuple):
     duration_ps: Counts
     pieces: Counts
     messages: Counts
+
+
+class Counter(NamedTuple):
+    """One number that a component kept: ``("card.1", "overruns", 12.0, "1")``."""
+
+    component: str
+    metric: str
+    value: float
+    unit: str
+
+
+class Iteration(NamedTuple):
+    """What one iteration gives: records by receiver (0 = the whole system), and the counters."""
+
+    records: dict[int, Record]
+    counters: list[Counter]
 
 
 class IntervalProbe:

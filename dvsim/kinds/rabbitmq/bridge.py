@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dvsim.system.stage import Clock, Stage
-from dvsim.system.streams import Streams
+from dvsim.core.stage import Clock, Stage
+from dvsim.core.streams import Streams
 
 HEAP_BINARY = 64  # bytes; Erlang keeps a larger binary outside of the heap of a process
 

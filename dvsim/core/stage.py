@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import simpy
 
 if TYPE_CHECKING:
-    from dvsim.system.observer import Observer
+    from dvsim.core.observer import Observer
 
 PS_PER_S = 10**12
 Item = TypeVar("Item")
