@@ -6,7 +6,7 @@ heavy is imported here: a scenario is read and shown without any library that ru
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.kinds.base import How, Kind, Own, Plain, Questions, Reading
@@ -14,8 +14,10 @@ from dvsim.kinds.base import How, Kind, Own, Plain, Questions, Reading
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dvsim.errors import Fault
     from dvsim.kinds.study import Done
     from dvsim.results.points import PointsStudy
+    from dvsim.scenario.document import Document
 
 
 class PointsKind(Kind):
@@ -52,6 +54,14 @@ class PointsKind(Kind):
     def metrics(self, scenario: Own) -> Mapping[str, str]:
         """Return the metrics with their units."""
         return self.units
+
+    def missing(self, document: Document, roles: Iterable[str]) -> Iterator[Fault]:
+        """Yield the cards that a file neither has nor varies, if it has a table of the system."""
+        tables = document.data.get("vary")
+        varied = {key for table in tables for key in table} if isinstance(tables, list) else ()
+        for role in roles if isinstance(document.data.get("system"), dict) else ():
+            if document.at(("system", role)) is None and role not in varied:
+                yield document.fault(("system", role), "missing, and not varied")
 
     def run(self, scenario: Own, seed: int, replication: int) -> Mapping[str, float]:
         """Run one replication of a point and return its metrics by name."""

@@ -7,6 +7,7 @@ bytes are the same for any number of workers.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import closing
@@ -103,12 +104,9 @@ def points_of(kind: PointsKind, runs: Sequence[Done], *more: str) -> pd.DataFram
 
 def lines_of(study: PointsStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and a row for each point."""
-    scenario, many = study.scenario, study.replications > 1
+    scenario = study.scenario
     yield f"{scenario.name}: {scenario.title}"
-    meaning = f"{study.replications} replications; ± is half of the 95 % interval over replications"
-    if not many:
-        meaning = "1 replication, which says nothing about the spread between runs"
-    yield f"  seed {study.seed}, {meaning}"
+    yield f"  seed {study.seed}, {meaning_of(study.replications)}"
     table = study.table().drop(columns="notes")
     keys = len(scenario.keys)
     head = [("±" if str(name).startswith("± ") else str(name)) for name in table.columns]
@@ -117,6 +115,29 @@ def lines_of(study: PointsStudy) -> Iterator[str | Table]:
     yield Table(head, rows, range(keys, len(head)), keys=keys, groups=groups)
     if study.folder is not None:
         yield f"  kept in {study.folder}"
+
+
+def meaning_of(replications: int) -> str:
+    """Return how many replications there are, and what that makes of a ±."""
+    if replications > 1:
+        return f"{replications} replications; ± is half of the 95 % interval over replications"
+    return "1 replication, which says nothing about the spread between runs"
+
+
+def halves_of(study: PointsStudy) -> dict[tuple[int, str], tuple[float, float]]:
+    """Return by point and metric the value and half of its 95 % interval."""
+    rows = study.estimates()[["point", "metric", "value", "high"]].itertuples(index=False)
+    return {(point, metric): (value, high - value) for point, metric, value, high in rows}
+
+
+def key_text(value: object) -> str:
+    """Return the value of a varied key for people."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def number_text(value: float, places: int) -> str:
+    """Return a number with so many places; a dash where there is none."""
+    return "-" if math.isnan(value) else f"{value:,.{places}f}"
 
 
 def _cell(value: object) -> str:

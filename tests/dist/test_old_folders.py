@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import dvsim
 from dvsim.cli.main import cli
 from dvsim.errors import RunFailed
-from dvsim.kinds.hosts.metrics import TABLES as MESSAGING
+from dvsim.kinds.base import kind_named
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.metrics import TABLES as SWITCH
 from dvsim.results.folder import load_result
@@ -195,6 +195,7 @@ messaging stages: point stage utilisation
 def test_other_columns_need_another_format():
     now = {"samples": SAMPLE_COLUMNS, "summary": SUMMARY_COLUMNS}
     now |= {f"switch {name}": columns for name, columns in SWITCH.items()}
-    now |= {f"messaging {name}": columns for name, columns in MESSAGING.items()}
+    messaging = kind_named("messaging").tables
+    now |= {f"messaging {name}": columns for name, columns in messaging.items()}
     lines = [f"{name}: {' '.join(columns)}\n" for name, columns in now.items()]
     assert KEPT[FORMAT] == "".join(lines)

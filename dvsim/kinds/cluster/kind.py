@@ -56,11 +56,7 @@ class ClusterKind(PointsKind):
 
     def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
         """Ask for the cards."""
-        tables = document.data.get("vary")
-        varied = {key for table in tables for key in table} if isinstance(tables, list) else ()
-        for role in ROLES if isinstance(document.data.get("system"), dict) and not partial else ():
-            if document.at(("system", role)) is None and role not in varied:
-                yield document.fault(("system", role), "missing, and not varied")
+        return self.missing(document, () if partial else ROLES)
 
     def refused(self, scenario: ClusterScenario) -> Iterator[tuple[KeyPath, str]]:
         """Yield what cannot be: copies without nodes, work that no consumer can take."""

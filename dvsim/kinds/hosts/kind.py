@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
 from dvsim.kinds.base import Keys, Order
-from dvsim.kinds.hosts.metrics import METRICS, SHOWN, TABLES
+from dvsim.kinds.hosts.metrics import METRICS, SHOWN, STAGE_COLUMNS
 from dvsim.kinds.hosts.spec import (
     MOST_BROKERS,
     MOST_CLIENTS,
@@ -61,13 +61,9 @@ class MessagingKind(PointsKind):
 
     def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
         """Ask for the cards of the pattern."""
-        tables = document.data.get("vary")
-        varied = {key for table in tables for key in table} if isinstance(tables, list) else ()
         pattern = document.at(("system", "pattern"))
         roles = () if partial else ROLES if pattern == "broker" else PEER_ROLES
-        for role in roles if isinstance(document.data.get("system"), dict) else ():
-            if document.at(("system", role)) is None and role not in varied:
-                yield document.fault(("system", role), "missing, and not varied")
+        return self.missing(document, roles)
 
     def refused(self, scenario: MessagingScenario) -> Iterator[tuple[KeyPath, str]]:
         """Yield what cannot be together."""
@@ -98,8 +94,12 @@ class MessagingKind(PointsKind):
 
     units = METRICS
     shown = SHOWN
-    tables = TABLES
     work = ("events", "events/s")
+
+    @property
+    def tables(self) -> Mapping[str, Mapping[str, str]]:
+        """The points, and how busy each stage was."""
+        return {**super().tables, "stages": STAGE_COLUMNS}
 
     @property
     def result(self) -> type[MessagingStudy]:

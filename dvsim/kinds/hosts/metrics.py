@@ -27,15 +27,9 @@ A ping has latencies and no rates. A flow has latencies where its publishers hav
 one they are ahead of the system by any time.
 """
 
-POINT_COLUMNS: Mapping[str, str] = {
-    "point": "int32",  # 0.., as in `MessagingScenario.points`
-    "replication": "int16",  # 1..
-    **dict.fromkeys(METRICS, "float64"),
-}
 STAGE_COLUMNS: Mapping[str, str] = {
     "point": "int32",
     "stage": "str",  # such as "receiving thread"
     "utilisation": "float64",  # mean over replications; of several alike the busiest
 }
 SHOWN = ("rate_out", "megabytes", "latency", "p99")
-TABLES: Mapping[str, Mapping[str, str]] = {"points": POINT_COLUMNS, "stages": STAGE_COLUMNS}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dvsim.kinds.study import halves_of, key_text, meaning_of, number_text
 from dvsim.results.beside_studies import matching_keys
 from dvsim.results.changed import changes_of
 from dvsim.results.lines import Table
@@ -35,11 +35,7 @@ SPREAD = ("rate_out", "latency")  # whose half interval is shown too
 def messaging_lines(study: MessagingStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and the table of its points."""
     yield f"{changes_of(study.scenario).name}: {study.scenario.title}"
-    many = study.replications > 1
-    meaning = f"{study.replications} replications; ± is half of the 95 % interval over replications"
-    if not many:
-        meaning = "1 replication, which says nothing about the spread between runs"
-    yield f"{INDENT}seed {study.seed}, {meaning}"
+    yield f"{INDENT}seed {study.seed}, {meaning_of(study.replications)}"
     head, *rows = _rows(study)
     keys = len(head) - len([name for name in head if name in _headings()]) - 1
     spread = [2 if follower == "±" else 1 for follower in head[keys + 1 :]]
@@ -63,28 +59,14 @@ def _rows(study: MessagingStudy) -> Iterator[list[str]]:
     for name in names:
         head += [COLUMNS[name][0], *(["±"] if name in spread else [])]
     yield [*head, "bottleneck"]
-    estimates = study.estimates().set_index(["point", "metric"])[["value", "high"]]
-    values = {
-        (int(point), str(metric)): (float(value), float(high) - float(value))
-        for (point, metric), (value, high) in zip(
-            estimates.index, estimates.to_numpy(), strict=True
-        )
-    }
+    values = halves_of(study)
     keys = study.keys()[shown]
     for point in range(len(keys)):
-        row = [_key(value) for value in keys.iloc[point].tolist()]
+        row = [key_text(value) for value in keys.iloc[point].tolist()]
         for name in names:
             value, half = values[point, name]
             places = COLUMNS[name][1]
-            row.append(_number(value, places))
-            row += [_number(half, places)] if name in spread else []
+            row.append(number_text(value, places))
+            row += [number_text(half, places)] if name in spread else []
         stage, used = study.bottleneck(point)
         yield [*row, f"{stage} {used:.0%}"]
-
-
-def _key(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _number(value: float, places: int) -> str:
-    return "-" if math.isnan(value) else f"{value:,.{places}f}"

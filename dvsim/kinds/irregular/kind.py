@@ -48,11 +48,7 @@ class IrregularKind(PointsKind):
 
     def between(self, document: Document, *, partial: bool) -> Iterator[Fault]:
         """Ask for both cards."""
-        tables = document.data.get("vary")
-        varied = {key for table in tables for key in table} if isinstance(tables, list) else ()
-        for role in () if partial else ("link", "host"):
-            if document.at(("system", role)) is None and role not in varied:
-                yield document.fault(("system", role), "missing, and not varied")
+        return self.missing(document, () if partial else ("link", "host"))
 
     def refused(self, scenario: IrregularScenario) -> Iterator[tuple[KeyPath, str]]:
         """Yield a card that connects no nodes."""

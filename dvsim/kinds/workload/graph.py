@@ -11,6 +11,7 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partialmethod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -207,10 +208,11 @@ class Builder:
         cpu: int = 0,
     ) -> int:
         """Let a rank compute; return the number of the operation."""
-        return self._one(rank, CALC, -1, 0, picoseconds, cpu, 0, after, after_start)
+        return self._add(rank, CALC, -1, 0, picoseconds, cpu, 0, after, after_start)
 
-    def send(
+    def message(
         self,
+        kind: int,
         rank: int,
         peer: int,
         size: int,
@@ -221,25 +223,13 @@ class Builder:
         cpu: int = 0,
         nic: int = 0,
     ) -> int:
-        """Let a rank send bytes to another; return the number of the operation."""
-        return self._one(rank, SEND, peer, tag, size, cpu, nic, after, after_start)
+        """Let a rank `SEND` bytes to another, or `RECV` from one or `ANY`; return its number."""
+        return self._add(rank, kind, peer, tag, size, cpu, nic, after, after_start)
 
-    def recv(
-        self,
-        rank: int,
-        peer: int,
-        size: int,
-        tag: int = 0,
-        *,
-        after: Iterable[int] = (),
-        after_start: Iterable[int] = (),
-        cpu: int = 0,
-        nic: int = 0,
-    ) -> int:
-        """Let a rank receive bytes from another or `ANY`; return the number of the operation."""
-        return self._one(rank, RECV, peer, tag, size, cpu, nic, after, after_start)
+    send = partialmethod(message, SEND)
+    recv = partialmethod(message, RECV)
 
-    def _one(
+    def _add(
         self,
         rank: int,
         kind: int,

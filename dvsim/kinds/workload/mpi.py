@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partialmethod
 from typing import Any, NoReturn
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.kinds.workload.check import ANY, COLLECTIVE_TAG, SEND, file_of
+from dvsim.kinds.workload.check import ANY, CALC, COLLECTIVE_TAG, RECV, SEND, file_of
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.schedule import Schedule
@@ -23,7 +24,7 @@ WORLD = 0
 
 OWN_TAGS = 1 << 24  # of the communicator of all; others get tags from here on
 
-_COMPUTE, _SEND, _RECV, _WAIT, _COLLECTIVE = range(5)
+_WAIT, _COLLECTIVE = 3, 4  # calls beside `CALC`, `SEND` and `RECV`
 
 
 @dataclass
@@ -107,56 +108,32 @@ class Program:
         if picoseconds > bounds.TIME:
             self.refuse(rank, line, f"computes for {picoseconds / bounds.PS_PER_S:g} s")
         if picoseconds > 0:
-            self._calls[rank].append((_COMPUTE, line, picoseconds))
+            self._calls[rank].append((CALC, line, picoseconds))
 
-    def send(
-        self,
-        rank: int,
-        peer: int,
-        size: int,
-        tag: int = 0,
-        *,
-        communicator: int = WORLD,
-        request: Hashable = None,
-        line: int = 0,
-    ) -> int:
-        """Let a rank send; with a request it goes on at once. The peer is a rank of the program.
-
-        Returns the place of the call among those of its rank.
-        """
-        return self._message(_SEND, rank, (peer, size, tag), communicator, request, line)
-
-    def recv(
-        self,
-        rank: int,
-        peer: int,
-        size: int,
-        tag: int = 0,
-        *,
-        communicator: int = WORLD,
-        request: Hashable = None,
-        line: int = 0,
-    ) -> int:
-        """Let a rank receive; with a request it goes on at once. Peer and tag may be `ANY`.
-
-        Returns the place of the call among those of its rank.
-        """
-        return self._message(_RECV, rank, (peer, size, tag), communicator, request, line)
-
-    def _message(
+    def message(
         self,
         kind: int,
         rank: int,
-        message: tuple[int, int, int],
-        communicator: int,
-        request: Hashable,
-        line: int,
+        peer: int,
+        size: int,
+        tag: int = 0,
+        *,
+        communicator: int = WORLD,
+        request: Hashable = None,
+        line: int = 0,
     ) -> int:
-        peer, size, tag = message
+        """Let a rank `SEND` or `RECV`; with a request it goes on at once.
+
+        The peer is a rank of the program; that of a receive, and its tag, may be `ANY`. Returns
+        the place of the call among those of its rank.
+        """
         self._checked(rank, size, line)
         tag = self._tag(communicator, tag)
         self._calls[rank].append((kind, line, peer, size, tag, request))
         return len(self._calls[rank]) - 1
+
+    send = partialmethod(message, SEND)
+    recv = partialmethod(message, RECV)
 
     def resolved(self, rank: int, place: int, peer: int, tag: int, communicator: int) -> None:
         """Let the receive at a place be from the rank, and of the tag, that it turned out to be."""
@@ -319,7 +296,7 @@ class _Cursor:
         builder, rank = self.builder, self.rank
         kind, line, *rest = call
         builder.line = line
-        if kind == _COMPUTE:
+        if kind == CALC:
             number = builder.calc(rank, rest[0], after=self.after, after_start=self.started)
             self._goes_on([number], None)
         elif kind == _WAIT:
@@ -333,8 +310,9 @@ class _Cursor:
             self._collective(one, one.schedules[number], one.tags[number], mine, request)
         else:
             peer, size, tag, request = rest
-            add = builder.send if kind == _SEND else builder.recv
-            number = add(rank, peer, size, tag, after=self.after, after_start=self.started)
+            number = builder.message(
+                kind, rank, peer, size, tag, after=self.after, after_start=self.started
+            )
             self._goes_on([number], request, [number])
 
     def _goes_on(self, ends: list[int], request: Hashable, begins: Sequence[int] = ()) -> None:
@@ -356,8 +334,9 @@ class _Cursor:
                 before, started = here, []
                 here = []
             last = step
-            add = builder.send if kind == SEND else builder.recv
-            number = add(rank, one.members[peer], size, tag, after=before, after_start=started)
+            number = builder.message(
+                kind, rank, one.members[peer], size, tag, after=before, after_start=started
+            )
             here.append(number)
             if before is self.after:
                 begins.append(number)

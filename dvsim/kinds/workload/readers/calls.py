@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dvsim.kinds.workload.collectives import Collectives
+from dvsim.kinds.workload.mpi import Program
+from dvsim.kinds.workload.readers.text import refuse
 
 BLOCKING = {
     "Barrier": "barrier",
@@ -48,3 +54,21 @@ def communicates(name: str) -> bool:
     """
     bare = name.removeprefix("MPI_")
     return bare not in _LOCAL and _COMMUNICATES.fullmatch(bare) is not None
+
+
+def program_of(
+    files: Mapping[int, Path], paths: Sequence[Path], name: str, table: Collectives
+) -> tuple[int, Program]:
+    """Return how many ranks there are, and a program to be read from the file of each.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no file of a rank below the last one.
+    """
+    ranks = max(files) + 1
+    if len(files) < ranks:
+        lacks = next(rank for rank in range(ranks) if rank not in files)
+        refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
+    ordered = [str(files[rank]) for rank in range(ranks)]
+    return ranks, Program(ranks, name or str(paths[0]), ordered, table)

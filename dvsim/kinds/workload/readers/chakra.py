@@ -17,6 +17,7 @@ from dvsim.kinds.workload.check import ANY
 from dvsim.kinds.workload.collectives import MPICH, Collectives, split
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import WORLD, Program
+from dvsim.kinds.workload.readers.calls import program_of
 from dvsim.kinds.workload.readers.protobuf import Wire, numbers, real, signed, zigzag
 from dvsim.kinds.workload.readers.text import data_of, files_of_ranks, picoseconds, refuse
 from dvsim.scenario import bounds
@@ -77,13 +78,7 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
         if found is None or int(found[2]) in files:
             refuse(path, None, "must be called PREFIX.RANK.et, with a rank of its own")
         files[int(found[2])] = path
-    ranks = max(files) + 1
-    if len(files) < ranks:
-        lacks = next(rank for rank in range(ranks) if rank not in files)
-        refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
-    program = Program(
-        ranks, name or str(paths[0]), [str(files[one]) for one in range(ranks)], table
-    )
+    ranks, program = program_of(files, paths, name, table)
     nodes = [_nodes(files[rank]) for rank in range(ranks)]
     groups: dict[str, list[int]] = {}
     for rank, own in enumerate(nodes):

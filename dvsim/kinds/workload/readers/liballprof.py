@@ -15,7 +15,7 @@ from dvsim.kinds.workload.check import ANY
 from dvsim.kinds.workload.collectives import MPICH, Collectives
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import Program
-from dvsim.kinds.workload.readers.calls import COLLECTIVE, communicates
+from dvsim.kinds.workload.readers.calls import COLLECTIVE, communicates, program_of
 from dvsim.kinds.workload.readers.text import (
     integer,
     lines_of,
@@ -55,13 +55,7 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
         if rank in files:
             refuse(path, None, f"is of rank {rank}, as {files[rank].name} is")
         files[rank] = path
-    ranks = max(files) + 1
-    if len(files) < ranks:
-        lacks = next(rank for rank in range(ranks) if rank not in files)
-        refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
-    program = Program(
-        ranks, name or str(paths[0]), [str(files[one]) for one in range(ranks)], table
-    )
+    ranks, program = program_of(files, paths, name, table)
     longest = max(_Rank(program, rank, files[rank]).read() for rank in range(ranks))
     program.traced_ns = longest * 1000
     return program.graph()
