@@ -9,7 +9,7 @@ from typing import Any
 from dvsim.report.axes import layout, tall
 from dvsim.report.beside_tables import differences_table, manifest_table, sides_table
 from dvsim.report.curves import band, line_trace, x_axis, y_axis
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.evidence import commands_of
 from dvsim.report.forest import Compared, forest_drawing
 from dvsim.report.metrics import NAMES, UNITS, shown
@@ -146,7 +146,8 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
     return Drawing(
         name=name,
         title=title,
-        html=draw(name, traces, looks),
+        traces=traces,
+        looks=looks,
         label=f"{title}, in {UNITS[metric]}. {said}.",
         reading=(
             "Each study has its own stroke and mark, lines of the same keys have the same colour, "

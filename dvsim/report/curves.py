@@ -8,7 +8,7 @@ from math import log
 from typing import Any
 
 from dvsim.report.axes import GREY, layout, log_axis, tall
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.flow_metrics import FLOW_UNITS, READING
 from dvsim.report.metrics import LINES, metric_text, name_of, shown, unit_of
 from dvsim.report.prepare import size_text
@@ -65,7 +65,8 @@ def curve_drawing(sweep: Sweep, metric: str, name: str) -> Drawing:
     return Drawing(
         name=name,
         title=f"{heading(metric)} against {sweep.key}",
-        html=draw(name, traces, looks),
+        traces=traces,
+        looks=looks,
         label=label_text(sweep, metric, lines),
         reading=reading_text(
             sweep, metric, [theory.name for theory in theories], published=bool(published)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dvsim.report.axes import GREY
-from dvsim.report.drawing import Drawing, draw, packed
+from dvsim.report.drawing import Drawing, packed
 from dvsim.report.prepare import BLUE, GREEN, ORANGE, PURPLE, VERMILION
 from dvsim.report.series import Floats
 
@@ -141,7 +141,9 @@ def cylinders_drawing(graph: nx.DiGraph, name: str, title: str) -> Drawing:
     return Drawing(
         name=name,
         title=title,
-        html=draw(name, traces, looks, BUTTONS),
+        traces=traces,
+        looks=looks,
+        buttons=BUTTONS,
         label=label_text(graph, space),
         reading=reading_text(space, every),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -22,7 +23,7 @@ START = '<script type="application/json" class="traces">'
 BUTTONS = ("zoom2d", "pan2d", "resetScale2d", "toImage")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Drawing:
     """A figure on the page.
 
@@ -32,51 +33,57 @@ class Drawing:
         Identifier of its element; fixed, so that equal runs give equal pages.
     title : str
         Heading.
-    html : str
-        Element and script, ready to be placed.
     label : str
         What it shows, for those who cannot see it.
     reading : str
         Two sentences on how to read it.
+    traces : sequence of mapping
+        As Plotly has them.
+    looks : mapping
+        Its layout, `height` included.
+    svg : str
+        Instead of traces: a picture that was drawn by hand.
     data : str
         Address of its numbers as CSV; empty where the page makes them from the figure itself.
+    buttons : sequence of str
+        Named one by one: Plotly's default bar also offers to upload the figure to a service.
     """
 
     name: str
     title: str
-    html: str
     label: str
     reading: str
+    traces: Sequence[Mapping[str, Any]] = ()
+    looks: Mapping[str, Any] = field(default_factory=dict)
+    svg: str = ""
     data: str = ""
+    buttons: Sequence[str] = BUTTONS
 
+    @cached_property
+    def json(self) -> str:
+        """The figure as JSON; angle brackets are escaped, so that no title can end a script."""
+        from plotly.io.json import to_json_plotly
 
-def draw(
-    name: str,
-    traces: Sequence[Mapping[str, Any]],
-    looks: Mapping[str, Any],
-    buttons: Sequence[str] = BUTTONS,
-) -> str:
-    """Write a figure as an element that holds its data; figure.js draws it when it is looked at.
+        config = CONFIG | {"modeBarButtons": [list(self.buttons)]}
+        figure = {"data": list(self.traces), "layout": dict(self.looks), "config": config}
+        text: str = to_json_plotly(figure, engine="json")
+        return text
 
-    Plotly escapes the angle brackets of every text in it, so no title can end the script.
-    """
-    from plotly.io.json import to_json_plotly
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Data and layout of the figure, in plain types."""
+        spec: dict[str, Any] = json.loads(self.json)
+        return spec
 
-    # named one by one: the default bar also offers to upload the figure to a service
-    config = CONFIG | {"modeBarButtons": [list(buttons)]}
-    figure = {"data": list(traces), "layout": dict(looks), "config": config}
-    data: str = to_json_plotly(figure, engine="json")
-    return (
-        f'<div class="figure" id="{escape(name)}" style="height:{looks["height"]}px">'
-        f"{START}{data}</script></div>"
-    )
-
-
-def spec_of(drawing: Drawing) -> dict[str, Any]:
-    """Read the data and the layout of a figure that `draw` wrote."""
-    text = drawing.html.partition(START)[2].partition("</script>")[0]
-    spec: dict[str, Any] = json.loads(text)
-    return spec
+    @property
+    def html(self) -> str:
+        """Element and script; figure.js draws the figure when it is looked at."""
+        if self.svg:
+            return self.svg
+        return (
+            f'<div class="figure" id="{escape(self.name)}" style="height:{self.looks["height"]}px">'
+            f"{START}{self.json}</script></div>"
+        )
 
 
 def coordinates(x: Floats, y: Floats) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from dvsim.report.axes import layout, log_axis
-from dvsim.report.drawing import Drawing, coordinates, draw, spec_of
+from dvsim.report.drawing import Drawing, coordinates
 from dvsim.report.prepare import Entry, Group, prepare, size_text
 from dvsim.report.series import (
     Floats,
@@ -106,7 +106,8 @@ def rate_drawing(group: Group, limit: int) -> Drawing:
     return Drawing(
         name=name,
         title=size,
-        html=draw(name, traces, layout(400, x, y)),
+        traces=traces,
+        looks=layout(400, x, y),
         label=f"Rates over time at {size}. {'; '.join(line.text for line in lines)}.",
         reading=reading_text(group, drawn, limit, low),
     )
@@ -117,7 +118,7 @@ def figure_of(run: Run) -> Figure:
     from plotly.graph_objects import Figure
 
     (group,) = prepare([run])
-    spec = spec_of(rate_drawing(group, POINTS_PER_TRACE))
+    spec = rate_drawing(group, POINTS_PER_TRACE).spec
     figure = Figure(data=spec["data"], layout=spec["layout"])
     limit = "" if run.limit is None else f". Limit: {run.limit}"
     figure.update_layout(title=escape(f"{changes_of(run.scenario).name}: {run.rate}{limit}"))

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from dvsim.report.axes import GREY, layout, log_axis
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.results.paired import Change
 
 ROW, ROOM = 22, 130  # pixels
@@ -72,7 +72,8 @@ def forest_drawing(
     return Drawing(
         name=name,
         title=title,
-        html=draw(name, traces, looks),
+        traces=traces,
+        looks=looks,
         label=f"{title}. {_said(rows, kept, others)}.",
         reading=(
             "Each mark is a ratio to the first run, its bar the 95 % interval over replications; "

@@ -13,7 +13,7 @@ from dvsim.evidence.lab.ratios import by_series
 from dvsim.evidence.lab.text import UNITS
 from dvsim.evidence.numbers import share_of
 from dvsim.report.axes import GREY, layout, log_axis, log_axis_with_zero, tall
-from dvsim.report.drawing import Drawing, coordinates, draw
+from dvsim.report.drawing import Drawing, coordinates
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION, size_text
 from dvsim.results.amounts import number_text
 
@@ -62,7 +62,8 @@ def qq_drawing(case: Compared, name: str) -> Drawing | None:
     return Drawing(
         name=name,
         title="Q-Q",
-        html=draw(name, traces, layout(380, *axes)),
+        traces=traces,
+        looks=layout(380, *axes),
         label=f"Measured over simulated order statistics (simulated in brackets), {unit}: {said}.",
         reading=(
             "On the dashed line laboratory and simulation agree; above it the laboratory is larger."
@@ -137,7 +138,8 @@ def cdf_drawing(case: Compared, name: str) -> Drawing | None:
     return Drawing(
         name=name,
         title="Distribution",
-        html=draw(name, traces, layout(380, axis | {"title": unit}, y)),
+        traces=traces,
+        looks=layout(380, axis | {"title": unit}, y),
         label=f"Simulated distribution of {case.name}, {unit}, and {len(points)} measured points.",
         reading=(
             "The line is the simulated share of samples up to a value; the diamonds are measured. "
@@ -208,7 +210,8 @@ def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Row]]]) -> 
     return Drawing(
         name=f"lab-sizes-{plain}",
         title=f"{metric.capitalize()} over message size",
-        html=draw(f"lab-sizes-{plain}", traces, layout(tall(len(traces)), x_axis, y_axis)),
+        traces=traces,
+        looks=layout(tall(len(traces)), x_axis, y_axis),
         label=f"{metric} over {len(sizes)} message sizes, laboratory and simulation, in {unit}.",
         reading=(
             "Hollow diamonds are measured, filled points simulated. Where the lines of two series "

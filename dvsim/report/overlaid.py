@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dvsim.report.axes import layout, log_axis, tall
-from dvsim.report.drawing import Drawing, coordinates, draw
+from dvsim.report.drawing import Drawing, coordinates
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.report.series import Floats, active, column_series, smooth, thin
 from dvsim.results.amounts import number_text
@@ -50,14 +50,11 @@ def distribution(sides: Sequence[Side], column: str, reading: str, name: str) ->
     return Drawing(
         name=name,
         title=f"{column}, {reading}/s",
-        html=draw(
-            name,
-            traces,
-            layout(
-                tall(len(sides)) + 60,
-                log_axis(low / 1.2, high) | {"title": f"{reading}/s"},
-                {"title": "share of samples below", "tickformat": "~%", "range": [0, 1.02]},
-            ),
+        traces=traces,
+        looks=layout(
+            tall(len(sides)) + 60,
+            log_axis(low / 1.2, high) | {"title": f"{reading}/s"},
+            {"title": "share of samples below", "tickformat": "~%", "range": [0, 1.02]},
         ),
         label=f"Distribution of {column} in {reading}/s. {'; '.join(said)}.",
         reading=(
@@ -91,14 +88,11 @@ def series(sides: Sequence[Side], column: str, reading: str, name: str) -> Drawi
     return Drawing(
         name=name,
         title=f"{column}, {reading}/s",
-        html=draw(
-            name,
-            traces,
-            layout(
-                tall(len(sides)) + 60,
-                {"title": "share of the run", "tickformat": "~%", "range": [0, 1]},
-                log_axis(low / 1.5, high * 1.2) | {"title": f"{reading}/s"},
-            ),
+        traces=traces,
+        looks=layout(
+            tall(len(sides)) + 60,
+            {"title": "share of the run", "tickformat": "~%", "range": [0, 1]},
+            log_axis(low / 1.5, high * 1.2) | {"title": f"{reading}/s"},
         ),
         label=f"Rates of {column} over the course of each run. {'; '.join(said)}.",
         reading=(

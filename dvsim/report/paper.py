@@ -1,8 +1,7 @@
 """The figures of a page as SVG for papers, drawn by matplotlib from the same traces.
 
-A page holds its figures as data for Plotly. What stands there is read again here, so that a figure
-on paper has the points, colours and words of the one on the page, and there is one place where it
-is made. Equal figures give equal bytes: identifiers have a fixed salt, and there is no date.
+A figure on paper has the points, colours and words of the one on the page: both are drawn from one
+`Drawing`. Equal figures give equal bytes: identifiers have a fixed salt, and there is no date.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from html import unescape
 from typing import Any
 
 from dvsim.errors import DvsimError
-from dvsim.report.drawing import Drawing, spec_of, unpacked
+from dvsim.report.drawing import Drawing, unpacked
 from dvsim.report.page import resource
 
 DASHES = {
@@ -59,7 +58,7 @@ LETTERS, MARK = 84, 6  # that fit into one row of it; room of a mark, in letters
 
 def can_be_printed(drawing: Drawing) -> bool:
     """Whether a figure is flat: what turns in space stays on the page."""
-    return '"scatter3d"' not in drawing.html
+    return all(trace["type"] != "scatter3d" for trace in drawing.traces)
 
 
 def check_printer() -> None:
@@ -91,14 +90,14 @@ def figure_svg(drawing: Drawing) -> bytes:
     DvsimError
         If matplotlib is not installed.
     """
-    if "<svg" in drawing.html:
-        return standalone(drawing.html)
+    if drawing.svg:
+        return standalone(drawing.svg)
     check_printer()
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    spec = spec_of(drawing)
+    spec = drawing.spec
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         FigureCanvasSVG(figure)

@@ -53,7 +53,7 @@ def pipeline_drawing(lanes: Sequence[Lane], name: str, title: str) -> Drawing:
     return Drawing(
         name=name,
         title=title,
-        html=svg,
+        svg=svg,
         label=f"Stages in the order in which a message meets them. {said}.",
         reading=(
             "Messages go from left to right; a box is filled as far as its busiest instance was at "

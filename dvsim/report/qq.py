@@ -10,7 +10,7 @@ from typing import Any
 from dvsim.evidence.verdicts import Row, Validation
 from dvsim.report.axes import GREY, layout, log_axis, tall
 from dvsim.report.compare import Rows, verdicts_on
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.prepare import Group, size_text
 from dvsim.report.quantiles import STATISTICS
 from dvsim.report.sweep import COLOURS, SYMBOLS
@@ -77,7 +77,8 @@ def qq_drawing(
     return Drawing(
         name=name,
         title=f"{title}: simulated against published",
-        html=draw(name, traces, layout(tall(len(lines)) + 100, x, y)),
+        traces=traces,
+        looks=layout(tall(len(lines)) + 100, x, y),
         label=f"Q-Q of {len(every)} statistics, {title}, in {unit}. {said}.",
         reading=(
             "Each mark is the mean or a quantile of a published column, filled where it was held "

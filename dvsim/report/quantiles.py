@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from dvsim.report.axes import GREY, layout, log_axis_with_zero
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.prepare import Entry, size_text
 from dvsim.results.amounts import number_text
 from dvsim.results.statistics import Estimate
@@ -80,7 +80,8 @@ def quantile_drawing(entry: Entry, published: Published, name: str) -> Drawing:
     return Drawing(
         name=name,
         title=f"{size}, {entry.label}",
-        html=draw(name, traces, layout(330, x, axis | {"title": unit})),
+        traces=traces,
+        looks=layout(330, x, axis | {"title": unit}),
         label=f"Quantiles at {size}, {entry.label}, in {unit}, {entry.made}{beside}. {said}.",
         reading=reading_text(entry, judged, "0" in axis["ticktext"]),
     )

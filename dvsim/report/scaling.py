@@ -8,7 +8,7 @@ from typing import Any
 
 from dvsim.report.axes import GREY, layout, log_axis, tall
 from dvsim.report.curves import rgb
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.prepare import Entry, Group, size_text, transport_text
 from dvsim.report.quantiles import Published
 from dvsim.report.sweep import SYMBOLS
@@ -160,14 +160,11 @@ def course_drawing(
     return Drawing(
         name=name,
         title=title,
-        html=draw(
-            name,
-            traces,
-            layout(
-                tall(len(courses) + bool(beside)) + 20,
-                size_axis([group.message_bytes for group in groups]),
-                log_axis(low / 1.4, high * 1.4) | {"title": unit},
-            ),
+        traces=traces,
+        looks=layout(
+            tall(len(courses) + bool(beside)) + 20,
+            size_axis([group.message_bytes for group in groups]),
+            log_axis(low / 1.4, high * 1.4) | {"title": unit},
         ),
         label=f"{title} against the size of a message, {unit}. {said}.",
         reading=f"{reading}. Both axes are logarithmic; {second}.",

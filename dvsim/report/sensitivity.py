@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.report.axes import layout
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.prepare import BLUE, VERMILION
 from dvsim.scenario.quantity import show
 
@@ -89,7 +89,8 @@ def result_drawing(result: str, rows: Sequence[Row], number: int, data: str) -> 
     return Drawing(
         name=name,
         title=f"What {result} depends on",
-        html=draw(name, traces, layout(150 + 28 * len(keys), x, y)),
+        traces=traces,
+        looks=layout(150 + 28 * len(keys), x, y),
         label=f"Sobol indices of {result}: total {said}.",
         reading=(
             "Filled marks are the share of the variance in which a key has a part, hollow ones "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dvsim.report.axes import GREY, layout, tall
-from dvsim.report.drawing import Drawing, coordinates, draw
+from dvsim.report.drawing import Drawing, coordinates
 from dvsim.report.series import Floats
 from dvsim.report.sweep import COLOURS, SYMBOLS, Sweep
 from dvsim.results.amounts import number_text
@@ -119,7 +119,8 @@ def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
     return Drawing(
         name=name,
         title="Hops" if kind == "hops" else "Latency",
-        html=draw(name, traces, layout(tall(len(traces)), x, y)),
+        traces=traces,
+        looks=layout(tall(len(traces)), x, y),
         label=f"Shares of packets by {unit}. {'; '.join(said)}.",
         reading=histogram_reading(sweep, kind, points),
     )
@@ -231,14 +232,11 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
     return Drawing(
         name=name,
         title=title,
-        html=draw(
-            name,
-            traces,
-            layout(
-                tall(len(points) * table["level"].nunique()),
-                {"title": "cylinder, 0 is the outermost", "dtick": 1},
-                {"title": unit, "rangemode": "tozero"},
-            ),
+        traces=traces,
+        looks=layout(
+            tall(len(points) * table["level"].nunique()),
+            {"title": "cylinder, 0 is the outermost", "dtick": 1},
+            {"title": unit, "rangemode": "tozero"},
         ),
         label=f"{title} by cylinder. {'; '.join(said)}.",
         reading=cylinder_reading(metric, theory, levels) + choice_text(points, sweep.count),

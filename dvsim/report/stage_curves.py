@@ -8,7 +8,7 @@ from typing import Any
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report.axes import layout, tall
 from dvsim.report.curves import band, curve_drawing, line_trace, x_axis
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.flow_metrics import FLOW_UNITS
 from dvsim.report.sweep import COLOURS, SYMBOLS, Group, Sweep
 from dvsim.results.amounts import number_text
@@ -40,7 +40,8 @@ def linear_drawing(sweep: Sweep, name: str) -> list[Drawing]:
         Drawing(
             name=name,
             title="Latency against message_bytes, both axes linear",
-            html=draw(name, traces, looks),
+            traces=traces,
+            looks=looks,
             label=logarithmic.label,
             reading="The same values: on a straight line the latency grows evenly with the size.",
         )
@@ -88,7 +89,8 @@ def stage_drawing(sweep: Sweep, study: MessagingStudy, group: Group, name: str) 
     return Drawing(
         name=name,
         title=f"Stages{f', {group.name}' * bool(group.name)}",
-        html=draw(name, traces, layout(tall(len(traces)), x_axis(sweep), y)),
+        traces=traces,
+        looks=layout(tall(len(traces)), x_axis(sweep), y),
         label=f"Utilisation of each stage against {sweep.key}: {'; '.join(said)}.",
         reading="The stage near 1 is the bottleneck; of several alike the busiest is drawn.",
     )

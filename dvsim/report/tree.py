@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dvsim.report.axes import GREY, layout
-from dvsim.report.drawing import Drawing, coordinates, draw
+from dvsim.report.drawing import Drawing, coordinates
 from dvsim.report.prepare import BLUE, ORANGE, VERMILION
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def tree_drawing(graph: nx.DiGraph, name: str, title: str) -> Drawing:
     return Drawing(
         name=name,
         title=title,
-        html=draw(name, traces, layout(220 + 110 * top, x, y)),
+        traces=traces,
+        looks=layout(220 + 110 * top, x, y),
         label=label_text(rows, graph),
         reading=reading_text(everything),
     )

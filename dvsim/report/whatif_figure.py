@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from dvsim.report.axes import GREY, layout, log_axis
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.sweep import COLOURS, SYMBOLS
 from dvsim.results.whatif import Answer, Part, limit_text
 from dvsim.results.whatif_sentence import times_text
@@ -47,11 +47,12 @@ def answer_drawing(answer: Answer) -> Drawing | None:
     return Drawing(
         name,
         "What each change gives",
-        draw(name, traces, looks),
         f"Times the rate with {base}: {said}.",
         f"Each mark is the rate with a change over that with {base}, the dotted line, and its bar "
         "the 95 % interval over pairs of replications with the same seed. What lies on the line "
         "changes nothing; the scale is logarithmic.",
+        traces,
+        looks,
     )
 
 

@@ -12,7 +12,6 @@ from dvsim.kinds.hosts.metrics import METRICS
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.load import load
 from dvsim.report import render_study_report
-from dvsim.report.drawing import spec_of
 from dvsim.report.stage_curves import stage_drawings
 from dvsim.report.sweep import COLOURS, Sweep
 from dvsim.results.folder import load_result
@@ -84,7 +83,7 @@ def test_the_page_draws_curves_with_bands_stages_and_what_it_rests_on(kept):
 def test_no_two_stages_have_the_same_line():
     asked = [load("amps/delivery")]
     (study,) = run_scenarios(asked, replications=1, scale=0.01, out=None, workers=1)
-    traces = spec_of(stage_drawings(Sweep(study), "s")[0])["data"]
+    traces = stage_drawings(Sweep(study), "s")[0].spec["data"]
     looks = [(one["line"]["color"], one["line"]["dash"]) for one in traces]
     assert len(set(looks)) == len(looks) > len(COLOURS)
 

@@ -20,7 +20,7 @@ from report_runs import (
 from dvsim.errors import DvsimError, OutputError
 from dvsim.kinds.rabbitmq.spec import Column
 from dvsim.report import render_report, write_results
-from dvsim.report.drawing import spec_of, unpacked
+from dvsim.report.drawing import unpacked
 from dvsim.report.figures import POINTS_PER_TRACE, points_per_trace, rate_drawing
 from dvsim.report.prepare import prepare
 from dvsim.report.series import active, column_series, decimate, smooth
@@ -214,7 +214,7 @@ def test_the_largest_burst_is_in_the_figure():
     run = vortex_run(intervals=30_000, duty=0.9, replications=1)
     (group,) = prepare([run])
     figure = rate_drawing(group, 500)
-    rates = unpacked(spec_of(figure)["data"][0]["y"])
+    rates = unpacked(figure.spec["data"][0]["y"])
     expected = run.samples.query("receiver == 1")["pieces"].max() / 5.001e-3
     assert len(rates) == 500
     assert rates.max() == pytest.approx(expected, rel=1e-6)

@@ -13,7 +13,6 @@ from report_runs import published_set, steady_run, tcp_run, validation_of, vorte
 from dvsim.errors import ScenarioError
 from dvsim.report import render_report
 from dvsim.report.compare import rows_as_printed
-from dvsim.report.drawing import spec_of
 from dvsim.report.lanes import MOST_LANES, Lane, Station, lanes_of
 from dvsim.report.pipeline import pipeline_drawing
 from dvsim.report.prepare import prepare
@@ -122,7 +121,7 @@ def test_qq_holds_each_published_statistic_above_zero_once():
     for drawing, transport in zip(drawings, ("data-vortex", "fdr-ipoib"), strict=True):
         drawn = [
             pair
-            for trace in spec_of(drawing)["data"]
+            for trace in drawing.spec["data"]
             if trace["mode"] == "markers"
             for pair in zip(trace["x"], trace["y"], strict=True)
         ]
@@ -138,7 +137,7 @@ def test_qq_tells_fitted_from_held_out_and_draws_the_declared_band():
     runs = [vortex_run()]
     validation = validation_of(runs, fitted=("r1",))
     (drawing,) = qq_drawings(prepare(runs), validation, rows_as_printed(validation))
-    band, line, fitted, held_out = spec_of(drawing)["data"]
+    band, line, fitted, held_out = drawing.spec["data"]
     assert band["y"][0] / band["x"][0] == pytest.approx(1.15)
     assert band["x"][-1] / band["y"][-1] == pytest.approx(1.15)
     assert line["x"] == line["y"]
@@ -160,25 +159,25 @@ def test_one_size_has_nothing_to_scale():
 def test_lines_over_sizes_count_alike_and_bytes_are_messages_times_size():
     runs = [steady_run([100, 300], size=8), steady_run([10, 30], size=2048, per_message=2)]
     printed, messages, data = scaling_drawings(prepare(runs), {})
-    (line,) = spec_of(messages)["data"]
+    (line,) = messages.spec["data"]
     assert (line["x"], line["y"]) == ([8, 2048], [400, 40])
-    (line,) = spec_of(data)["data"]
+    (line,) = data.spec["data"]
     assert line["y"] == pytest.approx([400 * 8 / 1e6, 40 * 2048 / 1e6])
-    assert [trace["y"] for trace in spec_of(printed)["data"]] == [[100, 20], [300, 60]]
+    assert [trace["y"] for trace in printed.spec["data"]] == [[100, 20], [300, 60]]
 
 
 def test_published_means_stand_beside_the_lines():
     runs = published_set()
     published = {(run.scenario.name, "r1", "mean"): 123.0 for run in runs}
     printed = scaling_drawings(prepare(runs), published)[0]
-    hollow = [trace for trace in spec_of(printed)["data"] if trace["mode"] == "markers"]
+    hollow = [trace for trace in printed.spec["data"] if trace["mode"] == "markers"]
     assert [set(trace["y"]) for trace in hollow] == [{123.0}, {123.0}]
     assert all("published" in trace["name"] for trace in hollow)
 
 
 def test_of_two_runs_of_one_scenario_the_last_is_on_the_line():
     runs = [steady_run([5], size=8), steady_run([7], size=8), steady_run([1], size=16)]
-    (line,) = spec_of(scaling_drawings(prepare(runs), {})[1])["data"]
+    (line,) = scaling_drawings(prepare(runs), {})[1].spec["data"]
     assert line["y"] == [7, 1]
 
 
@@ -193,7 +192,7 @@ rate,<b>key,1..2,0.2,0.1,0.3,0.3,0.2,0.4
 def test_the_most_important_key_is_at_the_top(tmp_path):
     (tmp_path / "sensitivity.csv").write_text(SENSITIVITY, "utf-8")
     (drawing,) = sensitivity_drawings(tmp_path)
-    spec = spec_of(drawing)
+    spec = drawing.spec
     total, alone = spec["data"]
     assert total["x"] == [0.9, 0.3, 0.02]
     assert alone["x"] == [0.7, 0.2, 0.01]

@@ -17,7 +17,6 @@ from dvsim.errors import DvsimError, OutputError
 from dvsim.report import render_study_report, write_results
 from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawing, curve_drawings
-from dvsim.report.drawing import spec_of
 from dvsim.report.recorded import LETTERS
 from dvsim.report.spread import binned, spread_drawings
 from dvsim.report.study_tables import points_table, settings_table
@@ -47,7 +46,7 @@ def page(latency, saturated, record):
 
 def traces_of(drawing):
     """The traces of a figure by name, as the page holds them."""
-    return {trace.get("name", "band"): trace for trace in spec_of(drawing)["data"]}
+    return {trace.get("name", "band"): trace for trace in drawing.spec["data"]}
 
 
 def player_data(page):

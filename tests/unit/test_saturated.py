@@ -7,7 +7,6 @@ from study_runs import load_latency
 
 from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawing
-from dvsim.report.drawing import spec_of
 from dvsim.report.sweep import Sweep
 
 
@@ -18,7 +17,7 @@ def latency():
 
 def traces_of(drawing):
     """The traces of a figure by name."""
-    return {trace.get("name", "band"): trace for trace in spec_of(drawing)["data"]}
+    return {trace.get("name", "band"): trace for trace in drawing.spec["data"]}
 
 
 def test_the_answer_says_first_what_saturates_last(latency):

@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dvsim.report.drawing import spec_of
 from dvsim.report.swept import answer_sentences, curves, render_swept
 from dvsim.report.swept_points import SweptPoints
 from dvsim.results.saturation import Offered, sentence
@@ -50,7 +49,7 @@ def sizes():
 def figure(found, metric):
     """The data and the layout of one figure of a sweep; its traces by name."""
     (drawing,) = [one for one in curves(found) if one.name == f"swept-{metric}"]
-    spec = spec_of(drawing)
+    spec = drawing.spec
     return drawing, {trace.get("name", "band"): trace for trace in spec["data"]}, spec["layout"]
 
 
@@ -129,7 +128,7 @@ def test_points_of_a_sample_stand_alone_over_each_key():
     drawings = curves(found)
     keys = [str(key) for key in SweptPoints(found).keys().columns]
     assert {one.name.split("-")[1] for one in drawings} == set(keys)
-    marks = spec_of(drawings[0])["data"]
+    marks = drawings[0].spec["data"]
     assert [trace["mode"] for trace in marks] == ["markers"]
     assert len(marks[0]["x"]) == 16
 
