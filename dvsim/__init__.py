@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
     from dvsim.evidence.verdicts import Validation
     from dvsim.fabric.network import Network
-    from dvsim.fabric.switch import Switch
+    from dvsim.fabric.switch import Switch, Traffic
     from dvsim.kinds.workload.replay import Replay
     from dvsim.results.points import PointsStudy
     from dvsim.results.run import Run
@@ -41,6 +41,7 @@ __all__ = [
     "RunFailed",
     "ScenarioError",
     "Switch",
+    "Traffic",
     "__version__",
     "load",
     "replay",
@@ -56,6 +57,7 @@ _LAZY = {
     "Network": "dvsim.fabric.network",
     "Run": "dvsim.results.run",
     "Switch": "dvsim.fabric.switch",
+    "Traffic": "dvsim.fabric.switch",
 }
 """Names that are imported when they are first used, and from where."""
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from switch_runs import KINDS, SMALL, content
 
-from dvsim.fabric.switch import Fault, Switch, replication_seed
+from dvsim.fabric.network import Network
+from dvsim.fabric.switch import Fault, Switch, Traffic, replication_seed
 
 
 def test_shape_of_the_published_prototype():
@@ -29,6 +30,21 @@ def test_packets_are_conserved():
     assert run.offered == run.accepted + run.refused
     assert run.accepted == run.delivered + run.in_flight
     assert (run.lost, run.waiting) == (0, 0)
+
+
+def test_traffic_as_a_value_is_the_same_as_its_keywords():
+    hot = Traffic(0.7, "hot-spot", "queue", hot=(0.5, [0]))
+    plain = SMALL.run(0.7, 500, seed=3, pattern="hot-spot", injection="queue", hot=(0.5, [0]))
+    assert content(SMALL.run(hot, 500, seed=3)) == content(plain)
+    network = Network("dv203")
+    keywords = network.run(0.7, 50, pattern="hot-spot", injection="queue", hot=(0.5, [0]))
+    assert network.run(hot, 50).latency.tolist() == keywords.latency.tolist()
+
+
+@pytest.mark.parametrize("more", [{"pattern": "bursty"}, {"injection": "queue"}, {"burst": 4}])
+def test_nothing_of_the_traffic_goes_beside_it(more):
+    with pytest.raises(ValueError, match=f"{next(iter(more))} is part of the traffic"):
+        SMALL.run(Traffic(0.7), 500, **more)
 
 
 def test_packets_are_conserved_with_queues():

@@ -25,7 +25,7 @@ from dvsim.fabric.network.result import Error, NetworkRun
 from dvsim.fabric.network.tree import sizes
 from dvsim.fabric.network.units import Part, Unit, added, mean_of, unit_of
 from dvsim.fabric.switch.figures import Floats
-from dvsim.fabric.switch.traffic import Offer
+from dvsim.fabric.switch.traffic import Offer, Traffic
 
 if TYPE_CHECKING:
     from dvsim.fabric.network.network import Network
@@ -146,7 +146,7 @@ def error_of(network: Network, load: float, injection: str) -> Error:
 
     def measure() -> dict[str, float]:
         found = estimate(sample, load, injection)
-        offer = check_offer(sample, load=load, pattern="uniform", injection=injection)
+        offer = check_offer(sample, Traffic(load, injection=injection))
         core = NetworkCore(params_of(sample, offer))
         core.run(_settling(sample))
         core.reset()

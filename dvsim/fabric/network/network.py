@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from dvsim.core.network import network_bytes
 from dvsim.fabric.network.check import check_size, radix_of, vortex_card
@@ -22,7 +20,7 @@ from dvsim.fabric.network.tree import (
 )
 from dvsim.fabric.switch.check import choice, whole
 from dvsim.fabric.switch.switch import Switch
-from dvsim.fabric.switch.traffic import Hot
+from dvsim.fabric.switch.traffic import More, Traffic
 from dvsim.scenario.slot import slot_of
 from dvsim.scenario.types import Card
 
@@ -187,12 +185,12 @@ class Network:
     @property
     def memory(self) -> int:
         """Bytes that a run takes, before queues grow."""
-        offer = check_offer(self, load=1.0, pattern="uniform", injection="queue")
+        offer = check_offer(self, Traffic(1.0, injection="queue"))
         return network_bytes(params_of(self, offer))
 
     def run(
         self,
-        load: float | None,
+        load: float | Traffic | None,
         slots: int,
         warmup: int = 0,
         seed: int = 1,
@@ -201,19 +199,14 @@ class Network:
         threads: int = 1,
         *,
         fidelity: str = "cycle",
-        hot: Hot | None = None,
-        burst: int | None = None,
-        duty: float | None = None,
-        trace: str | os.PathLike[str] | Sequence[Any] | None = None,
-        permutation: Sequence[int] | None = None,
+        **more: Unpack[More],
     ) -> NetworkRun:
         """Simulate `warmup` slots, then `slots` slots that are counted.
 
         Parameters
         ----------
         load
-            Probability of an arrival per slot and input of each plane, in [0, 1]; None where
-            something else says what arrives (pattern ``trace``) or a packet always waits.
+            As in `start`.
         slots, warmup
             Slots that count, and slots before them that do not.
         seed, pattern, injection, threads
@@ -223,8 +216,8 @@ class Network:
             uniform traffic that is dropped or queued; the error is measured and stated.
             ``auto``: flow where it applies and the cycle level would take more than 2^34 node
             updates, some ten seconds of one core.
-        hot, burst, duty, trace, permutation
-            As in `start`.
+        **more
+            hot, burst, duty, trace, permutation: see `Traffic`.
 
         Raises
         ------
@@ -235,21 +228,11 @@ class Network:
         """
         slots, warmup = whole("slots", slots, 1), whole("warmup", warmup, 0)
         choice("fidelity", fidelity, FIDELITIES)
-        if injection == "given":
+        traffic = Traffic.of(load, pattern, injection, **more)
+        if traffic.injection == "given":
             raise ValueError("injection 'given' needs Network.start: the bursts are yours to send")
         threads = whole("threads", threads, 1, MOST_THREADS)
-        offer = check_offer(
-            self,
-            load=load,
-            pattern=pattern,
-            injection=injection,
-            seed=seed,
-            hot=hot,
-            burst=burst,
-            duty=duty,
-            trace=trace,
-            permutation=permutation,
-        )
+        offer = check_offer(self, traffic, seed)
         updates = self.nodes * (warmup + slots)
         if fidelity == "flow" or (
             fidelity == "auto" and flow_knows(offer) and updates > MOST_UPDATES
@@ -263,60 +246,32 @@ class Network:
 
     def start(
         self,
-        load: float | None = None,
+        load: float | Traffic | None = None,
         seed: int = 1,
         pattern: str = "uniform",
         injection: str = "drop",
         threads: int = 1,
-        *,
-        hot: Hot | None = None,
-        burst: int | None = None,
-        duty: float | None = None,
-        trace: str | os.PathLike[str] | Sequence[Any] | None = None,
-        permutation: Sequence[int] | None = None,
+        **more: Unpack[More],
     ) -> NetworkSimulation:
         """Return a simulation of this network at slot 0, to be run in steps.
 
         Parameters
         ----------
         load
-            As in `run`.
+            Of `Traffic`, for each input of each plane; or traffic itself, and then no other of its
+            arguments.
         seed
             From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
-        pattern
-            ``uniform`` (all ports alike), ``bit-complement``, ``transpose``, ``shuffle``,
-            ``permutation`` (of ports), ``hot-spot``, ``bursty``, ``trace``.
-        injection
-            ``drop``: a refused packet is gone. ``queue``: it waits in an unbounded queue at its
-            port. ``saturate``: a packet always waits. ``given``: bursts of the caller's, with
-            `NetworkSimulation.send`.
+        pattern, injection
+            Of `Traffic`; injection ``given`` with `NetworkSimulation.send`.
         threads
             From 1 to 64; planes are spread over them.
-        hot
-            ``{"fraction": 0.1, "outputs": [0]}``, or ``(0.1, [0])``: this share of the packets
-            goes to one of these ports.
-        burst, duty
-            Arrivals come in frames of `burst` slots; a frame is on with probability `duty`, and
-            all its packets go to one port.
-        trace
-            Path of a CSV file "slot,input,output" with that header, or the three arrays. Ports
-            spread what they send over the planes by the rule; as many packets as planes may
-            arrive at a port in one slot.
-        permutation
-            Destination of each port.
+        **more
+            hot, burst, duty, trace, permutation: see `Traffic`. Ports spread the packets of a
+            trace over the planes by the rule; as many as there are planes may arrive at a port in
+            one slot.
         """
-        offer = check_offer(
-            self,
-            load=load,
-            pattern=pattern,
-            injection=injection,
-            seed=seed,
-            hot=hot,
-            burst=burst,
-            duty=duty,
-            trace=trace,
-            permutation=permutation,
-        )
+        offer = check_offer(self, Traffic.of(load, pattern, injection, **more), seed)
         return NetworkSimulation(self, offer, whole("threads", threads, 1, MOST_THREADS))
 
     def graph(self) -> nx.DiGraph:

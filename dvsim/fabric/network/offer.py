@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +11,8 @@ from dvsim.core.network_params import NetworkParams
 from dvsim.fabric.switch.trace import Trace
 from dvsim.fabric.switch.traffic import (
     Ends,
-    Hot,
     Offer,
+    Traffic,
     chances_of,
     check_traffic,
     destinations_of,
@@ -24,34 +23,11 @@ if TYPE_CHECKING:
     from dvsim.fabric.network.network import Network
 
 
-def check_offer(
-    network: Network,
-    *,
-    load: float | None,
-    pattern: str,
-    injection: str,
-    seed: int = 1,
-    hot: Hot | None = None,
-    burst: int | None = None,
-    duty: float | None = None,
-    trace: Any = None,  # noqa: ANN401 - a path or three arrays
-    permutation: Sequence[int] | None = None,
-) -> Offer:
-    """Check the arguments of `Network.run`; ValueError says which is wrong and what is allowed."""
+def check_offer(network: Network, traffic: Traffic, seed: int = 1) -> Offer:
+    """Check what `Network.run` is offered; ValueError says what is wrong and what is allowed."""
     ports = network.ports
     ends = Ends(np.ones(ports, dtype=np.bool_), ports, ports, "port", "ports", network.planes)
-    return check_traffic(
-        ends,
-        load=load,
-        pattern=pattern,
-        injection=injection,
-        seed=seed,
-        hot=hot,
-        burst=burst,
-        duty=duty,
-        trace=trace,
-        permutation=permutation,
-    )
+    return check_traffic(ends, traffic, seed)
 
 
 def params_of(network: Network, offer: Offer) -> NetworkParams:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dvsim.fabric.switch.result import SwitchRun
     from dvsim.fabric.switch.simulation import Deliveries, Simulation
     from dvsim.fabric.switch.switch import Switch
-    from dvsim.fabric.switch.traffic import replication_seed
+    from dvsim.fabric.switch.traffic import Traffic, replication_seed
 
 _LAZY = {
     "Deliveries": "simulation",
@@ -35,6 +35,7 @@ _LAZY = {
     "Step": "paths",
     "Switch": "switch",
     "SwitchRun": "result",
+    "Traffic": "traffic",
     "replication_seed": "traffic",
 }
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Step",
     "Switch",
     "SwitchRun",
+    "Traffic",
     "replication_seed",
 ]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Unpack
 
 from dvsim.fabric.switch.check import choice, power_of_two, whole
 from dvsim.fabric.switch.choices import CROSSINGS, EXITS
 from dvsim.fabric.switch.faults import Fault, check_fault
-from dvsim.fabric.switch.traffic import Hot, check_offer
+from dvsim.fabric.switch.traffic import More, Traffic, check_offer
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
@@ -135,7 +135,7 @@ class Switch:
 
     def run(
         self,
-        load: float | None,
+        load: float | Traffic | None,
         slots: int,
         warmup: int = 0,
         seed: int = 1,
@@ -145,25 +145,20 @@ class Switch:
         *,
         replications: int = 1,
         watch: int = 0,
-        hot: Hot | None = None,
-        burst: int | None = None,
-        duty: float | None = None,
-        trace: str | os.PathLike[str] | Sequence[Any] | None = None,
-        permutation: Sequence[int] | None = None,
+        **more: Unpack[More],
     ) -> SwitchRun:
         """Simulate `warmup` slots, then `slots` slots that are counted.
 
         Parameters
         ----------
         load
-            Probability of an arrival per slot and input, in [0, 1]; None where something else
-            says what arrives (pattern ``trace``) or a packet always waits (``saturate``).
+            As in `start`.
         slots, warmup
             Slots that count, and slots before them that do not.
         seed, pattern, injection, threads, replications, watch
             As in `start`; injection ``given`` needs `start` itself.
-        hot, burst, duty, trace, permutation
-            As in `start`.
+        **more
+            hot, burst, duty, trace, permutation: see `Traffic`.
 
         Raises
         ------
@@ -173,21 +168,11 @@ class Switch:
             If the switch does not fit in memory; said before anything is allocated.
         """
         slots, warmup = whole("slots", slots, 1), whole("warmup", warmup, 0)
-        if injection == "given":
+        traffic = Traffic.of(load, pattern, injection, **more)
+        if traffic.injection == "given":
             raise ValueError("injection 'given' needs Switch.start: the packets are yours to give")
         simulation = self.start(
-            load,
-            seed,
-            pattern,
-            injection,
-            threads,
-            replications=replications,
-            watch=watch,
-            hot=hot,
-            burst=burst,
-            duty=duty,
-            trace=trace,
-            permutation=permutation,
+            traffic, seed, threads=threads, replications=replications, watch=watch
         )
         simulation.run(warmup)
         simulation.reset()
@@ -196,7 +181,7 @@ class Switch:
 
     def start(
         self,
-        load: float | None = None,
+        load: float | Traffic | None = None,
         seed: int = 1,
         pattern: str = "uniform",
         injection: str = "drop",
@@ -204,27 +189,18 @@ class Switch:
         *,
         replications: int = 1,
         watch: int = 0,
-        hot: Hot | None = None,
-        burst: int | None = None,
-        duty: float | None = None,
-        trace: str | os.PathLike[str] | Sequence[Any] | None = None,
-        permutation: Sequence[int] | None = None,
+        **more: Unpack[More],
     ) -> Simulation:
         """Return a simulation of this switch at slot 0, to be run in steps.
 
         Parameters
         ----------
         load
-            As in `run`.
+            Of `Traffic`, or traffic itself, and then no other of its arguments.
         seed
             From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
-        pattern
-            ``uniform`` (all outputs alike), ``bit-complement``, ``transpose``, ``shuffle``,
-            ``permutation`` (heights are permuted, the angle stays), ``hot-spot``, ``bursty``,
-            ``trace``.
-        injection
-            ``drop``: a refused packet is gone. ``queue``: it waits in an unbounded queue.
-            ``saturate``: a packet always waits. ``given``: like drop, with `Simulation.give`.
+        pattern, injection
+            Of `Traffic`; injection ``given`` with `Simulation.give`.
         threads
             From 1 to 64.
         replications
@@ -232,33 +208,13 @@ class Switch:
             `replication_seed(seed, r)` (crossing ``random``: but for the wiring, that of `seed`).
         watch
             Keep the paths of the first so many packets.
-        hot
-            ``{"fraction": 0.1, "outputs": [0]}``, or ``(0.1, [0])``: this share of the packets
-            goes to one of these outputs.
-        burst, duty
-            Arrivals come in frames of `burst` slots; a frame is on with probability `duty`, and
-            all its packets go to one output.
-        trace
-            Path of a CSV file "slot,input,output" with that header, or the three arrays.
-        permutation
-            Destination height of each height.
+        **more
+            hot, burst, duty, trace, permutation: see `Traffic`.
         """
         from dvsim.fabric.switch.simulation import Simulation
 
-        offer = check_offer(
-            self,
-            load=load,
-            pattern=pattern,
-            injection=injection,
-            seed=seed,
-            replications=replications,
-            watch=watch,
-            hot=hot,
-            burst=burst,
-            duty=duty,
-            trace=trace,
-            permutation=permutation,
-        )
+        traffic = Traffic.of(load, pattern, injection, **more)
+        offer = check_offer(self, traffic, seed, replications=replications, watch=watch)
         return Simulation(self, offer, whole("threads", threads, 1, 64))
 
     @staticmethod

@@ -6,9 +6,10 @@ offers the same packets to every switch, whatever its crossing, faults or number
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,78 @@ def replication_seed(seed: int, replication: int) -> int:
     1
     """
     return (seed + replication * GOLDEN) & ((1 << 64) - 1)
+
+
+class More(TypedDict, total=False):
+    """What only some patterns have, see `Traffic`."""
+
+    hot: Hot | None
+    burst: int | None
+    duty: float | None
+    trace: str | os.PathLike[str] | Sequence[Any] | None
+    permutation: Sequence[int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """What is offered to the inputs of a switch, or to the ports of a network.
+
+    Parameters
+    ----------
+    load
+        Probability of an arrival per slot and input, in [0, 1]; None where something else says
+        what arrives (pattern ``trace``) or a packet always waits (injection ``saturate``).
+    pattern
+        ``uniform`` (all outputs alike), ``bit-complement``, ``transpose``, ``shuffle``,
+        ``permutation`` (of ports; of a switch heights are permuted, the angle stays),
+        ``hot-spot``, ``bursty``, ``trace``.
+    injection
+        ``drop``: a refused packet is gone. ``queue``: it waits in an unbounded queue.
+        ``saturate``: a packet always waits. ``given``: packets, or bursts, of the caller's.
+    hot
+        ``{"fraction": 0.1, "outputs": [0]}``, or ``(0.1, [0])``: this share of the packets goes to
+        one of these outputs.
+    burst, duty
+        Arrivals come in frames of `burst` slots; a frame is on with probability `duty`, and all
+        its packets go to one output.
+    trace
+        Path of a CSV file "slot,input,output" with that header, or the three arrays.
+    permutation
+        Destination of each port, of a switch destination height of each height.
+
+    Examples
+    --------
+    >>> from dvsim import Switch
+    >>> traffic = Traffic(0.2, "hot-spot", hot=(0.5, [0]))
+    >>> run = Switch(height=4, angles=3).run(traffic, slots=1000)
+    """
+
+    load: float | None = None
+    pattern: str = "uniform"
+    injection: str = "drop"
+    hot: Hot | None = None
+    burst: int | None = None
+    duty: float | None = None
+    trace: str | os.PathLike[str] | Sequence[Any] | None = None
+    permutation: Sequence[int] | None = None
+
+    @classmethod
+    def of(
+        cls, load: float | Traffic | None, pattern: str, injection: str, **more: Unpack[More]
+    ) -> Traffic:
+        """Return traffic of plain keywords, or that which is given in the place of the load.
+
+        Raises
+        ------
+        ValueError
+            If there are keywords beside it.
+        """
+        if not isinstance(load, Traffic):
+            return cls(load, pattern, injection, **more)
+        beside = [*["pattern"] * (pattern != "uniform"), *["injection"] * (injection != "drop")]
+        for name in (*beside, *more):
+            raise ValueError(f"{name} is part of the traffic, and does not go beside it")
+        return load
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,26 +157,16 @@ class Ends(NamedTuple):
 
 
 def check_offer(
-    switch: Switch,
-    *,
-    replications: int,
-    watch: int,
-    injection: str,
-    **arguments: Any,  # noqa: ANN401 - those of check_traffic
+    switch: Switch, traffic: Traffic, seed: int = 1, *, replications: int = 1, watch: int = 0
 ) -> Offer:
-    """Check the arguments of `Switch.run`; ValueError says which is wrong and what is allowed."""
+    """Check what `Switch.run` is offered; ValueError says what is wrong and what is allowed."""
     injects = np.isin(np.arange(switch.angles), switch.injecting)
     inputs = np.broadcast_to(injects[:, None], (switch.angles, switch.height))  # without a copy
     ends = Ends(inputs, switch.outputs, switch.height, "height", "height")
-    offer = check_traffic(
-        ends,
-        injection=injection,
-        most=MOST_LANES // switch.angles,
-        replications=replications,
-        watch=watch,
-        **arguments,
-    )
-    if offer.replications > 1 and (offer.watch or switch.faults or injection == "given"):
+    most = MOST_LANES // switch.angles
+    offer = check_traffic(ends, traffic, seed, replications=replications, most=most, watch=watch)
+    given = offer.injection == "given"
+    if offer.replications > 1 and (offer.watch or switch.faults or given):
         what = "watch" if offer.watch else "faults" if switch.faults else "injection 'given'"
         raise ValueError(f"replications must be 1 with {what}, is {offer.replications}")
     return offer
@@ -111,25 +174,19 @@ def check_offer(
 
 def check_traffic(
     ends: Ends,
-    *,
-    load: float | None,
-    pattern: str,
-    injection: str,
+    traffic: Traffic,
     seed: int,
+    *,
     replications: int = 1,
     most: int = 1,
     watch: int = 0,
-    hot: Hot | None,
-    burst: int | None,
-    duty: float | None,
-    trace: Any,  # noqa: ANN401 - a path or three arrays
-    permutation: Sequence[int] | None,
 ) -> Offer:
     """Check what is offered to ports; `most` replications. ValueError as for `check_offer`."""
+    pattern, injection, hot, duty = traffic.pattern, traffic.injection, traffic.hot, traffic.duty
     choice("pattern", pattern, PATTERNS)
     choice("injection", injection, INJECTIONS)
-    given = {"hot": hot, "burst": burst, "duty": duty, "trace": trace, "permutation": permutation}
-    for name, value in given.items():
+    for name in _OWN:
+        value = getattr(traffic, name)
         if value is not None and pattern != _OWN[name]:
             raise ValueError(f"{name} is only for pattern {_OWN[name]!r}, pattern is {pattern!r}")
         if value is None and pattern == _OWN[name]:
@@ -143,7 +200,7 @@ def check_traffic(
         raise ValueError(
             f"pattern {pattern!r} needs a power of two of {ends.size}, is {ends.permuted}"
         )
-    load = _checked_load(load, pattern, injection)
+    load = _checked_load(traffic.load, pattern, injection)
     if duty is not None:
         duty = share("duty", duty)
         if load is None or duty == 0 or load > duty:
@@ -156,10 +213,16 @@ def check_traffic(
         replications=replications,
         watch=watch,
         hot=None if hot is None else _checked_hot(hot, ends.outputs),
-        burst=None if burst is None else whole("burst", burst, 1, 1 << 40),
+        burst=None if traffic.burst is None else whole("burst", traffic.burst, 1, 1 << 40),
         duty=duty,
-        permutation=None if permutation is None else _checked_permutation(permutation, ends),
-        trace=None if trace is None else read_trace(trace, ends.inputs, ends.outputs, ends.at_once),
+        permutation=(
+            None if traffic.permutation is None else _checked_permutation(traffic.permutation, ends)
+        ),
+        trace=(
+            None
+            if traffic.trace is None
+            else read_trace(traffic.trace, ends.inputs, ends.outputs, ends.at_once)
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from dvsim.kinds.switch.metrics import (
     POINT_COLUMNS,
     THEORY_COLUMNS,
 )
-from dvsim.kinds.switch.points import arguments_of, device_of, network_of, node_updates
+from dvsim.kinds.switch.points import device_of, network_of, node_updates, traffic_of
 from dvsim.kinds.switch.record import recorded
 from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.kinds.switch.theory import theory_of
@@ -79,11 +79,10 @@ def measure(setting: SwitchScenario, seed: int, replication: int) -> Measured:
 def run_once(setting: SwitchScenario, seed: int) -> SwitchRun | NetworkRun:
     """Run the switch or network of a point."""
     device = device_of(setting)
-    how: dict[str, Any] = arguments_of(setting.traffic)
+    table, how = setting.traffic, dict[str, Any]()
     if setting.network is not None:
         how["fidelity"] = setting.network.fidelity
-    load = how.pop("load")
-    return device.run(load, setting.traffic.slots, setting.traffic.warmup, seed, **how)
+    return device.run(traffic_of(table), table.slots, table.warmup, seed, **how)
 
 
 def metrics_of(run: SwitchRun | NetworkRun) -> dict[str, float]:

@@ -19,7 +19,7 @@ from dvsim.kinds.switch.spec import NetworkTable, Packets, SwitchScenario, Switc
 if TYPE_CHECKING:
     from dvsim.fabric.network import Network
     from dvsim.fabric.switch import Switch
-    from dvsim.fabric.switch.traffic import Offer
+    from dvsim.fabric.switch.traffic import Offer, Traffic
 
 _SPELLED = {"fault": "faults"}
 """Words of the messages that are spelled otherwise in a file."""
@@ -67,20 +67,22 @@ def network_of(table: NetworkTable) -> Network:
     )
 
 
-def arguments_of(traffic: TrafficTable) -> dict[str, Any]:
-    """Return the arguments of ``start``, without the seed."""
-    hot, trace = traffic.hot, traffic.trace
+def traffic_of(table: TrafficTable) -> Traffic:
+    """Return the traffic of a table."""
+    from dvsim.fabric.switch.traffic import Traffic
+
+    hot, trace = table.hot, table.trace
     assert not isinstance(trace, str)  # the file was read with the scenario
-    return {
-        "load": traffic.load,
-        "pattern": traffic.pattern,
-        "injection": traffic.injection,
-        "hot": None if hot is None else (hot.fraction, hot.outputs),
-        "burst": traffic.burst,
-        "duty": traffic.duty,
-        "permutation": traffic.permutation,
-        "trace": None if trace is None else arrays_of(trace),
-    }
+    return Traffic(
+        table.load,
+        table.pattern,
+        table.injection,
+        hot=None if hot is None else (hot.fraction, hot.outputs),
+        burst=table.burst,
+        duty=table.duty,
+        permutation=table.permutation,
+        trace=None if trace is None else arrays_of(trace),
+    )
 
 
 def arrays_of(packets: Packets) -> tuple[Any, Any, Any]:
@@ -137,12 +139,11 @@ def _offer(setting: SwitchScenario, more: dict[str, Any]) -> Offer:
     from dvsim.fabric.network.flow import flow_knows
     from dvsim.fabric.switch.traffic import check_offer as of_switch
 
-    arguments = arguments_of(setting.traffic) | more
+    traffic = replace(traffic_of(setting.traffic), **more)
     if setting.switch is not None:
-        fixed: dict[str, Any] = {"seed": 1, "replications": 1, "watch": 0}
-        return of_switch(switch_of(setting.switch), **fixed, **arguments)
+        return of_switch(switch_of(setting.switch), traffic)
     assert setting.network is not None  # one of the two is there
-    offer = of_network(network_of(setting.network), **arguments)
+    offer = of_network(network_of(setting.network), traffic)
     if setting.network.fidelity == "flow" and not flow_knows(offer):
         raise ValueError(
             "fidelity 'flow' knows pattern 'uniform' with injection 'drop' or 'queue'; use 'cycle'"

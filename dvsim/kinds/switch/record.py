@@ -7,7 +7,7 @@ import pandas as pd
 
 from dvsim.core.vortex import EVENTS
 from dvsim.kinds.switch.metrics import EVENT_COLUMNS, QUEUE_COLUMNS
-from dvsim.kinds.switch.points import arguments_of, switch_of
+from dvsim.kinds.switch.points import switch_of, traffic_of
 from dvsim.kinds.switch.spec import SwitchScenario
 
 
@@ -23,7 +23,7 @@ def recorded(scenario: SwitchScenario, seed: int) -> tuple[pd.DataFrame, pd.Data
     if record is None or setting.switch is None:
         return events, queues
     switch = switch_of(setting.switch)
-    run = switch.start(seed=seed, watch=record.packets, **arguments_of(setting.traffic))
+    run = switch.start(traffic_of(setting.traffic), seed, watch=record.packets)
     rows, before = [], 0
     for slot in range(record.slots):
         run.run(1)

@@ -109,8 +109,9 @@ def cycle_of(network: Network, card: Card, slower: float = 1.0) -> Fabric:
     """Return cards and a network that carry every word; DMA takes `slower` times as long."""
     from dvsim.core.cycle import CycleCore
     from dvsim.fabric.network.offer import check_offer, params_of
+    from dvsim.fabric.switch.traffic import Traffic
 
-    offer = check_offer(network, load=None, pattern="uniform", injection="given")
+    offer = check_offer(network, Traffic(injection="given"))
     return CycleCore(params_of(network, offer), network.slot_ps, card, slower)
 
 
