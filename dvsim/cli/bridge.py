@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dvsim.cli.become import become
-from dvsim.cli.terminal import say
+from dvsim.cli.terminal import become, say
 
 OWN = ("--path", "-h", "--help")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dvsim.cli.become import become
 from dvsim.cli.names import complete_cards
+from dvsim.cli.terminal import become
 from dvsim.cli.tracing import bytes_of
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ import io
 import os
 import re
 import shutil
+import signal
 import sys
 import textwrap
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
@@ -120,3 +121,11 @@ def wrapped(text: str) -> list[str]:
     glued = re.sub(r"(?<=\d) (?=[%±]|[KkMGT]?i?B\b|[mun]?s\b)|(?<=[±x]) (?=\d)", "\xa0", text)
     lines = textwrap.wrap(glued, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return [line.replace("\xa0", " ") for line in lines]
+
+
+def become(command: Sequence[str]) -> NoReturn:
+    """Let a program take this process over: signals and the exit code are its own then."""
+    sys.stdout.flush()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)  # Python ignores them, and a program would inherit it
+    os.execv(command[0], list(command))

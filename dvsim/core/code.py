@@ -20,7 +20,7 @@ PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[
 FILES = (
     "results/samples.py",
     "results/summary.py",
-    "scenario/slot.py",
+    "scenario/types.py",
 )
 CARD = "data-vortex-8"  # whose planes and links a network has that does not say
 

@@ -21,9 +21,8 @@ from dvsim.core.schedule import share
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.child import Child
-from dvsim.emulation.drain import Sent
+from dvsim.emulation.drain import Sending, Sent
 from dvsim.emulation.left import leave_bridges, trace_options
-from dvsim.emulation.sending import Sending
 from dvsim.emulation.site import Watch
 from dvsim.emulation.stats import Stats
 from dvsim.errors import RunFailed

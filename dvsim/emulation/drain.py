@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from dvsim.core.probe import Counter, Record
 from dvsim.emulation.amqp import Queue, spoken
 from dvsim.emulation.bodies import NUMBER, Digest
 from dvsim.errors import RunFailed
@@ -127,3 +128,17 @@ class _Found:
         numbers = [str(self._sent.first + place * self._sent.step) for place in places[:SHOWN]]
         more = ", …" if len(places) > SHOWN else ""
         return f"missing: {len(places):,}, number {', '.join(numbers)}{more}"
+
+
+class Sending(NamedTuple):
+    """Records by receiver (0 = the whole system), what each receiver was sent, and the counters.
+
+    `wall_s` is the time from the first message until all programs had done their part; `commands`
+    are the programs that ran.
+    """
+
+    records: dict[int, Record]
+    sent: list[Sent]
+    counters: list[Counter]
+    wall_s: float
+    commands: list[list[str]]

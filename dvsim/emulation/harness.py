@@ -15,9 +15,8 @@ from dvsim.core.probe import Counter, Iteration
 from dvsim.emulation import data_vortex, tcp
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.asked import Emulation
-from dvsim.emulation.drain import Drained, drain
+from dvsim.emulation.drain import Drained, Sending, drain
 from dvsim.emulation.machine import busy_share, machine
-from dvsim.emulation.sending import Sending
 from dvsim.emulation.site import Shown, Site, Watch
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario

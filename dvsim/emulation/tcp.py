@@ -23,9 +23,8 @@ from dvsim.core.schedule import Schedule, share
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.child import Child
-from dvsim.emulation.drain import Sent
+from dvsim.emulation.drain import Sending, Sent
 from dvsim.emulation.left import leave_batches
-from dvsim.emulation.sending import Sending
 from dvsim.emulation.site import Watch
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dvsim.kinds.rabbitmq.fabric_text import fabric_text
+from dvsim.kinds.rabbitmq.text import fabric_text
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.table import Cell, Table, number
 from dvsim.results.stages import STAGES, stages_of

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.kinds.switch.result import Study
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
-from dvsim.report.telling import one_of_each
 from dvsim.results.points import PointsStudy
 from dvsim.results.saturation import Offered
 from dvsim.scenario.units import is_number, value_text
@@ -357,3 +356,18 @@ def named(values: Mapping[Any, object]) -> str:
     'height 16, load 0.3, crossing brc'
     """
     return ", ".join(f"{key} {value_text(value)}" for key, value in values.items())
+
+
+def one_of_each(study: PointsStudy, keys: DataFrame) -> DataFrame:
+    """Keep one of the keys that were varied together: the first that tells the points apart.
+
+    A broker comes before the client and the settings that go along with it.
+    """
+    kept = keys
+    for table in study.scenario.vary:
+        names = [name for name in table if name in keys]
+        telling = [name for name in names if keys[name].nunique() == len(table[name])]
+        if len(names) > 1 and telling:
+            chosen = "broker" if "broker" in telling else telling[0]
+            kept = kept.drop(columns=[name for name in names if name != chosen])
+    return kept

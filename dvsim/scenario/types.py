@@ -8,6 +8,9 @@ from typing import Any
 
 from dvsim.scenario.units import Dimension, Law
 
+WORD_BYTES = 8
+PS_PER_S = 10**12
+
 CONFIDENCES = ("published", "calibrated", "measured-here", "unverified", "assumed")
 """What a card may say of a value, from the firmest to the weakest."""
 
@@ -69,3 +72,14 @@ class Card:
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - int, float or Law by dimension
         """Return the value of a parameter in base units."""
         return self.parameters[name].value
+
+
+def slot_of(card: Card, planes: int | None = None) -> int:
+    """Return the slot of a vortex card in picoseconds, at least 1.
+
+    A port puts one word into each plane in a slot, so that all planes together carry the port's
+    rate: slot = planes x 8 B / port_rate, with the card's planes or the given number of them.
+    """
+    return max(
+        1, round((planes or int(card["planes"])) * WORD_BYTES * PS_PER_S / float(card["port_rate"]))
+    )

@@ -31,6 +31,7 @@ broadcasts, reductions and the like (`Team`, vic_collective.h).
 
 from __future__ import annotations
 
+from dvsim.vic.binding import error_detail, strerror, version
 from dvsim.vic.card import Card, open
 from dvsim.vic.client import Client, Counts, Delivery, Settings
 from dvsim.vic.constants import FOREVER, NO_COUNTER, READY_FIFO, Flag, Kind, Op, Reduction, Status
@@ -51,7 +52,6 @@ from dvsim.vic.messages import Messages
 from dvsim.vic.packets import header
 from dvsim.vic.results import Attr, Transfer
 from dvsim.vic.team import Team
-from dvsim.vic.text import error_detail, strerror, version
 
 WRITE = Op.WRITE
 FIFO = Op.FIFO

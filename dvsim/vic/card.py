@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.vic.binding import libvic
+from dvsim.vic.binding import error_detail, libvic, strerror
 from dvsim.vic.client import Client, Settings
 from dvsim.vic.closing import Closing
 from dvsim.vic.constants import FOREVER, Status
@@ -20,7 +20,6 @@ from dvsim.vic.messages import Messages
 from dvsim.vic.packets import same_length
 from dvsim.vic.results import Attr, Transfer
 from dvsim.vic.team import Team
-from dvsim.vic.text import error_detail, strerror
 from dvsim.vic.waiting import SLICE_NS
 from dvsim.vic.words import AnyWords, Words, given, taken
 

@@ -19,13 +19,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from dvsim.vic.binding import libvic
+from dvsim.vic.binding import libvic, strerror
 from dvsim.vic.buffers import AnyBytes, given
 from dvsim.vic.closing import Closing
 from dvsim.vic.constants import Flag, Kind, Status
 from dvsim.vic.errors import InvalidArgument, VicError, error_of
 from dvsim.vic.stream import Stream
-from dvsim.vic.text import strerror
 from dvsim.vic.waiting import in_slices, nanoseconds
 
 NUMBERS = ("max_bytes", "ring_bytes", "window_messages", "window_bytes")

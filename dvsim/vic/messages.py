@@ -15,13 +15,12 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from dvsim.vic.binding import libvic
+from dvsim.vic.binding import libvic, strerror
 from dvsim.vic.buffers import AnyBytes, filled, given
 from dvsim.vic.closing import Closing
 from dvsim.vic.constants import Status
 from dvsim.vic.errors import VicError, error_of
 from dvsim.vic.stream import Stream
-from dvsim.vic.text import strerror
 from dvsim.vic.waiting import in_slices
 
 SHORT = 64 << 10  # bytes of the buffer that each thread receives into first

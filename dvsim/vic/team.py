@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.vic.binding import libvic
+from dvsim.vic.binding import error_detail, libvic, strerror
 from dvsim.vic.closing import Closing
 from dvsim.vic.constants import Reduction, Status
 from dvsim.vic.errors import VicError, error_of
-from dvsim.vic.text import error_detail, strerror
 from dvsim.vic.waiting import in_slices
 from dvsim.vic.words import AnyWords, Words, given, taken
 

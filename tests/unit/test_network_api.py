@@ -13,7 +13,7 @@ import dvsim
 from dvsim.fabric.network import Network, flow, network, units
 from dvsim.fabric.switch import Switch
 from dvsim.scenario.card import load_card
-from dvsim.scenario.slot import slot_of
+from dvsim.scenario.types import slot_of
 
 LEAF = Switch(4, 3, injecting=[1], exit="any")
 SMALL = Network(switch=LEAF, levels=2, planes=3, link=1)

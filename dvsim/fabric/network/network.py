@@ -21,8 +21,7 @@ from dvsim.fabric.network.tree import (
 from dvsim.fabric.switch.check import choice, whole
 from dvsim.fabric.switch.switch import Switch
 from dvsim.fabric.switch.traffic import More, Traffic
-from dvsim.scenario.slot import slot_of
-from dvsim.scenario.types import Card
+from dvsim.scenario.types import Card, slot_of
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,49 +12,16 @@ from dvsim.core.arrays import Ints
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dvsim.core.network import NetworkCounts
+    from dvsim.core.vortex import Counts
+
 Floats = npt.NDArray[np.float64]
-
-
-class Counted(Protocol):
-    """What every run counts."""
-
-    @property
-    def slots(self) -> int:
-        """Slots that count."""
-
-    @property
-    def offered(self) -> int:
-        """Packets that arrived."""
-
-    @property
-    def accepted(self) -> int:
-        """Packets that entered."""
-
-    @property
-    def delivered(self) -> int:
-        """Packets that left where they were addressed."""
-
-    @property
-    def in_flight(self) -> int:
-        """Packets inside at the end."""
-
-    @property
-    def waiting(self) -> int:
-        """Packets that wait at the end."""
-
-    @property
-    def hops(self) -> Ints:
-        """Histogram of nodes visited."""
-
-    @property
-    def latency(self) -> Ints:
-        """Histogram of slots."""
 
 
 class Figures:
     """What a run says by its counts alone; `SwitchRun` and `NetworkRun` are such."""
 
-    counts: Counted
+    counts: Counts | NetworkCounts
     notes: tuple[str, ...]
 
     @property

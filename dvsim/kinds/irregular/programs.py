@@ -12,8 +12,6 @@ DIGIT = 2**16
 LOOK_AHEAD = 1024
 """Updates that HPCC RandomAccess lets a process have under way."""
 
-BUFFERED = 64 * 1024
-
 
 class Program(NamedTuple):
     """What becomes of an element.

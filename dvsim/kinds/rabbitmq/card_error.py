@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dvsim.core import VortexCard, Window, WordArrival, WordCard
-from dvsim.scenario.slot import slot_of
+from dvsim.scenario.types import slot_of
 from dvsim.scenario.word_card import beyond_words
 
 if TYPE_CHECKING:

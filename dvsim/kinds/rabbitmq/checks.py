@@ -15,7 +15,7 @@ from dvsim.kinds.rabbitmq.spec import ROLES, Scenario, Tolerance
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.published import transports
-from dvsim.scenario.slot import slot_of
+from dvsim.scenario.types import slot_of
 from dvsim.scenario.units import format_value
 from dvsim.scenario.word_card import beyond_words
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -33,7 +33,6 @@ Algorithm = Literal[
     "bruck",
     "pairwise",
 ]
-ALGORITHMS: tuple[str, ...] = get_args(Algorithm)
 
 ALGORITHMS_OF: Mapping[str, Mapping[str, Callable[[int], Messages]]] = {
     "barrier": {

@@ -18,7 +18,7 @@ ANCHOR = (b"\x03BOTF2\0", b"\x03#OTF2\0")
 """How the file that names an archive begins: the byte order, then the name of the format."""
 
 ORDERS = {0x42: "little", 0x23: "big"}
-END_OF_CHUNK, END_OF_BUFFER, END_OF_FILE, CHUNK, TIME, ATTRIBUTES = 0, 1, 2, 3, 5, 6
+END_OF_CHUNK, END_OF_BUFFER, END_OF_FILE, CHUNK, TIME = 0, 1, 2, 3, 5
 HEADER = 18  # bytes of the beginning of a chunk
 UNDEFINED = (1 << 64) - 1
 SINGLES = frozenset((12, 13, 16, 17, 20, 21))
