@@ -1,11 +1,11 @@
-"""Has the core become faster or slower? It is timed in turns with that of another revision.
+"""Has the core, or the emulated card, become faster or slower? Timed in turns with a revision.
 
 The models of both are compiled by the same compiler with the same flags, and run the same kernels
 of `kernels/models.c`, each as often as the other and in turns, with each instruction set that this
 machine has: a gain or a loss is never a matter of the machine. That both delivered the same
-packets is checked.
+packets is checked. Of the card it is the rows of `emulator.py`, by the emulators of both trees.
 
-    bench/against.py REVISION [KERNEL ...]      such as: HEAD~1 switch-1024x8
+    bench/against.py REVISION [KERNEL ...]      such as: HEAD~1 switch-1024x8 card-put
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from pathlib import Path
 
 import instructions
 from instructions import MODELS, build, compile_c, compile_objects, flags_of
-from rows import faster
+from rows import faster, row
+
+import emulator
 
 TURNS = 5
 SIMDS = ("avx512", "avx2", "portable")
@@ -28,17 +30,22 @@ KERNELS = (
     "switch-64x4", "switch-64x4-queue", "switch-1024x8", "switch-65536x16", "switch-16x4x256",
     "network",
 )  # fmt: skip
+CARD = {f"card-{one.test}": one for one in (*emulator.ROWS, emulator.ANY)}
 
 
-def revision(name: str, folder: Path) -> Path:
-    """Compile the program with the models of a revision, and return it."""
+def extract(name: str, folder: Path) -> None:
+    """Put the C sources of a revision into a folder."""
     root = MODELS.parent
-    archive = ["git", "-C", str(root), "archive", "--format=tar", name, "models"]
+    archive = ["git", "-C", str(root), "archive", "--format=tar", name, "models", "emulator"]
     done = subprocess.run(archive, capture_output=True, check=False)
     if done.returncode != 0:
         sys.exit(f"against.py: no revision '{name}': {done.stderr.decode().strip()}")
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as tar:
         tar.extractall(folder, filter="data")
+
+
+def revision(folder: Path) -> Path:
+    """Compile the program with the models of a revision, and return it."""
     models = folder / "models"
     flags = [flag for flag in flags_of("models") if flag != f"-I{MODELS}"] + [f"-I{models}"]
     sources = [instructions.HERE / "kernels" / "models.c", *sorted(models.glob("*/*.c"))]
@@ -66,18 +73,44 @@ def compare(now: Path, before: Path, kernel: str, simd: str, against: str) -> No
     faster(f"{kernel}, {simd}, {min(ours) * 1e6:,.1f} us a slot", against, ours, theirs)
 
 
+def card_of(root: Path, folder: Path) -> emulator.Bench:
+    """Build the emulator of a tree into a folder, and return what runs programs on it."""
+    folder.mkdir()
+    script, prefix = root / "emulator" / "build.py", folder / "prefix"
+    subprocess.run([sys.executable, str(script), str(prefix)], check=True)
+    return emulator.Bench(prefix, folder)
+
+
+def compare_card(now: emulator.Bench, before: emulator.Bench, name: str, against: str) -> None:
+    """Measure a row of the card in turns, and print the ratio."""
+    one = CARD[name]
+    pairs = [(now.figure(one), before.figure(one)) for _ in range(TURNS)]
+    best, better = (min, "less") if one.less_is_better else (max, "more")
+    ratio = best(own for own, _ in pairs) / best(other for _, other in pairs)
+    spread = [own / other for own, other in pairs]
+    row(f"card: {one.name}, {one.unit}", against, ratio, better, spread)
+
+
 def main() -> None:
     """Compile both, and compare all kernels or those that are named."""
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    name, *kernels = sys.argv[1:]
-    if unknown := [kernel for kernel in kernels if kernel not in KERNELS]:
-        sys.exit(f"against.py: no kernel '{unknown[0]}'; there are {', '.join(KERNELS)}")
-    with tempfile.TemporaryDirectory() as folder:
-        now, before = build(Path(folder), "models"), revision(name, Path(folder) / "before")
-        for kernel in kernels or KERNELS:
-            for simd in SIMDS:
-                compare(now, before, kernel, simd, f"the core of {name}")
+    name, *asked = sys.argv[1:]
+    known = (*KERNELS, *CARD)
+    if unknown := [kernel for kernel in asked if kernel not in known]:
+        sys.exit(f"against.py: no kernel '{unknown[0]}'; there are {', '.join(known)}")
+    with tempfile.TemporaryDirectory() as text:
+        folder, then = Path(text), Path(text) / "before"
+        extract(name, then)
+        if kernels := [kernel for kernel in asked or known if kernel in KERNELS]:
+            now, before = build(folder, "models"), revision(then)
+            for kernel in kernels:
+                for simd in SIMDS:
+                    compare(now, before, kernel, simd, f"the core of {name}")
+        if cards := [kernel for kernel in asked or known if kernel in CARD]:
+            ours, theirs = card_of(MODELS.parent, folder / "card"), card_of(then, then / "card")
+            for kernel in cards:
+                compare_card(ours, theirs, kernel, f"the card of {name}")
 
 
 if __name__ == "__main__":
