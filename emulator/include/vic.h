@@ -160,7 +160,8 @@ VIC_API int vic_query_attr_sized(size_t attr_bytes, const vic_t *card, struct vi
 /* How often card `peer` has been opened or left so far: odd while it is open, 0 before its first opening. Who
  * has seen one number and then another has to do with another incarnation of the card's program. A program
  * that was killed has left its card when the launcher has seen it; if that ends the job (see VIC_EPEER) the
- * number stays. Timed mode: as it was two pio_write before. cost: poll_mirror. */
+ * number stays. A program that ended well has left it as well, and has opened it before, even if it never did; unless
+ * another process that it left behind has the card, or, in functional mode, may open it yet. Timed mode: as it was two pio_write before. cost: poll_mirror. */
 VIC_API int vic_peer_opens(const vic_t *card, uint32_t peer, uint64_t *opens);
 
 /* Nanoseconds since the job began, the same clock on all cards: wall time in functional mode, model time in
@@ -277,7 +278,8 @@ VIC_API int vic_put_indexed(vic_t *card, uint32_t dest, const vic_addr_t *addrs,
  * fabric, there and back, later. */
 VIC_API int vic_get(vic_t *card, uint32_t dest, vic_addr_t addr, size_t n, vic_addr_t local, unsigned counter);
 
-/* n words of this card's SRAM to host memory, which must not be touched until the transfer is done.
+/* n words of this card's SRAM to host memory, which must not be touched until the transfer is done, or a call has said
+ * VIC_ECLOSED: then nothing is written there any more. No death and no deadlock ends a wait for it.
  * VIC_ENOSPC as above. cost: as vic_dma_send. */
 VIC_API int vic_dma_read(vic_t *card, uint64_t *host, vic_addr_t addr, size_t n, vic_dma_t **dma);
 

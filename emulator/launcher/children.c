@@ -169,26 +169,57 @@ int children_start(struct launch *launch, uint32_t first, uint32_t cards)
     return -1;
 }
 
-static pid_t parent_of(pid_t process)
+/* Also children of ours by adoption: we are the subreaper of what the programs leave. */
+static const char own_children[] = "/proc/thread-self/children";
+
+/* Its parent, and what it does: 'Z' if it has ended; 0: there is no such process. */
+static pid_t parent_of(pid_t process, char *state)
 {
     char path[40], text[512] = ")"; /* so that there is one */
     int parent = 0;
+    *state = 'Z';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     FILE *file = fopen(path, "r");
     if (file != NULL) {
         text[1 + fread(text + 1, 1, sizeof text - 2, file)] = 0;
         fclose(file);
-        sscanf(strrchr(text, ')'), ") %*c %d", &parent); /* its name, before that, may have others in it */
+        sscanf(strrchr(text, ')'), ") %c %d", state, &parent); /* its name, before that, may have others in it */
     }
     return parent;
 }
 
 bool children_started(pid_t process)
 {
+    char state;
     do {
-        process = parent_of(process);
+        process = parent_of(process, &state);
     } while (process > 1 && process != getpid());
     return process == getpid();
+}
+
+static bool is_program(const struct launch *launch, pid_t process)
+{
+    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
+        if (launch->child[i].pid == process) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool children_left(const struct launch *launch)
+{
+    FILE *file = fopen(own_children, "r");
+    bool left = file == NULL; /* the kernel does not say */
+    int pid;
+    while (file != NULL && !left && fscanf(file, "%d", &pid) == 1) {
+        char state;
+        left = !is_program(launch, pid) && parent_of(pid, &state) == getpid() && state != 'Z';
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return left;
 }
 
 void children_signal(const struct launch *launch, int number)
@@ -202,10 +233,9 @@ void children_signal(const struct launch *launch, int number)
     }
 }
 
-/* Children of ours by adoption: we are the subreaper of what the programs leave. */
 static void signal_adopted(int number)
 {
-    FILE *file = fopen("/proc/thread-self/children", "r");
+    FILE *file = fopen(own_children, "r");
     int pid;
     while (file != NULL && fscanf(file, "%d", &pid) == 1) {
         kill(pid, number);

@@ -46,6 +46,25 @@ static void await_cards(struct coordinator *all)
     }
 }
 
+/* The program of a card has ended. If it ended well, and never opened the card or did not close it, the others see it
+ * left from now on, as in functional mode (exits.c). */
+static void end_side(struct side *side, uint32_t state)
+{
+    struct timed_card *shared = side->shared;
+    int64_t sim_ps = side->all->sim_ps;
+    side->end_ps = state == CARD_ABSENT ? 0 : state == CARD_CLOSED ? shared->next_ps : sim_ps;
+    side->end_ps = side->end_ps != NEVER ? side->end_ps : sim_ps; /* it died in its turn */
+    atomic_store(&shared->state, CARD_CLOSED);
+    bool well = atomic_load(&side->all->job->card[side->number].end) == CARD_ENDED;
+    if (well && atomic_load(&shared->moves) == 0) {
+        timed_move(shared, side->end_ps);
+    }
+    if (well && atomic_load(&shared->moves) % 2 == 1) {
+        timed_move_closed(shared, side->end_ps, 2 * side->all->pcie.crossing_ps);
+    }
+    barrier_ended(side->all);
+}
+
 /* A card that has stopped: when it goes on, as far as it knows. */
 static void look_at(struct side *side)
 {
@@ -59,10 +78,7 @@ static void look_at(struct side *side)
         news_apply_all(side);
     }
     if (side->end_ps == NEVER && state != CARD_RUNNING && has_ended(side)) {
-        side->end_ps = state == CARD_ABSENT ? 0 : state == CARD_CLOSED ? shared->next_ps : side->all->sim_ps;
-        side->end_ps = side->end_ps != NEVER ? side->end_ps : side->all->sim_ps; /* it died in its turn */
-        atomic_store(&shared->state, CARD_CLOSED);
-        barrier_ended(side->all);
+        end_side(side, state);
     }
     if (side->end_ps != NEVER) {
         side->next_ps = NEVER;

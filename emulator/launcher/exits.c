@@ -142,23 +142,25 @@ static void end_for_want_of_room(struct launch *launch, uint32_t card)
 }
 
 /* The program has ended and left a process that has the card open, and goes on with it: it is watched from now on. */
-static bool leaves_owner(struct launch *launch, uint32_t card)
+static bool leaves_owner(struct launch *launch, uint32_t card, uint64_t seat)
 {
     struct child *child = &launch->child[card];
-    uint32_t owner = seat_owner(atomic_load(&launch->job->card[card].seat));
+    uint32_t owner = seat_owner(seat);
     bool other = owner != 0 && (pid_t)owner != child->pid && children_started((pid_t)owner);
     child->pidfd = other ? (int)syscall(SYS_pidfd_open, owner, 0) : -1;
-    child->left = child->pidfd >= 0;
-    return child->left;
+    child->left = child->pidfd >= 0 ? owner : 0;
+    return child->left != 0;
 }
 
-/* Nobody lives who had the card. False: what that needs has no room, and the job ends. */
-static bool settle(struct launch *launch, uint32_t card)
+/* Nobody lives who had the card, whose seat was this. False: what that needs has no room, and the job ends. */
+static bool settle(struct launch *launch, uint32_t card, uint64_t seat)
 {
-    launch->child[card].settled = atomic_load(&launch->job->card[card].seat);
     if (!repair(launch->job, card)) {
         end_for_want_of_room(launch, card);
         return false;
+    }
+    if (seat_opens(seat) != 0) { /* else a process that was left behind may open it yet: late_due */
+        seat_end(&launch->job->card[card], seat);
     }
     return true;
 }
@@ -173,7 +175,8 @@ static void end_card(struct launch *launch, uint32_t card)
         }
         return;
     }
-    if (!leaves_owner(launch, card) && !settle(launch, card)) {
+    uint64_t seat = atomic_load(&launch->job->card[card].seat);
+    if (!leaves_owner(launch, card, seat) && !settle(launch, card, seat)) {
         return;
     }
     card_has_ended(launch, card);
@@ -184,8 +187,12 @@ void left_ended(struct launch *launch, uint32_t card)
     struct child *child = &launch->child[card];
     close(child->pidfd);
     child->pidfd = -1;
-    child->left = false;
-    settle(launch, card);
+    uint64_t seat = atomic_load(&launch->job->card[card].seat);
+    bool whole = seat_owner(seat) == child->left; /* nobody has opened the card since */
+    child->left = 0;
+    if (whole || !leaves_owner(launch, card, seat)) {
+        settle(launch, card, seat);
+    }
     ring_all(launch);
 }
 
@@ -201,9 +208,12 @@ int late_due(struct launch *launch)
         }
         next = LATE_MS;
         uint64_t seat = atomic_load(&shared->seat);
+        if (seat_opens(seat) == 0 && !children_left(launch)) {
+            seat_end(&launch->job->card[i], seat);
+        }
         pid_t owner = (pid_t)seat_owner(seat);
-        if (owner > 0 && seat != child->settled && !leaves_owner(launch, i) && kill(owner, 0) != 0 && errno == ESRCH) {
-            settle(launch, i);
+        if (owner > 0 && !leaves_owner(launch, i, seat) && kill(owner, 0) != 0 && errno == ESRCH) {
+            settle(launch, i, seat);
             ring_all(launch);
         }
     }

@@ -26,8 +26,7 @@ struct child {
     int joiner; /* who brought the program, -1: it is our own */
     /* Who brought it was killed; pidfd is that of who brought it, then that of the program. */
     enum { NOT_LOST, JOINER_DIES, PROGRAM_DIES } lost;
-    uint64_t settled; /* seat of its card, of whose process is known what became */
-    bool left; /* it has ended, but pidfd is that of a process that it has started and that has the card */
+    uint32_t left; /* it has ended, but pidfd is that of this process, which it has started and which has the card */
     bool last; /* who brought it does not want it to be started again */
     struct stream out, err;
 };
@@ -70,6 +69,9 @@ int child_start(struct launch *launch, uint32_t card, int failed);
 
 /* Was this process started by one of the programs, or is it one? */
 bool children_started(pid_t process);
+
+/* Have the programs left processes behind that live? */
+bool children_left(const struct launch *launch);
 
 /* Send a signal to all programs that run. */
 void children_signal(const struct launch *launch, int number);

@@ -227,6 +227,14 @@ static inline bool seat_leave(struct card_shared *card, uint32_t process)
     return false;
 }
 
+/* The program of a card has ended and nobody else has the card or will open it, whose seat was this: it has been left; if it
+ * never was opened it counts as opened before. Who opens it all the same keeps it. */
+static inline void seat_end(struct card_shared *card, uint64_t seat)
+{
+    uint32_t opens = seat_opens(seat);
+    atomic_compare_exchange_strong(&card->seat, &seat, (uint64_t)(opens == 0 ? 2 : opens + opens % 2) << 32);
+}
+
 /* The counters of a card as a set of bits. */
 static inline uint64_t job_counters(const struct job_config *config)
 {

@@ -135,6 +135,35 @@ def test_a_job(installed, options):
     assert sorted(done.stdout.split()) == ["0", "1", "2"]
 
 
+ENDS = """
+import os, sys
+from dvsim import vic
+me, how = int(os.environ["VIC_CARD"]), sys.argv[1]
+if me == 0 and how == "never":
+    sys.exit()
+card = vic.open()  # and it is not closed
+try:
+    team = card.team()
+    team.barrier()
+    if me == 0:
+        sys.exit()
+    team.barrier()
+except (vic.PeerDied, vic.Closed):  # closed: the others have ended
+    print("told", me)
+"""
+
+
+@pytest.mark.parametrize("mode", ["functional", "timed"])
+@pytest.mark.parametrize("how", ["never", "open"])
+def test_a_program_that_ends_well_with_its_card_open_or_never_opened_is_missed(
+    installed, how, mode
+):
+    code = ENDS.replace("sys.argv[1]", repr(how))
+    done = run_python(installed, 3, code, "--mode", mode)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["told 1", "told 2"]
+
+
 def test_a_wait_answers_control_c(installed):
     code = (
         "import os\n"

@@ -27,11 +27,12 @@ static struct move *move_of(struct timed *own, uint32_t tag)
     return is_mine && number < own->card->job->config.dma_entries ? &own->moves[number] : NULL;
 }
 
-/* Words of a transfer come in order. */
+/* Words of a transfer come in order. When the card is closed or the coordinator is gone, waits for a transfer end before it
+ * does: then the memory is the program's again. */
 static void apply_move(struct timed *own, const struct news *news)
 {
     struct move *move = move_of(own, news->index);
-    if (move == NULL || move->transfer == NULL) {
+    if (move == NULL || move->transfer == NULL || own->closing || own->gone) {
         return;
     }
     if (news->what == DVSIM_TOLD_MOVED && move->words > 0) {

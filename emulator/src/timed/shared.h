@@ -136,6 +136,26 @@ static inline struct timed_card *timed_card_of(const struct job *job, uint32_t c
     return (struct timed_card *)(void *)(job->timed + 4096 + card * timed_card_bytes(job->ring));
 }
 
+/* The card was opened or closed. */
+static inline void timed_move(struct timed_card *card, int64_t at_ps)
+{
+    uint32_t moves = atomic_load(&card->moves);
+    atomic_store(&card->move_ps[moves % MOVES_KEPT], at_ps);
+    atomic_store(&card->moves, moves + 1);
+}
+
+/* It was closed; who asks knows of it `delay_ps` later. A time that somebody may still look at is not overwritten: rather
+ * nobody hears of this closing and the next opening. */
+static inline void timed_move_closed(struct timed_card *card, int64_t at_ps, int64_t delay_ps)
+{
+    uint32_t moves = atomic_load(&card->moves);
+    int64_t oldest_ps = atomic_load(&card->move_ps[(moves + 1) % MOVES_KEPT]);
+    card->move_skipped = moves + 2 > MOVES_KEPT && oldest_ps > at_ps - 2 * delay_ps;
+    if (!card->move_skipped) {
+        timed_move(card, at_ps);
+    }
+}
+
 static inline void view_apply(struct view *view, uint64_t *fifo, uint32_t ring, const struct news *news)
 {
     uint32_t counter = news->index % COUNTERS;

@@ -9,10 +9,13 @@ int64_t wait_look_from(const struct member *m, int64_t at_ps)
     return at_ps <= LATEST_PS ? dvsim_pcie_look_from(&pcie, m->begin_ps, sound_ps(at_ps)) : NEVER;
 }
 
-/* The card answers loads, and threads end the waits of each other, whatever became of other programs. */
+/* The card answers loads, an engine fills the memory of the program that it began to fill, and threads end the waits of
+ * each other, whatever became of other programs. */
 bool wait_goes_on(const struct member *m)
 {
-    bool own = m->watched.what == DVSIM_TOLD_LOADED || m->watched.what >= WATCH_BARRIER;
+    uint32_t what = m->watched.what;
+    bool own = what == DVSIM_TOLD_LOADED || what >= WATCH_BARRIER ||
+               (what == DVSIM_TOLD_DONE && m->own->moves[m->watched.index % TAG_OWN].host != NULL);
     return own && !m->own->closing;
 }
 
