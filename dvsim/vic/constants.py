@@ -8,7 +8,7 @@ FOREVER = 2**64 - 1
 """A timeout that never comes, in nanoseconds."""
 
 NO_COUNTER = 63
-"""The scratch counter: counted, never waited for."""
+"""The scratch counter: nobody waits for it, and what it reads says nothing."""
 
 
 READY_FIFO = 63

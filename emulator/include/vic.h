@@ -191,7 +191,7 @@ enum vic_op {
     VIC_COUNTER_ADD  /* the payload, an int64_t, is added to counter; addr unused */
 };
 
-#define VIC_NO_COUNTER 63u /* the scratch counter: counted, never waited for */
+#define VIC_NO_COUNTER 63u /* the scratch counter: nobody waits for it, and what it reads says nothing */
 
 /* Where the parts of a header begin: the wire format of this emulator. The hardware's is not public, so a provider that
  * drives real cards translates it (docs/emulator-cards.md), and programs leave it to vic_header. */

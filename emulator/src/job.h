@@ -23,7 +23,7 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 5, /* changes with anything in this header */
+    JOB_LAYOUT = 6, /* changes with anything in this header */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -88,6 +88,7 @@ enum card_stat {
 
 struct counter {
     _Alignas(LINE) _Atomic int64_t value;
+    _Atomic uint32_t awaited;  /* bell.h */
     _Atomic uint32_t reported; /* the check has told of it */
 };
 
@@ -96,10 +97,11 @@ struct card_shared {
     _Atomic uint32_t end;                 /* enum card_end of its program, by the launcher */
     _Atomic uint32_t closing;             /* it takes nothing any more, though it is not closed yet */
     _Alignas(LINE) struct bell arrival;
-    _Alignas(LINE) struct bell space; /* of the FIFO, for blocked senders */
     _Alignas(LINE) _Atomic uint64_t fifo_tail; /* functional/claims.h */
     _Atomic uint64_t fifo_voids;               /* places in the FIFO that will never be filled */
+    _Atomic uint32_t fifo_awaited;             /* bell.h */
     _Alignas(LINE) _Atomic uint64_t fifo_head;
+    struct bell space; /* of the FIFO, for blocked senders: who moves the head rings it */
     _Alignas(LINE) _Atomic uint32_t barrier_mark; /* functional/claims.h */
     _Alignas(LINE) _Atomic uint64_t stat[STATS];
     _Alignas(LINE) struct card_wait wait[WAITS];

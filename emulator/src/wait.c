@@ -71,6 +71,7 @@ static int too_late(struct vic *card, const struct wait *wait)
 static int sleep_once(struct vic *card, const struct wait *wait, uint64_t ns, bool *rung)
 {
     uint32_t seen = bell_enter(wait->bell);
+    bell_await(card->me, wait->counters, wait->words != 0);
     int status = look(card, wait);
     if (status == 0) {
         uint64_t slice = wait->slice_ns ? wait->slice_ns : SLICE_NS;

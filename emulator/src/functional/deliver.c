@@ -12,7 +12,7 @@ bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *
 {
     struct packet packet = packet_of(header);
     struct card_shared *target = &card->job->card[packet.dest];
-    _Atomic int64_t *counter = &target->counter[packet.counter].value;
+    struct counter *counter = &target->counter[packet.counter];
     switch (packet.op) {
     case VIC_WRITE:
         word_store(&job_sram(card->job, packet.dest)[packet.addr], payload);
@@ -21,7 +21,8 @@ bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *
         if (fifo_push(card, packet.dest, &payload, 1) == 0) {
             return false;
         }
-        break;
+        fifo_count(card, packet.dest, packet.counter, tally);
+        return true;
     case VIC_QUERY:
         if (!answer(card, packet, payload, tally)) {
             return false;
@@ -30,11 +31,11 @@ bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *
     case VIC_COUNTER_SET:
     default: /* VIC_COUNTER_ADD */
         if (packet.op == VIC_COUNTER_SET) {
-            atomic_exchange(counter, (int64_t)payload);
+            atomic_exchange(&counter->value, (int64_t)payload);
         } else {
-            atomic_fetch_add(counter, (int64_t)payload);
+            atomic_fetch_add(&counter->value, (int64_t)payload);
         }
-        bell_ring(&target->arrival);
+        bell_ring_for(&target->arrival, &counter->awaited);
         if (__builtin_expect(card->check, 0)) {
             tally_check(card, packet.dest, packet.counter);
         }

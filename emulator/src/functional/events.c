@@ -33,6 +33,7 @@ static void tell(const struct event *event)
 /* It was 0 at the last look and is 0 again: it may have been counted down anew meanwhile, if the bell was rung. */
 static void look(struct vic *card, struct event *event, bool rung, bool ends)
 {
+    bell_await(card->me, event->counters, event->fifo_min != 0);
     bool is_there = any_ready(card, event->counters, event->fifo_min) != 0;
     if ((is_there && (rung || !event->is_there)) || (ends && !event->told)) {
         tell(event);

@@ -59,7 +59,7 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
     } while (!atomic_compare_exchange_weak_explicit(&target->fifo_tail, &tail, claim, memory_order_acq_rel,
                                                     memory_order_acquire));
     fill(slots, mask, tail & POSITION, words, count);
-    bell_ring(&target->arrival);
+    bell_ring_for(&target->arrival, &target->fifo_awaited);
     if (__builtin_expect(card->watch != 0, 0)) {
         uint64_t head = atomic_load_explicit(&target->fifo_head, memory_order_relaxed);
         uint64_t there = positions(head, tail + count);

@@ -79,7 +79,9 @@ static void relax(struct vic *card)
         sched_yield();
     } else {
         struct bell *bell = &card->me->arrival;
-        bell_sleep(bell, bell_enter(bell), RELAX_SLEEP_NS);
+        uint32_t seen = bell_enter(bell);
+        bell_await(card->me, card->counters, true);
+        bell_sleep(bell, seen, RELAX_SLEEP_NS);
         atomic_store_explicit(relaxes, card->spins, memory_order_relaxed);
     }
 }
@@ -101,8 +103,9 @@ static int read_words(struct vic *card, vic_addr_t addr, uint64_t *words, size_t
 static int counter_set(struct vic *card, unsigned counter, int64_t n)
 {
     pending_progress(card);
-    atomic_exchange(&card->me->counter[counter].value, n);
-    bell_ring(&card->me->arrival);
+    struct counter *mine = &card->me->counter[counter];
+    atomic_exchange(&mine->value, n);
+    bell_ring_for(&card->me->arrival, &mine->awaited);
     return __builtin_expect(card->check, 0) ? tally_check(card, card->number, counter) : VIC_OK;
 }
 

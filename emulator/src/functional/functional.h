@@ -72,6 +72,14 @@ static inline void tally_add(struct vic *card, struct tally *tally, uint32_t key
     }
 }
 
+/* A word for the FIFO arrived. Nobody waits for the scratch counter: it counts where the call is looked at only. */
+static inline void fifo_count(struct vic *card, uint32_t dest, unsigned counter, struct tally *tally)
+{
+    if (counter != SCRATCH || card->watch != 0) {
+        tally_add(card, tally, tally_key(dest, counter), 1);
+    }
+}
+
 /* ---- deliver.c */
 
 /* Deliver a packet that packet_check has found good. False: a FIFO is full, nothing was done. */

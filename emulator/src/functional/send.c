@@ -21,7 +21,7 @@ static size_t push_run(struct vic *card, uint64_t first, const uint64_t *headers
     } while (((header ^ first) & same) == 0 && (card->counters >> packet_of(header).counter & 1) != 0);
     size_t pushed = fifo_push(card, dest, payloads, run);
     for (size_t i = 0; i < pushed; i++) {
-        tally_add(card, tally, tally_key(dest, counter[i]), 1);
+        fifo_count(card, dest, counter[i], tally);
     }
     return pushed;
 }

@@ -29,7 +29,7 @@ void tally_count(struct vic *card, uint32_t key, uint32_t count)
         watch_packets(card, dest, counter, count, after);
     }
     if (after == 0) { /* who waits for a counter waits for 0 */
-        bell_ring(&target->arrival);
+        bell_ring_for(&target->arrival, &target->counter[counter].awaited);
     }
 }
 
