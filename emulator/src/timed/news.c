@@ -20,7 +20,7 @@ static struct news *first(const struct timed *own)
     return count(own) > 0 ? &shared->news[shared->news_head % NEWS_ROOM] : NULL;
 }
 
-static struct move *move_of(struct timed *own, uint32_t tag)
+struct move *news_move(struct timed *own, uint32_t tag)
 {
     uint32_t number = tag & (TAG_OWN - 1);
     bool is_mine = tag >> 21 == (own->shared->epoch & 0x7ff) && (tag & TAG_OWN) == 0;
@@ -31,7 +31,7 @@ static struct move *move_of(struct timed *own, uint32_t tag)
  * does: then the memory is the program's again. */
 static void apply_move(struct timed *own, const struct news *news)
 {
-    struct move *move = move_of(own, news->index);
+    struct move *move = news_move(own, news->index);
     if (move == NULL || move->transfer == NULL || own->closing || own->gone) {
         return;
     }

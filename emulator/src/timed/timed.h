@@ -231,6 +231,7 @@ int post_check(struct member *me, vic_addr_t headers, const uint64_t *payloads, 
 /* ---- news.c: apply what is known up to a time */
 bool news_until(struct timed *own, int64_t at_ps); /* true: something was applied */
 void news_hint(struct timed *own);                 /* waits may end with news that are known to come */
+struct move *news_move(struct timed *own, uint32_t tag); /* the transfer of a tag, or NULL: it is of something else */
 bool timed_chance(struct timed *own, double probability);
 
 /* ---- any.c, send.c, timed.c, transfer.c: the table */

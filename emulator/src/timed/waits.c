@@ -14,9 +14,9 @@ int64_t wait_look_from(const struct member *m, int64_t at_ps)
 bool wait_goes_on(const struct member *m)
 {
     uint32_t what = m->watched.what;
-    bool own = what == DVSIM_TOLD_LOADED || what >= WATCH_BARRIER ||
-               (what == DVSIM_TOLD_DONE && m->own->moves[m->watched.index % TAG_OWN].host != NULL);
-    return own && !m->own->closing;
+    const struct move *move = what == DVSIM_TOLD_DONE ? news_move(m->own, m->watched.index) : NULL;
+    bool fills = move != NULL && move->host != NULL;
+    return (fills || what == DVSIM_TOLD_LOADED || what >= WATCH_BARRIER) && !m->own->closing;
 }
 
 /* VIC_EPEER: a death, or a deadlock, which is none. */
