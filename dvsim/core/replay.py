@@ -17,13 +17,14 @@ _GRAPH: dict[str, type[np.generic]] = {
     "first": np.int64, "kind": np.uint8, "peer": np.int32, "tag": np.int32, "size": np.int64,
     "cpu": np.uint8, "nic": np.uint8, "start": np.int64, "to": np.int64, "after_start": np.uint8,
 }  # fmt: skip
-_COURSE: dict[str, type[np.generic]] = {
-    "begin": np.int64, "end": np.int64, "cause": np.int32, "pair": np.int32, "arrived": np.int64,
-    "handled": np.int64, "delayed": np.int32, "latency": np.int64, "serial": np.int64,
-    "state": np.uint8, "finish": np.int64,
-}  # fmt: skip
-BYTES = 64 + 56 + 80
-"""Of an operation, about: its columns, what comes out, and the lists and events meanwhile."""
+_COURSE = np.dtype(
+    [("begin", "i8"), ("end", "i8"), ("arrived", "i8"), ("handled", "i8"), ("latency", "i8"),
+     ("serial", "i8"), ("cause", "i4"), ("delayed", "i4"), ("pair", "i4"), ("state", "u1")],
+    align=True,
+)  # fmt: skip
+"""dvsim_course: one line of the cache for each operation."""
+BYTES = 64 + 64 + 64 + 80
+"""Of an operation, about: its columns, its state, what comes of it, lists and events."""
 
 
 class Operations(Protocol):
@@ -89,6 +90,14 @@ class Path(NamedTuple):
     steps: int
 
 
+def _lines(count: int) -> npt.NDArray[np.void]:
+    """Return so many courses, each in a line of the cache of its own."""
+    size = _COURSE.itemsize
+    room = np.empty((count + 1) * size, dtype=np.uint8)
+    first = -room.ctypes.data % size
+    return room[first : first + count * size].view(_COURSE)
+
+
 class ReplayCore:
     """A replay in the C core.
 
@@ -125,20 +134,19 @@ class ReplayCore:
         for name, kind in _GRAPH.items():
             pointer = kept_pointer(self._alive, getattr(graph, name), kind, _POINTERS[kind])
             setattr(native, name, pointer)
-        made = {
-            name: np.empty(graph.ranks if name == "finish" else count, dtype=kind)
-            for name, kind in _COURSE.items()
-        }
-        course = ffi.new("dvsim_course *")
-        for name, kind in _COURSE.items():
-            setattr(course, name, kept_pointer(self._alive, made[name], kind, _POINTERS[kind]))
-        self.course = Course(**made)
+        course, finish = _lines(count), np.empty(graph.ranks, dtype=np.int64)
+        self.course = Course._make([*(course[name] for name in Course._fields[:-1]), finish])
         where = ffi.NULL
         if place is not None:
             where = kept_pointer(self._alive, place, np.int32, "int32_t *")
         carried = ffi.NULL if fabric is None else fabric.native
         replay = lib.dvsim_replay_create(
-            native, ffi.new("dvsim_loggops *", costs), carried, where, course
+            native,
+            ffi.new("dvsim_loggops *", costs),
+            carried,
+            where,
+            ffi.cast("dvsim_course *", course.ctypes.data),
+            kept_pointer(self._alive, finish, np.int64, "int64_t *"),
         )
         if replay == ffi.NULL:
             raise MemoryError(f"no memory for a replay of {count:,} operations")

@@ -23,7 +23,7 @@ int agenda_create(agenda *all, int64_t ranks, int64_t sets)
         return DVSIM_ENOMEM;
     }
     for (int64_t rank = 0; rank < ranks; rank++) {
-        all->at[rank] = (event){DVSIM_NEVER, 0, rank};
+        all->at[rank] = (standing){.time = DVSIM_NEVER, .rank = (int32_t)rank};
         all->place[rank] = (int32_t)rank;
     }
     return DVSIM_OK;
@@ -40,22 +40,27 @@ void agenda_free(agenda *all)
     free(all->place);
 }
 
-static void settle(agenda *all, int64_t place, event rank)
+static bool stands_before(standing one, standing other)
 {
-    all->at[place] = rank;
-    all->place[rank.what] = (int32_t)place;
+    return one.time != other.time ? one.time < other.time : one.order < other.order;
 }
 
-static void sift_up(agenda *all, int64_t place, event rank)
+static void settle(agenda *all, int64_t place, standing rank)
 {
-    while (place && event_earlier(rank, all->at[(place - 1) / 4])) {
+    all->at[place] = rank;
+    all->place[rank.rank] = (int32_t)place;
+}
+
+static void sift_up(agenda *all, int64_t place, standing rank)
+{
+    while (place && stands_before(rank, all->at[(place - 1) / 4])) {
         settle(all, place, all->at[(place - 1) / 4]);
         place = (place - 1) / 4;
     }
     settle(all, place, rank);
 }
 
-static void sift_down(agenda *all, event rank)
+static void sift_down(agenda *all, standing rank)
 {
     int64_t place = 0;
     for (;;) {
@@ -65,11 +70,11 @@ static void sift_down(agenda *all, event rank)
         }
         int64_t least = child;
         for (int64_t other = child + 1; other < last; other++) {
-            if (event_earlier(all->at[other], all->at[least])) {
+            if (stands_before(all->at[other], all->at[least])) {
                 least = other;
             }
         }
-        if (!event_earlier(all->at[least], rank)) {
+        if (!stands_before(all->at[least], rank)) {
             break;
         }
         settle(all, place, all->at[least]);
@@ -83,27 +88,23 @@ int agenda_put(dvsim_replay *replay, int32_t rank, int64_t set, event one)
     agenda *all = &replay->agenda;
     queue *into = &all->queues[rank * all->sets + set];
     int64_t free = resources_free(replay, rank, set);
-    if (one.time <= free) {
-        one.time = 0; /* of those that wait the order alone counts */
-        if (heap_push(&into->due, one)) {
-            return DVSIM_ENOMEM;
-        }
-        one.time = free;
-    } else if (heap_push(&into->later, one)) {
-        return DVSIM_ENOMEM;
+    bool waits = one.time <= free;
+    if (heap_push(waits ? &into->due : &into->later, waits ? (event){0, one.order, one.what} : one)) {
+        return DVSIM_ENOMEM; /* of those that wait the order alone counts */
     }
-    one.what = rank;
-    if (event_earlier(one, all->at[all->place[rank]])) {
-        sift_up(all, all->place[rank], one);
+    int64_t place = all->place[rank];
+    standing now = {waits ? free : one.time, one.order, one.what, rank, (int32_t)set, all->at[place].stale};
+    if (stands_before(now, all->at[place])) {
+        sift_up(all, place, now);
     }
     return DVSIM_OK;
 }
 
-/* Find the first event of a rank, and the queue that has it; negative: memory. */
-static int first_of(dvsim_replay *replay, int32_t rank, event *first, int64_t *in)
+/* Find the first event of a rank; DVSIM_ENOMEM. */
+static int first_of(dvsim_replay *replay, int32_t rank, standing *first)
 {
     agenda *all = &replay->agenda;
-    *first = (event){DVSIM_NEVER, 0, rank};
+    *first = (standing){.time = DVSIM_NEVER, .rank = rank};
     for (int64_t set = 0; set < all->sets; set++) {
         queue *one = &all->queues[rank * all->sets + set];
         if (!one->due.count && !one->later.count) {
@@ -118,40 +119,44 @@ static int first_of(dvsim_replay *replay, int32_t rank, event *first, int64_t *i
             }
         }
         bool due = one->due.count;
-        event found = due ? one->due.at[0] : one->later.at[0];
-        found.time = due ? free : found.time;
-        found.what = rank;
-        if (event_earlier(found, *first)) {
+        event at = due ? one->due.at[0] : one->later.at[0];
+        standing found = {due ? free : at.time, at.order, at.what, rank, (int32_t)set, 0};
+        if (stands_before(found, *first)) {
             *first = found;
-            *in = set;
         }
     }
     return DVSIM_OK;
 }
 
-/* Put the ranks right until the first is; its event is in the queue `set`. */
-static int look(dvsim_replay *replay, int64_t *set)
+/* Put the ranks right until the first is. */
+static int look(dvsim_replay *replay)
 {
     agenda *all = &replay->agenda;
-    for (;;) {
-        event stands = all->at[0], first;
-        if (stands.time == DVSIM_NEVER) {
-            return DVSIM_OK;
-        }
-        if (first_of(replay, (int32_t)stands.what, &first, set)) {
+    while (all->at[0].stale) {
+        standing first;
+        if (first_of(replay, all->at[0].rank, &first)) {
             return DVSIM_ENOMEM;
         }
-        if (first.time == stands.time && first.order == stands.order) {
-            return DVSIM_OK;
-        }
         sift_down(all, first);
+    }
+    return DVSIM_OK;
+}
+
+/* What stands next is likely to come next: have it at hand then. */
+static void fetch(const dvsim_replay *replay)
+{
+    const agenda *all = &replay->agenda;
+    for (int64_t place = 1; place < 5 && place < all->ranks; place++) {
+        int64_t operation = all->at[place].what / 2;
+        __builtin_prefetch(&replay->works[operation]);
+        __builtin_prefetch(&replay->course[operation]);
+        __builtin_prefetch(&all->queues[all->at[place].rank * all->sets + all->at[place].set]);
     }
 }
 
 int agenda_next(dvsim_replay *replay, int64_t *time)
 {
-    int64_t set;
-    int failed = look(replay, &set);
+    int failed = look(replay);
     *time = replay->agenda.at[0].time;
     return failed;
 }
@@ -159,16 +164,17 @@ int agenda_next(dvsim_replay *replay, int64_t *time)
 int agenda_take(dvsim_replay *replay, event *one)
 {
     agenda *all = &replay->agenda;
-    int64_t set = 0;
-    if (look(replay, &set)) {
+    if (look(replay)) {
         return DVSIM_ENOMEM;
     }
-    event first = all->at[0];
-    if (first.time == DVSIM_NEVER) {
+    standing *first = &all->at[0];
+    if (first->time == DVSIM_NEVER) {
         return 0;
     }
-    queue *from = &all->queues[first.what * all->sets + set];
+    queue *from = &all->queues[first->rank * all->sets + first->set];
     *one = heap_pop(from->due.count ? &from->due : &from->later);
-    one->time = first.time;
+    one->time = first->time;
+    first->stale = 1;
+    fetch(replay);
     return 1;
 }

@@ -10,13 +10,13 @@
 
 typedef struct {
     int32_t *at;
-    const uint8_t *kind;
+    const work *works;
 } sorted;
 
 /* 0 for a send, 1 for a receive, 2 for computing. */
 static int rank_of(const sorted *all, int32_t operation)
 {
-    return (all->kind[operation] + 2) % 3;
+    return (all->works[operation].kind + 2) % 3;
 }
 
 static bool before(const sorted *all, int32_t one, int32_t other)
@@ -66,9 +66,9 @@ static void insert(sorted *all, int64_t first, int64_t place)
     all->at[place] = one;
 }
 
-void fresh_sort(fresh *list, const uint8_t *kind)
+void fresh_sort(fresh *list, const work *works)
 {
-    sorted all = {list->at, kind};
+    sorted all = {list->at, works};
     int64_t parts[128][2]; /* that wait; of halves there are far fewer, and what has no place is inserted */
     int64_t open = 0, first = 0, last = list->count;
     for (;;) {

@@ -32,9 +32,19 @@ typedef struct {
     heap later; /* those of later times */
 } queue;
 
+/* The first event of a rank. */
+typedef struct {
+    int64_t time; /* DVSIM_NEVER: there is none */
+    int64_t order;
+    int64_t what; /* as in `event` */
+    int32_t rank;
+    int32_t set : 31;   /* whose queue has it */
+    uint32_t stale : 1; /* what the rank needs became busy since: it may be later, or not the first */
+} standing;
+
 typedef struct {
     queue *queues;  /* [ranks][sets] */
-    event *at;      /* [ranks] a heap with four children each */
+    standing *at;   /* [ranks] a heap with four children each */
     int32_t *place; /* [ranks] in that heap */
     int64_t ranks, sets;
 } agenda;
@@ -45,28 +55,49 @@ int agenda_put(dvsim_replay *replay, int32_t rank, int64_t set, event one);
 int agenda_next(dvsim_replay *replay, int64_t *time); /* DVSIM_NEVER if there is none */
 int agenda_take(dvsim_replay *replay, event *one);    /* 1, 0 if there is none, or DVSIM_ENOMEM */
 
+/* What a rank needs becomes busy, at another event than one of its own. */
+static inline void agenda_stale(agenda *all, int32_t rank)
+{
+    all->at[all->place[rank]].stale = 1;
+}
+
+/* An operation while it is replayed: all that an event looks at, in one line of the cache. */
+typedef struct {
+    int64_t size;  /* these as in dvsim_graph */
+    int64_t start; /* of what waits for it, in `edges` */
+    int32_t peer, tag;
+    uint8_t kind, cpu, nic;
+    int32_t rank;
+    int32_t edges;         /* how many wait for it */
+    int32_t left;          /* edges that it still waits for */
+    int32_t channel;       /* of messages from one rank to one with one tag; -1 of a receive of any */
+    int32_t next;          /* in the list that it is in */
+    uint32_t turn;         /* when it was posted */
+    int32_t behind, ahead; /* among all sends of a rank that came early */
+} work;
+
 /* Lists of operations through `next`; -1 ends one. */
 typedef struct {
     int32_t head, tail;
 } list;
 
-/* Receives that are posted, and messages that came before their receive. */
+/* Messages from one rank to one with one tag. */
 typedef struct {
-    int32_t *channel;  /* [operations] of messages from one rank to one with one tag; -1 of a receive of any */
-    list *posted;      /* [channels] receives */
-    list *early;       /* [channels] sends, whose messages came early */
-    int32_t *next;     /* [operations] in the list that it is in */
-    uint32_t *turn;    /* [operations] when it was posted */
-    list *wild;        /* [ranks] posted receives of any; NULL if the graph has none */
-    list *all;         /* [ranks] all sends whose messages came early, through `behind` and `ahead` */
-    int32_t *behind, *ahead;
+    list posted; /* receives */
+    list early;  /* sends, whose messages came before their receive */
+} channel;
+
+typedef struct {
+    channel *channels;
+    list *wild; /* [ranks] posted receives of any; NULL if the graph has none */
+    list *all;  /* [ranks] all sends whose messages came early, through `behind` and `ahead` */
     uint32_t turns;
 } matching;
 
-int matching_create(matching *all, const dvsim_graph *graph);
+int matching_create(dvsim_replay *replay);
 void matching_free(matching *all);
-int32_t match_receive(matching *all, const dvsim_graph *graph, int32_t rank, int32_t receive);
-int32_t match_message(matching *all, const dvsim_graph *graph, int32_t rank, int32_t source, int32_t send);
+int32_t match_receive(dvsim_replay *replay, int32_t rank, int32_t receive);
+int32_t match_message(dvsim_replay *replay, int32_t rank, int32_t send);
 
 /* Operations that an event made free, of one rank. */
 typedef struct {
@@ -75,7 +106,7 @@ typedef struct {
     int32_t rank;
 } fresh;
 
-void fresh_sort(fresh *all, const uint8_t *kind);
+void fresh_sort(fresh *all, const work *works);
 
 /* What uses a processor or port, and until when. */
 typedef struct {
@@ -87,14 +118,14 @@ struct dvsim_replay {
     dvsim_graph graph;
     dvsim_loggops costs;
     dvsim_fabric fabric;
-    dvsim_course course;
+    dvsim_course *course;
+    int64_t *finish;
     const int32_t *place;
     bool carried; /* by the fabric */
     int64_t operations, done, now, order, cpus, nics;
-    int32_t *left;    /* [operations] edges that it still waits for */
-    int32_t *rank;    /* [operations] */
-    resource *cpu;    /* [ranks][cpus] */
-    resource *sending, *receiving; /* [ranks][nics] */
+    work *works;         /* [operations] */
+    int32_t *edges;      /* operations that wait: o for the end of another, ~o for its start */
+    resource *resources; /* [ranks][cpus + 2 * nics]: processors, ports that send, ports that receive */
     agenda agenda;
     matching matching;
     fresh freed[2]; /* of the rank of an event, and of the other */
@@ -110,8 +141,13 @@ static inline int64_t set_of(const dvsim_replay *replay, int kind, int32_t opera
     if (kind == SET_RECEIVE) {
         return 0;
     }
-    int64_t pair = replay->graph.cpu[operation] * replay->nics + replay->graph.nic[operation];
+    int64_t pair = replay->works[operation].cpu * replay->nics + replay->works[operation].nic;
     return 1 + 3 * pair + (kind - SET_COMPUTE);
+}
+
+static inline resource *resources_of(const dvsim_replay *replay, int64_t rank)
+{
+    return &replay->resources[rank * (replay->cpus + 2 * replay->nics)];
 }
 
 /* When the resources of a set are free. */
@@ -125,11 +161,12 @@ static inline int64_t resources_free(const dvsim_replay *replay, int32_t rank, i
         nic = pair % replay->nics;
         cpu = pair / replay->nics;
     }
-    int64_t free = replay->cpu[rank * replay->cpus + cpu].until, port = free;
+    const resource *own = resources_of(replay, rank);
+    int64_t free = own[cpu].until, port = free;
     if (kind == SET_SEND) {
-        port = replay->sending[rank * replay->nics + nic].until;
+        port = own[replay->cpus + nic].until;
     } else if (kind == SET_MESSAGE) {
-        port = replay->receiving[rank * replay->nics + nic].until;
+        port = own[replay->cpus + replay->nics + nic].until;
     }
     return port > free ? port : free;
 }

@@ -16,10 +16,6 @@ typedef struct {
     int32_t tag, channel;
 } slot;
 
-static bool any_of(const dvsim_graph *graph, int64_t operation)
-{
-    return graph->peer[operation] == DVSIM_ANY || graph->tag[operation] == DVSIM_ANY;
-}
 
 static uint64_t mixed(uint64_t key)
 {
@@ -29,10 +25,10 @@ static uint64_t mixed(uint64_t key)
 }
 
 /* Number the channels of all operations; returns how many, or DVSIM_ENOMEM. */
-static int64_t number_channels(matching *all, const dvsim_graph *graph, bool *wild)
+static int64_t number_channels(dvsim_replay *replay, bool *wild)
 {
-    int64_t operations = graph->first[graph->ranks], size = 1024, channels = 0;
-    while (size < 2 * operations) {
+    int64_t ranks = replay->graph.ranks, size = 1024, channels = 0;
+    while (size < 2 * replay->operations) {
         size *= 2;
     }
     slot *table = malloc((size_t)size * sizeof *table);
@@ -40,66 +36,51 @@ static int64_t number_channels(matching *all, const dvsim_graph *graph, bool *wi
         return DVSIM_ENOMEM;
     }
     memset(table, 0xff, (size_t)size * sizeof *table);
-    for (int64_t rank = 0; rank < graph->ranks; rank++) {
-        for (int64_t one = graph->first[rank]; one < graph->first[rank + 1]; one++) {
-            all->channel[one] = NONE;
-            if (graph->kind[one] == DVSIM_CALC) {
-                continue;
-            }
-            if (any_of(graph, one)) {
-                *wild = true;
-                continue;
-            }
-            bool sends = graph->kind[one] == DVSIM_SEND;
-            int64_t ends = sends ? graph->peer[one] * graph->ranks + rank : rank * graph->ranks + graph->peer[one];
-            uint64_t place = mixed((uint64_t)ends * 31 + (uint32_t)graph->tag[one]) & (uint64_t)(size - 1);
-            while (table[place].channel != NONE && (table[place].ranks != ends || table[place].tag != graph->tag[one])) {
-                place = (place + 1) & (uint64_t)(size - 1);
-            }
-            if (table[place].channel == NONE) {
-                table[place] = (slot){ends, graph->tag[one], (int32_t)channels++};
-            }
-            all->channel[one] = table[place].channel;
+    for (work *one = replay->works; one < replay->works + replay->operations; one++) {
+        one->channel = NONE;
+        if (one->kind == DVSIM_CALC) {
+            continue;
         }
+        if (one->peer == DVSIM_ANY || one->tag == DVSIM_ANY) {
+            *wild = true;
+            continue;
+        }
+        int64_t ends = one->kind == DVSIM_SEND ? one->peer * ranks + one->rank : one->rank * ranks + one->peer;
+        uint64_t place = mixed((uint64_t)ends * 31 + (uint32_t)one->tag) & (uint64_t)(size - 1);
+        while (table[place].channel != NONE && (table[place].ranks != ends || table[place].tag != one->tag)) {
+            place = (place + 1) & (uint64_t)(size - 1);
+        }
+        if (table[place].channel == NONE) {
+            table[place] = (slot){ends, one->tag, (int32_t)channels++};
+        }
+        one->channel = table[place].channel;
     }
     free(table);
     return channels;
 }
 
-static list *lists(int64_t count)
+static void *all_ones(size_t bytes)
 {
-    list *made = malloc((size_t)(count + 1) * sizeof *made);
-    if (made) {
-        memset(made, 0xff, (size_t)(count + 1) * sizeof *made);
-    }
-    return made;
+    void *made = malloc(bytes);
+    return made ? memset(made, 0xff, bytes) : NULL;
 }
 
-int matching_create(matching *all, const dvsim_graph *graph)
+int matching_create(dvsim_replay *replay)
 {
-    size_t size = (size_t)graph->first[graph->ranks] + 1;
+    matching *all = &replay->matching;
     bool wild = false;
-    all->channel = malloc(size * sizeof *all->channel);
-    all->next = malloc(size * sizeof *all->next);
-    all->turn = malloc(size * sizeof *all->turn);
-    if (!all->channel || !all->next || !all->turn) {
-        return DVSIM_ENOMEM;
-    }
-    int64_t channels = number_channels(all, graph, &wild);
+    int64_t channels = number_channels(replay, &wild);
     if (channels < 0) {
         return DVSIM_ENOMEM;
     }
-    all->posted = lists(channels);
-    all->early = lists(channels);
-    if (!all->posted || !all->early) {
+    all->channels = all_ones(((size_t)channels + 1) * sizeof *all->channels);
+    if (!all->channels) {
         return DVSIM_ENOMEM;
     }
     if (wild) {
-        all->wild = lists(graph->ranks);
-        all->all = lists(graph->ranks);
-        all->behind = malloc(size * sizeof *all->behind);
-        all->ahead = malloc(size * sizeof *all->ahead);
-        if (!all->wild || !all->all || !all->behind || !all->ahead) {
+        all->wild = all_ones(((size_t)replay->graph.ranks + 1) * sizeof *all->wild);
+        all->all = all_ones(((size_t)replay->graph.ranks + 1) * sizeof *all->all);
+        if (!all->wild || !all->all) {
             return DVSIM_ENOMEM;
         }
     }
@@ -108,33 +89,27 @@ int matching_create(matching *all, const dvsim_graph *graph)
 
 void matching_free(matching *all)
 {
-    free(all->channel);
-    free(all->next);
-    free(all->turn);
-    free(all->posted);
-    free(all->early);
+    free(all->channels);
     free(all->wild);
     free(all->all);
-    free(all->behind);
-    free(all->ahead);
 }
 
-static void append(matching *all, list *into, int32_t one)
+static void append(work *works, list *into, int32_t one)
 {
-    all->next[one] = NONE;
+    works[one].next = NONE;
     if (into->tail == NONE) {
         into->head = one;
     } else {
-        all->next[into->tail] = one;
+        works[into->tail].next = one;
     }
     into->tail = one;
 }
 
-static int32_t take_head(matching *all, list *from)
+static int32_t take_head(const work *works, list *from)
 {
     int32_t one = from->head;
     if (one != NONE) {
-        from->head = all->next[one];
+        from->head = works[one].next;
         if (from->head == NONE) {
             from->tail = NONE;
         }
@@ -143,54 +118,57 @@ static int32_t take_head(matching *all, list *from)
 }
 
 /* Take the message of a send out of those of its rank; it is the first of its channel. */
-static int32_t take_early(matching *all, int32_t rank, int32_t send)
+static int32_t take_early(dvsim_replay *replay, int32_t rank, int32_t send)
 {
-    take_head(all, &all->early[all->channel[send]]);
+    matching *all = &replay->matching;
+    work *works = replay->works;
+    take_head(works, &all->channels[works[send].channel].early);
     if (all->all) {
-        int32_t behind = all->behind[send], ahead = all->ahead[send];
-        *(ahead == NONE ? &all->all[rank].head : &all->behind[ahead]) = behind;
-        *(behind == NONE ? &all->all[rank].tail : &all->ahead[behind]) = ahead;
+        int32_t behind = works[send].behind, ahead = works[send].ahead;
+        *(ahead == NONE ? &all->all[rank].head : &works[ahead].behind) = behind;
+        *(behind == NONE ? &all->all[rank].tail : &works[behind].ahead) = ahead;
     }
     return send;
 }
 
 /* Returns whether a receive takes messages of a tag. */
-static bool takes_tag(const dvsim_graph *graph, int32_t receive, int32_t tag)
+static bool takes_tag(const dvsim_replay *replay, int32_t receive, int32_t tag)
 {
-    int32_t wanted = graph->tag[receive];
-    return wanted == tag || (wanted == DVSIM_ANY && (!graph->private_tag || tag < graph->private_tag));
+    int32_t wanted = replay->works[receive].tag, private = replay->graph.private_tag;
+    return wanted == tag || (wanted == DVSIM_ANY && (!private || tag < private));
 }
 
 /* Returns the send whose message was there for a receive, or posts it and returns -1. */
-int32_t match_receive(matching *all, const dvsim_graph *graph, int32_t rank, int32_t receive)
+int32_t match_receive(dvsim_replay *replay, int32_t rank, int32_t receive)
 {
-    int32_t channel = all->channel[receive];
-    if (channel != NONE) {
-        int32_t send = all->early[channel].head;
+    matching *all = &replay->matching;
+    work *works = replay->works, *own = &works[receive];
+    if (own->channel != NONE) {
+        int32_t send = all->channels[own->channel].early.head;
         if (send != NONE) {
-            return take_early(all, rank, send);
+            return take_early(replay, rank, send);
         }
     } else {
-        int32_t source = graph->peer[receive];
-        for (int32_t send = all->all[rank].head; send != NONE; send = all->behind[send]) {
-            bool from = source == DVSIM_ANY || (send >= graph->first[source] && send < graph->first[source + 1]);
-            if (from && takes_tag(graph, receive, graph->tag[send])) {
-                return take_early(all, rank, send);
+        for (int32_t send = all->all[rank].head; send != NONE; send = works[send].behind) {
+            bool from = own->peer == DVSIM_ANY || own->peer == works[send].rank;
+            if (from && takes_tag(replay, receive, works[send].tag)) {
+                return take_early(replay, rank, send);
             }
         }
     }
-    all->turn[receive] = all->turns++;
-    append(all, channel == NONE ? &all->wild[rank] : &all->posted[channel], receive);
+    own->turn = all->turns++;
+    append(works, own->channel == NONE ? &all->wild[rank] : &all->channels[own->channel].posted, receive);
     return NONE;
 }
 
-/* Returns the first posted receive of any that takes a message, before a turn; `ahead` is what it follows. */
-static int32_t wild_for(const matching *all, const dvsim_graph *graph, list from, int32_t source, int32_t tag,
-                        int32_t *ahead)
+/* Returns the first posted receive of any that takes the message of a send; `ahead` is what it follows. */
+static int32_t wild_for(const dvsim_replay *replay, list from, int32_t send, int32_t *ahead)
 {
+    const work *works = replay->works;
     *ahead = NONE;
-    for (int32_t one = from.head; one != NONE; *ahead = one, one = all->next[one]) {
-        if ((graph->peer[one] == DVSIM_ANY || graph->peer[one] == source) && takes_tag(graph, one, tag)) {
+    for (int32_t one = from.head; one != NONE; *ahead = one, one = works[one].next) {
+        bool source = works[one].peer == DVSIM_ANY || works[one].peer == works[send].rank;
+        if (source && takes_tag(replay, one, works[send].tag)) {
             return one;
         }
     }
@@ -198,27 +176,29 @@ static int32_t wild_for(const matching *all, const dvsim_graph *graph, list from
 }
 
 /* Returns the receive that takes the message of a send, or keeps the message and returns -1. */
-int32_t match_message(matching *all, const dvsim_graph *graph, int32_t rank, int32_t source, int32_t send)
+int32_t match_message(dvsim_replay *replay, int32_t rank, int32_t send)
 {
-    list *posted = &all->posted[all->channel[send]];
+    matching *all = &replay->matching;
+    work *works = replay->works;
+    channel *own = &all->channels[works[send].channel];
     if (all->wild) {
-        int32_t ahead, one = wild_for(all, graph, all->wild[rank], source, graph->tag[send], &ahead);
-        if (one != NONE && (posted->head == NONE || all->turn[one] < all->turn[posted->head])) {
-            *(ahead == NONE ? &all->wild[rank].head : &all->next[ahead]) = all->next[one];
+        int32_t ahead, one = wild_for(replay, all->wild[rank], send, &ahead);
+        if (one != NONE && (own->posted.head == NONE || works[one].turn < works[own->posted.head].turn)) {
+            *(ahead == NONE ? &all->wild[rank].head : &works[ahead].next) = works[one].next;
             if (all->wild[rank].tail == one) {
                 all->wild[rank].tail = ahead;
             }
             return one;
         }
     }
-    int32_t receive = take_head(all, posted);
+    int32_t receive = take_head(works, &own->posted);
     if (receive == NONE) {
-        append(all, &all->early[all->channel[send]], send);
+        append(works, &own->early, send);
         if (all->all) {
             int32_t tail = all->all[rank].tail;
-            all->ahead[send] = tail;
-            all->behind[send] = NONE;
-            *(tail == NONE ? &all->all[rank].head : &all->behind[tail]) = send;
+            works[send].ahead = tail;
+            works[send].behind = NONE;
+            *(tail == NONE ? &all->all[rank].head : &works[tail].behind) = send;
             all->all[rank].tail = send;
         }
     }

@@ -38,29 +38,29 @@ static void spend(walk *back, int64_t *part, int64_t until)
 /* The way of a message, from when it was handled; returns what to go on with, as a cause. */
 static int32_t along_message(walk *back, int32_t send)
 {
-    const dvsim_course *course = &back->replay->course;
+    const dvsim_course *course = back->replay->course;
     const dvsim_graph *graph = &back->replay->graph;
-    int32_t kept = course->delayed[send];
-    if (course->handled[send] > course->arrived[send] && kept >= 0 && graph->kind[kept] != DVSIM_RECV) {
+    int32_t kept = course[send].delayed;
+    if (course[send].handled > course[send].arrived && kept >= 0 && graph->kind[kept] != DVSIM_RECV) {
         return kept; /* the receiver's own work */
     }
     visit(back, send);
-    int64_t injected = course->begin[send] + back->replay->costs.overhead_ps;
-    spend(back, &back->path->contention_ps, course->arrived[send]);
-    int64_t serial = back->replay->carried ? course->serial[send] : 0;
-    int64_t empty = injected + course->latency[send];
+    int64_t injected = course[send].begin + back->replay->costs.overhead_ps;
+    spend(back, &back->path->contention_ps, course[send].arrived);
+    int64_t serial = back->replay->carried ? course[send].serial : 0;
+    int64_t empty = injected + course[send].latency;
     spend(back, &back->path->contention_ps, empty + serial);
     spend(back, &back->path->bandwidth_ps, empty);
     spend(back, &back->path->latency_ps, injected);
-    spend(back, &back->path->overhead_ps, course->begin[send]);
-    return course->cause[send];
+    spend(back, &back->path->overhead_ps, course[send].begin);
+    return course[send].cause;
 }
 
 /* The handling of a message, up to the time of the walk, then its way. */
 static int32_t handling(walk *back, int32_t send)
 {
     const dvsim_replay *replay = back->replay;
-    int64_t handled = replay->course.handled[send];
+    int64_t handled = replay->course[send].handled;
     if (!replay->carried) {
         spend(back, &back->path->bandwidth_ps, handled + replay->costs.overhead_ps);
     }
@@ -71,40 +71,40 @@ static int32_t handling(walk *back, int32_t send)
 static int32_t along_send(walk *back, int32_t send)
 {
     const dvsim_replay *replay = back->replay;
-    const dvsim_course *course = &replay->course;
-    int64_t begin = course->begin[send], bytes = replay->graph.size[send];
+    const dvsim_course *course = replay->course;
+    int64_t begin = course[send].begin, bytes = replay->graph.size[send];
     int64_t own = begin + replay->costs.overhead_ps + beyond_first(bytes, replay->costs.overhead_byte_fs);
-    if (back->time > own && back->time == course->end[send] && course->pair[send] >= 0) { /* it met its receive late */
-        int32_t receive = course->pair[send];
-        if (course->handled[send] < back->time) {
+    if (back->time > own && back->time == course[send].end && course[send].pair >= 0) { /* it met its receive late */
+        int32_t receive = course[send].pair;
+        if (course[send].handled < back->time) {
             return receive;
         }
         return along_message(back, send);
     }
     spend(back, &back->path->bandwidth_ps, own); /* its port was in use for so long */
     spend(back, &back->path->overhead_ps, begin);
-    return course->cause[send];
+    return course[send].cause;
 }
 
 static int32_t along_receive(walk *back, int32_t receive)
 {
-    const dvsim_course *course = &back->replay->course;
-    int32_t send = course->pair[receive];
-    if (send >= 0 && back->time > course->begin[receive] && course->handled[send] >= course->begin[receive]) {
+    const dvsim_course *course = back->replay->course;
+    int32_t send = course[receive].pair;
+    if (send >= 0 && back->time > course[receive].begin && course[send].handled >= course[receive].begin) {
         return handling(back, send);
     }
-    spend(back, &back->path->wait_ps, course->begin[receive]);
-    return course->cause[receive];
+    spend(back, &back->path->wait_ps, course[receive].begin);
+    return course[receive].cause;
 }
 
 /* The time between the end of what was waited for, and what waited for it. */
 static void between(walk *back, int32_t operation)
 {
     const dvsim_replay *replay = back->replay;
-    int64_t end = replay->course.end[operation];
+    int64_t end = replay->course[operation].end;
     if (replay->graph.kind[operation] == DVSIM_SEND && !replay->carried) {
         int64_t gap = replay->costs.gap_ps + beyond_first(replay->graph.size[operation], replay->costs.gap_byte_fs);
-        int64_t free = replay->course.begin[operation] + gap;
+        int64_t free = replay->course[operation].begin + gap;
         end = free > end && free <= back->time ? free : end;
     }
     spend(back, &back->path->wait_ps, end);
@@ -116,7 +116,7 @@ void dvsim_replay_path(const dvsim_replay *replay, int64_t last, dvsim_path *pat
     if (last < 0 || last >= replay->operations) {
         return;
     }
-    walk back = {replay, path, replay->course.end[last], way, room, -1};
+    walk back = {replay, path, replay->course[last].end, way, room, -1};
     int32_t cause = (int32_t)last;
     while (cause != -1 && path->steps <= 2 * replay->operations) {
         int32_t operation = cause;
@@ -127,8 +127,8 @@ void dvsim_replay_path(const dvsim_replay *replay, int64_t last, dvsim_path *pat
         visit(&back, operation);
         between(&back, operation);
         if (replay->graph.kind[operation] == DVSIM_CALC) {
-            spend(&back, &path->compute_ps, replay->course.begin[operation]);
-            cause = replay->course.cause[operation];
+            spend(&back, &path->compute_ps, replay->course[operation].begin);
+            cause = replay->course[operation].cause;
         } else if (replay->graph.kind[operation] == DVSIM_SEND) {
             cause = along_send(&back, operation);
         } else {

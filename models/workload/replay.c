@@ -6,6 +6,7 @@
 #include "workload/steps.h"
 
 #define ARRIVALS 256
+#define LINE 64
 
 static int64_t most(const uint8_t *of, int64_t count)
 {
@@ -14,6 +15,13 @@ static int64_t most(const uint8_t *of, int64_t count)
         found = of[one] > found ? of[one] : found;
     }
     return found;
+}
+
+/* Memory for operations, each of which has a line of the cache. */
+static work *works(int64_t count)
+{
+    _Static_assert(sizeof(work) <= LINE, "an event would look at two lines");
+    return aligned_alloc(LINE, ((size_t)count + 1) * sizeof(work));
 }
 
 static resource *resources(int64_t count)
@@ -25,34 +33,32 @@ static resource *resources(int64_t count)
     return made;
 }
 
-/* Count what each operation waits for, and name the rank of each. */
-static void count_edges(dvsim_replay *replay)
+/* Set out the operations, and nothing that came of them. */
+static void set_out(dvsim_replay *replay)
 {
     const dvsim_graph *graph = &replay->graph;
-    memset(replay->left, 0, (size_t)replay->operations * sizeof *replay->left);
     for (int64_t rank = 0; rank < graph->ranks; rank++) {
         for (int64_t one = graph->first[rank]; one < graph->first[rank + 1]; one++) {
-            replay->rank[one] = (int32_t)rank;
-            for (int64_t edge = graph->start[one]; edge < graph->start[one + 1]; edge++) {
-                replay->left[graph->to[edge]]++;
-            }
+            replay->works[one] = (work){
+                .size = graph->size[one],
+                .start = graph->start[one],
+                .peer = graph->peer[one],
+                .tag = graph->tag[one],
+                .kind = graph->kind[one],
+                .cpu = graph->cpu[one],
+                .nic = graph->nic[one],
+                .rank = (int32_t)rank,
+                .edges = (int32_t)(graph->start[one + 1] - graph->start[one]),
+            };
+            replay->course[one] = (dvsim_course){.arrived = -1, .handled = -1, .cause = -1, .delayed = -1, .pair = -1};
         }
     }
-}
-
-static void clear_course(const dvsim_course *course, size_t operations, int64_t ranks)
-{
-    memset(course->begin, 0, operations * sizeof *course->begin);
-    memset(course->end, 0, operations * sizeof *course->end);
-    memset(course->cause, 0xff, operations * sizeof *course->cause);
-    memset(course->pair, 0xff, operations * sizeof *course->pair);
-    memset(course->arrived, 0xff, operations * sizeof *course->arrived);
-    memset(course->handled, 0xff, operations * sizeof *course->handled);
-    memset(course->delayed, 0xff, operations * sizeof *course->delayed);
-    memset(course->latency, 0, operations * sizeof *course->latency);
-    memset(course->serial, 0, operations * sizeof *course->serial);
-    memset(course->state, DVSIM_WAITING, operations);
-    memset(course->finish, 0, (size_t)ranks * sizeof *course->finish);
+    for (int64_t edge = 0; edge < graph->start[replay->operations]; edge++) {
+        int32_t to = (int32_t)graph->to[edge];
+        replay->works[to].left++;
+        replay->edges[edge] = graph->after_start[edge] ? ~to : to;
+    }
+    memset(replay->finish, 0, (size_t)graph->ranks * sizeof *replay->finish);
 }
 
 /* Free what waits for nothing, rank by rank. */
@@ -62,7 +68,7 @@ static int begin(dvsim_replay *replay)
     for (int64_t rank = 0; rank < graph->ranks; rank++) {
         replay->freed[0].rank = (int32_t)rank;
         for (int64_t one = graph->first[rank]; one < graph->first[rank + 1]; one++) {
-            if (!replay->left[one] && steps_free(replay, &replay->freed[0], (int32_t)one)) {
+            if (!replay->works[one].left && steps_free(replay, &replay->freed[0], (int32_t)one)) {
                 return DVSIM_ENOMEM;
             }
         }
@@ -74,7 +80,7 @@ static int begin(dvsim_replay *replay)
 }
 
 dvsim_replay *dvsim_replay_create(const dvsim_graph *graph, const dvsim_loggops *costs, const dvsim_fabric *fabric,
-                                  const int32_t *place, const dvsim_course *course)
+                                  const int32_t *place, dvsim_course *course, int64_t *finish)
 {
     dvsim_replay *replay = calloc(1, sizeof *replay);
     if (!replay) {
@@ -82,7 +88,8 @@ dvsim_replay *dvsim_replay_create(const dvsim_graph *graph, const dvsim_loggops 
     }
     replay->graph = *graph;
     replay->costs = *costs;
-    replay->course = *course;
+    replay->course = course;
+    replay->finish = finish;
     replay->operations = graph->first[graph->ranks];
     replay->place = place;
     if (fabric) {
@@ -91,21 +98,16 @@ dvsim_replay *dvsim_replay_create(const dvsim_graph *graph, const dvsim_loggops 
     }
     replay->cpus = most(graph->cpu, replay->operations) + 1;
     replay->nics = most(graph->nic, replay->operations) + 1;
-    size_t operations = (size_t)replay->operations;
-    replay->left = malloc((operations + 1) * sizeof *replay->left);
-    replay->rank = malloc((operations + 1) * sizeof *replay->rank);
-    replay->cpu = resources(graph->ranks * replay->cpus);
-    replay->sending = resources(graph->ranks * replay->nics);
-    replay->receiving = resources(graph->ranks * replay->nics);
-    bool there = replay->left && replay->rank && replay->cpu && replay->sending && replay->receiving;
-    int64_t sets = 1 + 3 * replay->cpus * replay->nics;
-    if (!there || matching_create(&replay->matching, graph) || agenda_create(&replay->agenda, graph->ranks, sets)) {
+    int64_t edges = graph->start[replay->operations], sets = 1 + 3 * replay->cpus * replay->nics;
+    replay->works = works(replay->operations);
+    replay->edges = malloc(((size_t)edges + 1) * sizeof *replay->edges);
+    replay->resources = resources(graph->ranks * (replay->cpus + 2 * replay->nics));
+    if (!replay->works || !replay->edges || !replay->resources) {
         dvsim_replay_free(replay);
         return NULL;
     }
-    count_edges(replay);
-    clear_course(course, operations, graph->ranks);
-    if (begin(replay)) {
+    set_out(replay);
+    if (matching_create(replay) || agenda_create(&replay->agenda, graph->ranks, sets) || begin(replay)) {
         dvsim_replay_free(replay);
         return NULL;
     }
@@ -118,11 +120,9 @@ void dvsim_replay_free(dvsim_replay *replay)
         return;
     }
     matching_free(&replay->matching);
-    free(replay->left);
-    free(replay->rank);
-    free(replay->cpu);
-    free(replay->sending);
-    free(replay->receiving);
+    free(replay->works);
+    free(replay->edges);
+    free(replay->resources);
     agenda_free(&replay->agenda);
     free(replay->freed[0].at);
     free(replay->freed[1].at);
@@ -159,10 +159,10 @@ static void finish(dvsim_replay *replay)
     for (int64_t rank = 0; rank < replay->graph.ranks; rank++) {
         int64_t last = 0;
         for (int64_t cpu = 0; cpu < replay->cpus; cpu++) {
-            int64_t until = replay->cpu[rank * replay->cpus + cpu].until;
+            int64_t until = resources_of(replay, rank)[cpu].until;
             last = until > last ? until : last;
         }
-        replay->course.finish[rank] = last;
+        replay->finish[rank] = last;
     }
 }
 

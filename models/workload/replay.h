@@ -53,27 +53,27 @@ enum {
     DVSIM_DONE = 3,
 };
 
-/* What came out, one entry for each operation; arrays of the caller. */
+/* What came of an operation. */
 typedef struct {
-    int64_t *begin;
-    int64_t *end;
-    int32_t *cause;    /* what it waited for last: an operation, -1 for none, or -2 - s for the handling
-                          of the message of send s at this rank */
-    int32_t *pair;     /* of a receive its send, of a send its receive, or -1 */
-    int64_t *arrived;  /* of a send: when its message could be handled at the receiver, */
-    int64_t *handled;  /* when it was, -1 if not yet, */
-    int32_t *delayed;  /* and what kept the processor or port until then, as `cause` */
-    int64_t *latency;  /* of a send: parts of the way as in dvsim_arrival */
-    int64_t *serial;
-    uint8_t *state;    /* DVSIM_WAITING .. DVSIM_DONE */
-    int64_t *finish;   /* [ranks] when its last processor is done */
+    int64_t begin;
+    int64_t end;
+    int64_t arrived; /* of a send: when its message could be handled at the receiver, */
+    int64_t handled; /* when it was, -1 if not yet */
+    int64_t latency; /* of a send: parts of the way as in dvsim_arrival */
+    int64_t serial;
+    int32_t cause;   /* what it waited for last: an operation, -1 for none, or -2 - s for the handling
+                        of the message of send s at this rank */
+    int32_t delayed; /* of a send: what kept the processor or port until it was handled, as `cause` */
+    int32_t pair;    /* of a receive its send, of a send its receive, or -1 */
+    uint8_t state;   /* DVSIM_WAITING .. DVSIM_DONE */
 } dvsim_course;
 
 typedef struct dvsim_replay dvsim_replay;
 
-/* Make a replay, or NULL without memory. `fabric` may be NULL; with one, rank r is at its port place[r]. */
+/* Make a replay, or NULL without memory. `fabric` may be NULL; with one, rank r is at its port place[r].
+ * course[operations] and finish[ranks], when the last processor of a rank is done, belong to the caller. */
 dvsim_replay *dvsim_replay_create(const dvsim_graph *graph, const dvsim_loggops *costs, const dvsim_fabric *fabric,
-                                  const int32_t *place, const dvsim_course *course);
+                                  const int32_t *place, dvsim_course *course, int64_t *finish);
 
 void dvsim_replay_free(dvsim_replay *replay); /* NULL is fine */
 

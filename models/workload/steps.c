@@ -18,12 +18,17 @@ static int64_t later(int64_t one, int64_t other)
 
 static resource *cpu_of(dvsim_replay *replay, int32_t rank, int32_t operation)
 {
-    return &replay->cpu[rank * replay->cpus + replay->graph.cpu[operation]];
+    return &resources_of(replay, rank)[replay->works[operation].cpu];
 }
 
-static int64_t port_of(const dvsim_replay *replay, int32_t rank, int32_t operation)
+static resource *sending_port(dvsim_replay *replay, int32_t rank, int32_t operation)
 {
-    return rank * replay->nics + replay->graph.nic[operation];
+    return &resources_of(replay, rank)[replay->cpus + replay->works[operation].nic];
+}
+
+static resource *receiving_port(dvsim_replay *replay, int32_t rank, int32_t operation)
+{
+    return &resources_of(replay, rank)[replay->cpus + replay->nics + replay->works[operation].nic];
 }
 
 static int put(dvsim_replay *replay, int32_t rank, int kind, int64_t time, int32_t operation)
@@ -44,24 +49,24 @@ int steps_free(dvsim_replay *replay, fresh *freed, int32_t operation)
         freed->room = room;
     }
     freed->at[freed->count++] = operation;
-    replay->course.state[operation] = DVSIM_FREE;
+    replay->course[operation].state = DVSIM_FREE;
     return DVSIM_OK;
 }
 
 int steps_put(dvsim_replay *replay, fresh *freed)
 {
     if (freed->count > 1) {
-        fresh_sort(freed, replay->graph.kind);
+        fresh_sort(freed, replay->works);
     }
     for (int64_t at = 0; at < freed->count; at++) {
         int32_t one = freed->at[at], rank = freed->rank;
-        int kind = SET_OF[replay->graph.kind[one]];
+        int kind = SET_OF[replay->works[one].kind];
         int64_t time = cpu_of(replay, rank, one)->until;
         if (kind == SET_SEND) {
-            time = later(time, replay->sending[port_of(replay, rank, one)].until);
+            time = later(time, sending_port(replay, rank, one)->until);
         }
         if (replay->carried) {
-            time = later(time, replay->course.begin[one]); /* when it became free, until it begins */
+            time = later(time, replay->course[one].begin); /* when it became free, until it begins */
         }
         if (put(replay, rank, kind, time, one)) {
             return DVSIM_ENOMEM;
@@ -72,19 +77,19 @@ int steps_put(dvsim_replay *replay, fresh *freed)
 }
 
 /* What waits for an operation until it started, or ended, at a time: one thing less to wait for. */
-static int release(dvsim_replay *replay, fresh *freed, int32_t operation, uint8_t started, int64_t time)
+static int release(dvsim_replay *replay, fresh *freed, int32_t operation, bool started, int64_t time)
 {
-    const dvsim_graph *graph = &replay->graph;
-    for (int64_t edge = graph->start[operation]; edge < graph->start[operation + 1]; edge++) {
-        if (graph->after_start[edge] != started) {
+    const int32_t *edge = &replay->edges[replay->works[operation].start];
+    for (const int32_t *last = edge + replay->works[operation].edges; edge < last; edge++) {
+        if ((*edge < 0) != started) {
             continue;
         }
-        int64_t one = graph->to[edge];
-        if (time >= replay->course.begin[one]) {
-            replay->course.begin[one] = time;
-            replay->course.cause[one] = operation;
+        int32_t one = started ? ~*edge : *edge;
+        if (time >= replay->course[one].begin) {
+            replay->course[one].begin = time;
+            replay->course[one].cause = operation;
         }
-        if (--replay->left[one] == 0 && steps_free(replay, freed, (int32_t)one)) {
+        if (--replay->works[one].left == 0 && steps_free(replay, freed, one)) {
             return DVSIM_ENOMEM;
         }
     }
@@ -93,36 +98,36 @@ static int release(dvsim_replay *replay, fresh *freed, int32_t operation, uint8_
 
 static int start(dvsim_replay *replay, int32_t operation, int64_t time, const resource *waited)
 {
-    dvsim_course *course = &replay->course;
-    if (waited && waited->user != -1 && waited->until == time && course->begin[operation] < time) {
-        course->cause[operation] = waited->user;
+    dvsim_course *course = replay->course;
+    if (waited && waited->user != -1 && waited->until == time && course[operation].begin < time) {
+        course[operation].cause = waited->user;
     }
-    course->begin[operation] = time;
-    course->state[operation] = DVSIM_OPEN;
-    return release(replay, &replay->freed[0], operation, 1, time);
+    course[operation].begin = time;
+    course[operation].state = DVSIM_OPEN;
+    return release(replay, &replay->freed[0], operation, true, time);
 }
 
 static int end(dvsim_replay *replay, fresh *freed, int32_t operation, int64_t time)
 {
-    replay->course.end[operation] = time;
-    replay->course.state[operation] = DVSIM_DONE;
+    replay->course[operation].end = time;
+    replay->course[operation].state = DVSIM_DONE;
     replay->done++;
-    return release(replay, freed, operation, 0, time);
+    return release(replay, freed, operation, false, time);
 }
 
 static int compute(dvsim_replay *replay, event one, int32_t operation, int32_t rank)
 {
     resource *cpu = cpu_of(replay, rank, operation);
     int failed = start(replay, operation, one.time, cpu);
-    *cpu = (resource){one.time + replay->graph.size[operation], operation};
+    *cpu = (resource){one.time + replay->works[operation].size, operation};
     return failed ? failed : end(replay, &replay->freed[0], operation, cpu->until);
 }
 
 static int send(dvsim_replay *replay, event one, int32_t operation, int32_t rank)
 {
-    resource *cpu = cpu_of(replay, rank, operation), *port = &replay->sending[port_of(replay, rank, operation)];
+    resource *cpu = cpu_of(replay, rank, operation), *port = sending_port(replay, rank, operation);
     const dvsim_loggops *costs = &replay->costs;
-    int64_t bytes = replay->graph.size[operation];
+    int64_t bytes = replay->works[operation].size;
     int failed = start(replay, operation, one.time, cpu->until == one.time ? cpu : port);
     int64_t injected = one.time + costs->overhead_ps;
     *cpu = (resource){injected + beyond_first(bytes, costs->overhead_byte_fs), operation};
@@ -130,16 +135,16 @@ static int send(dvsim_replay *replay, event one, int32_t operation, int32_t rank
         return failed;
     }
     if (replay->carried) {
-        int32_t to = replay->graph.peer[operation];
+        int32_t to = replay->works[operation].peer;
         dvsim_message message = {operation, replay->place[rank], replay->place[to], bytes};
         failed = replay->fabric.send(replay->fabric.self, &message, injected);
     } else {
         *port = (resource){one.time + costs->gap_ps + beyond_first(bytes, costs->gap_byte_fs), operation};
-        replay->course.arrived[operation] = injected + costs->latency_ps;
-        replay->course.latency[operation] = costs->latency_ps;
-        failed = put(replay, replay->graph.peer[operation], SET_MESSAGE, injected + costs->latency_ps, operation);
+        replay->course[operation].arrived = injected + costs->latency_ps;
+        replay->course[operation].latency = costs->latency_ps;
+        failed = put(replay, replay->works[operation].peer, SET_MESSAGE, injected + costs->latency_ps, operation);
     }
-    replay->course.end[operation] = cpu->until;
+    replay->course[operation].end = cpu->until;
     if (!failed && bytes <= costs->eager_bytes) {
         return end(replay, &replay->freed[0], operation, cpu->until);
     }
@@ -150,22 +155,23 @@ static int send(dvsim_replay *replay, event one, int32_t operation, int32_t rank
  * that frees is said by the numbers of the second, too, as LogGOPSim has it. */
 static int meet(dvsim_replay *replay, int32_t send, int32_t receive, int32_t second, int64_t time, int64_t received)
 {
-    int32_t sender = replay->rank[send], rank = replay->rank[receive];
+    int32_t sender = replay->works[send].rank, rank = replay->works[receive].rank;
     int32_t numbers = replay->carried ? send : second;
-    replay->course.pair[send] = receive;
-    replay->course.pair[receive] = send;
-    if (replay->graph.size[send] > replay->costs.eager_bytes) { /* it waited for that */
+    replay->course[send].pair = receive;
+    replay->course[receive].pair = send;
+    if (replay->works[send].size > replay->costs.eager_bytes) { /* it waited for that */
         fresh *freed = &replay->freed[sender == rank ? 0 : 1];
         resource *cpu = cpu_of(replay, sender, numbers);
-        resource *port = &replay->sending[port_of(replay, sender, numbers)];
+        resource *port = sending_port(replay, sender, numbers);
         freed->rank = sender;
+        agenda_stale(&replay->agenda, sender);
         if (cpu->until < time) {
             *cpu = (resource){time, send};
         }
         if (port->until < time) {
             *port = (resource){time, send};
         }
-        int failed = end(replay, freed, send, later(time, replay->course.end[send]));
+        int failed = end(replay, freed, send, later(time, replay->course[send].end));
         if (failed) {
             return failed;
         }
@@ -176,7 +182,7 @@ static int meet(dvsim_replay *replay, int32_t send, int32_t receive, int32_t sec
 static int receive(dvsim_replay *replay, event one, int32_t operation, int32_t rank)
 {
     int failed = start(replay, operation, one.time, cpu_of(replay, rank, operation));
-    int32_t send = match_receive(&replay->matching, &replay->graph, rank, operation);
+    int32_t send = match_receive(replay, rank, operation);
     if (failed || send < 0) {
         return failed;
     }
@@ -186,13 +192,13 @@ static int receive(dvsim_replay *replay, event one, int32_t operation, int32_t r
 /* The message of a send is handled at its receiver: there the numbers of its processor and port count. */
 static int handle(dvsim_replay *replay, event one, int32_t operation)
 {
-    int32_t rank = replay->graph.peer[operation];
-    resource *cpu = cpu_of(replay, rank, operation), *port = &replay->receiving[port_of(replay, rank, operation)];
-    if (one.time > replay->course.arrived[operation]) {
-        replay->course.delayed[operation] = cpu->until == one.time ? cpu->user : port->user;
+    int32_t rank = replay->works[operation].peer;
+    resource *cpu = cpu_of(replay, rank, operation), *port = receiving_port(replay, rank, operation);
+    if (one.time > replay->course[operation].arrived) {
+        replay->course[operation].delayed = cpu->until == one.time ? cpu->user : port->user;
     }
     const dvsim_loggops *costs = &replay->costs;
-    int64_t bytes = replay->graph.size[operation], copied = beyond_first(bytes, costs->overhead_byte_fs);
+    int64_t bytes = replay->works[operation].size, copied = beyond_first(bytes, costs->overhead_byte_fs);
     int64_t streamed = replay->carried ? copied : beyond_first(bytes, costs->gap_byte_fs);
     /* no bytes: as unsigned numbers, of which the smaller cost is the larger */
     int64_t busy = (uint64_t)copied > (uint64_t)streamed ? copied : streamed;
@@ -200,33 +206,33 @@ static int handle(dvsim_replay *replay, event one, int32_t operation)
     *cpu = (resource){one.time + costs->overhead_ps + busy, user};
     if (!replay->carried) {
         *port = (resource){one.time + costs->gap_ps + streamed, user};
-        replay->course.serial[operation] = busy;
+        replay->course[operation].serial = busy;
     }
-    replay->course.handled[operation] = one.time;
-    int32_t found = match_message(&replay->matching, &replay->graph, rank, replay->rank[operation], operation);
+    replay->course[operation].handled = one.time;
+    int32_t found = match_message(replay, rank, operation);
     return found < 0 ? DVSIM_OK : meet(replay, operation, found, operation, one.time, cpu->until);
 }
 
 int steps_arrive(dvsim_replay *replay, const dvsim_arrival *arrival)
 {
-    replay->course.arrived[arrival->id] = arrival->time_ps;
-    replay->course.latency[arrival->id] = arrival->latency_ps;
-    replay->course.serial[arrival->id] = arrival->serial_ps;
+    replay->course[arrival->id].arrived = arrival->time_ps;
+    replay->course[arrival->id].latency = arrival->latency_ps;
+    replay->course[arrival->id].serial = arrival->serial_ps;
     int32_t send = (int32_t)arrival->id;
-    return put(replay, replay->graph.peer[send], SET_MESSAGE, arrival->time_ps, send);
+    return put(replay, replay->works[send].peer, SET_MESSAGE, arrival->time_ps, send);
 }
 
 int steps_do(dvsim_replay *replay, event one)
 {
-    int32_t operation = (int32_t)(one.what / 2), rank = replay->rank[operation];
+    int32_t operation = (int32_t)(one.what / 2), rank = replay->works[operation].rank;
     bool message = one.what & 1;
-    replay->freed[0].rank = message ? replay->graph.peer[operation] : rank;
+    replay->freed[0].rank = message ? replay->works[operation].peer : rank;
     int failed;
     if (message) {
         failed = handle(replay, one, operation);
-    } else if (replay->graph.kind[operation] == DVSIM_CALC) {
+    } else if (replay->works[operation].kind == DVSIM_CALC) {
         failed = compute(replay, one, operation, rank);
-    } else if (replay->graph.kind[operation] == DVSIM_SEND) {
+    } else if (replay->works[operation].kind == DVSIM_SEND) {
         failed = send(replay, one, operation, rank);
     } else {
         failed = receive(replay, one, operation, rank);

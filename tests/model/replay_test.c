@@ -10,12 +10,8 @@
 static int64_t first[MOST + 1], size[MOST], start[MOST + 1], to[MOST];
 static uint8_t kind[MOST], cpu[MOST], nic[MOST], after_start[MOST];
 static int32_t peer[MOST], tag[MOST];
-static int64_t begin[MOST], end[MOST], arrived[MOST], handled[MOST], latency[MOST], serial[MOST], finish[MOST];
-static int32_t cause[MOST], pair[MOST], delayed[MOST];
-static uint8_t state[MOST];
-
-static const dvsim_course course = {begin,   end,     cause,  pair,  arrived, handled,
-                                    delayed, latency, serial, state, finish};
+static int64_t finish[MOST];
+static dvsim_course course[MOST];
 static const dvsim_loggops usual = {2500000, 1500000, 1000000, 6000000, 0, 65535};
 
 static dvsim_graph graph;
@@ -53,7 +49,7 @@ static void waited_by(int64_t one, uint8_t started)
 static int64_t run(const dvsim_fabric *fabric)
 {
     static const int32_t place[MOST] = {0, 1, 2, 3, 4, 5, 6, 7};
-    dvsim_replay *replay = dvsim_replay_create(&graph, &usual, fabric, place, &course);
+    dvsim_replay *replay = dvsim_replay_create(&graph, &usual, fabric, place, course, finish);
     int more;
     CHECK(replay);
     while ((more = dvsim_replay_run(replay, 3)) == 1) {
@@ -67,7 +63,7 @@ static int64_t run(const dvsim_fabric *fabric)
         dvsim_replay_path(replay, last, &path, way, 2);
         CHECK(path.steps > 0);
         int64_t all = path.compute_ps + path.overhead_ps + path.latency_ps + path.bandwidth_ps;
-        CHECK(state[last] != DVSIM_DONE || all + path.contention_ps + path.wait_ps == end[last]);
+        CHECK(course[last].state != DVSIM_DONE || all + path.contention_ps + path.wait_ps == course[last].end);
     }
     dvsim_replay_free(replay);
     return done;
@@ -116,7 +112,7 @@ static void receives_meet_in_posted_order(void)
     waited_by(5, 0);
     add(1, DVSIM_SEND, 0, 8, 5);
     CHECK(run(NULL) == 6);
-    CHECK(pair[0] == 4 && pair[1] == 3 && pair[2] == 5);
+    CHECK(course[0].pair == 4 && course[1].pair == 3 && course[2].pair == 5);
     empty(2); /* and messages that came before */
     add(0, DVSIM_CALC, -1, 100000000, 0);
     waited_by(1, 0);
@@ -129,7 +125,7 @@ static void receives_meet_in_posted_order(void)
         add(1, DVSIM_SEND, 0, 8, 6 + one % 2);
     }
     CHECK(run(NULL) == 7);
-    CHECK(pair[1] == 5 && pair[2] == 4 && pair[3] == 6);
+    CHECK(course[1].pair == 5 && course[2].pair == 4 && course[3].pair == 6);
 }
 
 static void what_never_ends_is_left(void)
@@ -141,7 +137,8 @@ static void what_never_ends_is_left(void)
     add(1, DVSIM_SEND, 0, 8, 1);
     add(1, DVSIM_SEND, 0, 100000, 2);
     CHECK(run(NULL) == 1);
-    CHECK(state[0] == DVSIM_OPEN && state[1] == DVSIM_WAITING && state[2] == DVSIM_DONE && state[3] == DVSIM_OPEN);
+    CHECK(course[0].state == DVSIM_OPEN && course[1].state == DVSIM_WAITING);
+    CHECK(course[2].state == DVSIM_DONE && course[3].state == DVSIM_OPEN);
 }
 
 /* A fabric in which each message takes 1 us, one after the other. */
@@ -187,7 +184,7 @@ static void fabric_carries(void)
     add(2, DVSIM_RECV, 0, 8, 0);
     add(2, DVSIM_RECV, 1, 8, 0);
     CHECK(run(&fabric) == 4);
-    CHECK(arrived[0] == 2500000 && arrived[1] == 3500000);
+    CHECK(course[0].arrived == 2500000 && course[1].arrived == 3500000);
     CHECK(finish[2] == 4000000 + 1500000);
     peer[3] = 0; /* its message never comes */
     all = (line){0};
