@@ -57,6 +57,20 @@ LIMIT = 50_000_000  # bytes of a timeline
     metavar="FILE.json[.gz]",
     help="A timeline of the first fabric, for ui.perfetto.dev.",
 )
+@click.option(
+    "--fit",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Fit the numbers of the first fabric, one of LogGOPS, to the times of another trace, or "
+    "to what osu_latency or osu_bw printed. Repeatable.",
+)
+@click.option(
+    "--card",
+    type=Output("file", dir_okay=False),
+    metavar="FILE.toml",
+    help="Write the fitted numbers as a card, for --fabric.",
+)
 @click.option("--matrix", is_flag=True, help="Print the bytes from each rank to each, too.")
 @click.option(
     "--goal",
@@ -74,6 +88,8 @@ def replay(
     straggler: str | None,
     seed: int,
     page: Path | None,
+    fit: tuple[Path, ...],
+    card: Path | None,
     matrix: bool,
     goal: Path | None,
     as_json: bool,
@@ -89,9 +105,16 @@ def replay(
     from dvsim.kinds.workload.text import answer, matrix_table
 
     given = dict(_pair(one) for one in settings)
+    if card is not None and not fit:
+        raise click.UsageError("--card writes what --fit found; there is no --fit")
     found = replays(
-        trace, fabric, given, compute=compute, placement=placement, straggler=straggler, seed=seed
-    )
+        trace, fabric, given, compute=compute, placement=placement, straggler=straggler, seed=seed,
+        fit=fit,
+    )  # fmt: skip
+    if card is not None:
+        from dvsim.scenario.render import card_toml
+
+        card.write_text(card_toml(found[0].fabric.card), encoding="utf-8")
     if goal is not None:
         from dvsim.kinds.workload.readers.goal import write_goal
 
@@ -106,6 +129,8 @@ def replay(
     tell(answer(found), indent=2)
     if matrix:
         tell([matrix_table(found[0])], indent=2)
+    if card is not None:
+        say(f"  card in {card}; use it as --fabric {card}")
     if page is not None:
         say(f"  timeline of {found[0].fabric.name} in {page}")
 

@@ -52,6 +52,8 @@ class Chosen:
         The numbers are of it.
     changed
         Settings that are not the card's, as text.
+    fitted
+        To what the numbers were fitted; empty if they were not.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Chosen:
     extra_ps: int = 0
     slower: float = 1.0
     changed: tuple[str, ...] = ()
+    fitted: str = ""
 
     @property
     def ports(self) -> int | None:

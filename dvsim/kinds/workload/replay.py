@@ -100,6 +100,7 @@ class Replay:
             "fabric": self.fabric.name,
             "model": self.fabric.model,
             "settings": list(self.fabric.changed),
+            "fitted": self.fabric.fitted or None,
             "ranks": self.graph.ranks,
             "operations": self.graph.operations,
             "messages": self.graph.messages - messages,

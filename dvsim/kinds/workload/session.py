@@ -24,6 +24,7 @@ def replays(
     placement: str | Sequence[int] = "linear",
     straggler: str | tuple[int, float] | None = None,
     seed: int = 1,
+    fit: Sequence[str | Path] = (),
 ) -> list[Replay]:
     """Read a trace and replay it over fabrics, in their order.
 
@@ -43,6 +44,9 @@ def replays(
         A rank and a factor, ``"3:2.5"``.
     seed
         Of a random placement.
+    fit
+        Traces with times of their own, and tables of OSU: the numbers of the first fabric become
+        those that give their times.
 
     Raises
     ------
@@ -65,6 +69,10 @@ def replays(
         choose(name, settings)  # what is wrong is said before a long trace is read
     graph = prepared(read_trace(trace), factor, slow)
     chosen = [choose(name, settings, graph.ranks) for name in asked]
+    if fit:
+        from dvsim.kinds.workload.fit import fitted, measurements
+
+        chosen[0] = fitted(chosen[0], [one for path in fit for one in measurements(path)])
     return [replay_graph(graph, one, ports, seed) for one in chosen]
 
 

@@ -34,6 +34,8 @@ def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
         more.append(f"the trace itself took {amount_text(traced * NS, unit='s')}")
     if more:
         yield f"  {'; '.join(more)}"
+    if first.fabric.fitted:
+        yield f"  {', '.join(first.fabric.changed)}, fitted to {first.fabric.fitted}"
     messages, of_collectives = graph.collective
     own = amount_text(graph.bytes - of_collectives, unit="B")
     apart = f", and {messages:,} of collectives, {amount_text(of_collectives, unit='B')}"

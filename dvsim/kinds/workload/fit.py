@@ -1,0 +1,206 @@
+"""Numbers of LogGOPS, fitted to programs that were measured: their traces, or OSU's tables.
+
+A trace with a wall time of its own is one measurement, each line of ``osu_latency`` another, of a
+ping-pong of two ranks, and each line of ``osu_bw`` one of 64 messages and an answer. One of these
+says little of each number: a ping-pong knows the sum L + 2 o alone. So the fit begins with a card,
+and goes from there only as far as the measurements ask for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.workload.fabrics import Chosen
+from dvsim.kinds.workload.graph import Builder, Graph
+from dvsim.kinds.workload.replay import replay_graph
+from dvsim.scenario.types import Card
+from dvsim.scenario.units import Law, format_value
+
+FIELDS = {
+    "L": "latency_ps",
+    "o": "overhead_ps",
+    "g": "gap_ps",
+    "G": "gap_byte_fs",
+    "O": "overhead_byte_fs",
+}
+"""Settings that are fitted: the fields of `Costs`. What is 0 in the card stays so."""
+
+MEASURED = 0.01
+"""A measurement counts as this exact, relative to it."""
+
+CARD = 3.0
+"""The card's numbers count as this exact, as logarithms: a factor of 20."""
+
+FURTHEST = 1e4  # from the card's number, as a factor
+STEP = 1e-3  # of a logarithm, for a slope
+WINDOW = 64  # messages of osu_bw before an answer
+ANSWER = 4  # bytes of that
+ROUNDS = 4  # of a ping-pong that is replayed
+
+_HEAD = re.compile(r"#\s*OSU MPI[\w ]* (?P<what>Latency|Bandwidth) Test")
+_LINE = re.compile(r"\s*(?P<size>\d+)\s+(?P<value>\d+(\.\d*)?)(\s|$)")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What took how long.
+
+    Attributes
+    ----------
+    name
+        For people.
+    graph
+        What ran.
+    time_ns
+        That it took.
+    """
+
+    name: str
+    graph: Graph
+    time_ns: float
+
+
+def measurements(path: str | Path) -> list[Measurement]:
+    """Return what a file says was measured.
+
+    Parameters
+    ----------
+    path
+        A trace, or what osu_latency or osu_bw printed.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, or has no times.
+    """
+    from dvsim.kinds.workload.readers import read
+
+    rows = list(_table(Path(path)))
+    if rows:
+        return [Measurement(str(path), *row) for row in rows]
+    graph = read(path)
+    if not graph.traced_ns:
+        message = "has no times of its own, so nothing can be fitted to it"
+        raise ScenarioError([Fault(str(path), None, "", message)])
+    return [Measurement(str(path), graph, graph.traced_ns)]
+
+
+def _table(path: Path) -> Iterator[tuple[Graph, float]]:
+    """Yield a program and its time for each line of OSU's; nothing of other files."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        head = file.read(4096)
+    found = _HEAD.search(head.decode("utf-8", "replace"))
+    if found is None or b"\0" in head:
+        return
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        row = _LINE.match(line)
+        if row is None or float(row["value"]) == 0:
+            continue
+        size, value = int(row["size"]), float(row["value"])
+        if found["what"] == "Latency":
+            yield ping_pong(size), 2 * ROUNDS * value * 1000
+        elif size:
+            yield window(size), WINDOW * size / value * 1000
+
+
+def ping_pong(size: int) -> Graph:
+    """Return a ping-pong of two ranks."""
+    builder = Builder(2, f"ping-pong of {size} B")
+    before: list[list[int]] = [[], []]
+    for number in range(2 * ROUNDS):
+        source, target = number % 2, 1 - number % 2
+        before[source] = [builder.send(source, target, size, after=before[source])]
+        before[target] = [builder.recv(target, source, size, after=before[target])]
+    return builder.build()
+
+
+def window(size: int) -> Graph:
+    """Return as many messages as osu_bw has under way, and their answer."""
+    builder = Builder(2, f"{WINDOW} messages of {size} B")
+    sent = [builder.send(0, 1, size) for _ in range(WINDOW)]
+    got = [builder.recv(1, 0, size) for _ in range(WINDOW)]
+    builder.send(1, 0, ANSWER, 1, after=got)
+    builder.recv(0, 1, ANSWER, 1, after=sent)
+    return builder.build()
+
+
+def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
+    """Return a fabric with numbers that give the times that were measured.
+
+    Raises
+    ------
+    ScenarioError
+        If the fabric is none of LogGOPS.
+    """
+    from scipy.optimize import least_squares
+
+    if fabric.model != "loggops":
+        message = "has no numbers that can be fitted; fdr, aries, loggops and cards of LogGOPS have"
+        raise ScenarioError([Fault(fabric.name, None, "--fit", message)])
+    old = fabric.costs._asdict()
+    free = [field for field in FIELDS.values() if old[field] > 0]
+    start = np.array([old[field] for field in free], dtype=np.float64)
+
+    def made(logs: npt.NDArray[np.float64]) -> Chosen:
+        values = np.maximum(1, np.rint(start * np.exp(logs))).astype(np.int64).tolist()
+        return replace(fabric, costs=fabric.costs._replace(**dict(zip(free, values, strict=True))))
+
+    def ratios(one: Chosen) -> list[float]:
+        return [replay_graph(it.graph, one).time_ns / it.time_ns for it in measured]
+
+    def residuals(logs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        times = np.log(np.maximum(ratios(made(logs)), 1e-12)) / MEASURED
+        return np.concatenate([times, logs / CARD])
+
+    def slopes(logs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        here, steps = residuals(logs), STEP * np.eye(len(free))
+        return np.column_stack([(residuals(logs + step) - here) / STEP for step in steps])
+
+    edge = float(np.log(FURTHEST))
+    found = least_squares(residuals, np.zeros(len(free)), slopes, bounds=(-edge, edge))
+    best = made(found.x)
+    worst = max(abs(ratio - 1) for ratio in ratios(best))
+    names = ", ".join(dict.fromkeys(one.name for one in measured))
+    said = f"{names}; times within {100 * worst:.1f} %"
+    changed = tuple(f"{key}={text}" for key, text in _texts(best).items())
+    return replace(best, card=_card(best, said), changed=changed, fitted=said)
+
+
+def _card(one: Chosen, said: str) -> Card:
+    """Return the numbers as a card, with what they were fitted to."""
+    costs, old = one.costs, one.card
+    values: dict[str, int | Law] = {
+        "latency": costs.latency_ps,
+        "overhead": Law(costs.overhead_ps, costs.overhead_byte_fs),
+        "gap": Law(costs.gap_ps, costs.gap_byte_fs),
+        "eager": costs.eager_bytes,
+    }
+    made = dict(old.parameters)
+    for name, value in values.items():
+        if value == made[name].value:
+            continue
+        text = format_value(value, made[name].dimension)
+        made[name] = replace(
+            made[name], value=value, text=text, confidence="calibrated",
+            source=f"dvsim replay --fit, from card {old.name}", fitted=said,
+        )  # fmt: skip
+    title = f"{old.title}, fitted"
+    return replace(old, name=f"{old.name}-fitted", title=title, parameters=made)
+
+
+def _texts(one: Chosen) -> Mapping[str, str]:
+    costs = one.costs._asdict()
+    return {
+        key: f"{costs[field] / (1e3 if field.endswith('_ps') else 1e6):.6g}ns"
+        for key, field in FIELDS.items()
+        if costs[field]
+    }

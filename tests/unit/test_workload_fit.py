@@ -1,0 +1,121 @@
+"""Do numbers that were fitted to some programs give the times of others?"""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from otf2_writer import Otf2
+
+from dvsim.cli.main import cli
+from dvsim.errors import ScenarioError
+from dvsim.kinds.workload.fabrics import choose
+from dvsim.kinds.workload.fit import ping_pong, window
+from dvsim.kinds.workload.graph import CALC, SEND, Builder
+from dvsim.kinds.workload.replay import replay_graph
+from dvsim.kinds.workload.session import replays
+from dvsim.scenario.card import load_card
+
+NS = 1000
+
+
+def ring(ranks, sizes, compute_ns):
+    """Return a program in which each rank computes, sends to the next and receives, in turns."""
+    builder = Builder(ranks, "ring")
+    for rank in range(ranks):
+        before = []
+        for tag, size in enumerate(sizes):
+            work = builder.calc(rank, compute_ns * (1 + (rank + tag) % 3) * NS, after=before)
+            sent = builder.send(rank, (rank + 1) % ranks, size, tag, after=[work])
+            before = [builder.recv(rank, (rank - 1) % ranks, size, tag, after=[sent])]
+    return builder.build()
+
+
+def traced(graph, fabric, folder):
+    """Run a program of blocking calls over a fabric, and write what a tracer would have seen."""
+    found = replay_graph(graph, fabric)
+    begin, end = found.course.begin, found.course.end
+    archive = Otf2(graph.ranks)
+    for rank in range(graph.ranks):
+        before = 1000
+        archive.call(rank, 0, before, "MPI_Init")
+        for one in range(int(graph.first[rank]), int(graph.first[rank + 1])):
+            if graph.kind[one] == CALC:
+                before = 1000 + int(end[one]) // NS
+                continue
+            what, name = ("send", "MPI_Send") if graph.kind[one] == SEND else ("recv", "MPI_Recv")
+            message = (what, int(graph.peer[one]), int(graph.size[one]), int(graph.tag[one]))
+            entered = max(before, 1000 + int(begin[one]) // NS) if what == "send" else before
+            before = 1000 + int(end[one]) // NS
+            archive.call(rank, entered, before, name, message)
+        archive.call(rank, before, before, "MPI_Finalize")
+    folder.mkdir()
+    return archive.write(folder)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    """Return traces of a machine that the fit knows nothing of: each word through cards, slots."""
+    folder = tmp_path_factory.mktemp("machine")
+    fabric = choose("dv202", {"fidelity": "cycle", "o": "400ns", "S": str(1 << 20)}, 4)
+    programs = {
+        "ping-small": ping_pong(64),
+        "ping-large": ping_pong(20_000),
+        "window": window(2000),
+        "ring": ring(4, [100, 5000, 64, 30_000, 800] * 3, 2000),
+    }
+    return {name: traced(graph, fabric, folder / name) for name, graph in programs.items()}
+
+
+def test_a_trace_that_was_not_used_to_fit_takes_as_long_as_it_says(machine):
+    fit = [machine[name] for name in ("ping-small", "ping-large", "window")]
+    settings = {"S": str(1 << 20)}
+    (first,) = replays(machine["ring"], "fdr", settings)
+    (found,) = replays(machine["ring"], "fdr", settings, fit=fit)
+    traced_ns = found.graph.traced_ns
+    assert abs(first.time_ns / traced_ns - 1) > 0.1  # the card as it is does not know the machine
+    assert found.parts["compute"] < 0.7 * found.time_ps  # nor is computing all that there is
+    assert abs(found.time_ns / traced_ns - 1) < 0.1
+
+
+def test_osu_tables_give_the_numbers_of_the_machine_and_a_card(tmp_path):
+    true = choose("fdr", {"L": "1700ns", "o": "300ns", "G": "0.4ns", "S": str(1 << 20)})
+    sizes = (8, 256, 8192, 65536)
+    times = {size: replay_graph(ping_pong(size), true).time_ns / 8000 for size in sizes}
+    rates = {size: 64 * size / replay_graph(window(size), true).time_ns * 1000 for size in sizes}
+    for name, head, rows in (
+        ("latency.txt", "# OSU MPI Latency Test v5.9\n# Size          Latency (us)", times),
+        ("bw.txt", "# OSU MPI Bandwidth Test v5.9\n# Size      Bandwidth (MB/s)", rates),
+    ):
+        lines = [f"{size:<22}{value:.4f}" for size, value in rows.items()]
+        (tmp_path / name).write_text("\n".join([head, *lines, ""]))
+    goal = "num_ranks 2\nrank 0 {\nsend 5000b to 1\n}\nrank 1 {\nrecv 5000b from 0\n}\n"
+    (tmp_path / "one.goal").write_text(goal)
+    card = tmp_path / "mine.toml"
+    fit = [part for name in ("latency.txt", "bw.txt") for part in ("--fit", str(tmp_path / name))]
+    told = CliRunner().invoke(
+        cli, ["replay", str(tmp_path / "one.goal"), "--fabric", "fdr", "--set", "S=1MiB", *fit,
+              "--card", str(card)],
+        catch_exceptions=False,
+    )  # fmt: skip
+    assert told.exit_code == 0
+    assert "fitted to" in told.output
+    written = load_card(card)
+    assert written["latency"] == pytest.approx(1_700_000, rel=0.01)
+    assert written["overhead"].fixed_ps == pytest.approx(300_000, rel=0.01)
+    assert written["gap"].per_byte_fs == pytest.approx(400_000, rel=0.01)
+    assert "latency.txt" in written.parameters["latency"].fitted
+    (again,) = replays(tmp_path / "one.goal", str(card), {})
+    assert again.time_ns == pytest.approx(300 + 1700 + 300 + 0.4 * 4999, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("fabric", "text", "message"),
+    [("dv202", "# OSU MPI Latency Test\n8 1.5\n", "no numbers that can be fitted"),
+     ("fdr", "num_ranks 1\nrank 0 {\ncalc 5\n}\n", "has no times of its own")],
+)  # fmt: skip
+def test_what_cannot_be_fitted_is_said(tmp_path, fabric, text, message):
+    goal, other = tmp_path / "one.goal", tmp_path / "other"
+    goal.write_text("num_ranks 1\nrank 0 {\ncalc 5\n}\n")
+    Path(other).write_text(text)
+    with pytest.raises(ScenarioError, match=message):
+        replays(goal, fabric, {}, fit=[other])
