@@ -32,6 +32,7 @@ BENCHES: Mapping[str, tuple[str, ...]] = {
     "switch": (),
     "network": (),
     "workload": ("300",),  # iterations of 64 ranks, of 1,000
+    "workload_reach": (),
     "emulator": (),
     "message": (),
     "bridge": ("3",),  # pairs, of 5 if it is asked alone

@@ -2,16 +2,20 @@
 
 The program is an exchange with six neighbours on a ring of ranks, with a little computing between,
 over LogGOPS with the numbers of LogGOPSim. Times to solution of both are printed: they need not be
-equal, since SimPy has no turns at equal times.
+equal, since SimPy has no turns at equal times. ``dvsim replay`` and ``smpirun -replay`` of SimGrid
+take the same trace, from text to the answer; their models of the network are different.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
+from pathlib import Path
 from time import process_time
 
 import numpy as np
-from rows import row
+from rows import faster, row, seconds
+from simgrid_replay import replay, run, smpirun, write_trace
 from simpy_replay import SimpyReplay
 
 from dvsim.core.replay import Costs, ReplayCore
@@ -57,6 +61,21 @@ def simpy_rate(graph: Graph) -> float:
     return graph.operations / (process_time() - started)
 
 
+def beside_simgrid(ranks: int, iterations: int) -> None:
+    """Print how long both commands take for a trace."""
+    rival = smpirun(ranks)
+    if rival is None:
+        print("SimGrid: not installed", flush=True)
+        return
+    with tempfile.TemporaryDirectory(prefix="dvsim-bench-") as name:
+        folder = Path(name)
+        write_trace(folder, ranks, iterations)
+        ours = [seconds(lambda: run(replay(), folder)) for _ in range(RUNS)]
+        theirs = [seconds(lambda: run(rival, folder)) for _ in range(RUNS)]
+    print(f"SimGrid's trace of {ranks} ranks: {min(ours):.2f} s, smpirun {min(theirs):.2f} s")
+    faster(f"dvsim replay of a trace of {ranks} ranks", "smpirun -replay", ours, theirs)
+
+
 def main() -> None:
     """Print the rates of programs of several sizes, and the ratio to SimPy."""
     iterations = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
@@ -69,6 +88,8 @@ def main() -> None:
     small = exchange(64, 10)
     ours, theirs = core_rate(small), simpy_rate(small)
     row("replay of 64 ranks, operations/s", "SimPy", ours / theirs, "more")
+    for ranks in (64, 512):
+        beside_simgrid(ranks, max(1, 64 * iterations // ranks // 2))
 
 
 if __name__ == "__main__":
