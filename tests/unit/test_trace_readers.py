@@ -1,6 +1,9 @@
 """Are traces that are texts read as they say, in files, folders and tars, and bad ones refused?"""
 
+import bz2
+import gzip
 import io
+import lzma
 import tarfile
 
 import pytest
@@ -257,3 +260,62 @@ def test_a_goal_schedule_is_a_trace_too(tmp_path):
     path.write_bytes(b"\0\1\2")
     with pytest.raises(ScenarioError, match=r"a\.goal: is of no format that can be read: OTF2"):
         read(path)
+
+
+GOAL = "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n"
+
+
+@pytest.mark.parametrize(("ending", "packed"), [("gz", gzip), ("bz2", bz2), ("xz", lzma)])
+def test_one_file_may_be_compressed(ending, packed, tmp_path):
+    path = tmp_path / f"one.goal.{ending}"
+    path.write_bytes(packed.compress(GOAL.encode()))
+    assert read(path).operations == 2
+    path.write_bytes(packed.compress(GOAL.encode() * 100)[:-15])
+    with pytest.raises(ScenarioError, match=f"one.goal.{ending}: cannot be unpacked"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [GOAL.replace("\n", "\r\n"), "\ufeff" + GOAL, GOAL.replace(" {\n", " { ").replace("\n}", " }")],
+    ids=["windows", "mark", "lines"],
+)
+def test_goal_as_other_editors_write_it(text, tmp_path):
+    (tmp_path / "one.goal").write_bytes(text.encode())
+    assert read(tmp_path / "one.goal").operations == 2
+
+
+def test_a_goal_number_that_is_too_large_is_refused(tmp_path):
+    (tmp_path / "one.goal").write_text(GOAL.replace("8b to", f"{10**20}b to"))
+    with pytest.raises(ScenarioError, match=r"one\.goal:3: has a number that is too large: 1000"):
+        read(tmp_path / "one.goal")
+
+
+def test_simgrid_collectives_that_do_not_block_are_joined_by_their_wait(tmp_path):
+    def length(first_wait):
+        lines = [
+            "init",
+            "iallreduce 1000 0 6",
+            "compute 5e6",
+            first_wait,
+            "compute 1e6",
+            "finalize",
+        ]
+        text = "".join(f"{rank} {line}\n" for rank in range(2) for line in lines)
+        (tmp_path / "all.txt").write_text(text)
+        graph = read(tmp_path / "all.txt")
+        assert not graph.skipped
+        after = [graph.to[graph.start[one] : graph.start[one + 1]] for one in range(2)]
+        return graph.operations, sum(map(len, after))
+
+    waited = length("wait 0 0 0")
+    assert waited == length("waitall 1")
+    assert waited[0] == length("compute 0")[0]
+    assert waited[1] > length("compute 0")[1]  # messages, then the wait joins them
+
+
+def test_old_simgrid_waits_for_the_last_request(tmp_path):
+    calls = "p0 init\np0 Isend p1 8\np0 wait\np0 waitany\np1 init\np1 Irecv p0 8\np1 wait\n"
+    (tmp_path / "old.txt").write_text(calls)
+    graph = read(tmp_path / "old.txt")
+    assert (graph.messages, graph.bytes, dict(graph.skipped)) == (1, 8, {"waitany": 1})

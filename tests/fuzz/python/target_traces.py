@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,15 +33,19 @@ ALLPROF = (
     b"MPI_Init:-:0:0:11\nMPI_Recv:20:1:5:2,4,4:-1:9:1,1,2:0:33\n"
     b"MPI_Allgatherv:40:1:4:2,4,4:2:8:3,4:8:0,3:2,4,4:1,1,2:50\nMPI_Finalize:60:61\n",
 )
+GOAL = (
+    b"num_ranks 2\nrank 0 {\na: calc 100 cpu 1\nb: send 9b to 1 tag 3 cpu 1 nic 1 // on port 1\n"
+    b"b requires a\n}\nrank 1 {\nc: recv 9b from -1 tag -1\nd: calc 5\nd irequires c\n}\n",
+)
 
 
 def read_trace(files: Files, folder: Path) -> str:
-    """Read a folder; say what came out, which must be a graph that can be replayed."""
+    """Read a folder, or its one file; return what came out, a graph that can be replayed."""
     for name, data in files.items():
         path = folder / name.replace(FOLDER, "/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    graph = read(folder)
+    graph = read(path if len(files) == 1 else folder)
     assert graph.ranks == graph.first.size - 1
     assert (graph.size >= 0).all()
     assert (np.diff(graph.start) >= 0).all()
@@ -80,5 +85,7 @@ TARGETS = {
     "dumpi": _target(lambda: [dumpi_writer.exchange(2), dumpi_writer.exchange(3)]),
     "chakra": _target(lambda: [chakra_writer.training(2), chakra_writer.training(3)]),
     "simgrid": _target(_named(("ti0.txt", "ti1.txt"), SIMGRID)),
+    "goal": _target(_named(("program.goal",), GOAL)),
+    "goal-packed": _target(lambda: [{"program.goal.gz": gzip.compress(GOAL[0], mtime=0)}]),
     "liballprof": _target(_named(("rank-0.txt", "rank-1.txt"), ALLPROF)),
 }

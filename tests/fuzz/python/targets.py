@@ -37,6 +37,8 @@ MODULES = {
     "dumpi": "target_traces",
     "chakra": "target_traces",
     "simgrid": "target_traces",
+    "goal": "target_traces",
+    "goal-packed": "target_traces",
     "liballprof": "target_traces",
 }
 """Name of a target -> the module that has it, as ``TARGETS``."""

@@ -98,7 +98,7 @@ FORMATS: dict[str, Format] = {
     ),
     "goal": Format(
         "GOAL",
-        lambda path, head: b"\0" not in head and goal.is_goal(head.decode("utf-8", "replace")),
+        lambda path, head: b"\0" not in head and goal.is_goal(head.decode("utf-8-sig", "replace")),
         _alone,
         lambda files, options, name: goal.read_goal(files[0]),
     ),
@@ -141,7 +141,8 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
     Parameters
     ----------
     path
-        A file, a folder with the files of one trace, or a tar of either, compressed or not.
+        A file, a folder with the files of one trace, or a tar of either, compressed or not; or
+        a compressed file.
     table
         Which algorithm each collective takes.
     flops
@@ -160,7 +161,7 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
     head = _head(given)
     if _is_tar(given, head):
         with tempfile.TemporaryDirectory(prefix="dvsim-trace-") as folder:
-            unpack(given, Path(folder))
+            unpack(given, head, Path(folder))
             try:
                 return _folder(Path(folder), options, str(path))
             except ScenarioError as error:

@@ -29,6 +29,7 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.graph import ANY, CALC, SEND, Builder, Graph
 
 PS_PER_NS = 1000
+MOST_DIGITS = 15  # of a size, or of nanoseconds: 11 days
 MOST_SHOWN = 40  # characters of a line that is wrong
 
 _S = r"[ \t\r]*"
@@ -37,8 +38,8 @@ _STATEMENT = re.compile(
     rf"""(?:
     (?:(?P<label>[A-Za-z]\w*){_S}:{_S})?
       (?:(?P<op>send|recv)\b{_S}(?P<size>-?\d+){_S}b?{_S}(?:to|from)\b{_S}(?P<peer>-?\d+)
-        |calc\b{_S}(?P<calc>-?\d+)){_OPTIONS}{_S}$
-    |(?P<one>[A-Za-z]\w*){_S}\b(?P<edge>i?requires)\b{_S}(?P<other>[A-Za-z]\w*){_S}$
+        |calc\b{_S}(?P<calc>-?\d+)){_OPTIONS}{_S}(?=$|\}})
+    |(?P<one>[A-Za-z]\w*){_S}\b(?P<edge>i?requires)\b{_S}(?P<other>[A-Za-z]\w*){_S}(?=$|\}})
     |rank\b{_S}(?P<rank>\d+){_S}\{{
     |(?P<close>\}})
     |num_ranks\b{_S}(?P<ranks>\d+)
@@ -64,7 +65,7 @@ def read_goal(path: Path | str) -> Graph:
         With file and line: for what is no statement, an unknown label, a rank that is missing or
         there twice, and what `Builder.build` refuses.
     """
-    text = Path(path).read_text(encoding="utf-8", errors="replace")
+    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
     return _Reading(str(path)).read(text)
 
 
@@ -153,6 +154,9 @@ class _Reading:
         """Add an operation."""
         options = {name: int(value) for name, value in _OPTION.findall(found["options"])}
         builder.line = self.line
+        largest = max(found["calc"] or "", found["size"] or "", found["peer"] or "", key=len)
+        if len(largest) > MOST_DIGITS:
+            raise self.wrong(f"has a number that is too large: {largest[:MOST_SHOWN]}")
         if found["calc"] is not None:
             number = builder.calc(
                 self.rank, int(found["calc"]) * PS_PER_NS, cpu=options.get("cpu", 0)

@@ -35,7 +35,10 @@ SIZES = {
 """Bytes of SimGrid's data types, by their numbers: double, int, char, short, long, float, byte …"""
 
 NOTHING = ("init", "finalize", "comm_size", "location")
-SKIPPED = ("comm_split", "comm_dup", "test", "bcast_none")
+SKIPPED = (
+    "comm_split", "comm_dup", "test", "testall", "testany", "testsome", "waitany", "waitsome",
+    "probe", "iprobe",
+)  # fmt: skip
 LIKE = {"reducescatter": "reduce_scatter", "allReduce": "allreduce"}
 
 Line = tuple[int, str, Sequence[str], Path]
@@ -142,11 +145,18 @@ class _Rank:
         self.size = 1
         self.open: dict[tuple[int, int, int], list[int]] = {}
         self.requests = 0
+        self.entered: list[int] = []  # requests of collectives that do not block
 
     def call(self, line: int, action: str, words: Sequence[str], path: Path) -> None:
         """Add the call of a line."""
         self.line, self.words, self.path = line, words, path
         what = LIKE.get(action, action)
+        self.request: int | None = None
+        if action in IMMEDIATE:
+            what = IMMEDIATE[action]
+            self.requests += 1
+            self.request = self.requests
+            self.entered.append(self.requests)
         if action == "init":
             self.size = 8 if words else 1
         elif action in ("compute", "sleep"):
@@ -192,7 +202,8 @@ class _Rank:
             self._compute(work / self.flops)
 
     def _peer(self, place: int) -> int:
-        peer = integer(self._word(place), self.path, self.line, "the other rank")
+        word = self._word(place).removeprefix("p")
+        peer = integer(word, self.path, self.line, "the other rank")
         if not -1 <= peer < self.program.ranks:
             last = self.program.ranks - 1
             refuse(self.path, self.line, f"the ranks are 0 to {last}; no rank {peer}")
@@ -232,15 +243,23 @@ class _Rank:
     def _wait(self, action: str) -> None:
         if action == "waitall":
             open_now = [one for waiting in self.open.values() for one in waiting]
+            open_now += self.entered
             self.open.clear()
+            self.entered.clear()
+        elif not self.words:  # before SimGrid 3.20: the last request
+            keys = [key for key, waiting in self.open.items() if waiting]
+            last = max(keys, key=lambda key: self.open[key][-1], default=None)
+            open_now = [] if last is None else [self.open[last].pop()]
         else:
             key = (self._peer(0), self._peer(1), self._tag(2))
-            waiting = self.open.get(key, [])
-            open_now, self.open[key] = waiting[:1], waiting[1:]
+            waiting = self.open.get(key, []) or self.entered
+            open_now = [waiting.pop(0)] if waiting else []
         self.program.wait(self.rank, open_now, self.line)
 
     def _enter(self, kind: str, size: int | Sequence[int] = 0, root: int = 0) -> None:
-        self.program.collective(self.rank, kind, size, root=root, line=self.line)
+        self.program.collective(
+            self.rank, kind, size, root=root, request=self.request, line=self.line
+        )
 
     def _root(self, place: int) -> int:
         return max(0, self._peer(place)) if place < len(self.words) else 0
@@ -331,7 +350,10 @@ COLLECTIVES = {
     "exscan": _Rank.allreduce,
 }
 
+IMMEDIATE = {f"i{name}": LIKE.get(name, name) for name in (*COLLECTIVES, "reducescatter")}
+"""Collectives that do not block, as SMPI writes them into its traces: the kind of each."""
+
 ACTIONS = {
-    *NOTHING, *SKIPPED, *COLLECTIVES, *LIKE,
+    *NOTHING, *SKIPPED, *COLLECTIVES, *LIKE, *IMMEDIATE,
     *("compute", "sleep", "send", "isend", "recv", "irecv", "sendrecv", "wait", "waitall"),
 }  # fmt: skip
