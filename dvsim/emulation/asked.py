@@ -162,6 +162,9 @@ def unsuited(scenario: Own) -> Iterator[Fault]:
         message = f"is {kind.about}, which only backend sim can run"
         yield Fault(scenario.name, None, "", message)
         return
+    if scenario.system.clustered:
+        message = "only backend sim has a cluster; backend emu has classic queues"
+        yield Fault(scenario.name, None, "system.broker.queue", message)
     wanted = "interval" if scenario.system.over_vortex else "batch"
     if scenario.probe.kind != wanted:
         message = f"backend emu needs a probe of kind '{wanted}' over {scenario.system.transport}"

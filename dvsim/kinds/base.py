@@ -163,6 +163,10 @@ class Kind:
         """Return the cards that the system of a file has: by role their kind, None for any."""
         return {}
 
+    def usual(self, data: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return the names of cards by role, where a file need not name any."""
+        return {}
+
     def asks(self, role: str, data: Mapping[str, Any]) -> str:
         """Return what asks for the kind of a card, for a message."""
         return f"role '{role}'"

@@ -43,6 +43,7 @@ def check(
     tuple
         The scenario, or None and everything that is wrong.
     """
+    document = _completed(kind, document)
     places = Places(kind.Spec, document)
     data, of_cards = _with_cards(kind, document)
     moved = places.filled(data)
@@ -62,6 +63,22 @@ def check(
         faults.append(document.fault(("name",), f"missing, and that of the file {fault}"))
     faults = faults or _points(kind, scenario, document, places)
     return (None, in_order(faults)) if faults else (scenario, [])
+
+
+def _completed(kind: Kind, document: Document) -> Document:
+    """Return a document with the cards that it need not name."""
+    system = document.data.get("system")
+    usual = kind.usual(document.data) if isinstance(system, dict) else {}
+    for role, name in usual.items():
+        path: KeyPath = ("system", role)
+        there = document.at(path)
+        if there is None or (isinstance(there, dict) and not there.keys() & {"name", "kind"}):
+            card = name if there is None else {"name": name, **there}
+            origins = {one: origin for one, origin in document.origins.items() if one[:2] == path}
+            origins.setdefault(path, document.origin(("system",)))
+            document = document.copy()
+            document.merge(Document({"system": {role: card}}, {**origins, (): origins[path]}))
+    return document
 
 
 def _head(kind: Kind, document: Document, *, partial: bool) -> Iterator[Fault]:

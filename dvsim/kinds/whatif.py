@@ -122,9 +122,9 @@ def _multiplied(scenario: Spec, key: str, factor: float) -> dict[str, Any] | Non
     if section == "system" and "." in name:
         role, _, name = name.partition(".")
         card = scenario.cards.get(role)
-        if card is None or name not in card.parameters:
+        old = None if card is None else card.parameters.get(name)
+        if old is None or isinstance(old.value, str):
             return None
-        old = card.parameters[name]
         source = f"what if: {factor:g} times {old.text}, which is {old.confidence}"
         text = format_value(_times(old.value, factor), old.dimension)
         said = {"value": text, "confidence": "assumed", "source": source}
@@ -147,7 +147,9 @@ def _numbers(scenario: Spec) -> Iterator[str]:
     """Yield every key that can be multiplied."""
     yield from scenario.MULTIPLIED
     for role, card in scenario.cards.items():
-        yield from (dotted(("system", role, name)) for name in card.parameters)
+        for name, one in card.parameters.items():
+            if not isinstance(one.value, str):
+                yield dotted(("system", role, name))
 
 
 def _named(

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 # from the weakest; what is published or measured is not listed
 WEAK = ("assumed", "unverified", "calibrated")
-ROLES = {"fabric": "card", "link": "card", "socket": "bridge"}
+ROLES = {
+    **{"fabric": "card", "link": "card", "socket": "bridge", "disk": "storage", "network": "host"},
+    **dict.fromkeys(("queue", "leader", "follower", "confirms"), "rabbit"),
+}
 """Stage -> the card with its numbers, where they are not called alike."""
 
 

@@ -103,7 +103,7 @@ def _said(base: Spec, scenario: Spec) -> Iterator[str]:
             yield f"{role} {values['']}" if role == "card" else f"{role} card {values['']}"
             continue
         for name in values:
-            if name in old and values[name] != old[name]:
+            if old and values[name] != old.get(name):
                 yield _words(name if shared[name] == 1 else f"{role}.{name}", values[name])
     asked, found = _values(base), _values(scenario)
     for section in dict.fromkeys([*asked, *found]):

@@ -18,6 +18,13 @@ STAGES = {
     "card": "card DMA",
     "bridge": "bridge threads",
     "socket": "AMQP socket",
+    # of a broker that is a node of a cluster
+    "queue": "queue process",
+    "leader": "leader's CPU",
+    "follower": "follower's CPU",
+    "disk": "disk",
+    "network": "network between brokers",
+    "confirms": "waiting for confirms",
     "broker": "broker",
 }
 NO_STAGE = "no stage alone"  # limits: several wait for each other

@@ -18,6 +18,7 @@ LOAD = (1e-3, 1e12)  # messages/s of an open loop
 ITERATIONS = 10_000
 RECEIVERS = 1_024
 INSTANCES = 10_000  # of anything that a component has several of
+CLUSTER = 101  # nodes of a cluster of brokers
 RING_BUFFERS = 1_000
 NODES = 2**16  # of a fabric: three levels of switches with 64 ports
 PLANES = 64

@@ -198,6 +198,8 @@ def _checked(document: Document, before: Sequence[Fault]) -> tuple[Card | None, 
     parameters = {}
     for name, spec in KINDS[kind].items():
         table = getattr(model, name)
+        if table is None:  # optional
+            continue
         written = document.at((name, "value"))
         parameters[name] = Parameter(
             name=name,

@@ -19,7 +19,17 @@ from dvsim.scenario import locate
 
 KeyPath = tuple[str | int, ...]
 
-CARD_ROLES = ("card", "bridge", "publisher", "broker", "client", "link", "host", "storage")
+CARD_ROLES = (
+    "card",
+    "bridge",
+    "publisher",
+    "broker",
+    "client",
+    "link",
+    "host",
+    "storage",
+    "rabbit",
+)
 """The keys of ``[system]`` that hold a card, its name or a table, in any kind of scenario."""
 
 

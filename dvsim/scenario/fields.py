@@ -95,7 +95,7 @@ def _metadata(hint: Any) -> Iterator[Any]:  # noqa: ANN401 - any annotation
         yield from _metadata(inner)
 
 
-def bounded(given: object, limits: Limits) -> int | float | Law:
+def bounded(given: object, limits: Limits) -> int | float | Law | str:
     """Return a value in base units.
 
     Raises
@@ -104,6 +104,11 @@ def bounded(given: object, limits: Limits) -> int | float | Law:
         If it is no value of the dimension, or out of its bounds.
     """
     value = parse(given, limits.dimension)
+    if isinstance(value, str):
+        if value not in limits.words:
+            said = f"must be one of {', '.join(limits.words)}, not {show(value)}"
+            raise UnitError(said, find.nearest(value, limits.words))
+        return value
     if isinstance(value, Law):
         most = Law(bounds.TIME, bounds.SLOPE)
         if value.fixed_ps > most.fixed_ps or value.per_byte_fs > most.per_byte_fs:

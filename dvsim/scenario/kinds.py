@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from dvsim.scenario import bounds
@@ -21,12 +22,18 @@ class Limits(NamedTuple):
         True if `least` itself is not allowed.
     most
         The largest value allowed. The parts of a law have bounds of their own.
+    words
+        All that a word may be.
+    optional
+        True if a card may leave it out.
     """
 
     dimension: Dimension
     least: int = 0
     above: bool = False
     most: int = bounds.COUNT
+    words: tuple[str, ...] = ()
+    optional: bool = False
 
 
 _TIME = Limits("time", most=bounds.TIME)
@@ -37,6 +44,9 @@ _RATE = Limits("rate", 1, most=bounds.RATE)
 _SOME = Limits("count", 1)
 _INSTANCES = Limits("count", 1, most=bounds.INSTANCES)
 _SCATTER = Limits("ratio", most=bounds.SCATTER)
+
+REPLICAS: Mapping[str, int] = {"classic": 1, "mirrored": 2, "quorum": 3, "stream": 3}
+"""The types of queues of a RabbitMQ cluster, with their copies where nothing else is said."""
 
 CARD_HEAD = ("name", "kind", "title", "notes")
 """What every card says of itself; the rest are its parameters."""
@@ -103,6 +113,11 @@ KINDS: dict[str, dict[str, Limits]] = {
         "message_overhead": _SIZE,
         "disk_rate": _RATE,
         "run_spread": _SCATTER,
+        # of a node of a cluster, see docs/rabbitmq-model.md
+        "queue": Limits("word", words=tuple(REPLICAS), optional=True),
+        "nodes": Limits("count", 1, most=bounds.CLUSTER, optional=True),
+        "replicas": Limits("count", 1, most=bounds.CLUSTER, optional=True),
+        "window": Limits("count", 1, optional=True),
     },
     # of messaging over hosts, see docs/messaging-models.md
     "port": {
@@ -183,6 +198,7 @@ KINDS: dict[str, dict[str, Limits]] = {
         "jitter": Limits("ratio", most=1),
         "memory": _POSITIVE_SIZE,
         "month": Limits("count"),
+        "port_rate": Limits("rate", 1, most=bounds.RATE, optional=True),
     },
     "volume": {
         "size": _POSITIVE_SIZE,

@@ -59,10 +59,11 @@ class ParameterTable(Table):
 
 @cache
 def card_model(kind: str) -> type[Table]:
-    """Return the model of a card of one kind: all its parameters, nothing else."""
+    """Return the model of a card of one kind: all parameters that it must have, nothing else."""
     fields: dict[str, Any] = {"name": Text, "kind": Literal[kind], "title": Text}
     fields["notes"] = (str, "")
     for name, limits in KINDS[kind].items():
         value = Annotated[Any, BeforeValidator(partial(bounded, limits=limits))]
-        fields[name] = create_model(f"{kind}_{name}", __base__=ParameterTable, value=value)
+        table = create_model(f"{kind}_{name}", __base__=ParameterTable, value=value)
+        fields[name] = (table | None, None) if limits.optional else table
     return cast("type[Table]", create_model(f"{kind}_card", __base__=Table, **fields))

@@ -19,6 +19,7 @@ from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
 
 from dvsim.scenario.fields import Name, Text, remembered, spelled
+from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.types import Card
 
 LONGEST = 40  # characters of a value in a message
@@ -135,7 +136,7 @@ class Spec(Table):
         for path, table in self.tables():
             for one in fields(table):
                 name, value = spelled(type(table), one.name), getattr(table, one.name)
-                inside = value.parameters if isinstance(value, Card) else ()
+                inside = KINDS.get(value.kind, ()) if isinstance(value, Card) else ()
                 if not isinstance(value, Table):
                     keys += [
                         ".".join((*path, *more)) for more in ((name,), *((name, i) for i in inside))

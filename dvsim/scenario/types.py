@@ -24,7 +24,7 @@ class Parameter:
     name
         Such as ``sram``.
     value
-        Bytes, picoseconds, bytes/s, a plain number or a `Law`, as `dimension` says.
+        Bytes, picoseconds, bytes/s, a plain number, a `Law` or a word, as `dimension` says.
     dimension
         One of `dvsim.scenario.units.DIMENSIONS`.
     text
@@ -40,7 +40,7 @@ class Parameter:
     """
 
     name: str
-    value: int | float | Law
+    value: int | float | Law | str
     dimension: Dimension
     text: str = field(compare=False)
     confidence: str
@@ -72,6 +72,11 @@ class Card:
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - int, float or Law by dimension
         """Return the value of a parameter in base units."""
         return self.parameters[name].value
+
+    def get(self, name: str) -> Any:  # noqa: ANN401
+        """Return the value of an optional parameter in base units, None where the card has none."""
+        found = self.parameters.get(name)
+        return None if found is None else found.value
 
 
 def slot_of(card: Card, planes: int | None = None) -> int:

@@ -9,6 +9,7 @@ rate   float, bytes per second      text                     ``"56 Gb/s"``
 count  int                          a whole number           ``20_000_000``
 ratio  float, >= 0                  a number                 ``0.15``
 law    `Law`                        text or a table          ``"46 us + 3.3 ns/B"``
+word   str                          text                     ``"quorum"``
 ====== ============================ ======================== =====================
 
 `parse` and `format_value` are inverse: ``parse(format_value(x, d), d) == x`` for every value.
@@ -40,7 +41,7 @@ __all__ = [
     "value_text",
 ]
 
-Dimension = Literal["size", "time", "rate", "count", "ratio", "law"]
+Dimension = Literal["size", "time", "rate", "count", "ratio", "law", "word"]
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 
 
@@ -76,8 +77,10 @@ def parse(text: object, dimension: Literal["rate", "ratio"]) -> float: ...
 @overload
 def parse(text: object, dimension: Literal["law"]) -> Law: ...
 @overload
-def parse(text: object, dimension: Dimension) -> int | float | Law: ...
-def parse(text: object, dimension: Dimension) -> int | float | Law:
+def parse(text: object, dimension: Literal["word"]) -> str: ...
+@overload
+def parse(text: object, dimension: Dimension) -> int | float | Law | str: ...
+def parse(text: object, dimension: Dimension) -> int | float | Law | str:
     """Read a value.
 
     Parameters
@@ -90,7 +93,7 @@ def parse(text: object, dimension: Dimension) -> int | float | Law:
 
     Returns
     -------
-    int, float or Law
+    int, float, Law or str
         In the units of the table above; never negative, never infinite.
 
     Raises
@@ -108,6 +111,10 @@ def parse(text: object, dimension: Dimension) -> int | float | Law:
     """
     if dimension == "law":
         return _law(text)
+    if dimension == "word":
+        if not isinstance(text, str):
+            raise UnitError(f"must be text, not {show(text)}")
+        return text
     if dimension in ("count", "ratio"):
         return _plain(text, dimension)
     value = read(text, dimension)
@@ -155,7 +162,7 @@ def _law(text: object) -> Law:
     return _law(parts)
 
 
-def format_value(value: float | Law, dimension: Dimension) -> str:
+def format_value(value: float | Law | str, dimension: Dimension) -> str:
     """Write a value so that `parse` gives it back exactly, in the unit that needs fewest digits.
 
     Parameters
@@ -176,6 +183,8 @@ def format_value(value: float | Law, dimension: Dimension) -> str:
         slope = _shortest(value.per_byte_fs, "slope") if value.per_byte_fs else ""
         fixed = _shortest(value.fixed_ps, "time") if value.fixed_ps or not slope else ""
         return " + ".join(filter(None, (fixed, slope)))
+    if isinstance(value, str):
+        return value
     if dimension == "count":
         return str(int(value))
     if dimension == "ratio":

@@ -117,7 +117,8 @@ def files() -> Iterator[str]:
             yield f"file: {name} {key}"
             yield from (f"file: {name} {key} = {word}" for word in _words(spec))
     for kind, parameters in KINDS.items():
-        yield f"file: card {kind} needs {', '.join(sorted(parameters))}"
+        needed = sorted(name for name, spec in parameters.items() if not spec.optional)
+        yield f"file: card {kind} needs {', '.join(needed)}"
         for name, spec in parameters.items():
             yield f"file: card {kind} {name} is a {spec.dimension}"
 

@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dvsim.core.cluster.costs import schedulers, work_of
+from dvsim.core.cluster.disk import Log, flushes, written_in
+from dvsim.core.cluster.placement import NOBODY, Placement
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_of
-from dvsim.kinds.cluster.costs import schedulers, work_of
-from dvsim.kinds.cluster.disk import Log, flushes, written_in
 from dvsim.kinds.cluster.fluid import passed, waits
 from dvsim.kinds.cluster.metrics import METRICS
-from dvsim.kinds.cluster.placement import NOBODY, Placement
 from dvsim.kinds.load import load, load_card
 
 SHORT = "workload.seconds=60"

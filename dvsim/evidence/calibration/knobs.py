@@ -140,6 +140,8 @@ def _known(card: Card) -> dict[str, Knob]:
     for name, parameter in card.parameters.items():
         spec = KINDS[card.kind][name]
         value = parameter.value
+        if isinstance(value, str):
+            continue
         if isinstance(value, Law):
             numbers = zip(PARTS, (value.fixed_ps, value.per_byte_fs), strict=True)
             most = {"fixed": bounds.TIME, "per_byte": bounds.SLOPE}

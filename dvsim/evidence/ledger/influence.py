@@ -160,7 +160,9 @@ def _enlarged(old: Parameter) -> Parameter:
     return replace(old, value=value, text=format_value(value, old.dimension))
 
 
-def _larger(value: float | Law) -> float | Law:
+def _larger(value: float | Law | str) -> float | Law | str:
+    if isinstance(value, str):
+        return value
     if isinstance(value, Law):
         return Law(round(value.fixed_ps * LARGER), round(value.per_byte_fs * LARGER))
     return round(value * LARGER) if isinstance(value, int) else value * LARGER

@@ -3,10 +3,9 @@
 spec.py       what its files hold
 kind.py       what it answers
 metrics.py    what is measured
-placement.py  which node leads and follows which queue, whom a death takes, who takes over
-costs.py      processor time of a message on each node; what the schedulers of a node can do
-disk.py       the log with its syncs, flushes at intervals, credit of bursts
 fluid.py      queues as amounts: what waits, and for how long
 run.py        an open loop, second by second
 closed.py     one sender and one receiver as fast as credit lets them
+
+The laws of processors, disks and copies are in `dvsim.core.cluster`, for other kinds, too.
 """

@@ -5,15 +5,13 @@ Nothing scatters: a batch of the log is what came while the one before was writt
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from dvsim.kinds.cluster.disk import Log
+from dvsim.core.cluster.laws import Laws
+from dvsim.core.cluster.placement import Placement
 from dvsim.kinds.cluster.measures import Outcome, monthly
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.spec import ClusterScenario
 
-PS, MS, KB = 1e-12, 1e3, 1e-3
-ROUNDS = 100  # halvings of the range of the rate
+MS, KB = 1e3, 1e-3
 
 
 def run_closed(scenario: ClusterScenario) -> Outcome:
@@ -23,19 +21,15 @@ def run_closed(scenario: ClusterScenario) -> Outcome:
     later. The rate is the largest that neither this nor the process of the queue forbids. Without
     a log only the process limits it.
     """
-    work, system, cards = scenario.workload, scenario.system, scenario.cards
-    broker, volume = cards["broker"], cards["storage"]
-    pace: float = cards["host"]["pace"]
-    one = "classic" if system.queue == "mirrored" else system.queue
-    serial = broker[f"queue_{one}"] * PS * pace
-    rate, most = 1 / serial, 1 / serial
+    work, system = scenario.workload, scenario.system
+    cards = scenario.cards | {"rabbit": scenario.cards["broker"]}
+    shares = Placement.even(system.queue, 1, 1, 1).shares()
+    laws = Laws(system.queue, shares, cards, work.message_bytes, 1)
     numbers = dict.fromkeys(METRICS, float("nan"))
     credit = work.credit or work.window
+    rate = laws.confirmed(credit)
     if system.queue == "quorum":
-        log = Log.of(broker, volume, pace, work.message_bytes, 0)
-        cycles = float(broker["credit_cycles"])
-        rate = _highest(lambda x: x * cycles * log.cycle(x) <= credit, most)
-        use = log.used(rate, 0.0)
+        use = laws.use(0, rate, 0.0)
         numbers |= {
             "fsyncs": use.syncs * work.seconds,
             "iops": use.operations,
@@ -46,20 +40,9 @@ def run_closed(scenario: ClusterScenario) -> Outcome:
         "rate_in": rate,
         "rate_out": rate,
         "p50": credit / rate * MS,
-        "cpu": rate * serial,
+        "cpu": rate * laws.serial,
         "unstable": 0.0,
         "month": month,
         "cost": month / rate * 1000,
     }
     return Outcome(numbers, fidelity="flow")
-
-
-def _highest(holds: Callable[[float], bool], most: float) -> float:
-    """Return the largest rate up to `most` at which something holds that fails above."""
-    low, high = 0.0, most
-    if holds(most):
-        return most
-    for _ in range(ROUNDS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low

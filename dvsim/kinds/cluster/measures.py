@@ -14,7 +14,7 @@ from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.spec import ClusterScenario
 
 if TYPE_CHECKING:
-    from dvsim.kinds.cluster.disk import Use
+    from dvsim.core.cluster.disk import Use
 
 Floats = NDArray[np.float64]
 MS, KB, MEGABIT = 1e3, 1e-3, 8e-6

@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dvsim.kinds.cluster.costs import Work, schedulers, work_of
-from dvsim.kinds.cluster.disk import Log, Use, flushes, written_in
+from dvsim.core.cluster.costs import schedulers
+from dvsim.core.cluster.disk import Use, written_in
+from dvsim.core.cluster.laws import NOTHING, Laws
+from dvsim.core.cluster.placement import Shares
 from dvsim.kinds.cluster.fluid import passed, waits
-from dvsim.kinds.cluster.placement import Shares
 from dvsim.kinds.cluster.spec import ClusterScenario
 
 Floats = NDArray[np.float64]
 STEPS = 50  # of a second
 STEP = 1 / STEPS
 PS = 1e-12
-NOTHING = 1e-9  # messages a second of who does nothing, so that nothing is divided by 0
 BIAS = 1.1  # of delivering against taking in, where both have work: CONSUMER_BIAS of RabbitMQ
 ROUNDS = 1.5  # cycles of the log: half of one until the next begins, and that one
 
@@ -84,21 +84,10 @@ class Nodes:
     """All nodes, with queues and clients where they are now; made anew when they move."""
 
     def __init__(self, scenario: ClusterScenario, shares: Shares) -> None:
-        self.shares, self.kind = shares, scenario.system.queue
-        self.copies = scenario.copies
-        self.queues, self.size = scenario.workload.queues, scenario.workload.message_bytes
-        self.instance, self.volume, self.broker = (
-            scenario.cards[name] for name in ("host", "storage", "broker")
-        )
-        self.pace: float = self.instance["pace"]
-        self.work: Work = work_of(self.kind, shares, self.broker, self.pace, self.size)
-        self.members = shares.led + shares.followed
-        self.logs = [
-            Log.of(self.broker, self.volume, self.pace, self.size, self.queues * share)
-            for share in self.members
-        ]
-        one = "classic" if self.kind == "mirrored" else self.kind
-        self.process = self.queues / (self.broker[f"queue_{one}"] * PS * self.pace)
+        system, work = scenario.system, scenario.workload
+        cards = scenario.cards | {"rabbit": scenario.cards["broker"]}
+        self.laws = Laws(system.queue, shares, cards, work.message_bytes, work.queues)
+        self.shares, self.copies = shares, scenario.copies
 
     def second(self, state: State, admitted: Floats, consumed: float, normal: Floats) -> Passed:
         """Let a second pass.
@@ -114,12 +103,13 @@ class Nodes:
         normal
             A draw for each node.
         """
-        led, work = self.shares.led, self.work
+        laws, led, work = self.laws, self.shares.led, self.laws.work
         power = self._caught_up(state, self._power(state, normal))
         both = power / np.maximum(work.taking + work.giving, NOTHING)
         due = state.given + float(state.queues.sum())
         rest = np.maximum(power - work.giving * np.minimum(due, BIAS * both), power / 100)
-        can = np.minimum(rest / np.maximum(work.taking, 1e-12), self.process)
+        can = np.minimum(rest / np.maximum(work.taking, 1e-12), laws.process)
+        can = np.minimum(can, laws.wire.min())
         taken, wait = _through(state.processors, admitted[:, None] * led, can * led)
         state.processors = wait[-1]
         # a message is handled by nodes of its clients, too: it waits half for them
@@ -127,7 +117,7 @@ class Nodes:
         delays = (alone + (alone @ self.shares.clients)[:, None]) / 2
         rate = float(taken.sum())
         logged = taken
-        if self.kind == "quorum":
+        if laws.kind == "quorum":
             logged, waited = self._logged(state, taken, rate)
             delays = delays + waited
         spare = (power - work.taking * rate) / np.maximum(work.giving, 1e-12)
@@ -141,22 +131,22 @@ class Nodes:
 
     def _power(self, state: State, normal: Floats) -> Floats:
         """Return the scheduler seconds that each node has, less what its disk costs."""
-        jitter: float = self.instance["jitter"]
-        all_of_them = schedulers(self.instance)
-        operation = self.broker["disk_operation"] * PS * self.pace
-        disk = np.array([one.operations for one in state.uses]) * operation
+        jitter: float = self.laws.host["jitter"]
+        all_of_them = schedulers(self.laws.host)
+        disk = self.laws.disk_work(state.uses)
         power = (all_of_them - disk) * np.exp(jitter * normal - jitter**2 / 2)
         alive: Floats = np.maximum(power, all_of_them / 100) * self.shares.alive
         return alive
 
     def _caught_up(self, state: State, power: Floats) -> Floats:
         """Spend up to a quarter of a node's power on entries that it missed while it was dead."""
-        if self.kind not in ("quorum", "stream"):
+        if self.laws.kind not in ("quorum", "stream"):
             return power
         if not self.shares.alive.all():
             share = self.copies / len(power)
             state.missed = state.missed + ~self.shares.alive * state.given * share
-        cost = self.broker["follow"].ps(self.size) * PS * self.pace
+        laws = self.laws
+        cost = laws.rabbit["follow"].ps(laws.size) * PS * laws.pace
         done = np.minimum(state.missed, power / 4 / cost)
         state.missed = state.missed - done
         left: Floats = power - done * cost
@@ -164,34 +154,32 @@ class Nodes:
 
     def _logged(self, state: State, taken: Floats, rate: float) -> tuple[Floats, Floats]:
         """Return what is safe in the logs in each step, and how long that takes."""
-        most = np.array([1 / log.entry for log in self.logs])
-        can = most / np.maximum(self.members, NOTHING) * self.shares.led
+        logs, members = self.laws.logs, self.laws.members
+        most = np.array([1 / log.entry for log in logs])
+        can = most / np.maximum(members, NOTHING) * self.shares.led
         safe, wait = _through(state.logs, taken, can)
         state.logs = wait[-1]
-        entries = np.minimum(rate * self.members, most)
-        cycles = [log.cycle(one) for log, one in zip(self.logs, entries, strict=True)]
+        entries = np.minimum(rate * members, most)
+        cycles = [log.cycle(one) for log, one in zip(logs, entries, strict=True)]
         delays: Floats = wait / np.maximum(can, NOTHING) + ROUNDS * np.array(cycles)
         return safe, delays
 
     def _write(self, state: State, rate: float) -> None:
         """Work out what each node writes, how full it is, and whether that stops publishers."""
-        broker, volume, followed = self.broker, self.volume, self.shares.followed
+        laws, followed = self.laws, self.shares.followed
+        rabbit, volume = laws.rabbit, laws.volume
         backlog = state.queues + state.queues.sum() * followed
         late = state.queues.sum() / max(state.given, 1.0)
-        kept = 1.0 if self.kind == "stream" else min(1.0, late / (broker["flush_interval"] * PS))
-        for node, (log, share) in enumerate(zip(self.logs, self.members, strict=True)):
-            if self.kind == "quorum":
-                use = log.used(min(rate * share, 1 / log.entry), kept)
-            else:
-                queues = self.queues * share
-                use = flushes(broker, volume, self.size, rate * share, kept, queues)
+        kept = 1.0 if laws.kind == "stream" else min(1.0, late / (rabbit["flush_interval"] * PS))
+        for node in range(len(laws.members)):
+            use = laws.use(node, rate, kept)
             done, state.credit[node] = written_in(state.credit[node], volume, use.bytes, 1.0)
             state.uses[node] = use._replace(bytes=done)
-        limit = broker["watermark"] * self.instance["memory"]
-        bodies = 0 if self.kind in ("quorum", "stream") else self.size
-        memory = np.minimum(backlog * bodies, broker["paging"] * limit) + backlog * broker["index"]
-        disk = backlog * (self.size + broker["log_overhead"])
-        full = disk > volume["size"] - broker["disk_free"]
+        limit = rabbit["watermark"] * laws.host["memory"]
+        bodies = 0 if laws.kind in ("quorum", "stream") else laws.size
+        memory = np.minimum(backlog * bodies, rabbit["paging"] * limit) + backlog * rabbit["index"]
+        disk = backlog * (laws.size + rabbit["log_overhead"])
+        full = disk > volume["size"] - rabbit["disk_free"]
         state.alarm = bool((memory > limit).any() or full.any())
 
 

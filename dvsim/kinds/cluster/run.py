@@ -11,12 +11,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dvsim.core.cluster.disk import Use
+from dvsim.core.cluster.placement import Placement
 from dvsim.core.streams import Streams
 from dvsim.errors import RunFailed
-from dvsim.kinds.cluster.disk import Use
 from dvsim.kinds.cluster.measures import Left, Outcome, Sums
 from dvsim.kinds.cluster.nodes import STEP, STEPS, Nodes, Passed, State
-from dvsim.kinds.cluster.placement import Placement
 from dvsim.kinds.cluster.spec import ClusterScenario
 
 Floats = NDArray[np.float64]
@@ -111,7 +111,7 @@ class _Run:
         gone = float(state.processors[:victims].sum() + state.logs[:victims].sum())
         sums.resent += gone
         if self.scenario.system.queue in ("classic", "mirrored"):
-            sums.resent += state.given * share * self.nodes.broker["flush_interval"] * PS / 2
+            sums.resent += state.given * share * self.nodes.laws.rabbit["flush_interval"] * PS / 2
         state.held += gone
         state.processors, state.logs = state.processors.copy(), state.logs.copy()
         state.processors[:victims] = state.logs[:victims] = 0
@@ -149,7 +149,7 @@ class _Run:
         passed = self.nodes.second(state, admitted, consumed, normal)
         if admitted[0]:
             self._note(number, admitted, passed)
-        sent_of = self.nodes.work.sent
+        sent_of = self.nodes.laws.work.sent
         sums.add(passed.taken, passed.given, passed.busy, state.uses, sent_of, alarm=state.alarm)
         missing = sums.published[-1] - sums.given - state.there
         if abs(missing) > ROUNDING * max(1.0, sums.published[-1]):
@@ -164,7 +164,7 @@ class _Run:
         intended = np.interp(course, sums.published, np.arange(len(sums.published)))
         late = np.maximum(0.0, number + STEP * np.arange(1, STEPS + 1) - intended)
         drawn = self.path.standard_exponential(passed.delays.shape)
-        path = drawn * self.nodes.work.path / (1 - np.minimum(passed.busy, BUSIEST))
+        path = drawn * self.nodes.laws.work.path / (1 - np.minimum(passed.busy, BUSIEST))
         values = late[:, None] + passed.delays + path
         chosen = led > 0
         sums.values.append(values[:, chosen].ravel())

@@ -24,15 +24,13 @@ from dvsim.scenario.fields import (
     Whole,
     quantity,
 )
-from dvsim.scenario.kinds import Limits
+from dvsim.scenario.kinds import REPLICAS, Limits
 from dvsim.scenario.spec import Spec, Table
 
 ROLES: Mapping[str, str] = {"host": "instance", "storage": "volume", "broker": "rabbit"}
-MOST_NODES = 101
+MOST_NODES = bounds.CLUSTER
 MOST_SECONDS = 86_400
 MOST_CLIENTS = 10**6
-REPLICAS: Mapping[str, int] = {"classic": 1, "mirrored": 2, "quorum": 3, "stream": 3}
-"""Copies of a queue where nothing else is said."""
 
 Clients = Annotated[Whole, Field(ge=1, le=MOST_CLIENTS)]
 Part = Annotated[Number, Field(ge=0, le=1)]
@@ -94,7 +92,7 @@ class ClusterTable(Table):
     nodes
         Of the cluster.
     replicas
-        Of each queue, its leader included; None for those of `REPLICAS`.
+        Of each queue, its leader included; None for those of `dvsim.scenario.kinds.REPLICAS`.
     """
 
     VARIED: ClassVar[bool] = True

@@ -34,8 +34,7 @@ class Broker(Stage):
         self, clock: Clock, name: str, card: Card, message_bytes: int, mtu: int, streams: Streams
     ) -> None:
         super().__init__(clock, name)
-        packets = min(1.0, (message_bytes + card["frame_overhead"]) / mtu)
-        median = card["service"].ps(message_bytes) + card["read_cost"] * packets
+        median = self._usual_ps(card, message_bytes, mtu)
         spread = card["run_spread"] * next(streams.normal(f"{name}/run"))
         self.median_ps: float = median * math.exp(spread)
         self._scatter: float = card["scatter"]
@@ -53,6 +52,16 @@ class Broker(Stage):
         self.paged_bytes = 0
         self.blocked_ps = 0
         self._first_page: tuple[int, int] | None = None  # when, and messages queued until then
+
+    def _usual_ps(self, card: Card, message_bytes: int, mtu: int) -> float:
+        """Return the median time of a message, before runs differ."""
+        packets = min(1.0, (message_bytes + card["frame_overhead"]) / mtu)
+        usual: float = card["service"].ps(message_bytes) + card["read_cost"] * packets
+        return usual
+
+    def busy(self, end_ps: int) -> dict[str, float]:
+        """Return how busy each part was, the one that people call the broker among them."""
+        return {"broker": self.utilisation(end_ps)}
 
     @property
     def queued(self) -> int:

@@ -6,12 +6,13 @@ of the schema, and one fault must not hide the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.kinds.rabbitmq.spec import ROLES, Scenario, Tolerance
+from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, Scenario, System, Tolerance
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.published import transports
@@ -32,6 +33,7 @@ def between_sections(document: Document, *, partial: bool = False) -> list[Fault
     """
     return [
         *_roles(document, partial),
+        *_cluster(document),
         *_probe(document, partial),
         *_loop(document, partial),
         *_columns(document),
@@ -43,6 +45,8 @@ def between_sections(document: Document, *, partial: bool = False) -> list[Fault
 def limits(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     """Yield what a scenario asks of its interconnect card beyond its limits."""
     system, card = scenario.system, scenario.system.card
+    if system.clustered:
+        yield from _copies(system)
     if card.kind != "vortex":
         return
     needed = system.receivers + (system.senders or system.receivers)
@@ -68,6 +72,22 @@ def limits(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     if size > sram:
         message = f"is {size} B; a message must fit in the card's SRAM of {sram} B"
         yield ("workload", "message_bytes"), message
+
+
+def _copies(system: System) -> Iterator[tuple[KeyPath, str]]:
+    """Yield what a cluster asks of its nodes beyond their number."""
+    broker, receivers, nodes = system.broker, system.receivers, system.nodes
+    if broker["queue"] == "classic" and system.copies > 1:
+        message = "a classic queue has one copy; 'mirrored' has more"
+        yield ("system", "broker", "replicas"), message
+    there = "is 1 node" if nodes == 1 else f"are {nodes} nodes"
+    if system.copies > nodes:
+        key = "nodes" if broker.get("replicas") is None else "replicas"
+        message = f"{system.copies} copies of a queue, but there {there}"
+        yield ("system", "broker", key), message
+    if receivers > nodes:
+        message = f"{receivers} receivers are nodes of the cluster, but there {there}"
+        yield ("system", "broker", "nodes"), message
 
 
 def _probe(document: Document, partial: bool) -> Iterator[Fault]:
@@ -109,6 +129,26 @@ def _roles(document: Document, partial: bool) -> Iterator[Fault]:
         if transport != "data-vortex" and document.at(("system", key)) is not None:
             message = f"not used by transport '{transport}'; it is that of the Data Vortex fabric"
             yield document.fault(("system", key), message)
+
+
+def clustered(data: Mapping[str, Any]) -> bool:
+    """Return whether the brokers of a file are a cluster: their card names a type of queue."""
+    system = data.get("system")
+    broker = system.get("broker") if isinstance(system, dict) else None
+    return isinstance(broker, dict) and "queue" in broker
+
+
+def _cluster(document: Document) -> Iterator[Fault]:
+    """Compare what is said of a cluster with whether there is one."""
+    if clustered(document.data):
+        return
+    broker = _table(document.at(("system", "broker")))
+    said: list[KeyPath] = [
+        ("system", "broker", key) for key in ("nodes", "replicas", "window") if key in broker
+    ]
+    said += [("system", role) for role in CLUSTER if document.at(("system", role)) is not None]
+    for path in said:
+        yield document.fault(path, "is of a cluster of brokers; set system.broker.queue, too")
 
 
 def _columns(document: Document) -> Iterator[Fault]:
@@ -219,6 +259,7 @@ def extent(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     if too_many:
         yield ("workload", "messages"), too_many
         return
+    yield from _full(scenario)
     stalls = work.messages / system.receivers / system.broker["stall_every"]
     steps: list[tuple[tuple[str, ...], str, float]] = [
         (("system", "broker", "stall_every"), "stalls", stalls)
@@ -234,6 +275,20 @@ def extent(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
         if number > bounds.STEPS:
             message = f"is too small; an iteration has at least {number:.3g} {name}, and may have"
             yield path, f"{message} {bounds.STEPS}"
+
+
+def _full(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the volume of a cluster that cannot hold its queues, which nobody drains."""
+    work, system = scenario.workload, scenario.system
+    if system.host is None or system.storage is None or system.rabbit is None:
+        return
+    most = math.ceil(system.receivers * system.copies / system.nodes)  # copies on a node
+    each = work.messages / system.receivers * (work.message_bytes + system.rabbit["log_overhead"])
+    room = system.storage["size"] - system.rabbit["disk_free"]
+    if most * each > room:
+        needed, there = (format_value(round(one), "size") for one in (most * each, max(0, room)))
+        message = f"nobody drains the queues: a node keeps {needed}, and has room for {there}"
+        yield ("system", "storage", "size"), message
 
 
 def least_ps(scenario: Scenario) -> float:

@@ -25,7 +25,7 @@ from dvsim.core.schedule import Schedule
 from dvsim.core.stage import Clock, Inbox, Process
 from dvsim.core.streams import Streams
 from dvsim.kinds.rabbitmq.bridge import AmqpSocket, BridgeThreads
-from dvsim.kinds.rabbitmq.broker import Broker
+from dvsim.kinds.rabbitmq.cluster_broker import broker_of
 from dvsim.kinds.rabbitmq.fabric import Fabric
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ReceivingNode:
         self.card, self.ring = _card_and_ring(system.card, size, bridge["threads"], fabric.fidelity)
         self.threads = BridgeThreads(clock, f"bridge.{number}", bridge, size)
         self.socket = AmqpSocket(clock, f"socket.{number}", bridge, size, streams)
-        self.broker = Broker(clock, f"broker.{number}", system.broker, size, bridge["mtu"], streams)
+        self.broker = broker_of(clock, number, system, size, bridge["mtu"], streams)
         self.probe = IntervalProbe(self.card, scenario.probe.interval_ps or 0)
         self.sent = 0
         self.held_ps = 0  # waiting for a buffer after an overrun

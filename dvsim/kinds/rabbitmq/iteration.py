@@ -190,8 +190,12 @@ def _behind(behind_ps: int) -> Counter:
 
 def _broker_counters(broker: Broker, end_ps: int) -> list[Counter]:
     before, while_paging = broker.rates(end_ps)
+    number = broker.name.partition(".")[2]
     return [
-        Counter(broker.name, "utilisation", broker.utilisation(end_ps), "1"),
+        *(
+            Counter(f"{part}.{number}", "utilisation", busy, "1")
+            for part, busy in broker.busy(end_ps).items()
+        ),
         Counter(broker.name, "queued", broker.queued, "1"),
         Counter(broker.name, "memory_peak_bytes", broker.memory_peak_bytes, "B"),
         Counter(broker.name, "paged_bytes", broker.paged_bytes, "B"),

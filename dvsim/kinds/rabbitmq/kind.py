@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dvsim.errors import Fault
 from dvsim.kinds.base import How, Keys, Kind, Order, Plain, Questions
 from dvsim.kinds.rabbitmq import checks
-from dvsim.kinds.rabbitmq.spec import ROLES, Scenario
+from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
@@ -47,8 +47,12 @@ class RabbitmqKind(Kind):
         system = data.get("system")
         transport = system.get("transport") if isinstance(system, dict) else None
         if isinstance(transport, str) and transport in ROLES:
-            return ROLES[transport]
-        return dict.fromkeys(role for roles in ROLES.values() for role in roles)
+            return ROLES[transport] | (CLUSTER if checks.clustered(data) else {})
+        return dict.fromkeys(role for roles in (*ROLES.values(), CLUSTER) for role in roles)
+
+    def usual(self, data: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return the cards of a cluster that a file need not name."""
+        return USUAL if checks.clustered(data) else {}
 
     def asks(self, role: str, data: Mapping[str, Any]) -> str:
         """Return that the transport asks for the kind of a card, if there is one."""

@@ -25,6 +25,7 @@ from dvsim.scenario.fields import (
     Text,
     Whole,
 )
+from dvsim.scenario.kinds import REPLICAS
 from dvsim.scenario.spec import Spec, Table
 from dvsim.scenario.types import Card
 
@@ -33,6 +34,12 @@ ROLES: dict[str, dict[str, str]] = {
     "tcp": {"card": "link", "publisher": "publisher", "broker": "broker"},
 }
 """For each transport the cards that its system has, with their kinds."""
+
+CLUSTER: dict[str, str] = {"host": "instance", "storage": "volume", "rabbit": "rabbit"}
+"""The cards that a system has besides if its brokers are a cluster, with their kinds."""
+
+USUAL: dict[str, str] = {"host": "h3-node", "storage": "gp2-1000", "rabbit": "rabbitmq-3-8"}
+"""The cards of a cluster where a file names none."""
 
 Measure = Literal[
     "overruns",
@@ -87,6 +94,24 @@ class System(Table):
     bridge: Annotated[CardField | None, Field(description="only for data-vortex")] = None
     publisher: Annotated[CardField | None, Field(description="only for tcp")] = None
     broker: CardField
+    host: Annotated[CardField | None, Field(description="only of a cluster: kind instance")] = None
+    storage: Annotated[CardField | None, Field(description="only of a cluster: kind volume")] = None
+    rabbit: Annotated[CardField | None, Field(description="only of a cluster: kind rabbit")] = None
+
+    @property
+    def clustered(self) -> bool:
+        """Whether its brokers are nodes of one cluster, with queues of the type that they name."""
+        return self.broker.get("queue") is not None
+
+    @property
+    def copies(self) -> int:
+        """Copies of a queue of a cluster, its leader included."""
+        return self.broker.get("replicas") or REPLICAS[self.broker["queue"]]
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of a cluster: where nothing is said, one for each queue and for each copy."""
+        return self.broker.get("nodes") or max(self.receivers, self.copies)
 
     @property
     def over_vortex(self) -> bool:
@@ -101,7 +126,8 @@ class System(Table):
     @property
     def cards(self) -> dict[str, Card]:
         """The cards in use, by role."""
-        roles = {role: getattr(self, role) for role in ("card", "bridge", "publisher", "broker")}
+        named = ("card", "bridge", "publisher", "broker", *CLUSTER)
+        roles = {role: getattr(self, role) for role in named}
         return {role: card for role, card in roles.items() if card is not None}
 
 

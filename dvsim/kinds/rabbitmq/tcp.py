@@ -18,7 +18,7 @@ from dvsim.core.probe import BatchProbe
 from dvsim.core.schedule import Schedule, share
 from dvsim.core.stage import PS_PER_S, Clock, Process, Stage
 from dvsim.core.streams import Streams
-from dvsim.kinds.rabbitmq.broker import Broker
+from dvsim.kinds.rabbitmq.cluster_broker import broker_of
 
 if TYPE_CHECKING:
     from dvsim.core.observer import Observer
@@ -80,8 +80,7 @@ class Harness:
         ]
         self.links = [Link(clock, n, system.card, wire) for n in nodes]
         self.brokers = [
-            Broker(clock, f"broker.{n}", system.broker, size, system.card["mtu"], streams)
-            for n in nodes
+            broker_of(clock, n, system, size, system.card["mtu"], streams) for n in nodes
         ]
         self.probe = BatchProbe()
         self.sent = 0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dvsim.kinds.cluster.placement import Shares
+from dvsim.core.cluster.placement import Shares
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 
@@ -45,16 +45,27 @@ def schedulers(instance: Card) -> float:
     return vcpus / (1 + share * (vcpus - 1))
 
 
-def work_of(kind: str, shares: Shares, broker: Card, pace: float, size: int) -> Work:
+def work_of(
+    kind: str, shares: Shares, broker: Card, pace: float, size: int, *, fed: bool = False
+) -> Work:
     """Return the work of a message at the present places of queues and clients.
 
     A client on another node than the leader costs a hop, half of it at either end. Consumers of a
     quorum queue and of a stream read from the copy on their own node where there is one.
+
+    Parameters
+    ----------
+    kind
+        The type of the queues.
+    fed
+        Publishers are at the leaders, and nobody consumes.
     """
     law = {name: _seconds(broker[name], size) * pace for name in LAWS}
     led, followed, clients, _ = shares
     alive = int(shares.alive.sum())
     away_in = 1 - 1 / max(1, alive)
+    if fed:
+        clients, away_in = led, 0.0
     copies = led.sum() + followed.sum() if kind in ("quorum", "stream") else 1.0
     away_out = max(0.0, 1 - copies / max(1, alive))
     copy = law["mirror" if kind == "mirrored" else "follow"]
@@ -63,6 +74,8 @@ def work_of(kind: str, shares: Shares, broker: Card, pace: float, size: int) -> 
     giving = clients * (law["deliver"] + half * away_out) + led * half * away_out
     spread = followed.sum() * (2 if kind == "mirrored" else 1)  # a ring besides the channel
     away = clients * (away_in + 1) + led * (away_out + spread)
+    if fed:
+        giving, away = giving * 0, led * spread
     path = sum(law[name] for name in ("accept", "deliver")) + law["hop"] * (away_in + away_out)
     return Work(taking, giving, path + copy * (followed.sum() > 0), away * (size + FRAME))
 

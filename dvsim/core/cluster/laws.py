@@ -1,0 +1,161 @@
+"""What queues at their places ask of each node, and the rates that this allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dvsim.core.cluster.costs import PS, Work, schedulers, work_of
+from dvsim.core.cluster.disk import Log, Use, flushes
+from dvsim.core.cluster.placement import Shares
+from dvsim.scenario.types import Card
+
+Floats = NDArray[np.float64]
+NOTHING = 1e-9  # messages a second of who does nothing, so that nothing is divided by 0
+ROUNDS = 100  # halvings of the range of a rate
+
+
+class Laws:
+    """The laws of a cluster while its queues are where they are.
+
+    Parameters
+    ----------
+    kind
+        The type of the queues.
+    shares
+        What each node leads and follows.
+    cards
+        ``host``, ``storage`` and ``rabbit``.
+    size
+        Of a message.
+    queues
+        How many there are.
+    fed
+        Publishers are at the leaders, and nobody consumes.
+
+    Attributes
+    ----------
+    members
+        Copies that each node keeps, its own and others', by queue.
+    logs
+        Of each node.
+    serial, process
+        Seconds that the process of a queue takes for a message; messages a second of all of them.
+    wire
+        Messages a second that the network lets each node send for; infinite where no card says it.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        shares: Shares,
+        cards: Mapping[str, Card],
+        size: int,
+        queues: int,
+        *,
+        fed: bool = False,
+    ) -> None:
+        self.kind, self.shares, self.size, self.queues = kind, shares, size, queues
+        self.host, self.volume, self.rabbit = (
+            cards[name] for name in ("host", "storage", "rabbit")
+        )
+        self.pace: float = self.host["pace"]
+        self.work: Work = work_of(kind, shares, self.rabbit, self.pace, size, fed=fed)
+        self.members = shares.led + shares.followed
+        self.logs = [
+            Log.of(self.rabbit, self.volume, self.pace, size, queues * float(share))
+            for share in self.members
+        ]
+        one = "classic" if kind == "mirrored" else kind
+        self.serial: float = self.rabbit[f"queue_{one}"] * PS * self.pace
+        self.process: float = queues / self.serial
+        network = self.host.get("port_rate") or float("inf")
+        self.wire: Floats = network / np.maximum(self.work.sent, NOTHING)
+
+    def use(self, node: int, rate: float, kept: float) -> Use:
+        """Return what a node does to its volume.
+
+        Parameters
+        ----------
+        node
+            By number.
+        rate
+            Messages a second of the whole cluster.
+        kept
+            The share that nobody has consumed when it is written, or written again.
+        """
+        log, share = self.logs[node], float(self.members[node])
+        if self.kind == "quorum":
+            return log.used(min(rate * share, 1 / log.entry), kept)
+        queues = self.queues * share
+        return flushes(self.rabbit, self.volume, self.size, rate * share, kept, queues)
+
+    def disk_work(self, uses: list[Use]) -> Floats:
+        """Return the processor seconds that writes cost each node in a second."""
+        operation = self.rabbit["disk_operation"] * PS * self.pace
+        found: Floats = np.array([one.operations for one in uses]) * operation
+        return found
+
+    def confirmed(self, window: float) -> float:
+        """Return the rate at which a sender gets a window of messages confirmed that it may have.
+
+        That takes `credit_cycles` cycles of the log; only a quorum queue waits for one.
+        """
+        if self.kind != "quorum":
+            return self.process
+        cycles, log = float(self.rabbit["credit_cycles"]), self.logs[0]
+        return highest(lambda rate: rate * cycles * log.cycle(rate) <= window, self.process)
+
+    def ceilings(self, window: float | None) -> dict[str, float]:
+        """Return the most messages a second, by what does not allow more; nobody consumes.
+
+        Parameters
+        ----------
+        window
+            Messages that may be on the way to each queue without a confirm; None for any number.
+        """
+        nodes = range(len(self.members))
+        power, taking = schedulers(self.host), self.work.taking
+
+        def can(node: int) -> float:
+            def fits(rate: float) -> bool:
+                use = self.use(node, rate, 1.0)
+                return bool(rate * taking[node] + self.disk_work([use])[0] <= power)
+
+            return highest(fits, power / max(taking[node], NOTHING))
+
+        rates = [can(node) for node in nodes]
+        leads = self.shares.led > 0
+        found = {
+            "queue": self.process,
+            "leader": min(rates[node] for node in nodes if leads[node]),
+            "follower": min((rates[n] for n in nodes if not leads[n]), default=float("inf")),
+            "disk": min(self._written(node) for node in nodes),
+            "network": float(self.wire.min()),
+        }
+        if window is not None:
+            found["confirms"] = self.confirmed(window / max(self.members[0], NOTHING))
+        return found
+
+    def _written(self, node: int) -> float:
+        """Return the messages a second that a volume takes if all of them stay in their queues."""
+        share, volume = self.members[node], self.volume
+        if not share > 0:
+            return float("inf")
+        most = volume["bandwidth"] / self.use(node, 1 / share, 1.0).bytes
+        if self.kind == "quorum":
+            most = min(most, 1 / self.logs[node].entry)
+        return float(most / share)
+
+
+def highest(holds: Callable[[float], bool], most: float) -> float:
+    """Return the largest rate up to `most` at which something holds that fails above."""
+    low, high = 0.0, most
+    if holds(most):
+        return most
+    for _ in range(ROUNDS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
