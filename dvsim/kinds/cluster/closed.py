@@ -23,7 +23,7 @@ def run_closed(scenario: ClusterScenario) -> Outcome:
     """
     work, system = scenario.workload, scenario.system
     cards = scenario.cards | {"rabbit": scenario.cards["broker"]}
-    shares = Placement.even(system.queue, 1, 1, 1).shares()
+    shares = Placement.even(system.queue, 1, system.nodes, scenario.copies).shares()
     laws = Laws(system.queue, shares, cards, work.message_bytes, 1)
     numbers = dict.fromkeys(METRICS, float("nan"))
     credit = work.credit or work.window

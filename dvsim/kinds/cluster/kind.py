@@ -101,8 +101,9 @@ def _most(scenario: ClusterScenario) -> float:
 
 def _closed(scenario: ClusterScenario) -> Iterator[tuple[KeyPath, str]]:
     """Yield what asks for an open loop where there is none."""
-    if scenario.system.nodes > 1 or scenario.workload.queues > 1:
-        yield ("workload", "rate"), "missing; only one queue on one node runs without"
+    if scenario.system.nodes > scenario.copies or scenario.workload.queues > 1:
+        message = "missing; only one queue with a copy on each node runs without"
+        yield ("workload", "rate"), message
     if scenario.event.what != "nothing":
         yield ("event", "what"), "needs workload.rate: without it nothing is published in time"
 
