@@ -23,6 +23,8 @@ SHARED = ("src/job.c", "src/config.c", "src/bell.c", "src/check.c")
 MODELS = HERE.parent / "models"
 HOST = ("engine/law.c", "host/pcie.c")
 """The costs of timed mode, in libvic and vicrun alike."""
+VICHOST = (f"-I{HERE / 'launcher'}",)
+"""vichost has all of vicrun in it."""
 HARDWARE = ("card/vic.c", "card/engines.c", "vortex/*.c", "network/*.c")
 """Cards and network of timed mode, in vicrun."""
 OWN = ("include", "base", "src", "src/functional")
@@ -57,6 +59,29 @@ def launcher_sources() -> list[Path]:
     """Return the C files of vicrun."""
     shared = [*(HERE / name for name in SHARED), *(MODELS / name for name in HOST)]
     return [*program_sources("launcher"), *shared, *hardware_sources()]
+
+
+def vichost_sources() -> list[Path]:
+    """Return the C files of vichost: all of vicrun but its main, all of libvic, and the agent."""
+    own = [path for path in launcher_sources() if path.name != "vicrun.c"]
+    hosts = sorted((HERE / "hosts").glob("*.c"))
+    return list(dict.fromkeys([*hosts, *own, *libvic_sources()]))
+
+
+def fabric_flags() -> list[str]:
+    """Return what links libfabric, or nothing where it is not: then there is no vichost."""
+    command = [
+        *shlex.split(os.environ.get("PKG_CONFIG", "pkg-config")),
+        "--cflags",
+        "--libs",
+        "libfabric",
+    ]
+    try:
+        return shlex.split(
+            subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return []
 
 
 def program_sources(folder: str) -> list[Path]:
@@ -103,6 +128,12 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = 
     compile_c(hooks, threads, [*flags, "-shared", "-fPIC", "-ldl"])
     launcher = compile_objects(launcher_sources(), objects / "vicrun", launcher_flags)
     compile_c(launcher, prefix / "bin" / "vicrun", flags)
+    fabric = fabric_flags()
+    if fabric:
+        vichost = compile_objects(
+            vichost_sources(), objects / "vichost", [*launcher_flags, *VICHOST]
+        )
+        compile_c(vichost, prefix / "bin" / "vichost", [*flags, *fabric])
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
     linked = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../lib", "-lvic"]

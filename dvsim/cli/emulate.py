@@ -58,6 +58,11 @@ PARAMETERS = (
 @click.option("--serve", metavar="SOCKET", help="Programs may join the job while it runs.")
 @click.option("--join", metavar="SOCKET", help="Bring PROGRAM into the job that serves there.")
 @click.option("--place", metavar="K", help="With --join: on card K of the job.")
+@click.option("--hosts", metavar="A:N,B:M", help="On several hosts: N cards on A, then M on B.")
+@click.option("--hosts-file", metavar="FILE", help="The same, a line 'A N' for each host.")
+@click.option("--launch-with", metavar="COMMAND", help="What runs a command on {host}; ssh else.")
+@click.option("--interface", metavar="NAME", help="Where the hosts listen for each other.")
+@click.option("--host-timeout", metavar="TIME", help="A host that is silent so long is lost.")
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
 @click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
@@ -88,6 +93,11 @@ def emulate(
     serve: str | None,
     join: str | None,
     place: str | None,
+    hosts: str | None,
+    hosts_file: str | None,
+    launch_with: str | None,
+    interface: str | None,
+    host_timeout: str | None,
     check: bool,
     stats: bool,
     trace: str | None,
@@ -127,6 +137,8 @@ def emulate(
         raise click.UsageError("say what to run: dvsim emulate -n 4 -- PROGRAM [ARGUMENT]...")
     options = {"-n": cards, "--mode": mode, "--seed": seed, "--reorder": reorder, "--trace": trace}
     options |= {"--if-killed": if_killed, "--serve": serve, "--join": join, "--card": place}
+    options |= {"--hosts": hosts, "--hosts-file": hosts_file, "--launch-with": launch_with}
+    options |= {"--interface": interface, "--host-timeout": host_timeout}
     if trace_limit is not None:  # vicrun counts bytes
         plain = trace_limit.isascii() and trace_limit.isdigit()
         options |= {"--trace-limit": trace_limit if plain else str(bytes_of(trace_limit))}

@@ -24,12 +24,7 @@ enum {
 /* Everybody looks again at what became of the others. */
 static void ring_all(const struct launch *launch)
 {
-    const struct job *job = launch->job;
-    bell_wake(&job->shared->released);
-    for (uint32_t i = 0; i < job->config.cards; i++) {
-        bell_wake(&job->card[i].arrival);
-        bell_wake(&job->card[i].space);
-    }
+    bell_wake_all(launch->job);
     if (launch->coordinator != NULL) {
         coordinator_kick(launch->coordinator);
     }
@@ -203,7 +198,7 @@ int late_due(struct launch *launch)
     for (uint32_t i = 0; i < launch->job->config.cards; i++) {
         const struct child *child = &launch->child[i];
         const struct card_shared *shared = &launch->job->card[i];
-        if (atomic_load(&shared->end) != CARD_ENDED || child->pidfd >= 0 || child->joiner >= 0) {
+        if (!job_is_here(launch->job, i) || atomic_load(&shared->end) != CARD_ENDED || child->pidfd >= 0 || child->joiner >= 0) {
             continue;
         }
         next = LATE_MS;

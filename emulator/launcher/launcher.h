@@ -31,6 +31,8 @@ struct child {
     struct stream out, err;
 };
 
+struct launch;
+
 enum { PENDING_MOST = 8 }; /* connections that have not asked yet */
 
 struct launch {
@@ -55,7 +57,20 @@ struct launch {
     int stats_fd;     /* -1: nobody reads */
     uint64_t stats_ns; /* when the next are due, job_clock_ns */
     uint64_t look_ns, patience_ns, told_ns, print; /* standstill.c */
+    /* vichost: where vicrun speaks, -1: nowhere; what is done then, and in each round (milliseconds until the next, or -1) */
+    int boss;
+    void (*hear)(struct launch *launch);
+    int (*due)(struct launch *launch);
+    bool held; /* other hosts keep the job, though no program runs here */
+    void *member; /* hosts/member.h */
 };
+
+/* launch.c. Descriptors 0 .. 2 are open; four more for each card, and some, may be; the memory of a job and a place for
+ * each child, -1, or an exit code after saying why not; what is to be said and written when all programs have ended. */
+void launch_have_streams(void);
+void launch_allow_descriptors(uint32_t cards);
+int launch_make(struct launch *launch);
+void launch_finish(struct launch *launch, int signals);
 
 /* memory.c. -1 if a job of this size fits into the machine; else says with how many bytes it does not, 2. */
 int memory_check(const struct job_config *job);

@@ -60,7 +60,7 @@ static bool goes_on(const struct launch *launch)
         places++;
     }
     bool waits = places == launch->options->programs && !over;
-    return launch->running + launch->waiting + launch->joiners > 0 || waits;
+    return launch->running + launch->waiting + launch->joiners > 0 || waits || launch->held;
 }
 
 enum { PER_CARD = 4 }; /* descriptors */
@@ -81,6 +81,7 @@ static nfds_t watch_all(const struct launch *launch, int signals, struct pollfd 
     watch(others++, signals);
     watch(others++, launch->socket);
     watch(others++, launch->writers);
+    watch(others++, launch->boss);
     for (int i = 0; i < PENDING_MOST; i++) {
         watch(others++, launch->socket >= 0 ? launch->pending[i] : -1);
     }
@@ -120,8 +121,11 @@ static void attend(struct launch *launch, int signals, const struct pollfd *watc
     if (others[2].revents != 0) {
         writers_heard();
     }
+    if (others[3].revents != 0) {
+        launch->hear(launch);
+    }
     for (int i = 0; i < PENDING_MOST; i++) {
-        if (others[3 + i].revents != 0) {
+        if (others[4 + i].revents != 0) {
             pending_hear(launch, &launch->pending[i]);
         }
     }
@@ -146,7 +150,7 @@ static void give_up(struct launch *launch, const char *why)
 
 void loop(struct launch *launch, int signals)
 {
-    size_t most = PER_CARD * (size_t)launch->job->config.cards + 3 + PENDING_MOST;
+    size_t most = PER_CARD * (size_t)launch->job->config.cards + 4 + PENDING_MOST;
     struct pollfd *watched = calloc(most, sizeof *watched);
     if (watched == NULL) {
         give_up(launch, "no memory");
@@ -157,6 +161,7 @@ void loop(struct launch *launch, int signals)
         ms = sooner(ms, late_due(launch));
         ms = sooner(ms, stats_due(launch));
         ms = sooner(ms, standstill_due(launch));
+        ms = sooner(ms, launch->due != NULL ? launch->due(launch) : -1);
         nfds_t count = watch_all(launch, signals, watched);
         if (poll(watched, count, ms) >= 0) {
             attend(launch, signals, watched);

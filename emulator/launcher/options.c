@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +19,10 @@ enum { TRACE_LINE = 480, TRACE_FEW = 16 }; /* bytes of a record in the file, at 
 #define AT(member) offsetof(struct options, member)
 
 static option_read read_cards, read_mode, read_card_file, read_set, read_reorder, read_fault, read_if_killed,
-    read_stats_fd;
+    read_stats_fd, read_hosts, read_hosts_file;
+
+#define LAUNCH_WITH "ssh -o BatchMode=yes -o ConnectTimeout=6 {host}"
+#define HOST_TIMEOUT_NS UINT64_C(400000000)
 
 enum { JOIN = 9, CARD = 10, PREFIX = 16 }; /* places in the table */
 
@@ -40,6 +44,11 @@ static const struct command_option known[] = {
     {"--trace", OPTION_TEXT, AT(trace), 0, 0, NULL},
     {"--trace-limit", OPTION_BYTES, AT(trace_limit), 1, INT64_MAX, NULL},
     [PREFIX] = {"--prefix", OPTION_FLAG, AT(prefix), 0, 0, NULL},
+    {"--hosts", OPTION_READ, 0, 0, 0, read_hosts},
+    {"--hosts-file", OPTION_READ, 0, 0, 0, read_hosts_file},
+    {"--launch-with", OPTION_TEXT, AT(launch_with), 0, 0, NULL},
+    {"--interface", OPTION_TEXT, AT(interface), 0, 0, NULL},
+    {"--host-timeout", OPTION_TIME, AT(host_timeout_ns), 20000000, INT64_MAX, NULL},
     {"--spread", OPTION_FLAG32, AT(job.model.spread), 0, 0, NULL},
 };
 
@@ -86,6 +95,20 @@ static int read_reorder(const char *name, const char *text, void *to)
     }
     options->job.reorder = 1;
     return -1;
+}
+
+static int read_hosts(const char *name, const char *text, void *to)
+{
+    struct options *options = to;
+    const char *what = options->hosts.count == 0 ? hosts_read(text, &options->hosts) : NULL; /* the first counts */
+    return what == NULL ? -1 : refuse(name, what);
+}
+
+static int read_hosts_file(const char *name, const char *path, void *to)
+{
+    struct options *options = to;
+    const char *what = options->hosts.count == 0 ? hosts_read_file(path, &options->hosts) : NULL; /* likewise */
+    return what == NULL ? -1 : refuse(name, what);
 }
 
 static int read_mode(const char *name, const char *text, void *to)
@@ -139,6 +162,38 @@ static int read_stats_fd(const char *name, const char *text, void *to)
     return -1;
 }
 
+static int check_hosts(const struct options *options)
+{
+    static const char later[] = "is not built for a job over several hosts yet: leave it out, or run on one machine";
+    const struct job_config *job = &options->job;
+    const struct {
+        const char *name;
+        bool given;
+    } not_built[] = {{"--mode timed", job->mode == 1},        {"--serve", options->serve != NULL},
+                     {"--if-killed", options->if_killed != IF_KILLED_END}, {"--trace", options->trace != NULL},
+                     {"--stats", options->report},            {"--stats-fd", options->stats_fd >= 0}};
+    for (size_t i = 0; i < sizeof not_built / sizeof *not_built; i++) {
+        if (not_built[i].given) {
+            return refuse(not_built[i].name, later);
+        }
+    }
+    if (strstr(options->launch_with, "{host}") == NULL) {
+        return refuse("--launch-with", "says nowhere {host}, such as: ip netns exec {host}");
+    }
+    if (job->cards != options->hosts.cards) {
+        fprintf(stderr, "vicrun: --hosts: the hosts have %u cards, the programs need %u (-n)\n", options->hosts.cards,
+                job->cards);
+        return 2;
+    }
+    return -1;
+}
+
+void options_free(struct options *options)
+{
+    free(options->program);
+    free(options->hosts.host);
+}
+
 static int check(const struct options *options)
 {
     const struct job_config *job = &options->job;
@@ -157,6 +212,12 @@ static int check(const struct options *options)
     if (job->mode == 1 && options->if_killed != IF_KILLED_END) {
         return refuse("--if-killed", "leave and restart are for functional mode: in timed mode a death ends "
                                      "the job");
+    }
+    if (options->hosts.count > 0) {
+        int code = check_hosts(options);
+        if (code != -1) {
+            return code;
+        }
     }
     const char *fault = job_config_fault(job);
     return fault == NULL ? -1 : refuse("card", fault);
@@ -191,7 +252,8 @@ static uint32_t trace_records(const struct options *options)
 
 int options_read(int argc, char **argv, struct options *options)
 {
-    *options = (struct options){.job = job_usual, .card = JOIN_ANY, .stats_fd = -1};
+    *options = (struct options){.job = job_usual, .card = JOIN_ANY, .stats_fd = -1, .launch_with = LAUNCH_WITH,
+                                .host_timeout_ns = HOST_TIMEOUT_NS};
     const struct command_option *used = NULL;
     uint64_t given = 0;
     int at = 1;
@@ -213,6 +275,9 @@ int options_read(int argc, char **argv, struct options *options)
     }
     if (options->card != JOIN_ANY) {
         return refuse("--card", "goes with --join; parameters of the card are set by --card-file and --set");
+    }
+    if (options->job.cards == 0 && options->hosts.count > 0) {
+        options->job.cards = options->hosts.cards;
     }
     if (options->job.cards == 0) {
         return refuse("-n", "say how many cards; vicrun --help");

@@ -2,6 +2,7 @@
 #ifndef VICRUN_OPTIONS_H
 #define VICRUN_OPTIONS_H
 
+#include "hosts.h"
 #include "job.h"
 #include "numbers.h"
 
@@ -27,12 +28,17 @@ struct options {
     uint32_t short_lives; /* in a row, after which a program is not started again; 0: it always is */
     struct program *program; /* in the order of their cards */
     uint32_t programs;
+    struct hosts hosts;      /* none: this machine */
+    const char *launch_with; /* the command that runs another on {host} */
+    const char *interface;   /* whose address agents listen on, or NULL */
+    uint64_t host_timeout_ns; /* a host of which nothing is heard for so long is lost */
 };
 
 extern const char vicrun_usage[];
 
 /* Read the command line. -1: go on; else the exit code: help was printed, or what is wrong was said. */
 int options_read(int argc, char **argv, struct options *options);
+void options_free(struct options *options);
 
 /* programs.c: the programs of a job, from PROGRAM on. `cards`: those of the first, as -n said;
  * options->job.cards becomes those of all. The arguments are cut where a ':' stands. -1, or an exit code after

@@ -48,6 +48,9 @@ static bool repair_fifo(const struct job *job, uint32_t dest, uint32_t dead)
 bool repair(const struct job *job, uint32_t dead)
 {
     bool good = true;
+    if (job->config.hosts > 1) { /* agents count the barrier, and ends do what is necessary */
+        return true;
+    }
     barrier_go(job, dead);
     for (uint32_t i = 0; i < job->config.cards; i++) {
         good = repair_fifo(job, i, dead) && good;

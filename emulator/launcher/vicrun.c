@@ -2,122 +2,43 @@
  * die with the launcher (PR_SET_PDEATHSIG), the launcher sees every death (pidfd) and tells the others by the
  * poison word, what the programs leave behind is adopted and ended: nothing stays, whatever dies. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
+#include "hosts.h"
 #include "launcher.h"
 
-static int fail(const char *what)
+/* The command line as it was given: reading it cuts it where programs end. */
+static char **copy_of(int argc, char **argv)
 {
-    fprintf(stderr, "vicrun: %s: %s\n", what, strerror(errno));
-    return 1;
-}
-
-/* What is opened later must not become a stream that was closed: the programs would write their output there. */
-static void have_streams(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= 2) {
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-}
-
-/* Four descriptors for each card, and some. */
-static void allow_descriptors(uint32_t cards)
-{
-    struct rlimit limit = {0};
-    rlim_t needed = 4 * (rlim_t)cards + 64;
-    getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < needed) {
-        limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
-static int make_job(struct launch *launch)
-{
-    uint64_t nonce;
-    const char *why;
-    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce) {
-        return fail("no random numbers");
-    }
-    launch->memory = job_create(&launch->options->job, nonce);
-    if (launch->memory < 0) {
-        return fail("cannot make the memory of the job");
-    }
-    launch->job = job_attach(launch->memory, nonce, &why);
-    launch->child = calloc(launch->options->job.cards, sizeof *launch->child);
-    if (launch->job == NULL || launch->child == NULL) {
-        fprintf(stderr, "vicrun: %s\n", launch->job == NULL ? why : "no memory");
-        return 1;
-    }
-    for (uint32_t i = 0; i < launch->options->job.cards; i++) {
-        struct child *child = &launch->child[i];
-        child->pidfd = child->out.from = child->err.from = child->joiner = -1;
-    }
-    return -1;
-}
-
-static void finish(struct launch *launch, int signals)
-{
-    const struct options *options = launch->options;
-    children_end_orphans();
-    for (uint32_t i = 0; i < options->job.cards; i++) {
-        writers_wait(launch, signals);
-        stream_finish(&launch->child[i].out, i, options->job.cards);
-        stream_finish(&launch->child[i].err, i, options->job.cards);
-    }
-    writers_finish(launch, signals);
-    for (uint32_t i = 0; i < options->job.cards; i++) {
-        if (streams_lost(&launch->child[i], i) && launch->code == 0) {
-            launch->code = 1;
-        }
-    }
-    timed_finish(launch); /* what is on its way arrives */
-    uint64_t lost = 0;
-    for (uint32_t i = 0; i < options->job.cards; i++) {
-        lost += atomic_load(&launch->job->card[i].stat[STAT_DROPPED]);
-    }
-    if (lost != 0) {
-        fprintf(stderr, "vicrun: --fault fifo-drop: %llu FIFO words were lost\n", (unsigned long long)lost);
-    }
-    stats_show(launch);
-    if (options->report) {
-        stats_print(launch);
-    }
-    int error = options->trace != NULL ? perfetto_write(launch->job, options->trace) : 0;
-    if (error != 0) {
-        fprintf(stderr, "vicrun: --trace: cannot write '%s': %s\n", options->trace, strerror(error));
-        launch->code = launch->code != 0 ? launch->code : 1;
-    }
+    size_t bytes = ((size_t)argc + 1) * sizeof *argv;
+    char **copy = malloc(bytes);
+    return copy != NULL ? memcpy(copy, argv, bytes) : NULL;
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
-    have_streams();
+    launch_have_streams();
+    char **given = copy_of(argc, argv);
     int code = options_read(argc, argv, &options);
     if (code == -1) {
-        code = options.join != NULL ? join_job(&options) : memory_check(&options.job);
+        code = options.hosts.count > 0 ? hosts_run(&options, given)
+               : options.join != NULL  ? join_job(&options)
+                                       : memory_check(&options.job);
     }
+    free(given);
     if (code != -1) {
-        free(options.program);
+        options_free(&options);
         return code;
     }
-    struct launch launch = {.options = &options, .socket = -1, .writers = -1, .stats_fd = options.stats_fd};
+    struct launch launch = {.options = &options, .socket = -1, .writers = -1, .stats_fd = options.stats_fd, .boss = -1};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    allow_descriptors(options.job.cards);
+    launch_allow_descriptors(options.job.cards);
     int signals = take_signals();
-    code = signals < 0 ? 1 : make_job(&launch);
+    code = signals < 0 ? 1 : launch_make(&launch);
     if (code == -1) {
         code = serve_open(&launch);
     }
@@ -130,7 +51,7 @@ int main(int argc, char **argv)
         }
         launch.writers = writers_open();
         loop(&launch, signals);
-        finish(&launch, signals);
+        launch_finish(&launch, signals);
         code = launch.code;
     }
     if (launch.coordinator != NULL) { /* no program was started */
@@ -138,6 +59,6 @@ int main(int argc, char **argv)
     }
     serve_close(&launch);
     free(launch.child);
-    free(options.program);
+    options_free(&options);
     return code;
 }

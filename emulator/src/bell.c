@@ -16,6 +16,16 @@ void bell_wake(struct bell *bell)
     syscall(SYS_futex, &bell->rung, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void bell_wake_all(const struct job *job)
+{
+    bell_wake(&job->shared->released);
+    bell_wake(&job->shared->agent);
+    for (uint32_t i = 0; i < job->config.cards; i++) {
+        bell_wake(&job->card[i].arrival);
+        bell_wake(&job->card[i].space);
+    }
+}
+
 void bell_sleep(struct bell *bell, uint32_t seen, uint64_t ns)
 {
     struct timespec time = timespec_of(ns);

@@ -50,6 +50,8 @@ static inline void bell_await(struct card_shared *card, uint64_t counters, bool 
         atomic_store(&card->fifo_awaited, 1);
     }
 }
+/* Everybody in the memory of a job looks again at what became of the others. */
+void bell_wake_all(const struct job *job);
 
 /* Sleep under a bell, unless it was rung since `seen`, but not longer than ns. */
 void bell_sleep(struct bell *bell, uint32_t seen, uint64_t ns);

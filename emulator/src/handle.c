@@ -123,7 +123,7 @@ static void fill(struct vic *card, struct job *job, uint32_t number)
     card->sram_words = job->config.sram_words;
     card->watch = watch_of(&job->config, number);
     card->check = job->config.check || job_asked("VIC_CHECK");
-    card->spins = spins_for(job->config.cards);
+    card->spins = spins_for(job->here + (job->config.hosts > 1)); /* the agent needs one, too */
     card->process = getpid();
     card->allocated = ~job_counters(&job->config) | UINT64_C(7) << FIRST_RESERVED;
 }
@@ -144,6 +144,7 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
     struct vic *card = new_handle();
     int status = card != NULL ? VIC_OK : VIC_ESYS;
     if (status == VIC_OK) {
+        atomic_store(&job->card[number].closing, 0);
         fill(card, job, number);
         status = card->ops->open(card);
     }
@@ -154,7 +155,6 @@ int handle_open(struct job *job, uint32_t number, struct vic **handle)
         unclaim(&job->card[number], before);
         return status;
     }
-    atomic_store(&card->me->closing, 0);
     for (int i = 0; i < WAITS; i++) { /* of a program that was killed in them */
         atomic_store(&card->me->wait[i].since_ns, UINT64_MAX);
         atomic_store(&card->me->wait[i].kind, WAIT_NOTHING);

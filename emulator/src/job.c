@@ -27,7 +27,7 @@ enum { PAGE = 4096, SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, LOOK_NS =
 #endif
 
 struct offsets {
-    uint64_t cards, slots, traces, sram, timed, bytes;
+    uint64_t cards, slots, traces, sram, timed, rings, bytes;
 };
 
 static uint64_t pages(uint64_t bytes)
@@ -60,7 +60,8 @@ static struct offsets lay_out(const struct job_config *config)
     at.traces = at.slots + pages(cards * ring_slots(config) * sizeof(struct fifo_slot));
     at.sram = at.traces + cards * trace_bytes(config);
     at.timed = at.sram + cards * pages((uint64_t)config->sram_words * 8);
-    at.bytes = at.timed + (config->mode == 1 ? PAGE + cards * timed_card_bytes(ring_slots(config)) : 0);
+    at.rings = at.timed + (config->mode == 1 ? PAGE + cards * timed_card_bytes(ring_slots(config)) : 0);
+    at.bytes = at.rings + (config->hosts > 1 ? config->here * pages(sizeof(struct ring)) : 0);
     return at;
 }
 
@@ -258,6 +259,9 @@ static struct job *map(int fd, const struct job_shared *head)
     job->sram = (void *)(at + offset.sram);
     job->sram_stride = pages((uint64_t)head->config.sram_words * 8) / 8;
     job->timed = at + offset.timed;
+    job->rings = (void *)(at + offset.rings);
+    job->first = head->config.hosts > 1 ? head->config.first : 0;
+    job->here = head->config.hosts > 1 ? head->config.here : head->config.cards;
     return job;
 }
 

@@ -7,6 +7,10 @@
  *
  *     struct job_shared | struct card_shared x cards | FIFO ring x cards | trace x cards | SRAM x cards
  *                       | timed mode only: timed/shared.h
+ *                       | over several hosts only: ring to other hosts x cards of this one
+ *
+ * A job over several hosts has such a memory on each of them, with places for all cards. Of the cards of other hosts it
+ * holds what the agent of this host has heard: whether they are open, and how much room their FIFOs have.
  *
  * Whatever is read from it may have been written by a peer that is broken or hostile. So the sizes are
  * checked and copied once, when the job is attached; an index that is read later is masked.
@@ -30,6 +34,7 @@ enum {
     FIRST_RESERVED = 61, /* 61 and 62 are the barrier's */
     MOST_CARDS = 65536,  /* what a header can name */
     MOST_SRAM = 1 << 22, /* words, likewise */
+    RING_WORDS = 1 << 15, /* of a ring to other hosts */
     LINE = 128           /* two cache lines: neighbours are fetched together */
 };
 
@@ -58,6 +63,7 @@ struct job_config {
     uint32_t reorder, check, stats; /* flags */
     uint32_t outlives;              /* flag: the job outlives its cards, which may come back */
     uint32_t trace_records;         /* per card, 0: no trace */
+    uint32_t hosts, first, here;    /* 0: one machine; else how many, and this one's cards first .. first + here - 1 */
     uint64_t seed, reorder_seed;
     uint64_t dma_setup_ns, pcie_rate; /* nominal time of a transfer, for dma_slow; rate in bytes/s */
     double dma_slow;                  /* factor on the time of a transfer; 1: none */
@@ -121,11 +127,22 @@ struct job_shared {
     _Atomic uint32_t ended;                 /* cards whose program has ended well */
     _Alignas(LINE) _Atomic uint64_t barrier; /* functional/claims.h */
     struct bell released;
+    _Alignas(LINE) struct bell agent; /* of this host: programs have sent, or read from a FIFO */
 };
 
 struct fifo_slot {
     _Atomic uint64_t ticket; /* which word it is, functional/claims.h */
     _Atomic uint64_t word;
+};
+
+/* What the program of a card has sent to other hosts; functional/remote.h says how it is written. */
+struct ring {
+    _Alignas(LINE) _Atomic uint64_t tail; /* words that were ever written, by the program */
+    _Alignas(LINE) _Atomic uint64_t head; /* and taken, by the agent */
+    _Atomic uint32_t flying;              /* some of these have not been delivered yet */
+    _Atomic uint32_t left;                /* answers to RECORD_LEAVE */
+    struct bell space;
+    _Alignas(LINE) uint64_t word[RING_WORDS];
 };
 
 /* A job as this process sees it: checked copies and addresses. Lives until the process ends. */
@@ -147,6 +164,8 @@ struct job {
     _Atomic uint64_t *sram;
     size_t sram_stride; /* words */
     unsigned char *timed;
+    uint32_t first, here; /* the cards of this host: all of them, unless the job is over several */
+    struct ring *rings;   /* of these, else none */
     struct job *next;
 };
 
@@ -192,6 +211,17 @@ static inline struct fifo_slot *job_slots(const struct job *job, uint32_t card)
 static inline _Atomic uint64_t *job_sram(const struct job *job, uint32_t card)
 {
     return job->sram + card * job->sram_stride;
+}
+
+static inline bool job_is_here(const struct job *job, uint32_t card)
+{
+    return card - job->first < job->here;
+}
+
+/* Of a card that is here, in a job over several hosts. */
+static inline struct ring *job_ring(const struct job *job, uint32_t card)
+{
+    return &job->rings[card - job->first];
 }
 
 static inline struct trace_head *job_trace(const struct job *job, uint32_t card)

@@ -94,6 +94,9 @@ int open_named(const char *job_text, const char *card_text, const char *cards_te
     if (!number(card_text, 10, job->config.cards - 1, &card)) {
         return refuse(VIC_ENOJOB, "VIC_CARD is not the number of a card of the job");
     }
+    if (!job_is_here(job, (uint32_t)card)) {
+        return refuse(VIC_ENOJOB, "VIC_CARD is the number of a card of another host");
+    }
     return open_card(job, (uint32_t)card, handle);
 }
 

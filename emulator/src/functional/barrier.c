@@ -4,6 +4,7 @@
 #include "functional.h"
 #include "pending.h"
 #include "race.h"
+#include "remote.h"
 
 struct visit {
     struct vic *card;
@@ -30,12 +31,29 @@ static void leave(struct vic *card)
     bell_ring(&card->me->arrival);
 }
 
+/* Go out of the barrier; false: it was complete. */
+static bool go_out(struct visit *visit)
+{
+    if (visit->card->job->config.hosts > 1) {
+        remote_leave(visit->card);
+        return !is_complete(visit);
+    }
+    return barrier_go(visit->card->job, visit->card->number);
+}
+
 /* The thread ends in here: it has not taken part, unless all are in. */
 static void go(void *what)
 {
-    const struct visit *visit = what;
-    barrier_go(visit->card->job, visit->card->number);
+    struct visit *visit = what;
+    go_out(visit);
     leave(visit->card);
+}
+
+/* The agents count who has come, and say when all have. */
+static void arrive_over_hosts(struct vic *card, uint32_t *generation)
+{
+    *generation = barrier_generation(atomic_load(&card->job->shared->barrier));
+    remote_note(card, RECORD_ARRIVE, 0);
 }
 
 /* Take part; true if this card was the last. */
@@ -63,7 +81,9 @@ static int cross(struct vic *card, uint64_t timeout_ns)
 {
     struct visit visit = {card, 0};
     struct bell *released = &card->job->shared->released;
-    if (arrive(card, &visit.generation)) {
+    if (card->job->config.hosts > 1) {
+        arrive_over_hosts(card, &visit.generation);
+    } else if (arrive(card, &visit.generation)) {
         bell_ring(released);
         return VIC_OK;
     }
@@ -72,7 +92,7 @@ static int cross(struct vic *card, uint64_t timeout_ns)
                         .kind = WAIT_BARRIER};
     int status = wait_for(card, &wait, timeout_ns);
     race_point(1, 300000);
-    return status != VIC_OK && barrier_go(card->job, card->number) ? status : VIC_OK;
+    return status != VIC_OK && go_out(&visit) ? status : VIC_OK;
 }
 
 static bool is_my_turn(void *what)

@@ -1,5 +1,6 @@
 /* Packets into the SRAM, counters and FIFOs of other cards: what the words of a send do. */
 #include "functional.h"
+#include "remote.h"
 
 /* A query is answered here, by its sender: the target's host takes no part. */
 static bool answer(struct vic *card, struct packet query, uint64_t reply, struct tally *tally)
@@ -11,6 +12,9 @@ static bool answer(struct vic *card, struct packet query, uint64_t reply, struct
 bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *tally)
 {
     struct packet packet = packet_of(header);
+    if (!job_is_here(card->job, packet.dest)) {
+        return remote_send(card, &header, &payload, 1) == 1;
+    }
     struct card_shared *target = &card->job->card[packet.dest];
     struct counter *counter = &target->counter[packet.counter];
     switch (packet.op) {

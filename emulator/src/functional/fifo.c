@@ -68,18 +68,25 @@ static size_t push(struct vic *card, uint32_t dest, const uint64_t *words, size_
     return count;
 }
 
-/* The fault fifo-drop: a word arrives, is counted, and is lost in the FIFO. Which ones does not depend on
- * how often a full FIFO refuses one. */
-static size_t push_or_lose(struct vic *card, uint32_t dest, const uint64_t *words)
+bool fifo_loses(struct vic *card, uint32_t dest)
 {
     _Atomic uint64_t *sent = &functional_of(card)->fifo_words;
     bool lost = fault_chance(card, atomic_load(sent), card->job->config.fifo_drop);
     if (lost) {
         atomic_fetch_add(&card->job->card[dest].stat[STAT_DROPPED], 1);
-    } else if (push(card, dest, words, 1) == 0) {
-        return 0;
+        atomic_fetch_add(sent, 1);
     }
-    atomic_fetch_add(sent, 1);
+    return lost;
+}
+
+static size_t push_or_lose(struct vic *card, uint32_t dest, const uint64_t *words)
+{
+    if (!fifo_loses(card, dest)) {
+        if (push(card, dest, words, 1) == 0) {
+            return 0;
+        }
+        fifo_keeps(card);
+    }
     return 1;
 }
 
@@ -143,6 +150,9 @@ static size_t take(struct vic *card, uint64_t *words, size_t min, size_t max)
         atomic_fetch_sub(&me->fifo_voids, at - head - count);
     }
     bell_ring(&me->space);
+    if (__builtin_expect(card->job->config.hosts > 1, 0)) { /* for senders on other hosts */
+        bell_ring(&card->job->shared->agent);
+    }
     if (atomic_load_explicit(&functional_of(card)->relaxes, memory_order_relaxed) != 0) {
         atomic_store_explicit(&functional_of(card)->relaxes, 0, memory_order_relaxed);
     }

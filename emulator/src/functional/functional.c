@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "pending.h"
+#include "remote.h"
 
 enum { RELAX_YIELDS = 200, RELAX_SLEEP_NS = 100 * 1000 };
 
@@ -22,6 +23,7 @@ static void dispose(struct vic *card)
 {
     pending_dispose(card);
     events_dispose(&functional_of(card)->events);
+    pthread_mutex_destroy(&functional_of(card)->ring_lock);
     free(card->own);
     card->own = NULL;
 }
@@ -38,6 +40,10 @@ static int open_card(struct vic *card)
         return VIC_ESYS;
     }
     events_open(&own->events);
+    pthread_mutex_init(&own->ring_lock, NULL);
+    if (card->job->config.hosts > 1) {
+        remote_note(card, RECORD_OPENS, 2 * (uint64_t)seat_opens(atomic_load(&card->me->seat)));
+    }
     return VIC_OK;
 }
 

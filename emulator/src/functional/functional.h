@@ -25,6 +25,7 @@ struct functional {
     _Atomic uint64_t fifo_words; /* sent under the fault fifo-drop */
     _Atomic uint32_t relaxes;    /* vic_relax in a row that found nothing */
     _Atomic uint32_t in_barrier;
+    pthread_mutex_t ring_lock; /* of the writing end of its ring to other hosts */
 };
 
 static inline struct functional *functional_of(const struct vic *card)
@@ -89,6 +90,15 @@ bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *
 
 /* Put up to n words into the FIFO of a card; how many went in. A counter has to be counted afterwards. */
 size_t fifo_push(struct vic *card, uint32_t dest, const uint64_t *words, size_t n);
+
+/* The fault fifo-drop: a word arrives, is counted, and is lost in the FIFO. Which ones does not depend on how often a full
+ * FIFO refuses one: is the next one lost, and if not, it went in. */
+bool fifo_loses(struct vic *card, uint32_t dest);
+
+static inline void fifo_keeps(struct vic *card)
+{
+    atomic_fetch_add(&functional_of(card)->fifo_words, 1);
+}
 
 /* Wait until the FIFO of a card has room. */
 int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "engine/random.h"
+#include "remote.h"
 
 enum { FEW = 4096, CHUNK = 1024, PERIOD_NS = 100 * 1000, PERIOD_MOST_NS = 5 * 1000 * 1000 };
 
@@ -66,7 +67,8 @@ static bool reply_later(struct vic *card, struct pending *pending, const struct 
 
 static bool leave(struct vic *card, struct pending *pending, const struct pending_packet *packet, struct tally *tally)
 {
-    bool query = packet_of(packet->header).op == VIC_QUERY;
+    struct packet what = packet_of(packet->header);
+    bool query = what.op == VIC_QUERY && job_is_here(card->job, what.dest);
     if (query ? !reply_later(card, pending, packet, tally)
               : !deliver(card, packet->header, packet->payload, tally)) {
         return false;
@@ -263,6 +265,9 @@ static bool any_hope(struct vic *card, const struct pending *pending)
 bool pending_coming(struct vic *card)
 {
     struct pending *pending = pending_of(card);
+    if (card->job->config.hosts > 1 && remote_coming(card)) {
+        return true;
+    }
     if (atomic_load(pending->count) == 0) {
         return false;
     }

@@ -2,6 +2,7 @@
 #include "claims.h"
 #include "functional.h"
 #include "pending.h"
+#include "remote.h"
 
 enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
 
@@ -39,15 +40,15 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
     struct tally tally;
     tally.used = 0;
     const uint64_t counters = card->counters;
-    const uint32_t cards = card->cards, words = card->sram_words;
     const struct job *job = card->job;
+    const uint32_t first_here = job->first, here = job->here, words = card->sram_words;
     size_t i = 0;
     *status = VIC_OK;
     while (i < n) {
         uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
         struct packet packet = packet_of(header);
-        if (__builtin_expect(header >> VIC_HEADER_END_AT == 0 && packet.op == VIC_WRITE && packet.dest < cards &&
-                             packet.addr < words && (counters >> packet.counter & 1), 1)) {
+        if (__builtin_expect(header >> VIC_HEADER_END_AT == 0 && packet.op == VIC_WRITE &&
+                             packet.dest - first_here < here && packet.addr < words && (counters >> packet.counter & 1), 1)) {
             word_store(&job_sram(job, packet.dest)[packet.addr], payload);
             tally_add(card, &tally, tally_key(packet.dest, packet.counter), 1);
             i++;
@@ -58,8 +59,9 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
             fail_packet(card, *status, i, header, payload);
             break;
         }
-        size_t done = packet.op == VIC_FIFO ? push_run(card, header, headers + i, payloads + i, n - i, &tally)
-                                            : deliver(card, header, payload, &tally);
+        size_t done = !job_is_here(job, packet.dest) ? remote_send(card, headers + i, payloads + i, n - i)
+                      : packet.op == VIC_FIFO ? push_run(card, header, headers + i, payloads + i, n - i, &tally)
+                                              : deliver(card, header, payload, &tally);
         if (done == 0) {
             *full = stopped_by(header, payload);
             break;
@@ -150,6 +152,10 @@ int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint6
         return put_packets(card, dest, addr, words, n, counter);
     }
     pending_progress(card);
+    if (!job_is_here(card->job, dest)) {
+        remote_put(card, dest, addr, words, n, counter);
+        return VIC_OK;
+    }
     words_store(&job_sram(card->job, dest)[addr], words, n);
     if (n > 0) {
         tally_count(card, tally_key(dest, counter), (uint32_t)n); /* n <= 2^22 */

@@ -1,0 +1,173 @@
+/* The agent's thread. */
+#define _GNU_SOURCE
+#include "agent.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bell.h"
+
+enum { YIELD_NS = 60 * 1000, LOOK_NS = 1000 * 1000, SLEEP_MS = 20, GOODBYE_NS = 100 * 1000 * 1000 };
+
+/* In which the agent delivers: as if it were a card that has nothing of its own. */
+static void make_card(struct agent *agent)
+{
+    struct job *job = agent->job;
+    job->config.fifo_drop = 0; /* senders have lost what is to be lost */
+    agent->card = (struct vic){.job = job, .me = &job->card[job->first], .sram = job_sram(job, job->first),
+                               .counters = job_counters(&job->config), .cards = job->config.cards,
+                               .sram_words = job->config.sram_words,
+                               .check = job->config.check || job_asked("VIC_CHECK"), .process = getpid()};
+}
+
+static bool make_peer(struct agent *agent, uint32_t host)
+{
+    struct peer *peer = &agent->peer[host];
+    const struct host *said = &agent->hosts->host[host];
+    uint32_t here = agent->job->here;
+    *peer = (struct peer){.host = host, .first = said->first, .here = said->cards};
+    peer->opens_told = calloc(here, sizeof *peer->opens_told);
+    peer->end_told = calloc(here, sizeof *peer->end_told);
+    peer->room = calloc(here, sizeof *peer->room);
+    peer->left = calloc(peer->here, sizeof *peer->left);
+    peer->frame = host != agent->host ? calloc(2 * FRAMES, sizeof *peer->frame) : NULL;
+    return peer->opens_told != NULL && peer->end_told != NULL && peer->room != NULL && peer->left != NULL &&
+           (peer->frame != NULL || host == agent->host);
+}
+
+bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts, uint32_t host)
+{
+    agent->job = job;
+    agent->hosts = hosts;
+    agent->host = host;
+    make_card(agent);
+    agent->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    agent->peer = calloc(hosts->count, sizeof *agent->peer);
+    agent->sender = calloc(job->here, sizeof *agent->sender);
+    agent->inbox = calloc(job->here, sizeof *agent->inbox);
+    agent->inside = calloc(job->config.cards, sizeof *agent->inside);
+    bool good = agent->wake >= 0 && agent->peer != NULL && agent->sender != NULL && agent->inbox != NULL &&
+                agent->inside != NULL;
+    for (uint32_t i = 0; good && i < hosts->count; i++) {
+        good = make_peer(agent, i);
+    }
+    for (uint32_t i = 0; good && i < job->here; i++) {
+        agent->sender[i].frame = calloc(hosts->count, sizeof *agent->sender[i].frame);
+        good = agent->sender[i].frame != NULL;
+    }
+    return good;
+}
+
+/* One round; did anything move? */
+static bool pass(struct agent *agent)
+{
+    bool moved = stream_poll(agent);
+    moved |= incoming_answers(agent);
+    moved |= inbox_pass(agent);
+    moved |= outgoing_pass(agent);
+    moved |= news_pass(agent);
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        if (i != agent->host) {
+            stream_flush(agent, &agent->peer[i]);
+        }
+    }
+    stream_confirm(agent, false);
+    return moved;
+}
+
+static void say_bye(struct agent *agent)
+{
+    uint64_t end_ns = job_clock_ns() + GOODBYE_NS;
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        struct peer *peer = &agent->peer[i];
+        uint64_t *at = i != agent->host && !peer->hung_up ? stream_room(agent, peer, 1) : NULL;
+        if (at != NULL) {
+            *at = record_word(RECORD_BYE, 0, 0);
+            stream_flush(agent, peer);
+        }
+    }
+    for (uint32_t i = 0; i < agent->hosts->count && job_clock_ns() < end_ns;) {
+        const struct peer *peer = &agent->peer[i];
+        bool waits = i != agent->host && !peer->hung_up && peer->queue != NULL;
+        i += !waits;
+        stream_poll(agent);
+    }
+}
+
+static void *run(void *what)
+{
+    struct agent *agent = what;
+    struct bell *bell = &agent->job->shared->agent;
+    uint64_t moved_ns = job_clock_ns(), looked_ns = moved_ns;
+    agent->looked_ns = moved_ns;
+    while (!atomic_load(&agent->stop)) {
+        bool moved = pass(agent);
+        uint64_t now_ns = job_clock_ns();
+        if (now_ns - looked_ns > LOOK_NS) {
+            looked_ns = now_ns;
+            stream_keep_alive(agent, now_ns);
+        }
+        if (moved) {
+            moved_ns = now_ns;
+        } else if (now_ns - moved_ns < YIELD_NS) {
+            sched_yield();
+        } else {
+            stream_confirm(agent, true);
+            bell_enter(bell);
+            if (!pass(agent)) {
+                stream_sleep(agent, SLEEP_MS);
+            }
+            moved_ns = job_clock_ns(); /* what woke it may be the first of many */
+        }
+    }
+    say_bye(agent);
+    return NULL;
+}
+
+/* Programs ring a futex; this makes an event of it, which can be waited for with others. */
+static void *wake_agent(void *what)
+{
+    struct agent *agent = what;
+    struct bell *bell = &agent->job->shared->agent;
+    uint32_t seen = atomic_load(&bell->rung);
+    while (!atomic_load(&agent->stop)) {
+        bell_sleep(bell, seen, UINT64_C(1000000000));
+        uint32_t now = atomic_load(&bell->rung);
+        uint64_t one = 1;
+        if (now != seen && write(agent->wake, &one, sizeof one) < 0) {
+            break;
+        }
+        seen = now;
+    }
+    return NULL;
+}
+
+bool agent_start(struct agent *agent)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    agent->runs = pthread_create(&agent->waker, NULL, wake_agent, agent) == 0;
+    if (agent->runs && pthread_create(&agent->thread, NULL, run, agent) != 0) {
+        atomic_store(&agent->stop, true);
+        bell_wake(&agent->job->shared->agent);
+        pthread_join(agent->waker, NULL);
+        agent->runs = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return agent->runs;
+}
+
+void agent_stop(struct agent *agent)
+{
+    atomic_store(&agent->stop, true);
+    if (agent->runs) {
+        bell_wake(&agent->job->shared->agent);
+        pthread_join(agent->thread, NULL);
+        pthread_join(agent->waker, NULL);
+    }
+    fabric_close(agent);
+}

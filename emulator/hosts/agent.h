@@ -1,0 +1,169 @@
+/* agent.h: what carries packets between the hosts of a job: one agent on each, a thread of vichost.
+ *
+ * Programs write what leaves the host to rings in the memory of the job (functional/remote.h). The agent gathers it in
+ * frames, one stream of them to each other host, and the agent there does with them what a program of that host would have
+ * done: words into SRAM, counters down, words into FIFOs, queries answered. Nobody else links libfabric.
+ *
+ * An agent takes whatever comes, at once, so that two of them never wait for each other: frames whose arrival has not been
+ * confirmed are limited, answers to queries wait in an array, and of the words for a FIFO only as many are sent as it has
+ * room for. What has been taken out of a FIFO is room for its senders again.
+ */
+#ifndef VICHOST_AGENT_H
+#define VICHOST_AGENT_H
+
+#include <pthread.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include "functional/remote.h"
+#include "hosts.h"
+
+enum {
+    FRAME_WORDS = 4096, /* two of head: how many frames of the other have been taken, and whether this one counts */
+    FRAME_HEAD = 2,
+    WINDOW = 32, /* frames that count and have not been confirmed */
+    FRAMES = WINDOW + 8
+};
+
+struct peer;
+
+struct frame {
+    struct peer *peer;
+    struct frame *next;
+    bool comes; /* else it goes */
+    size_t used;
+    uint64_t word[FRAME_WORDS];
+};
+
+/* Another host. */
+struct peer {
+    uint32_t host, first, here;
+    struct fid_ep *end;
+    bool connected, hung_up, bye;
+    struct frame *frame;         /* all of them, those that come behind those that go */
+    struct frame *idle, *open;   /* that go: unused; being filled */
+    struct frame *queue, **last; /* that could not be handed over yet */
+    uint64_t *packets;           /* in the open frame: the head of its last record, if that is of packets */
+    uint64_t sent, confirmed;    /* frames that count */
+    uint64_t came, told;         /* frames that count, of the other: taken, and confirmed */
+    uint64_t heard_ns, spoke_ns; /* heard_ns 0: nothing yet */
+    uint64_t *answer;            /* headers and payloads of queries' replies that wait */
+    size_t answers, answer_room;
+    uint64_t *opens_told;        /* what it has been told of the cards of this host */
+    uint32_t *end_told, *room;   /* room: to be told */
+    uint32_t *left;              /* of its own cards, answers to be told */
+    uint32_t crossed_told;
+    bool poison_told;
+};
+
+/* A card of this host: what has been read of its ring. */
+struct sender {
+    uint64_t at, opens;
+    uint32_t packets; /* of the present record that are still to be read */
+    uint64_t *frame;  /* the last to each host that something of it is in */
+};
+
+/* A word for the FIFO of a card of this host; `host` has taken room for it, NO_HOST: it is a reply. */
+struct held {
+    uint64_t word;
+    uint32_t source, host, counter;
+};
+
+#define NO_HOST UINT32_MAX
+
+/* Words of a host that are in a FIFO until its head has passed a position. */
+struct owed {
+    uint64_t position;
+    uint32_t host, words;
+};
+
+struct inbox { /* of a card of this host */
+    struct held *held;
+    size_t first, count, room;
+    struct owed *owed;
+    size_t owed_first, owed_count, owed_room;
+};
+
+struct agent {
+    struct job *job;
+    const struct hosts *hosts;
+    uint32_t host;
+    uint64_t silence_ns;
+    struct vic card; /* no real one: in whose name packets are delivered */
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_pep *door;
+    struct fid_eq *news;
+    struct fid_cq *done;
+    unsigned char key[HOSTS_KEY];
+    struct peer *peer; /* one place for each host, that of this one unused */
+    struct sender *sender;
+    struct inbox *inbox;
+    bool *inside; /* the first host: who is in the barrier */
+    uint32_t inside_count, generation;
+    uint32_t ended; /* cards of this host that all have been told of */
+    uint64_t looked_ns;
+    int wake, wakes_end; /* an eventfd: programs ask for the agent */
+    pthread_t thread, waker;
+    bool runs;
+    _Atomic bool stop, lost; /* lost: another host */
+};
+
+/* fabric.c. All but the last two say what is wrong on stderr and return false. address: where others find this one. */
+bool fabric_listen(struct agent *agent, const char *address, struct host_address *own);
+bool fabric_connect(struct agent *agent, const struct host_address *address);
+void fabric_close(struct agent *agent);
+
+/* streams.c: frames to and from other hosts. */
+bool stream_begin(struct peer *peer);                  /* what comes can come */
+void stream_flush(struct agent *agent, struct peer *peer); /* the open frame goes */
+bool stream_poll(struct agent *agent);                 /* did anything come or go? */
+void stream_sleep(struct agent *agent, int ms);
+uint64_t *stream_room(struct agent *agent, struct peer *peer, size_t words); /* NULL: not now */
+void stream_keep_alive(struct agent *agent, uint64_t now_ns);
+void stream_confirm(struct agent *agent, bool all); /* else only what begins to be much */
+void peer_lost(struct agent *agent, struct peer *peer, const char *why);
+
+/* outgoing.c: from the rings into frames; did anything move? */
+bool outgoing_pass(struct agent *agent);
+bool outgoing_packet(struct agent *agent, struct peer *peer, uint64_t record, uint64_t header, uint64_t payload);
+void outgoing_confirmed(struct agent *agent);
+
+/* incoming.c: a frame has come; false: it is none that an agent makes. */
+bool incoming_frame(struct agent *agent, struct peer *peer, const struct frame *frame);
+bool incoming_answers(struct agent *agent); /* send those that wait */
+
+/* inbox.c: words for FIFOs of this host. */
+bool inbox_add(struct agent *agent, const struct held *held, uint32_t card);
+bool inbox_pass(struct agent *agent);
+
+/* news.c: barrier, ends and deaths. */
+void news_arrive(struct agent *agent, uint32_t card);
+void news_leave(struct agent *agent, uint32_t card);
+void news_crossed(struct agent *agent, uint32_t generation);
+void news_left(struct agent *agent, uint32_t card);
+void news_end(struct agent *agent, uint32_t card, uint32_t end);
+void news_poison(struct agent *agent, uint32_t card);
+bool news_pass(struct agent *agent);
+
+/* agent.c */
+bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts, uint32_t host);
+bool agent_start(struct agent *agent);
+void agent_stop(struct agent *agent);
+
+static inline struct peer *peer_of(struct agent *agent, uint32_t card)
+{
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        struct peer *peer = &agent->peer[i];
+        if (card - peer->first < peer->here) {
+            return i != agent->host ? peer : NULL;
+        }
+    }
+    return NULL;
+}
+
+#endif

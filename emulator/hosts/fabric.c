@@ -1,0 +1,256 @@
+/* Connections to the agents of other hosts. Who comes has to bring the key of the job, or is not let in. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "agent.h"
+
+enum { CONNECT_MS = 5000 };
+
+/* What is said when two agents meet. */
+struct greeting {
+    unsigned char key[HOSTS_KEY];
+    uint32_t host;
+};
+
+static const char *own_name(const struct agent *agent)
+{
+    return agent->hosts->host[agent->host].name;
+}
+
+static bool complain(const struct agent *agent, const char *what, int64_t status)
+{
+    fprintf(stderr, "vicrun: host %s: libfabric: %s: %s\n", own_name(agent), what, fi_strerror((int)-status));
+    return false;
+}
+
+static struct fi_info *wanted(void)
+{
+    struct fi_info *hints = fi_allocinfo();
+    if (hints != NULL) {
+        hints->caps = FI_MSG;
+        hints->ep_attr->type = FI_EP_MSG;
+        hints->domain_attr->threading = FI_THREAD_SAFE;
+        hints->fabric_attr->prov_name = strdup("tcp");
+        hints->tx_attr->size = 2 * FRAMES;
+        hints->rx_attr->size = 2 * FRAMES;
+    }
+    return hints;
+}
+
+bool fabric_listen(struct agent *agent, const char *address, struct host_address *own)
+{
+    struct fi_info *hints = wanted();
+    struct fi_eq_attr news = {.wait_obj = FI_WAIT_FD};
+    struct fi_cq_attr done = {.format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD};
+    int status = hints == NULL ? -FI_ENOMEM : fi_getinfo(FI_VERSION(1, 9), address, NULL, FI_SOURCE, hints, &agent->info);
+    if (hints != NULL) {
+        fi_freeinfo(hints);
+    }
+    if (status != 0) {
+        return complain(agent, "its provider tcp cannot be used", status);
+    }
+    size_t bytes = sizeof own->text;
+    bool good = (status = fi_fabric(agent->info->fabric_attr, &agent->fabric, NULL)) == 0 &&
+                (status = fi_eq_open(agent->fabric, &news, &agent->news, NULL)) == 0 &&
+                (status = fi_domain(agent->fabric, agent->info, &agent->domain, NULL)) == 0 &&
+                (status = fi_cq_open(agent->domain, &done, &agent->done, NULL)) == 0 &&
+                (status = fi_passive_ep(agent->fabric, agent->info, &agent->door, NULL)) == 0 &&
+                (status = fi_pep_bind(agent->door, &agent->news->fid, 0)) == 0 &&
+                (status = fi_listen(agent->door)) == 0 &&
+                (status = fi_getname(&agent->door->fid, own->text, &bytes)) == 0;
+    own->bytes = (uint32_t)bytes;
+    return good || complain(agent, address, status);
+}
+
+static int open_end(struct agent *agent, struct fi_info *info, struct peer *peer)
+{
+    int status = fi_endpoint(agent->domain, info, &peer->end, NULL);
+    status = status != 0 ? status : fi_ep_bind(peer->end, &agent->news->fid, 0);
+    status = status != 0 ? status : fi_ep_bind(peer->end, &agent->done->fid, FI_SEND | FI_RECV);
+    status = status != 0 ? status : fi_enable(peer->end);
+    return status != 0 ? status : stream_begin(peer) ? 0 : -FI_ENOMEM;
+}
+
+static void greet(const struct agent *agent, struct greeting *greeting)
+{
+    memcpy(greeting->key, agent->key, sizeof greeting->key);
+    greeting->host = agent->host;
+}
+
+/* Not in a time that says how much of it is right. */
+static bool same_key(const struct agent *agent, const unsigned char *key)
+{
+    unsigned char differs = 0;
+    for (int i = 0; i < HOSTS_KEY; i++) {
+        differs |= key[i] ^ agent->key[i];
+    }
+    return differs == 0;
+}
+
+static bool call(struct agent *agent, uint32_t host, const struct host_address *address)
+{
+    struct fi_info *info = fi_dupinfo(agent->info);
+    struct greeting greeting;
+    int status = info != NULL && address->bytes <= sizeof address->text ? 0 : -FI_ENOMEM;
+    if (status == 0) {
+        info->handle = NULL;
+        info->dest_addr = malloc(address->bytes);
+        info->dest_addrlen = address->bytes;
+        status = info->dest_addr != NULL ? 0 : -FI_ENOMEM;
+    }
+    if (status == 0) {
+        memcpy(info->dest_addr, address->text, address->bytes);
+        ((struct sockaddr_in *)info->src_addr)->sin_port = 0; /* stands at the same place with IPv6 */
+        status = open_end(agent, info, &agent->peer[host]);
+    }
+    greet(agent, &greeting);
+    status = status != 0 ? status : fi_connect(agent->peer[host].end, address->text, &greeting, sizeof greeting);
+    if (info != NULL) {
+        fi_freeinfo(info);
+    }
+    return status == 0 || complain(agent, agent->hosts->host[host].name, status);
+}
+
+/* Somebody asks to be let in. False: who may come cannot. */
+static bool answer(struct agent *agent, struct fi_info *info, const struct greeting *came, size_t bytes)
+{
+    struct greeting own;
+    greet(agent, &own);
+    bool good = bytes >= sizeof *came && same_key(agent, came->key) && came->host > agent->host &&
+                came->host < agent->hosts->count && agent->peer[came->host].end == NULL;
+    int status = 0;
+    if (!good) {
+        fprintf(stderr, "vicrun: host %s: refused a connection: it does not bring the key of this job\n", own_name(agent));
+        fi_reject(agent->door, info->handle, NULL, 0);
+    } else {
+        status = open_end(agent, info, &agent->peer[came->host]);
+        status = status != 0 ? status : fi_accept(agent->peer[came->host].end, &own, sizeof own);
+    }
+    fi_freeinfo(info);
+    return status == 0 || complain(agent, agent->hosts->host[came->host].name, status);
+}
+
+static struct peer *peer_at(struct agent *agent, const struct fid *end)
+{
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        if (agent->peer[i].end != NULL && &agent->peer[i].end->fid == end) {
+            return &agent->peer[i];
+        }
+    }
+    return NULL;
+}
+
+static void say_address(const struct host_address *address, char text[80])
+{
+    char number[INET6_ADDRSTRLEN] = "?";
+    const struct sockaddr_in *four = (const void *)address->text;
+    const struct sockaddr_in6 *six = (const void *)address->text;
+    bool is_four = four->sin_family == AF_INET;
+    inet_ntop(four->sin_family, is_four ? (const void *)&four->sin_addr : (const void *)&six->sin6_addr, number,
+              sizeof number);
+    snprintf(text, 80, "%s, port %u", number, ntohs(four->sin_port));
+}
+
+/* One event, if there is any. False: a host cannot be reached. */
+static bool look(struct agent *agent, const struct host_address *address)
+{
+    union {
+        struct fi_eq_cm_entry entry;
+        unsigned char bytes[sizeof(struct fi_eq_cm_entry) + 256];
+    } came;
+    uint32_t event;
+    ssize_t n = fi_eq_sread(agent->news, &event, &came, sizeof came, 20, 0);
+    if (n == -FI_EAVAIL) {
+        struct fi_eq_err_entry error = {0};
+        char at[80];
+        fi_eq_readerr(agent->news, &error, 0);
+        const struct peer *peer = peer_at(agent, error.fid);
+        if (peer == NULL) {
+            return true; /* somebody who was refused */
+        }
+        say_address(&address[peer->host], at);
+        fprintf(stderr, "vicrun: host %s: cannot connect to host %s at %s: %s\n", own_name(agent),
+                agent->hosts->host[peer->host].name, at, fi_strerror(error.err));
+        return false;
+    }
+    if (n < (ssize_t)sizeof came.entry) {
+        return true;
+    }
+    const struct greeting *greeting = (const void *)came.entry.data;
+    size_t bytes = (size_t)n - sizeof came.entry;
+    if (event == FI_CONNREQ) {
+        return answer(agent, came.entry.info, greeting, bytes);
+    }
+    struct peer *peer = peer_at(agent, came.entry.fid);
+    if (event != FI_CONNECTED || peer == NULL) {
+        return true;
+    }
+    if (peer->host < agent->host && (bytes < sizeof *greeting || !same_key(agent, greeting->key))) {
+        fprintf(stderr, "vicrun: host %s: host %s does not have the key of this job\n", own_name(agent),
+                agent->hosts->host[peer->host].name);
+        return false;
+    }
+    peer->connected = true;
+    return true;
+}
+
+static const struct peer *missing(const struct agent *agent)
+{
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        if (i != agent->host && !agent->peer[i].connected) {
+            return &agent->peer[i];
+        }
+    }
+    return NULL;
+}
+
+bool fabric_connect(struct agent *agent, const struct host_address *address)
+{
+    uint64_t end_ns = job_clock_ns() + (uint64_t)CONNECT_MS * 1000000;
+    for (uint32_t i = 0; i < agent->host; i++) {
+        if (!call(agent, i, &address[i])) {
+            return false;
+        }
+    }
+    while (missing(agent) != NULL) {
+        if (!look(agent, address)) {
+            return false;
+        }
+        if (job_clock_ns() > end_ns) {
+            char at[80];
+            const struct peer *peer = missing(agent);
+            say_address(&address[peer->host < agent->host ? peer->host : agent->host], at);
+            fprintf(stderr, "vicrun: host %s: no connection with host %s in %d s, at %s%s: is there a firewall between them?\n",
+                    own_name(agent), agent->hosts->host[peer->host].name, CONNECT_MS / 1000, at,
+                    peer->host < agent->host ? "" : " of this one");
+            return false;
+        }
+    }
+    return true;
+}
+
+void fabric_close(struct agent *agent)
+{
+    for (uint32_t i = 0; agent->peer != NULL && i < agent->hosts->count; i++) {
+        if (agent->peer[i].end != NULL) {
+            fi_shutdown(agent->peer[i].end, 0);
+            fi_close(&agent->peer[i].end->fid);
+        }
+    }
+    struct fid *all[] = {(struct fid *)agent->door, (struct fid *)agent->done, (struct fid *)agent->domain,
+                         (struct fid *)agent->news, (struct fid *)agent->fabric};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i] != NULL) {
+            fi_close(all[i]);
+        }
+    }
+    if (agent->info != NULL) {
+        fi_freeinfo(agent->info);
+    }
+}

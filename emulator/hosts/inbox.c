@@ -1,0 +1,114 @@
+/* Words for FIFOs of this host: they wait here while a FIFO is full, and who sent them has room for others when they have
+ * been taken out of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "functional/claims.h"
+
+/* Room for one more behind the last of an array that is used from `first` on; NULL: no memory. */
+static void *append(void *array, size_t *first, size_t count, size_t *room, size_t bytes)
+{
+    unsigned char *at = array;
+    if (*first + count < *room) {
+        return at;
+    }
+    if (*first >= 64 && *first > count) {
+        memmove(at, at + *first * bytes, count * bytes);
+        *first = 0;
+        return at;
+    }
+    size_t more = *room != 0 ? 2 * *room : 64;
+    at = realloc(at, more * bytes);
+    *room = at != NULL ? more : *room;
+    return at;
+}
+
+static bool owe(struct inbox *inbox, uint64_t position, uint32_t host)
+{
+    if (inbox->owed_count > 0) {
+        struct owed *last = &inbox->owed[inbox->owed_first + inbox->owed_count - 1];
+        if (last->host == host && last->position == position) {
+            last->words++;
+            return true;
+        }
+    }
+    struct owed *owed = append(inbox->owed, &inbox->owed_first, inbox->owed_count, &inbox->owed_room, sizeof *owed);
+    if (owed == NULL) {
+        return false;
+    }
+    inbox->owed = owed;
+    owed[inbox->owed_first + inbox->owed_count++] = (struct owed){position, host, 1};
+    return true;
+}
+
+/* Put the first words of those that wait into the FIFO. */
+static bool push_held(struct agent *agent, uint32_t card)
+{
+    struct inbox *inbox = &agent->inbox[card - agent->job->first];
+    bool moved = false;
+    struct tally tally;
+    tally.used = 0;
+    while (inbox->count > 0) {
+        const struct held *held = &inbox->held[inbox->first];
+        agent->card.number = held->source;
+        if (fifo_push(&agent->card, card, &held->word, 1) == 0) {
+            break;
+        }
+        tally_add(&agent->card, &tally, tally_key(card, held->counter), 1);
+        if (held->host != NO_HOST) { /* without memory its room is lost */
+            owe(inbox, atomic_load(&agent->job->card[card].fifo_tail) & POSITION, held->host);
+        }
+        inbox->count--;
+        inbox->first = inbox->count > 0 ? inbox->first + 1 : 0;
+        moved = true;
+    }
+    tally_flush(&agent->card, &tally);
+    return moved;
+}
+
+bool inbox_add(struct agent *agent, const struct held *held, uint32_t card)
+{
+    struct inbox *inbox = &agent->inbox[card - agent->job->first];
+    struct held *all = append(inbox->held, &inbox->first, inbox->count, &inbox->room, sizeof *all);
+    if (all == NULL) {
+        return false;
+    }
+    inbox->held = all;
+    all[inbox->first + inbox->count++] = *held;
+    return true;
+}
+
+/* What a program has taken out is room for those who sent it. */
+static bool give_room(struct agent *agent, uint32_t place)
+{
+    struct inbox *inbox = &agent->inbox[place];
+    bool moved = false;
+    if (inbox->owed_count == 0) {
+        return false;
+    }
+    uint64_t head = atomic_load(&agent->job->card[agent->job->first + place].fifo_head);
+    while (inbox->owed_count > 0) {
+        const struct owed *owed = &inbox->owed[inbox->owed_first];
+        if (positions(owed->position, head) > POSITION / 2) {
+            break;
+        }
+        agent->peer[owed->host].room[place] += owed->words;
+        inbox->owed_count--;
+        inbox->owed_first = inbox->owed_count > 0 ? inbox->owed_first + 1 : 0;
+        moved = true;
+    }
+    return moved;
+}
+
+bool inbox_pass(struct agent *agent)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < agent->job->here; i++) {
+        if (agent->inbox[i].count > 0) {
+            moved |= push_held(agent, agent->job->first + i);
+        }
+        moved |= give_room(agent, i);
+    }
+    return moved;
+}

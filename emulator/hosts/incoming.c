@@ -1,0 +1,167 @@
+/* What comes from other hosts is delivered, as a program of this host would do it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "bell.h"
+#include "functional/claims.h"
+
+/* A reply for a card of another host waits until there is room in a frame: there is no limit but that of the queries. */
+static bool answer_later(struct peer *peer, uint64_t header, uint64_t payload)
+{
+    if (peer->answers + 2 > peer->answer_room) {
+        size_t room = peer->answer_room != 0 ? 2 * peer->answer_room : 1024;
+        uint64_t *more = realloc(peer->answer, room * sizeof *more);
+        if (more == NULL) {
+            return false;
+        }
+        peer->answer = more;
+        peer->answer_room = room;
+    }
+    peer->answer[peer->answers] = header;
+    peer->answer[peer->answers + 1] = payload;
+    peer->answers += 2;
+    return true;
+}
+
+bool incoming_answers(struct agent *agent)
+{
+    bool moved = false;
+    const uint64_t record = record_word(RECORD_REPLIES, agent->job->first, 0);
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        struct peer *peer = &agent->peer[i];
+        size_t at = 0;
+        while (at < peer->answers && !peer->hung_up &&
+               outgoing_packet(agent, peer, record, peer->answer[at], peer->answer[at + 1])) {
+            at += 2;
+        }
+        if (at > 0) {
+            peer->answers -= at;
+            memmove(peer->answer, peer->answer + at, peer->answers * sizeof *peer->answer);
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+/* A packet for a card of this host; `from` has taken room for it. */
+static bool packet_here(struct agent *agent, uint64_t header, uint64_t payload, uint32_t from, struct tally *tally)
+{
+    struct packet packet = packet_of(header);
+    if (packet.op != VIC_FIFO) {
+        return deliver(&agent->card, header, payload, tally);
+    }
+    struct held held = {payload, agent->card.number, from, packet.counter};
+    return inbox_add(agent, &held, packet.dest);
+}
+
+static bool query_here(struct agent *agent, struct packet query, uint64_t reply, struct tally *tally)
+{
+    uint64_t word = word_load(&job_sram(agent->job, query.dest)[query.addr]);
+    uint32_t dest = packet_of(reply).dest;
+    tally_add(&agent->card, tally, tally_key(query.dest, query.counter), 1);
+    if (job_is_here(agent->job, dest)) {
+        return packet_here(agent, reply, word, NO_HOST, tally);
+    }
+    return answer_later(peer_of(agent, dest), reply, word);
+}
+
+static bool take_packets(struct agent *agent, uint32_t from, const uint64_t *word, uint32_t n)
+{
+    struct tally tally;
+    tally.used = 0;
+    bool good = true;
+    for (uint32_t i = 0; i < n && good; i++) {
+        uint64_t header = word[2 * i], payload = word[2 * i + 1];
+        struct packet packet = packet_of(header);
+        good = packet_check(&agent->card, header, payload) == VIC_OK && job_is_here(agent->job, packet.dest) &&
+               (packet.op == VIC_QUERY ? query_here(agent, packet, payload, &tally)
+                                       : packet_here(agent, header, payload, from, &tally));
+    }
+    tally_flush(&agent->card, &tally);
+    return good;
+}
+
+static bool take_put(struct agent *agent, const uint64_t *word, uint32_t n)
+{
+    struct packet first = packet_of(word[0]);
+    if (header_check(&agent->card, word[0]) != VIC_OK || !job_is_here(agent->job, first.dest) || n == 0 ||
+        n > agent->job->config.sram_words - first.addr) {
+        return false;
+    }
+    words_store(&job_sram(agent->job, first.dest)[first.addr], word + 1, n);
+    tally_count(&agent->card, tally_key(first.dest, first.counter), n);
+    return true;
+}
+
+/* What this host knows of a card of another one: nobody here may have it open, as the process that is said to does not
+ * exist. */
+static void take_opens(struct agent *agent, uint32_t card, uint64_t opens)
+{
+    uint32_t is_open = opens / 2 % 2 != 0;
+    atomic_store(&agent->job->card[card].closing, (uint32_t)(opens & 1));
+    atomic_store(&agent->job->card[card].seat, opens >> 1 << 32 | is_open);
+}
+
+static bool take_room(struct agent *agent, uint32_t card, uint32_t words)
+{
+    struct card_shared *shared = &agent->job->card[card];
+    uint64_t head = atomic_load(&shared->fifo_head);
+    if (words > positions(head, atomic_load(&shared->fifo_tail))) {
+        return false;
+    }
+    atomic_store(&shared->fifo_head, (head + words) & POSITION);
+    bell_ring(&shared->space);
+    return true;
+}
+
+static bool take_record(struct agent *agent, struct peer *peer, const uint64_t *word)
+{
+    uint32_t n = (uint32_t)word[0], card = record_card(word[0]);
+    bool theirs = card - peer->first < peer->here;
+    agent->card.number = card;
+    switch (record_kind(word[0])) {
+    case RECORD_PACKETS: return theirs && take_packets(agent, peer->host, word + 1, n);
+    case RECORD_REPLIES: return theirs && take_packets(agent, NO_HOST, word + 1, n);
+    case RECORD_PUT: return theirs && take_put(agent, word + 1, n);
+    case RECORD_OPENS:
+        if (theirs) {
+            take_opens(agent, card, word[1]);
+        }
+        return theirs;
+    case RECORD_ARRIVE:
+    case RECORD_LEAVE:
+        if (theirs && agent->host == 0) {
+            (record_kind(word[0]) == RECORD_ARRIVE ? news_arrive : news_leave)(agent, card);
+        }
+        return theirs && agent->host == 0;
+    case RECORD_LEFT:
+        if (job_is_here(agent->job, card)) {
+            news_left(agent, card);
+        }
+        return job_is_here(agent->job, card);
+    case RECORD_CROSSED: news_crossed(agent, (uint32_t)word[1]); return peer->host == 0;
+    case RECORD_END:
+        if (theirs) {
+            news_end(agent, card, (uint32_t)word[1]);
+        }
+        return theirs;
+    case RECORD_POISON: news_poison(agent, card); return card < agent->job->config.cards;
+    case RECORD_ROOM: return theirs && take_room(agent, card, n);
+    case RECORD_BYE: peer->bye = true; return true;
+    default: return false;
+    }
+}
+
+bool incoming_frame(struct agent *agent, struct peer *peer, const struct frame *frame)
+{
+    size_t at = FRAME_HEAD;
+    while (at < frame->used) {
+        size_t words = 1 + record_words(frame->word[at]);
+        if (words > frame->used - at || !take_record(agent, peer, frame->word + at)) {
+            return false;
+        }
+        at += words;
+    }
+    return true;
+}

@@ -1,0 +1,132 @@
+/* vichost and vicrun talk: see launcher/hosts.h. */
+#define _GNU_SOURCE
+#include "member.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 10000 }; /* of a host that has lost another and hears nothing of vicrun */
+
+bool member_say(struct member *member, uint32_t kind, const void *what, size_t bytes)
+{
+    pthread_mutex_lock(&member->lock);
+    bool said = message_send(member->to, kind, what, bytes);
+    pthread_mutex_unlock(&member->lock);
+    return said;
+}
+
+const struct host_head *member_wait(struct member *member, uint32_t kind)
+{
+    const struct host_head *head;
+    while ((head = message_there(&member->said)) == NULL) {
+        if (message_read(member->from, &member->said) == 0) {
+            return NULL;
+        }
+    }
+    return head->kind == kind ? head : NULL;
+}
+
+/* What programs, and vichost itself, write to standard output. */
+static void *pump(void *what)
+{
+    struct member *member = what;
+    char text[16 << 10];
+    ssize_t n;
+    while ((n = read(member->output, text, sizeof text)) > 0 || (n < 0 && errno == EINTR)) {
+        if (n > 0) {
+            member_say(member, HOST_OUTPUT, text, (size_t)n);
+        }
+    }
+    return NULL;
+}
+
+bool member_open(struct member *member)
+{
+    int ends[2];
+    sigset_t all, before;
+    pthread_mutex_init(&member->lock, NULL);
+    member->from = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    member->to = fcntl(1, F_DUPFD_CLOEXEC, 3);
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (member->from < 0 || member->to < 0 || nothing < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+        return false;
+    }
+    dup2(nothing, 0);
+    dup2(ends[1], 1);
+    close(nothing);
+    close(ends[1]);
+    member->output = ends[0];
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool good = pthread_create(&member->pump, NULL, pump, member) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
+void member_close(struct member *member)
+{
+    fflush(stdout);
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(nothing, 1); /* the last writing end */
+    pthread_join(member->pump, NULL);
+    close(member->to);
+    free(member->said.text);
+}
+
+/* Nobody is left to tell: all ends. */
+static void is_alone(struct launch *launch)
+{
+    launch->signalled = true;
+    launch->held = false;
+    launch->code = launch->code != 0 ? launch->code : 1;
+    close(launch->boss);
+    launch->boss = -1;
+    children_signal(launch, SIGKILL);
+}
+
+static void pass_on(struct launch *launch, int number)
+{
+    launch->signalled |= number != SIGUSR1 && number != SIGUSR2;
+    children_signal(launch, number);
+}
+
+void member_hear(struct launch *launch)
+{
+    struct member *member = launch->member;
+    int more = message_read(member->from, &member->said);
+    const struct host_head *head;
+    while ((head = message_there(&member->said)) != NULL) {
+        if (head->kind == HOST_SIGNAL && head->bytes == sizeof(int32_t)) {
+            pass_on(launch, *(const int32_t *)(const void *)(head + 1));
+        } else if (head->kind == HOST_END) {
+            launch->held = false;
+        }
+        message_next(&member->said);
+    }
+    if (more == 0) {
+        is_alone(launch);
+    }
+}
+
+int member_due(struct launch *launch)
+{
+    struct member *member = launch->member;
+    bool lost = atomic_load(&member->agent.lost), ended = launch->running + launch->waiting == 0;
+    launch->code = lost && ended && launch->code == 0 ? 1 : launch->code;
+    struct host_ended what = {(uint32_t)launch->code, lost};
+    if (launch->code != 0 && !member->code_said) {
+        member->code_said = member_say(member, HOST_CODE, &what, sizeof what);
+    }
+    if (ended && !member->ended_said) {
+        member->ended_said = member_say(member, HOST_ENDED, &what, sizeof what);
+        member->ended_ns = job_clock_ns();
+    }
+    if (lost && ended && job_clock_ns() - member->ended_ns > (uint64_t)PATIENCE_MS * 1000000) {
+        launch->held = false;
+    }
+    return ended ? 1000 : -1;
+}

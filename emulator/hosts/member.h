@@ -1,0 +1,36 @@
+/* member.h: a host's end of the conversation with vicrun, and what it keeps while the job runs. */
+#ifndef VICHOST_MEMBER_H
+#define VICHOST_MEMBER_H
+
+#include "agent.h"
+#include "launcher.h"
+
+struct member {
+    int from, to;        /* vicrun */
+    int output;          /* what is written to descriptor 1 */
+    pthread_mutex_t lock; /* of `to` */
+    pthread_t pump;
+    struct message_in said;
+    bool code_said, ended_said;
+    uint64_t ended_ns;
+    struct agent agent;
+};
+
+/* From now on descriptors 0 and 1 are the programs'. member_close: what was written has been passed on. */
+bool member_open(struct member *member);
+void member_close(struct member *member);
+
+bool member_say(struct member *member, uint32_t kind, const void *what, size_t bytes);
+
+/* The next message, which is dropped by message_next; NULL: vicrun has hung up, or says something else. */
+const struct host_head *member_wait(struct member *member, uint32_t kind);
+
+/* For launch.hear and launch.due. */
+void member_hear(struct launch *launch);
+int member_due(struct launch *launch);
+
+/* listen.c. The address to listen on: that of an interface, or what the name of this host stands for. False, after saying
+ * why there is none. */
+bool listen_address(const char *host, const char *interface, char text[64]);
+
+#endif

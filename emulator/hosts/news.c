@@ -1,0 +1,148 @@
+/* What hosts tell each other beside packets: who is in the barrier, whose program has ended, who died. */
+#include "agent.h"
+#include "bell.h"
+#include "functional/claims.h"
+
+void news_crossed(struct agent *agent, uint32_t generation)
+{
+    agent->generation = generation % GENERATIONS;
+    atomic_store(&agent->job->shared->barrier, (uint64_t)agent->generation << 17);
+    bell_ring(&agent->job->shared->released);
+}
+
+void news_arrive(struct agent *agent, uint32_t card)
+{
+    agent->inside_count += !agent->inside[card];
+    agent->inside[card] = true;
+    if (agent->inside_count == agent->job->config.cards) {
+        for (uint32_t i = 0; i < agent->job->config.cards; i++) {
+            agent->inside[i] = false;
+        }
+        agent->inside_count = 0;
+        news_crossed(agent, agent->generation + 1);
+    }
+}
+
+static void go_out(struct agent *agent, uint32_t card)
+{
+    if (agent->host == 0 && agent->inside[card]) {
+        agent->inside[card] = false;
+        agent->inside_count--;
+    }
+}
+
+/* The answer comes behind the news that all have come, if they have: so the card knows. */
+void news_leave(struct agent *agent, uint32_t card)
+{
+    go_out(agent, card);
+    if (job_is_here(agent->job, card)) {
+        news_left(agent, card);
+    } else {
+        struct peer *peer = peer_of(agent, card);
+        peer->left[card - peer->first]++;
+    }
+}
+
+void news_left(struct agent *agent, uint32_t card)
+{
+    atomic_fetch_add(&job_ring(agent->job, card)->left, 1);
+    bell_ring(&agent->job->shared->released);
+}
+
+void news_end(struct agent *agent, uint32_t card, uint32_t end)
+{
+    struct card_shared *shared = &agent->job->card[card];
+    go_out(agent, card);
+    if (atomic_load(&shared->end) == CARD_RUNS && end != CARD_RUNS) {
+        atomic_store(&shared->end, end == CARD_ENDED ? CARD_ENDED : CARD_DIED);
+        atomic_fetch_add(&agent->job->shared->ended, end == CARD_ENDED);
+        bell_wake_all(agent->job);
+    }
+}
+
+void news_poison(struct agent *agent, uint32_t card)
+{
+    uint32_t nobody = 0;
+    if (atomic_compare_exchange_strong(&agent->job->shared->poison, &nobody, card + 1)) {
+        bell_wake_all(agent->job);
+    }
+}
+
+/* One record of one word more at most. False: there is no room now. */
+static bool tell(struct agent *agent, struct peer *peer, unsigned kind, uint32_t card, uint32_t n, uint64_t value)
+{
+    uint64_t head = record_word(kind, card, n);
+    uint64_t *at = stream_room(agent, peer, 1 + record_words(head));
+    if (at != NULL) {
+        at[0] = head;
+        if (record_words(head) > 0) {
+            at[1] = value;
+        }
+    }
+    return at != NULL;
+}
+
+/* Programs that have ended, when all that they have sent is in frames. */
+static bool tell_ends(struct agent *agent, struct peer *peer)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < agent->job->here; i++) {
+        uint32_t card = agent->job->first + i, end = atomic_load(&agent->job->card[card].end);
+        if (end == peer->end_told[i] || atomic_load(&job_ring(agent->job, card)->tail) != agent->sender[i].at) {
+            continue;
+        }
+        go_out(agent, card);
+        if (tell(agent, peer, RECORD_END, card, 1, end)) {
+            peer->end_told[i] = end;
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+static bool tell_rooms(struct agent *agent, struct peer *peer)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < agent->job->here; i++) {
+        if (peer->room[i] != 0 && tell(agent, peer, RECORD_ROOM, agent->job->first + i, peer->room[i], 0)) {
+            peer->room[i] = 0;
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+static bool tell_barrier(struct agent *agent, struct peer *peer)
+{
+    bool moved = false;
+    if (peer->crossed_told != agent->generation && tell(agent, peer, RECORD_CROSSED, 0, 1, agent->generation)) {
+        peer->crossed_told = agent->generation;
+        moved = true;
+    }
+    for (uint32_t i = 0; i < peer->here && peer->crossed_told == agent->generation; i++) {
+        if (peer->left[i] != 0 && tell(agent, peer, RECORD_LEFT, peer->first + i, 0, 0)) {
+            peer->left[i]--;
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+bool news_pass(struct agent *agent)
+{
+    uint32_t poison = atomic_load(&agent->job->shared->poison);
+    bool moved = false;
+    for (uint32_t i = 0; i < agent->hosts->count; i++) {
+        struct peer *peer = &agent->peer[i];
+        if (i == agent->host || peer->hung_up) {
+            continue;
+        }
+        if (poison != 0 && !peer->poison_told) {
+            peer->poison_told = tell(agent, peer, RECORD_POISON, poison - 1, 0, 0);
+            moved |= peer->poison_told;
+        }
+        moved |= tell_rooms(agent, peer) | tell_ends(agent, peer);
+        moved |= agent->host == 0 && tell_barrier(agent, peer);
+    }
+    return moved;
+}

@@ -1,0 +1,165 @@
+/* vichost: one host of a job over several. vicrun starts it there by a command such as ssh and tells it what to do; it runs
+ * the programs of this host as vicrun does, and an agent that carries what leaves it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "member.h"
+#include "vic.h"
+
+/* What vicrun has said first. The texts behind it end with a 0 each: name of this host, folder, command line. */
+struct order {
+    struct host_hello hello;
+    const char *name, *folder;
+    char **argv;
+    int argc;
+};
+
+static bool refuse(const struct order *order, const char *what)
+{
+    fprintf(stderr, "vicrun: host %s: %s\n", order->name, what);
+    return false;
+}
+
+static bool read_order(struct member *member, struct order *order)
+{
+    const struct host_head *head = member_wait(member, HOST_HELLO);
+    if (head == NULL || head->bytes <= sizeof order->hello) {
+        fputs("vichost: is started by vicrun --hosts, on each of the hosts\n", stderr);
+        return false;
+    }
+    char *text = calloc(1, head->bytes + 1);
+    order->argv = calloc(head->bytes, sizeof *order->argv);
+    if (text == NULL || order->argv == NULL) {
+        return false;
+    }
+    memcpy(text, head + 1, head->bytes);
+    memcpy(&order->hello, text, sizeof order->hello);
+    char *at = text + sizeof order->hello, *end = text + head->bytes;
+    for (int i = 0; at < end; i++, at += strlen(at) + 1) {
+        if (i == 0) {
+            order->name = at;
+        } else if (i == 1) {
+            order->folder = at;
+        } else {
+            order->argv[order->argc++] = at;
+        }
+    }
+    message_next(&member->said);
+    order->hello.version[sizeof order->hello.version - 1] = 0;
+    if (order->hello.layout != JOB_LAYOUT || !job_version_fits(order->hello.version)) {
+        fprintf(stderr, "vicrun: host %s: has dvsim %s; the job was started by %s\n", order->name, VIC_VERSION,
+                order->hello.version);
+        return false;
+    }
+    if (order->argc == 0) {
+        return refuse(order, "was told no command line");
+    }
+    if (chdir(order->folder) != 0) {
+        fprintf(stderr, "vicrun: host %s: cannot go to the folder '%s': %s\n", order->name, order->folder, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* This host's share of the job. */
+static int read_options(const struct order *order, struct options *options)
+{
+    int code = options_read(order->argc, order->argv, options);
+    if (code != -1) {
+        return code;
+    }
+    if (order->hello.host >= options->hosts.count) {
+        refuse(order, "is not one of the job's");
+        return 1;
+    }
+    const struct host *own = &options->hosts.host[order->hello.host];
+    struct job_config share = options->job;
+    options->job.hosts = options->hosts.count;
+    options->job.first = own->first;
+    options->job.here = share.cards = own->cards;
+    return memory_check(&share); /* pages of other hosts' cards are never touched */
+}
+
+/* Meet the others. */
+static bool connect_all(struct member *member, struct launch *launch, const struct order *order)
+{
+    const struct options *options = launch->options;
+    struct agent *agent = &member->agent;
+    struct host_address own = {0};
+    char address[64];
+    memcpy(agent->key, order->hello.key, sizeof agent->key);
+    agent->silence_ns = options->host_timeout_ns;
+    if (!agent_make(agent, launch->job, &options->hosts, order->hello.host)) {
+        return refuse(order, "no memory");
+    }
+    if (!listen_address(order->name, options->interface, address) || !fabric_listen(agent, address, &own) ||
+        !member_say(member, HOST_ADDRESS, &own, sizeof own)) {
+        return false;
+    }
+    const struct host_head *head = member_wait(member, HOST_PEERS);
+    if (head == NULL || head->bytes != options->hosts.count * sizeof own) {
+        return false; /* something went wrong on another host, which has been said there */
+    }
+    bool good = fabric_connect(agent, (const void *)(head + 1));
+    message_next(&member->said);
+    if (good && !agent_start(agent)) {
+        return refuse(order, "no thread for its agent");
+    }
+    if (!good || !member_say(member, HOST_READY, NULL, 0) || (head = member_wait(member, HOST_START)) == NULL) {
+        return false;
+    }
+    message_next(&member->said);
+    return true;
+}
+
+static int run(struct member *member, struct launch *launch, int signals)
+{
+    const struct job_config *job = &launch->job->config;
+    launch->job->start_ns = launch->job->shared->start_ns = job_clock_ns(); /* as exactly as the others are told */
+    int code = children_start(launch, job->first, job->here);
+    if (code == -1) {
+        launch->boss = member->from;
+        launch->hear = member_hear;
+        launch->due = member_due;
+        launch->held = true;
+        launch->writers = writers_open();
+        loop(launch, signals);
+        launch_finish(launch, signals);
+        code = launch->code;
+    }
+    return code;
+}
+
+int main(void)
+{
+    struct member member = {.from = -1};
+    struct order order = {.name = "?"};
+    struct options options;
+    launch_have_streams();
+    int signals = take_signals();
+    if (signals < 0 || !member_open(&member)) {
+        return 1;
+    }
+    int code = read_order(&member, &order) ? read_options(&order, &options) : 1;
+    if (code != -1) {
+        member_close(&member);
+        return code;
+    }
+    struct launch launch = {.options = &options, .socket = -1, .writers = -1, .stats_fd = -1, .member = &member};
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    launch_allow_descriptors(options.job.here);
+    code = launch_make(&launch);
+    if (code == -1) {
+        code = connect_all(&member, &launch, &order) ? run(&member, &launch, signals) : 1;
+        agent_stop(&member.agent);
+    }
+    member_close(&member);
+    free(launch.child);
+    options_free(&options);
+    return code;
+}

@@ -1,0 +1,386 @@
+/* A job over several hosts: vicrun starts a vichost on each, and is where they meet. */
+#define _GNU_SOURCE
+#include "hosts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher.h"
+#include "vic.h"
+
+enum { WORDS_MOST = 64, GIVE_UP_MS = 2000, LAST_MS = 10000 };
+
+enum stage { STARTED, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE };
+
+struct member {
+    const struct host *host;
+    pid_t pid;
+    int in, out; /* of the command */
+    enum stage stage;
+    struct message_in said;
+    struct host_address address;
+};
+
+struct team {
+    const struct options *options;
+    struct member *member;
+    uint32_t count;
+    char vichost[4096];
+    unsigned char key[HOSTS_KEY];
+    int signals, code;
+    bool started, ends, gives_up;
+    uint64_t deadline_ns; /* job_clock_ns; 0: none */
+};
+
+static bool find_vichost(char path[4096])
+{
+    ssize_t n = readlink("/proc/self/exe", path, 4000);
+    path[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        strcpy(slash + 1, "vichost");
+    }
+    return slash != NULL && access(path, X_OK) == 0;
+}
+
+/* The words of --launch-with, {host} replaced, and the program behind them. */
+static char **command_for(const struct team *team, const struct host *host)
+{
+    char **word = calloc(WORDS_MOST + 2, sizeof *word), *rest = NULL;
+    char *text = strdup(team->options->launch_with);
+    size_t count = 0;
+    for (char *at = strtok_r(text, " \t", &rest); at != NULL && count < WORDS_MOST; at = strtok_r(NULL, " \t", &rest)) {
+        const char *place = strstr(at, "{host}");
+        if (place == NULL || asprintf(&word[count], "%.*s%s%s", (int)(place - at), at, host->name, place + 6) < 0) {
+            word[count] = strdup(at);
+        }
+        count++;
+    }
+    free(text);
+    word[count] = strdup(team->vichost);
+    return word;
+}
+
+static void free_words(char **word)
+{
+    for (size_t i = 0; word[i] != NULL; i++) {
+        free(word[i]);
+    }
+    free(word);
+}
+
+/* In the child. In a group of its own: a terminal's signals are passed on by vicrun alone. */
+static void become(char **word, const int in[2], const int out[2], pid_t parent)
+{
+    sigset_t none;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGPIPE, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (getppid() == parent && dup2(in[0], 0) >= 0 && dup2(out[1], 1) >= 0) {
+        execvp(word[0], word);
+        fprintf(stderr, "vicrun: --launch-with: cannot run '%s': %s\n", word[0], strerror(errno));
+    }
+    _exit(127);
+}
+
+static bool start(const struct team *team, struct member *member)
+{
+    int in[2], out[2];
+    char **word = command_for(team, member->host);
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
+        return false;
+    }
+    pid_t parent = getpid();
+    member->pid = fork();
+    if (member->pid == 0) {
+        become(word, in, out, parent);
+    }
+    free_words(word);
+    close(in[0]);
+    close(out[1]);
+    member->in = in[1];
+    member->out = out[0];
+    return member->pid > 0;
+}
+
+/* Append a text and the 0 behind it. */
+static char *put(char *to, const char *text)
+{
+    return stpcpy(to, text) + 1;
+}
+
+/* The hosts stand first in its command line: a file that names them need not be there. */
+static bool say_hello(const struct team *team, const struct member *member, char **argv)
+{
+    const struct hosts *hosts = &team->options->hosts;
+    char folder[4096] = "/";
+    size_t bytes = sizeof(struct host_hello) + sizeof folder + HOST_NAME + 64 + (size_t)hosts->count * (HOST_NAME + 8);
+    for (size_t i = 0; argv[i] != NULL; i++) {
+        bytes += strlen(argv[i]) + 1;
+    }
+    char *text = calloc(1, bytes);
+    if (text == NULL || getcwd(folder, sizeof folder) == NULL) {
+        free(text);
+        return false;
+    }
+    struct host_hello hello = {.version = VIC_VERSION, .layout = JOB_LAYOUT, .host = (uint32_t)(member - team->member)};
+    memcpy(hello.key, team->key, sizeof hello.key);
+    memcpy(text, &hello, sizeof hello);
+    char *at = put(put(put(text + sizeof hello, member->host->name), folder), argv[0]);
+    at = put(at, "--hosts");
+    for (uint32_t i = 0; i < hosts->count; i++) {
+        at += sprintf(at, "%s%s:%u", i > 0 ? "," : "", hosts->host[i].name, hosts->host[i].cards);
+    }
+    at++;
+    for (size_t i = 1; argv[i] != NULL; i++) {
+        at = put(at, argv[i]);
+    }
+    bool said = message_send(member->in, HOST_HELLO, text, (size_t)(at - text));
+    free(text);
+    return said;
+}
+
+static void tell_all(struct team *team, uint32_t kind, const void *what, size_t bytes)
+{
+    for (uint32_t i = 0; i < team->count; i++) {
+        if (team->member[i].stage != IS_GONE && team->member[i].in >= 0) {
+            message_send(team->member[i].in, kind, what, bytes);
+        }
+    }
+}
+
+static uint32_t count_from(const struct team *team, enum stage stage)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < team->count; i++) {
+        count += team->member[i].stage >= stage;
+    }
+    return count;
+}
+
+static void after_ms(struct team *team, int ms)
+{
+    uint64_t then = job_clock_ns() + (uint64_t)ms * 1000000;
+    team->deadline_ns = team->deadline_ns == 0 || then < team->deadline_ns ? then : team->deadline_ns;
+}
+
+/* The hosts end what they have started when nobody speaks to them any more. */
+static void give_up(struct team *team, int code)
+{
+    team->code = team->code != 0 ? team->code : code;
+    if (!team->gives_up) {
+        team->gives_up = true;
+        team->deadline_ns = 0;
+        after_ms(team, GIVE_UP_MS);
+        for (uint32_t i = 0; i < team->count; i++) {
+            if (team->member[i].in >= 0) {
+                close(team->member[i].in);
+                team->member[i].in = -1;
+            }
+        }
+    }
+}
+
+static void send_peers(struct team *team)
+{
+    struct host_address *all = calloc(team->count, sizeof *all);
+    for (uint32_t i = 0; all != NULL && i < team->count; i++) {
+        all[i] = team->member[i].address;
+    }
+    tell_all(team, HOST_PEERS, all, all != NULL ? team->count * sizeof *all : 0);
+    free(all);
+}
+
+static void hear_one(struct team *team, struct member *member, const struct host_head *head)
+{
+    const void *what = head + 1;
+    struct host_ended ended;
+    switch (head->kind) {
+    case HOST_ADDRESS:
+        if (head->bytes == sizeof member->address && member->stage == STARTED) {
+            memcpy(&member->address, what, sizeof member->address);
+            member->stage = HAS_ADDRESS;
+            if (count_from(team, HAS_ADDRESS) == team->count) {
+                send_peers(team);
+            }
+        }
+        break;
+    case HOST_READY:
+        member->stage = member->stage == HAS_ADDRESS ? IS_READY : member->stage;
+        if (count_from(team, IS_READY) == team->count && !team->started) {
+            team->started = true;
+            team->deadline_ns = 0;
+            tell_all(team, HOST_START, NULL, 0);
+        }
+        break;
+    case HOST_OUTPUT: write_whole(1, what, head->bytes); break;
+    case HOST_CODE:
+    case HOST_ENDED:
+        if (head->bytes == sizeof ended) {
+            memcpy(&ended, what, sizeof ended);
+            team->code = team->code != 0 ? team->code : (int)(ended.code & 0xff);
+            member->stage = head->kind == HOST_ENDED ? HAS_ENDED : member->stage;
+            if (ended.lost) {
+                after_ms(team, LAST_MS);
+            }
+        }
+        break;
+    default: break;
+    }
+}
+
+/* The command has ended; before its programs had, that is what is wrong. */
+static void has_gone(struct team *team, struct member *member)
+{
+    int status = 0;
+    bool early = member->stage < HAS_ENDED;
+    close(member->out);
+    if (member->in >= 0) {
+        close(member->in);
+    }
+    member->in = member->out = -1;
+    waitpid(member->pid, &status, 0);
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (early && !team->gives_up) {
+        fprintf(stderr, "vicrun: host %s: its vichost, %s, started by '%s', ended with exit code %d%s\n", member->host->name,
+                team->vichost, team->options->launch_with, code,
+                team->started ? " while its programs ran" : " before the programs could run");
+        if (!team->started) {
+            give_up(team, code != 0 ? code : 1);
+        }
+    }
+    team->code = team->code != 0 ? team->code : code != 0 ? code : early;
+    member->stage = IS_GONE;
+}
+
+static void hear(struct team *team, struct member *member)
+{
+    int more = message_read(member->out, &member->said);
+    const struct host_head *head;
+    while ((head = message_there(&member->said)) != NULL) {
+        hear_one(team, member, head);
+        message_next(&member->said);
+    }
+    const struct host_head *next = (const void *)member->said.text;
+    if (member->said.used >= sizeof *next && next->bytes > HOST_MESSAGE_MOST) {
+        fprintf(stderr, "vicrun: host %s: what its vichost writes is none of its messages: does '%s' write to standard output?\n",
+                member->host->name, team->options->launch_with);
+        member->said.used = 0;
+        kill(member->pid, SIGKILL);
+    }
+    if (more == 0) {
+        has_gone(team, member);
+    }
+}
+
+static void pass_on(struct team *team)
+{
+    struct signalfd_siginfo info;
+    if (read(team->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        uint32_t number = info.ssi_signo;
+        if (team->started) {
+            tell_all(team, HOST_SIGNAL, &number, sizeof number);
+        } else {
+            give_up(team, 128 + (int)number);
+        }
+    }
+}
+
+/* Too late: who has not come, or does not end. */
+static void too_late(struct team *team)
+{
+    team->deadline_ns = 0;
+    for (uint32_t i = 0; i < team->count; i++) {
+        struct member *member = &team->member[i];
+        bool late = !team->started && !team->gives_up && member->stage < (count_from(team, HAS_ADDRESS) < team->count
+                                                                             ? HAS_ADDRESS : IS_READY);
+        if (late) {
+            fprintf(stderr, "vicrun: host %s: has not answered in %d s, started by '%s'\n", member->host->name,
+                    HOSTS_SETUP_MS / 1000, team->options->launch_with);
+        }
+        if (member->stage != IS_GONE && (late || team->gives_up || team->started)) {
+            kill(member->pid, SIGKILL);
+        }
+    }
+    give_up(team, 1);
+}
+
+static void loop_hosts(struct team *team)
+{
+    struct pollfd *watched = calloc(team->count + 1, sizeof *watched);
+    while (watched != NULL && count_from(team, IS_GONE) < team->count) {
+        int ms = -1;
+        if (team->deadline_ns != 0) {
+            int64_t left = (int64_t)(team->deadline_ns - job_clock_ns());
+            ms = left > 0 ? (int)(left / 1000000) + 1 : 0;
+        }
+        for (uint32_t i = 0; i < team->count; i++) {
+            watched[i] = (struct pollfd){.fd = team->member[i].out, .events = POLLIN};
+        }
+        watched[team->count] = (struct pollfd){.fd = team->signals, .events = POLLIN};
+        int ready = poll(watched, team->count + 1, ms);
+        for (uint32_t i = 0; ready > 0 && i < team->count; i++) {
+            if (watched[i].revents != 0) {
+                hear(team, &team->member[i]);
+            }
+        }
+        if (ready > 0 && watched[team->count].revents != 0) {
+            pass_on(team);
+        }
+        if (ready == 0 && team->deadline_ns != 0 && job_clock_ns() >= team->deadline_ns) {
+            too_late(team);
+        }
+        if (team->started && !team->ends && count_from(team, HAS_ENDED) == team->count) {
+            team->ends = true;
+            tell_all(team, HOST_END, NULL, 0);
+            after_ms(team, LAST_MS);
+        }
+    }
+    free(watched);
+}
+
+int hosts_run(const struct options *options, char **argv)
+{
+    struct team team = {.options = options, .count = options->hosts.count};
+    if (!find_vichost(team.vichost)) {
+        fputs("vicrun: --hosts: this one was built without libfabric: install libfabric-dev, then dvsim once more\n", stderr);
+        return 2;
+    }
+    team.signals = take_signals();
+    team.member = calloc(team.count, sizeof *team.member);
+    if (team.signals < 0 || team.member == NULL || argv == NULL ||
+        getrandom(team.key, sizeof team.key, 0) != (ssize_t)sizeof team.key) {
+        fputs("vicrun: --hosts: no memory, or no random numbers\n", stderr);
+        return 1;
+    }
+    after_ms(&team, HOSTS_SETUP_MS);
+    for (uint32_t i = 0; i < team.count; i++) {
+        struct member *member = &team.member[i];
+        *member = (struct member){.host = &options->hosts.host[i], .in = -1, .out = -1};
+        if (!start(&team, member)) {
+            fprintf(stderr, "vicrun: host %s: %s\n", member->host->name, strerror(errno));
+            member->stage = IS_GONE;
+            give_up(&team, 1);
+        } else {
+            say_hello(&team, member, argv); /* who hears nothing ends, which is seen */
+        }
+    }
+    loop_hosts(&team);
+    for (uint32_t i = 0; i < team.count; i++) {
+        free(team.member[i].said.text);
+    }
+    free(team.member);
+    close(team.signals);
+    return team.code;
+}

@@ -1,0 +1,86 @@
+/* hosts.h: a job over several hosts, as the launcher knows it.
+ *
+ * vicrun starts vichost on each host by a command such as ssh, and talks with it over that command's standard input and
+ * output, in messages:
+ *
+ *     hello ->       who it is, and the key of the job; then: the folder, and the command line of vicrun
+ *     <- address     where its agent can be found
+ *     peers ->       the addresses of all
+ *     <- ready       it is connected with all others
+ *     start ->       run the programs
+ *     <- output      of the programs, what they write to standard output
+ *     <- code        an exit code other than 0: the first that it saw
+ *     <- ended       all of its programs have
+ *     signal ->      pass this on
+ *     end ->         all programs of the job have ended
+ *
+ * What is written to standard error takes the command's own. If vicrun hangs up, vichost ends what it has started.
+ */
+#ifndef VICRUN_HOSTS_H
+#define VICRUN_HOSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HOSTS_KEY = 32, HOSTS_MOST = 1024, HOST_NAME = 256, HOSTS_SETUP_MS = 8000 };
+
+struct host {
+    char name[HOST_NAME];
+    uint32_t first, cards;
+};
+
+struct hosts {
+    struct host *host;
+    uint32_t count, cards;
+};
+
+/* hosts_list.c. a:4,b:4; NULL, or what is wrong: static until the next call. hosts_file: lines `a 4`, likewise. */
+const char *hosts_read(const char *text, struct hosts *hosts);
+const char *hosts_read_file(const char *path, struct hosts *hosts);
+
+enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
+                 HOST_ENDED, HOST_SIGNAL, HOST_END };
+
+struct host_head {
+    uint32_t kind, bytes; /* of what follows */
+};
+
+/* The begin stays as it is in all versions. */
+struct host_hello {
+    char version[20];
+    uint32_t layout; /* JOB_LAYOUT */
+    uint32_t host;
+    unsigned char key[HOSTS_KEY];
+};
+
+struct host_ended {
+    uint32_t code, lost; /* lost: it has lost another host */
+};
+
+struct host_address {
+    uint32_t bytes;
+    unsigned char text[60]; /* as libfabric has it */
+};
+
+enum { HOST_MESSAGE_MOST = 4 << 20 };
+
+/* host_messages.c. Send one, false: nobody is there. Read what is there (one read): 1 it may go on, 0 at its end. A message
+ * that is complete is in `text`, its head first; message_next drops it. */
+bool message_send(int fd, uint32_t kind, const void *what, size_t bytes);
+
+struct message_in {
+    char *text;
+    size_t used, room;
+};
+
+int message_read(int fd, struct message_in *in);
+const struct host_head *message_there(const struct message_in *in); /* NULL: none yet */
+void message_next(struct message_in *in);
+
+struct options;
+
+/* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. */
+int hosts_run(const struct options *options, char **argv);
+
+#endif

@@ -1,0 +1,147 @@
+/* The program's end of the rings that lead to other hosts. */
+#include "remote.h"
+
+#include <string.h>
+
+#include "claims.h"
+
+enum { BATCH = 512, SLICE_NS = 20 * 1000 * 1000 };
+
+/* Nobody will take anything from the ring any more. */
+static bool is_over(const struct vic *card)
+{
+    return atomic_load(&card->job->shared->poison) != 0 || job_orphaned(card->job);
+}
+
+/* Wait until so many words fit: the agent always goes on, so that this takes no time that a program would notice. Needs
+ * the lock. False: the job is over. */
+static bool wait_room(struct vic *card, struct ring *ring, uint64_t words)
+{
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    while (tail + words - atomic_load(&ring->head) > RING_WORDS) {
+        uint32_t seen = bell_enter(&ring->space);
+        if (tail + words - atomic_load(&ring->head) > RING_WORDS) {
+            bell_sleep(&ring->space, seen, SLICE_NS);
+        }
+        if (is_over(card)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void copy(struct ring *ring, uint64_t at, const uint64_t *words, size_t n)
+{
+    size_t first = (size_t)(at % RING_WORDS), whole = RING_WORDS - first < n ? RING_WORDS - first : n;
+    memcpy(ring->word + first, words, whole * sizeof *words);
+    memcpy(ring->word, words + whole, (n - whole) * sizeof *words);
+}
+
+/* One record: its head and what follows, in two parts. What is written when the job is over does not matter. */
+static void write_record(struct vic *card, const uint64_t *head, size_t heads, const uint64_t *words, size_t n)
+{
+    struct ring *ring = job_ring(card->job, card->number);
+    pthread_mutex_lock(&functional_of(card)->ring_lock);
+    if (wait_room(card, ring, heads + n)) {
+        uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+        copy(ring, tail, head, heads);
+        copy(ring, tail + heads, words, n);
+        atomic_store(&ring->tail, tail + heads + n);
+        bell_ring(&card->job->shared->agent);
+    }
+    pthread_mutex_unlock(&functional_of(card)->ring_lock);
+}
+
+/* Room for one word in the FIFO of another host's card, as far as is known here. */
+static bool claim_room(struct vic *card, uint32_t dest)
+{
+    struct card_shared *target = &card->job->card[dest];
+    uint64_t tail = atomic_load(&target->fifo_tail);
+    do {
+        if (positions(atomic_load(&target->fifo_head), tail) >= card->job->config.fifo_words &&
+            atomic_load(&target->fifo_tail) == tail) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&target->fifo_tail, &tail, (tail + 1) & POSITION));
+    return true;
+}
+
+/* A word that the fault fifo-drop loses is counted all the same. */
+static bool fifo_word(struct vic *card, uint64_t *header, uint64_t *payload)
+{
+    struct packet packet = packet_of(*header);
+    if (card->job->config.fifo_drop > 0 && fifo_loses(card, packet.dest)) {
+        *header = vic_header(packet.dest, VIC_COUNTER_ADD, 0, packet.counter);
+        *payload = UINT64_MAX;
+        return true;
+    }
+    bool room = claim_room(card, packet.dest);
+    if (room && card->job->config.fifo_drop > 0) {
+        fifo_keeps(card);
+    }
+    return room;
+}
+
+size_t remote_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    uint64_t words[2 * BATCH];
+    size_t sent = 0;
+    bool full = false;
+    while (sent < n && !full) {
+        uint32_t count = 0;
+        while (count < BATCH && sent < n) {
+            uint64_t header = read_once(&headers[sent]), payload = read_once(&payloads[sent]);
+            struct packet packet = packet_of(header);
+            full = packet_check(card, header, payload) != VIC_OK || job_is_here(card->job, packet.dest) ||
+                   (packet.op == VIC_FIFO && !fifo_word(card, &header, &payload));
+            if (full) {
+                break;
+            }
+            words[2 * count] = header;
+            words[2 * count + 1] = payload;
+            count++;
+            sent++;
+        }
+        if (count > 0) {
+            uint64_t head = record_word(RECORD_PACKETS, card->number, count);
+            write_record(card, &head, 1, words, 2 * (size_t)count);
+        }
+    }
+    return sent;
+}
+
+void remote_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter)
+{
+    for (size_t i = 0; i < n; i += RECORD_PUT_MOST) {
+        size_t count = n - i < RECORD_PUT_MOST ? n - i : RECORD_PUT_MOST;
+        uint64_t head[] = {record_word(RECORD_PUT, card->number, (uint32_t)count),
+                           vic_header(dest, VIC_WRITE, addr + (vic_addr_t)i, counter)};
+        write_record(card, head, 2, words + i, count);
+    }
+}
+
+void remote_note(struct vic *card, unsigned kind, uint64_t value)
+{
+    uint64_t head[] = {record_word(kind, card->number, 1), value};
+    write_record(card, head, 1 + record_words(head[0]), NULL, 0);
+}
+
+void remote_leave(struct vic *card)
+{
+    struct ring *ring = job_ring(card->job, card->number);
+    struct bell *released = &card->job->shared->released;
+    uint32_t before = atomic_load(&ring->left);
+    remote_note(card, RECORD_LEAVE, 0);
+    while (atomic_load(&ring->left) == before && !is_over(card)) {
+        uint32_t seen = bell_enter(released);
+        if (atomic_load(&ring->left) == before) {
+            bell_sleep(released, seen, SLICE_NS);
+        }
+    }
+}
+
+bool remote_coming(const struct vic *card)
+{
+    const struct ring *ring = job_ring(card->job, card->number);
+    return atomic_load(&ring->head) != atomic_load(&ring->tail) || atomic_load(&ring->flying) != 0;
+}

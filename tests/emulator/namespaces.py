@@ -1,0 +1,84 @@
+"""Hosts for tests: network namespaces, each with one end of a veth pair, made and removed here.
+
+Without root they are made inside a user namespace of its own, where that is allowed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+LINK = "cards0"
+"""The interface of each host."""
+
+
+class Hosts:
+    """Two hosts, ``a`` and ``b``, that see each other over one link and nothing else."""
+
+    def __init__(self, mark: str) -> None:
+        self.names = [f"vic-{mark}-a", f"vic-{mark}-b"]
+
+    def text(self, cards: Sequence[int]) -> str:
+        """Return ``--hosts`` with so many cards on each."""
+        return ",".join(f"{name}:{count}" for name, count in zip(self.names, cards, strict=True))
+
+    def options(self, *cards: int) -> list[str]:
+        """Return the options of a job on them."""
+        within = "ip netns exec {host}"
+        return ["--hosts", self.text(cards), "--launch-with", within, "--interface", LINK]
+
+    def on(self, host: int, *command: str) -> None:
+        """Run a command on a host."""
+        run("ip", "netns", "exec", self.names[host], *command)
+
+    def cut(self, *, off: bool) -> None:
+        """Cut the link between them, or mend it."""
+        run("ip", "-n", self.names[1], "link", "set", LINK, "down" if off else "up")
+
+    @contextmanager
+    def firewall(self, rule: str) -> Iterator[None]:
+        """Make the first host treat what comes from the other as nft says: ``drop``."""
+        text = f"table inet t {{ chain c {{ type filter hook input priority 0; {rule}; }}; }}"
+        self.on(0, "nft", text)
+        try:
+            yield
+        finally:
+            self.on(0, "nft", "delete table inet t")
+
+
+def run(*command: str) -> None:
+    """Run a command that has to work."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+
+def why_not() -> str | None:
+    """Return why there can be no such hosts, or nothing."""
+    missing = [name for name in ("ip", "nft") if shutil.which(name) is None]
+    if missing:
+        return f"needs {' and '.join(missing)} (tests/install-packages)"
+    return None if os.geteuid() == 0 else "needs root to make network namespaces"
+
+
+@contextmanager
+def hosts(mark: str) -> Iterator[Hosts]:
+    """Make both, and remove them whatever happens."""
+    made = Hosts(mark)
+    first, second = made.names
+    try:
+        for name in made.names:
+            run("ip", "netns", "add", name)
+        run("ip", "link", "add", LINK, "netns", first, "type", "veth",
+            "peer", "name", LINK, "netns", second)  # fmt: skip
+        for number, name in enumerate(made.names, start=1):
+            run("ip", "-n", name, "addr", "add", f"10.77.0.{number}/24", "dev", LINK)
+            run("ip", "-n", name, "link", "set", LINK, "up")
+            run("ip", "-n", name, "link", "set", "lo", "up")
+        yield made
+    finally:
+        for name in made.names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)

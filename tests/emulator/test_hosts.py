@@ -1,0 +1,290 @@
+"""Does a job over several hosts do what a job on one machine does, and end when a host is lost?"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import namespaces
+import pytest
+from emulator_build import CONFORMANCE, SMALL
+from test_death import DIED, ENDED, gone
+
+PATIENT = ["--host-timeout", "20s"]
+"""Where no host is lost: this machine may be slow."""
+
+
+@pytest.fixture(scope="module")
+def hosts(emulator):
+    reason = namespaces.why_not()
+    if reason is None and not (emulator.prefix / "bin" / "vichost").exists():
+        reason = "needs libfabric (tests/install-packages)"
+    if reason is not None:
+        if os.environ.get("CI") and os.geteuid() == 0:
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with namespaces.hosts(str(os.getpid())) as made:
+        yield made
+
+
+def command(emulator, options, program, *arguments):
+    vicrun = str(emulator.prefix / "bin" / "vicrun")
+    return [vicrun, *SMALL, *options, "--", str(program), *arguments]
+
+
+def run(emulator, options, name, *arguments, timeout=60):
+    program = emulator.program(name) if isinstance(name, str) else name
+    return subprocess.run(
+        command(emulator, options, program, *arguments),
+        capture_output=True, text=True, check=False, timeout=timeout,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFORMANCE)
+def test_conformance(emulator, hosts, name):
+    done = run(emulator, [*hosts.options(2, 1), *PATIENT], name)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", ["exchange", "surprise", "threads", "barriers", "any_of"])
+def test_out_of_order_and_shallow(emulator, hosts, name):
+    faults = ["--reorder", "1", "--fault", "fifo-depth=3", "--fault", "extra-polls=0.3"]
+    done = run(emulator, [*hosts.options(1, 2), *PATIENT, *faults], name)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", ["collectives", "message_card", "messages"])
+def test_layers_on_top(emulator, hosts, name):
+    done = run(emulator, [*hosts.options(1, 1), *PATIENT], name)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_fifo_that_nobody_reads_stops_its_sender(emulator, hosts):
+    """Until its reader is killed, by itself."""
+    done = run(emulator, [*hosts.options(1, 2), *PATIENT], "opens", "block")
+    assert (done.returncode, DIED in done.stdout) == (137, True)
+
+
+@pytest.mark.parametrize(("how", "code"), [("die", 137), ("fail", 4), ("end", 0)])
+def test_an_end_is_told_to_all_hosts(emulator, hosts, how, code):
+    done = run(emulator, [*hosts.options(1, 2), *PATIENT], "opens", how)
+    last = [DIED, DIED] if how != "end" else sorted([DIED, ENDED])
+    assert (done.returncode, sorted(done.stdout.splitlines())[-2:]) == (code, last)
+
+
+def test_output_of_all_hosts_comes_back(emulator, hosts):
+    script = "echo card $VIC_CARD of $VIC_CARDS; echo aside >&2; exit $((VIC_CARD * 5))"
+    done = run(emulator, [*hosts.options(1, 2), "--prefix"], Path("/bin/sh"), "-c", script)
+    said = [f"[{card}] card {card} of 3" for card in range(3)]
+    assert sorted(done.stdout.splitlines()) == said
+    assert [line for line in sorted(done.stderr.splitlines()) if "aside" in line] == [
+        f"[{card}] aside" for card in range(3)
+    ]
+    assert done.returncode in (5, 10)
+
+
+def begun(emulator, hosts, *options, cards=(1, 2), mark=""):
+    """Start a job whose programs wait for each other, until all have opened their cards."""
+    programs = [str(emulator.program("opens")), "wait", mark]
+    process = subprocess.Popen(
+        command(emulator, [*hosts.options(*cards), *options], *programs),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    for _ in range(sum(cards)):
+        assert process.stdout.readline() == "0 \n"
+    return process
+
+
+def test_a_host_that_is_cut_off_is_lost_within_half_a_second(emulator, hosts):
+    """The time is of all that follows, too: programs that see it, and end."""
+    mark = f"cut-{os.getpid()}"
+    process = begun(emulator, hosts, mark=mark)
+    try:
+        time.sleep(0.2)
+        hosts.cut(off=True)
+        start = time.monotonic()
+        output = [process.stdout.readline() for _ in range(3)]
+        took = time.monotonic() - start
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        hosts.cut(off=False)
+    assert output == [DIED + "\n"] * 3
+    assert took < 0.5 or os.getloadavg()[0] > 2
+    assert process.returncode == 1
+    for one, other in (hosts.names, hosts.names[::-1]):
+        assert f"host {one}: host {other} has not been heard of for 400 ms" in errors
+    assert gone(mark)
+    assert gone(f"vichost {mark}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_reach_the_programs_of_all_hosts(emulator, hosts, number):
+    process = begun(emulator, hosts, *PATIENT)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (128 + number, "")
+
+
+def test_programs_die_with_the_launcher(emulator, hosts):
+    mark = f"orphan-{os.getpid()}"
+    process = begun(emulator, hosts, mark=mark)
+    process.kill()
+    process.communicate(timeout=60)
+    assert gone(mark)
+
+
+def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
+    process = begun(emulator, hosts, *PATIENT)
+    of_vichost = [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if is_child(int(path.parent.name), process.pid)
+    ]
+    os.kill(max(of_vichost), signal.SIGKILL)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 137
+    assert DIED in output
+    assert "has hung up: the job ends" in errors
+
+
+def is_child(process, parent):
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return int(text.rsplit(")", 1)[1].split()[1]) == parent
+
+
+def refused(emulator, options, *program):
+    """Return the exit code and what is said of a job that cannot begin, within ten seconds."""
+    start = time.monotonic()
+    done = run(emulator, options, *(program or ("calls",)))
+    assert time.monotonic() - start < 10
+    assert gone("vichost")
+    return done.returncode, done.stderr
+
+
+def test_a_program_that_is_missing(emulator, hosts):
+    code, said = refused(emulator, hosts.options(1, 1), Path("/nowhere/program"))
+    assert code == 127
+    assert f"host {hosts.names[1]}" in said or f"host {hosts.names[0]}" in said
+    assert "cannot run '/nowhere/program'" in said
+
+
+def test_a_host_that_does_not_exist(emulator, hosts):
+    options = ["--hosts", f"{hosts.names[0]}:1,vic-nowhere:1", *hosts.options(1, 1)]
+    code, said = refused(emulator, options)
+    assert code != 0
+    assert "vicrun: host vic-nowhere: " in said
+
+
+def test_a_host_that_says_nothing(emulator, hosts, tmp_path):
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nexec sleep 30\n")
+    silent.chmod(0o700)
+    options = [*hosts.options(1, 1), "--launch-with", f"{silent} {{host}}"]
+    code, said = refused(emulator, options)
+    assert code == 1
+    assert f"host {hosts.names[0]}: has not answered in 8 s, started by '{silent}" in said
+
+
+def test_an_interface_that_it_does_not_have(emulator, hosts):
+    code, said = refused(emulator, [*hosts.options(1, 1), "--interface", "eth77"])
+    assert code == 1
+    assert f"host {hosts.names[0]}: --interface: it has no 'eth77' with an address, but" in said
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [("drop", "firewall"), ("meta l4proto tcp reject with tcp reset", "Connection refused")],
+    ids=["dropped", "refused"],
+)
+def test_a_firewall(emulator, hosts, rule, said):
+    with hosts.firewall(f"iifname {namespaces.LINK} {rule}"):
+        code, errors = refused(emulator, hosts.options(1, 1))
+    assert code == 1
+    assert f"host {hosts.names[1]}: " in errors
+    assert f"host {hosts.names[0]} " in errors
+    assert said in errors
+
+
+CHANGED = """
+import os, subprocess, sys, threading
+host, *command = sys.argv[1:]
+hello = sys.stdin.buffer.raw.read(8 + {first})
+if host.endswith("b"):
+    hello = hello[:8] + bytes(hello[8 : 8 + {at}]) + {new!r} + hello[8 + {at} + len({new!r}) :]
+child = subprocess.Popen(["ip", "netns", "exec", host, *command], stdin=subprocess.PIPE, bufsize=0)
+def copy():
+    child.stdin.write(hello)
+    while more := sys.stdin.buffer.raw.read(65536):
+        child.stdin.write(more)
+    child.stdin.close()
+threading.Thread(target=copy, daemon=True).start()
+code = child.wait()
+sys.stderr.flush()
+os._exit(code)
+"""
+
+
+def changing(hosts, tmp_path, at, new):
+    """Return options by which the second host is told something else than the first."""
+    script = tmp_path / "changed.py"
+    script.write_text(CHANGED.format(first=60, at=at, new=new))
+    return [*hosts.options(1, 1), "--launch-with", f"{sys.executable} {script} {{host}}"]
+
+
+def test_a_wrong_key(emulator, hosts, tmp_path):
+    code, said = refused(emulator, changing(hosts, tmp_path, 28, b"\0" * 32))
+    assert code == 1
+    assert f"host {hosts.names[0]}: refused a connection: it does not bring the key" in said
+    assert f"host {hosts.names[1]}: cannot connect to host {hosts.names[0]}" in said
+
+
+def test_another_version(emulator, hosts, tmp_path):
+    code, said = refused(emulator, changing(hosts, tmp_path, 0, b"9.9.9\0"))
+    assert code == 1
+    assert f"host {hosts.names[1]}: has dvsim" in said
+    assert "; the job was started by 9.9.9" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--hosts", "a:4,a:2"], "host a stands there twice"),
+        (["--hosts", "a:x"], "host a: 'x' is not a number of cards"),
+        (["--hosts", "-oProxyCommand=x:4"], "is not a host and its number of cards"),
+        (["--hosts-file", "/nowhere"], "cannot read '/nowhere': No such file"),
+        (["--hosts", "a:2,b:2", "-n", "3"], "the hosts have 4 cards, the programs need 3"),
+        (["--hosts", "a:2", "--mode", "timed"], "--mode timed: is not built for a job over"),
+        (["--hosts", "a:2", "--launch-with", "ssh"], "says nowhere {host}"),
+    ],
+)
+def test_a_command_line_that_cannot_be(emulator, options, said):
+    done = run(emulator, options, "calls")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_file_of_hosts(emulator, hosts, tmp_path):
+    """Which only the launcher has to see."""
+    file = tmp_path / "hosts"
+    file.write_text(f"# two\n{hosts.names[0]} 1\n{hosts.names[1]} slots=2\n")
+    options = ["--hosts-file", str(file), *hosts.options(1, 2)[2:]]
+    done = run(emulator, options, Path("/bin/sh"), "-c", "echo $VIC_CARD")
+    assert sorted(done.stdout.split()) == ["0", "1", "2"]
+    assert done.returncode == 0
+
+
+def test_without_libfabric_it_says_what_to_install(emulator, tmp_path):
+    alone = tmp_path / "vicrun"
+    alone.write_bytes((emulator.prefix / "bin" / "vicrun").read_bytes())
+    alone.chmod(0o700)
+    done = subprocess.run(
+        [alone, "--hosts", "a:1", "--", "true"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "install libfabric-dev" in done.stderr
