@@ -102,7 +102,7 @@ class PointsKind(Kind):
 
     def lines(self, result: Own) -> Iterator[Any]:
         """Yield the table of points: their metrics with half of the 95 % interval."""
-        from dvsim.kinds.study import lines_of
+        from dvsim.results.points_text import lines_of
 
         return lines_of(result)
 

@@ -21,7 +21,6 @@ from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.points import PointsKind
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
-from dvsim.results.lines import Table
 from dvsim.results.manifest import build_manifest
 from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
@@ -102,28 +101,6 @@ def points_of(kind: PointsKind, runs: Sequence[Done], *more: str) -> pd.DataFram
     return pd.DataFrame(rows, columns=list(columns)).astype(columns)
 
 
-def lines_of(study: PointsStudy) -> Iterator[str | Table]:
-    """Yield a study: what was asked, and a row for each point."""
-    scenario = study.scenario
-    yield f"{scenario.name}: {scenario.title}"
-    yield f"  seed {study.seed}, {meaning_of(study.replications)}"
-    table = study.table().drop(columns="notes")
-    keys = len(scenario.keys)
-    head = [("±" if str(name).startswith("± ") else str(name)) for name in table.columns]
-    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
-    groups = [2] * ((len(head) - keys) // 2)
-    yield Table(head, rows, range(keys, len(head)), keys=keys, groups=groups)
-    if study.folder is not None:
-        yield f"  kept in {study.folder}"
-
-
-def meaning_of(replications: int) -> str:
-    """Return how many replications there are, and what that makes of a ±."""
-    if replications > 1:
-        return f"{replications} replications; ± is half of the 95 % interval over replications"
-    return "1 replication, which says nothing about the spread between runs"
-
-
 def halves_of(study: PointsStudy) -> dict[tuple[int, str], tuple[float, float]]:
     """Return by point and metric the value and half of its 95 % interval."""
     rows = study.estimates()[["point", "metric", "value", "high"]].itertuples(index=False)
@@ -138,12 +115,6 @@ def key_text(value: object) -> str:
 def number_text(value: float, places: int) -> str:
     """Return a number with so many places; a dash where there is none."""
     return "-" if math.isnan(value) else f"{value:,.{places}f}"
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return "-" if value != value else f"{value:.4g}"  # noqa: PLR0124 - not a number
-    return str(value)
 
 
 def _tasks(kind: PointsKind, scenario: Spec, how: How) -> Iterator[Task]:

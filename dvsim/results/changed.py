@@ -109,7 +109,7 @@ def _said(base: Spec, scenario: Spec) -> Iterator[str]:
     for section in dict.fromkeys([*asked, *found]):
         was, now = asked.get(section, {}), found.get(section, {})
         for key in dict.fromkeys([*was, *now]):
-            if key not in _LENGTHS and now.get(key) != was.get(key):
+            if key not in (*_LENGTHS, scenario.LENGTH) and now.get(key) != was.get(key):
                 fixed = section.startswith("vary.") and key not in now
                 if not fixed:  # it is told where it stands now
                     yield _words(key, now.get(key))

@@ -83,13 +83,12 @@ class MessagingKind(PointsKind):
     def extent(self, scenario: MessagingScenario) -> Iterator[tuple[KeyPath, str]]:
         """Yield too many messages, or too few."""
         work = scenario.workload
-        pairs = work.streams if scenario.peer else work.publishers
         if work.messages * work.message_bytes > MOST_BYTES:
             most = max(1, MOST_BYTES // work.message_bytes)
             message = f"must be at most {most} of {work.message_bytes} B each, is {work.messages}"
             yield ("workload", "messages"), message
-        if work.mode == "flow" and work.messages < 2 * pairs:
-            message = f"must be at least {2 * pairs}, is {work.messages}"
+        if work.messages < scenario.least:
+            message = f"must be at least {scenario.least}, is {work.messages}"
             yield ("workload", "messages"), message
 
     units = METRICS

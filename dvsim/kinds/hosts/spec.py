@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -166,6 +166,32 @@ class MessagingScenario(Spec):
         Mapping[str, Share],
         Field(description="numbers by which the source's sentences are decided"),
     ] = field(default_factory=dict)
+
+    @property
+    def least(self) -> int:
+        """The least number of messages: in a flow two of each publisher or stream."""
+        work = self.workload
+        return 2 * (work.streams if self.peer else work.publishers) if work.mode == "flow" else 1
+
+    def scaled(self, scale: float) -> Self:
+        """Return the scenario with fewer or more messages, but at all points with enough."""
+        found = super().scaled(scale)
+        points = [found.at(number) for number in range(len(found.points))]
+        if all(one.workload.messages >= one.least for one in points):
+            return found
+        least = max(one.least for one in points)
+        if self.LENGTH not in self.keys:
+            return found.put(self.LENGTH, max(found.workload.messages, least))
+        vary = tuple(
+            {
+                key: tuple(max(least, number) for number in values)
+                if key == self.LENGTH
+                else values
+                for key, values in table.items()
+            }
+            for table in found.vary
+        )
+        return found._varied(vary)
 
     @property
     def peer(self) -> bool:

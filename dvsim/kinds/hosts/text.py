@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dvsim.kinds.study import halves_of, key_text, meaning_of, number_text
+from dvsim.kinds.study import halves_of, key_text, number_text
+from dvsim.results.asked_text import asked_lines
 from dvsim.results.beside_studies import matching_keys
-from dvsim.results.changed import changes_of
 from dvsim.results.lines import Table
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ SPREAD = ("rate_out", "latency")  # whose half interval is shown too
 
 def messaging_lines(study: MessagingStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and the table of its points."""
-    yield f"{changes_of(study.scenario).name}: {study.scenario.title}"
-    yield f"{INDENT}seed {study.seed}, {meaning_of(study.replications)}"
+    yield from asked_lines(study)
     head, *rows = _rows(study)
     keys = len(head) - len([name for name in head if name in _headings()]) - 1
     spread = [2 if follower == "±" else 1 for follower in head[keys + 1 :]]

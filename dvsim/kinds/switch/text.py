@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from dvsim.kinds.study import halves_of, key_text, meaning_of, number_text
+from dvsim.kinds.study import halves_of, key_text, number_text
 from dvsim.kinds.switch.result import flow_text
+from dvsim.results.asked_text import asked_lines
 from dvsim.results.beside_studies import matching_keys
-from dvsim.results.changed import changes_of
 from dvsim.results.lines import Table
 from dvsim.scenario.spec import point_text
 
@@ -32,10 +32,9 @@ PS_PER_NS = 1000
 def study_lines(study: Study) -> Iterator[str | Table]:
     """Yield a study: what was asked, the table of its points, and what is to be said of some."""
     scenario = study.scenario
-    yield f"{changes_of(scenario).name}: {scenario.title}"
     slots = sorted({scenario.at(point).traffic.slots for point in range(len(scenario.points))})
     shown = f"{slots[0]:,}" + (f" to {slots[-1]:,}" if len(slots) > 1 else "")
-    yield f"{INDENT}{shown} slots, seed {study.seed}, {meaning_of(study.replications)}"
+    yield from asked_lines(study, f"{shown} slots")
     keys = matching_keys([study])
     head, *rows = _rows(study, keys)
     yield Table(head, rows, range(len(keys), len(head)), keys=len(keys), groups=_groups(head, keys))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.replay import PARTS, Replay
 from dvsim.results.amounts import amount_text
+from dvsim.results.changed import changes_of
 from dvsim.results.lines import Table
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _spent(one: Replay) -> str:
 def study_lines(study: PointsStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and of each point its time and what that is spent on."""
     scenario, keys = study.scenario, list(study.scenario.keys)
-    yield f"{scenario.name}: {scenario.title}"
+    yield f"{changes_of(scenario).name}: {scenario.title}"
     table = study.points.drop(columns="replication").groupby("point").mean()
     rows, first = [], float(table["time"].iloc[0])
     for number, one in table.iterrows():

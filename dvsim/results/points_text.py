@@ -1,0 +1,36 @@
+"""A study of any kind as text: a row for each point, its metrics with units and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dvsim.results.amounts import estimate_texts, scale_of
+from dvsim.results.asked_text import asked_lines
+from dvsim.results.lines import Table
+
+if TYPE_CHECKING:
+    from dvsim.results.points import PointsStudy
+
+
+def lines_of(study: PointsStudy) -> Iterator[str | Table]:
+    """Yield a study: what was asked, and a row for each point."""
+    yield from asked_lines(study)
+    table, keys = study.table(), list(study.scenario.keys)
+    head, columns = list(keys), [table[key].map(str).tolist() for key in keys]
+    groups = []
+    for name in study.SHOWN:
+        values, halves = table[name], table[f"± {name}"]
+        factor, unit = scale_of(values.max(), study.METRICS[name])
+        cells = [
+            estimate_texts(v / factor, h / factor) for v, h in zip(values, halves, strict=True)
+        ]
+        spread = any(half for _, half in cells)
+        head += [f"{name} {'' if unit == '1' else unit}".rstrip(), *["±"] * spread]
+        columns.append([text for text, _ in cells])
+        columns += [[half or "-" for _, half in cells]] * spread
+        groups.append(1 + spread)
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    yield Table(head, rows, range(len(keys), len(head)), keys=len(keys), groups=groups)
+    if study.folder is not None:
+        yield f"  kept in {study.folder}"
