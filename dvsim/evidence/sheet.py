@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.dialect import dialect_in, encoding_fault
 from dvsim.scenario.find import is_file, nearest_beside, why_not
+from dvsim.scenario.units import UnitError, parse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,11 +90,15 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
         return _of_parquet(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            rows = [(reader.line_num, tuple(map(_stripped, row))) for row in reader if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            found = dialect_in(path).rows(file)
+            rows = [(line, tuple(map(_stripped, row))) for line, row in found]
+    except UnicodeDecodeError:
+        fault = encoding_fault(path)
+        message = f"cannot be read: line {fault.line}: {fault.message}"
+        raise ScenarioError([Fault(str(path), None, "", message)]) from None
+    except (OSError, csv.Error) as error:
         raise ScenarioError([Fault(str(path), None, "", f"cannot be read: {error}")]) from error
-    if path.suffix != ".csv" and len({len(row) for _, row in rows}) > 1:
+    if path.suffix != ".csv" and (len(rows) < 2 or len({len(row) for _, row in rows}) > 1):
         message = (
             "is no table: its lines have different numbers of cells; CSV or Parquet is examined"
         )
@@ -126,6 +132,22 @@ def whole_number(text: str) -> int | None:
     if number is None or number.decimals > 0 or number.value < 1:
         return None
     return int(number.value)
+
+
+def size_number(text: str) -> int | None:
+    """Return a size in bytes, with a unit or without; None if a text is none.
+
+    Examples
+    --------
+    >>> size_number("4096"), size_number("4 KiB"), size_number("4 kb"), size_number("four")
+    (4096, 4096, None, None)
+    """
+    if whole_number(text) is not None or not re.search(r"\d\s*[kKMG]?i?B$", text):
+        return whole_number(text)
+    try:
+        return int(parse(text, "size")) or None
+    except UnitError:
+        return None
 
 
 def _stripped(cell: str) -> str:

@@ -63,7 +63,7 @@ def _result(path: Path) -> dict[str, Any]:
         result = json.loads(path.read_text(encoding="utf-8-sig"))
         json.dumps(result, ensure_ascii=False).encode()  # JSON can spell what is no text
     except UnicodeDecodeError:
-        from dvsim.evidence.lab.samples import encoding_fault
+        from dvsim.evidence.dialect import encoding_fault
 
         raise ScenarioError([encoding_fault(path)]) from None
     except json.JSONDecodeError as error:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.dialect import dialect_in, encoding_fault
 from dvsim.evidence.headings import split_heading
 from dvsim.evidence.lab.data import About, Case, LabData
 from dvsim.evidence.lab.metadata import about as about_of
 from dvsim.evidence.lab.openmessaging import openmessaging_cases
 from dvsim.evidence.lab.perftest import is_perftest, perftest_cases
-from dvsim.evidence.lab.samples import encoding_fault, raw_cases
+from dvsim.evidence.lab.samples import raw_cases
 from dvsim.evidence.lab.summaries import is_long, is_wide, summary_cases
 from dvsim.evidence.sheet import open_sheet
 from dvsim.scenario.find import is_file, is_folder, nearest, reference_root, why_not
@@ -68,11 +70,13 @@ def _later(path: Path) -> bool:
 
 def _headings(path: Path) -> list[str]:
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            first = next((line for line in file if line.strip()), "")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            _, names = next(dialect_in(path).rows(file), (1, [""]))
     except UnicodeDecodeError:
         raise ScenarioError([encoding_fault(path)]) from None
-    return [name.strip().strip('"') for name in first.split(",")]
+    except csv.Error as error:
+        raise ScenarioError([Fault(str(path), 1, "", f"is not CSV: {error}")]) from None
+    return names
 
 
 def _table(path: Path, headings: list[str], about: About) -> tuple[str, list[Case]]:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.dialect import dialect_in, encoding_fault
 from dvsim.evidence.headings import Unit, metric_of, split_heading, unit_of
 from dvsim.evidence.lab.data import About, Case, sample_of
 from dvsim.evidence.lab.summaries import NAMES, RUNS, SIZES
 from dvsim.evidence.numbers import Floats, statistics_of
-from dvsim.evidence.sheet import number_of, whole_number
+from dvsim.evidence.sheet import number_of, size_number
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError, show
 
@@ -84,7 +85,7 @@ def raw_cases(path: Path, headings: Sequence[str], about: About) -> list[Case]:
 
 
 def _bytes(path: Path, heading: str, text: str) -> int:
-    number = whole_number(text.strip())
+    number = size_number(text.strip())
     if number is not None:
         return number
     message = f"must be a whole number of bytes above 0, is {show(text)}"
@@ -96,9 +97,9 @@ def _line_of(path: Path, heading: str, text: str) -> int | None:
     if path.suffix == ".parquet":
         return None
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
-        at = next(reader).index(heading)
-        return next((reader.line_num for row in reader if row and row[at] == text), None)
+        rows = dialect_in(path).rows(file)
+        at = next(rows)[1].index(heading)
+        return next((line for line, row in rows if row[at] == text), None)
 
 
 def _label(text: str) -> str:
@@ -158,10 +159,18 @@ def _batches(path: Path, value: str, grouped: Sequence[str]) -> Iterator[Any]:
         yield from pyarrow.parquet.ParquetFile(path).iter_batches(columns=columns)
         return
     types = {value: pa.float64(), **dict.fromkeys(grouped, pa.string())}
+    dialect = dialect_in(path)
     convert = pyarrow.csv.ConvertOptions(
-        include_columns=columns, column_types=types, null_values=["", "nan", "NaN", "NA"]
+        include_columns=columns,
+        column_types=types,
+        null_values=["", "nan", "NaN", "NA"],
+        decimal_point="," if dialect.comma else ".",
     )
-    with pyarrow.csv.open_csv(path, convert_options=convert) as reader:
+    parse = pyarrow.csv.ParseOptions(delimiter=dialect.separator)
+    read = pyarrow.csv.ReadOptions(skip_rows=dialect.skipped)
+    with pyarrow.csv.open_csv(
+        path, read_options=read, parse_options=parse, convert_options=convert
+    ) as reader:
         yield from reader
 
 
@@ -194,7 +203,7 @@ def _place(path: Path, value: str, grouped: Sequence[str], message: str) -> Faul
         return _parquet_place(path, value, message)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            result = next(_wrong_lines(path, csv.reader(file, strict=True), value, grouped), None)
+            result = next(_wrong_lines(path, dialect_in(path).rows(file), value, grouped), None)
     except UnicodeDecodeError:
         return encoding_fault(path)
     except csv.Error as error:
@@ -202,23 +211,25 @@ def _place(path: Path, value: str, grouped: Sequence[str], message: str) -> Faul
     return result or Fault(str(path), None, value, f"cannot be read: {message}")
 
 
-def _wrong_lines(path: Path, reader: Any, value: str, grouped: Sequence[str]) -> Iterator[Fault]:  # noqa: ANN401 - of csv
+def _wrong_lines(
+    path: Path, rows: Iterator[tuple[int, list[str]]], value: str, grouped: Sequence[str]
+) -> Iterator[Fault]:
     """Yield what is wrong with a file, line by line."""
-    headings = [name.strip() for name in next(reader, [])]
+    headings = next(rows, (1, []))[1]
     if not {value, *grouped} <= set(headings):
         yield Fault(str(path), 1, value, "the first line is not the headings alone")
         return
     at = headings.index(value)
-    for row in filter(None, reader):
+    for line, row in rows:
         if len(row) != len(headings):
             message = f"has {len(row)} cells; there are {len(headings)} headings"
-            yield Fault(str(path), reader.line_num, "", message)
-        wrong = _wrong_cell(row[at].strip())
+            yield Fault(str(path), line, "", message)
+        wrong = _wrong_cell(row[at])
         if wrong:
-            yield Fault(str(path), reader.line_num, value, wrong[0], wrong[1])
-        empty = [name for name in grouped if not row[headings.index(name)].strip()]
+            yield Fault(str(path), line, value, wrong[0], wrong[1])
+        empty = [name for name in grouped if not row[headings.index(name)]]
         if empty:
-            yield Fault(str(path), reader.line_num, empty[0], "is empty")
+            yield Fault(str(path), line, empty[0], "is empty")
 
 
 def _wrong_cell(text: str) -> tuple[str, str | None] | None:
@@ -248,17 +259,3 @@ def _parquet_place(path: Path, value: str, message: str) -> Fault:
         return Fault(str(path), None, value, message)
     problem = f"is {column[bad[0]]}, not a number of 0 or more"
     return Fault(str(path), int(bad[0]) + 1, value, problem)
-
-
-def encoding_fault(path: Path) -> Fault:
-    """Return the first line of a file that is not UTF-8."""
-    with path.open("rb") as file:
-        for line, raw in enumerate(file, 1):
-            try:
-                raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                wide = line == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff")
-                guess = "it is UTF-16" if wide else "it may be Latin-1"
-                message = f"byte 0x{raw[error.start]:02x} is not UTF-8; {guess}: save it as UTF-8"
-                return Fault(str(path), line, "", message)
-    return Fault(str(path), None, "", "is not UTF-8")

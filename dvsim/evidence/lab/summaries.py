@@ -16,7 +16,7 @@ from dvsim.evidence.headings import (
 )
 from dvsim.evidence.lab.data import METRICS, About, Case, Metric, Sample, sample_of
 from dvsim.evidence.numbers import STATISTICS
-from dvsim.evidence.sheet import Sheet, number_of, whole_number
+from dvsim.evidence.sheet import Sheet, number_of, size_number
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError
 
@@ -185,6 +185,8 @@ class _Reader:
             self._wrong(line, heading, f"{statistic} is not negative, this is {row[heading]}")
             return None
         size = self._size(line, row)
+        if size is None and any(name in row for name in SIZES):
+            return None
         unit = self._unit(line, heading, unit_text, size)
         if unit is None:
             return None
@@ -235,7 +237,7 @@ class _Reader:
         heading = next((name for name in SIZES if name in row), None)
         if heading is None:
             return self.about.message_bytes
-        number = whole_number(row[heading])
+        number = size_number(row[heading])
         if number is None:
             message = f"must be a whole number of bytes above 0, is '{row[heading]}'"
             self._wrong(line, heading, message)
