@@ -58,6 +58,7 @@ class Share(click.ParamType[float]):
     """A share, as a number or in percent."""
 
     name = "share"
+    example = "share, such as 5% or 0.05"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as in click
         """Return the share as a number."""
@@ -65,8 +66,15 @@ class Share(click.ParamType[float]):
         try:
             number = float(text.removesuffix("%"))
         except ValueError:
-            self.fail(f"{value!r} is no share, such as 5% or 0.05", param, ctx)
+            self.fail(f"{value!r} is no {self.example}", param, ctx)
         return number / 100 if text.endswith("%") else number
+
+
+class Scale(Share):
+    """A factor, as a number or in percent."""
+
+    name = "float"
+    example = "factor, such as 0.01 or 1%"
 
 
 def precision_option(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -160,7 +168,7 @@ workers_option = click.option(
 def scale_option(default: str = "1") -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return the option ``--scale``; `default` says what is taken without it."""
     help_ = f"Multiply the number of messages or slots.  [default: {default}]"
-    return click.option("--scale", type=float, help=help_)
+    return click.option("--scale", type=Scale(), help=help_)
 
 
 def folder_option(

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.find import nearest
+from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.spec import Spec
 
 GROUP = "dvsim.kinds"
@@ -345,6 +346,9 @@ def kind_named(name: str) -> Kind:
 
     known = {one.name: one for one in entry_points(group=GROUP)}
     if name not in known:
+        if name in KINDS:
+            message = f"is a {name} card, which a scenario takes: --set system.NAME=FILE"
+            raise ScenarioError([Fault("", None, "kind", message)])
         names = [*OWN, *known]
         message = f"no such kind '{name}'; there are {', '.join(names)}"
         raise ScenarioError([Fault("", None, "kind", message, nearest(name, names))])

@@ -115,10 +115,13 @@ def _part(
     file = find_card(name, document.folders) if at is None else at if is_file(at) else None
     if file is None:
         deep = (*path, "name") in document.origins
-        message, near = f"no card '{name}'", nearest(name, card_names(document.folders, kind))
+        known = card_names(document.folders, kind)
+        message, near = f"no card '{name}'", nearest(name, known)
+        if near is None and known:
+            message += f"; there are {', '.join(known)}" if len(known) > 1 else f"; try {known[0]}"
         if at is not None:
-            known = {item.name: str(item) for item in at.parent.glob("*.toml")}
-            message, near = f"no such file {at}", known.get(nearest(at.name, known) or "")
+            beside = {item.name: str(item) for item in at.parent.glob("*.toml")}
+            message, near = f"no such file {at}", beside.get(nearest(at.name, beside) or "")
         return None, [document.fault((*path, "name") if deep else path, message, near)]
     try:
         base, faults = _read_file(file)

@@ -98,6 +98,6 @@ def _file(document: Document, path: Path, name: str) -> Path:
     """Return the file of a name that ends in ``.toml``; it counts from the folder of the file."""
     other = Path(os.path.normpath(path.parent / name))
     if not find.is_file(other):
-        near = find.nearest(name, (file.name for file in path.parent.glob("*.toml")))
+        near = find.nearest_file(other)
         raise ScenarioError([document.fault(("extends",), f"no such file '{name}'", near)])
     return other

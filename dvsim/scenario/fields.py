@@ -199,7 +199,14 @@ Some = AfterValidator(_some)
 Varied = tuple[dict[str, tuple[Any, ...]], ...]
 Text = Annotated[str, Field(strict=True, min_length=1)]
 Name = Annotated[Text, AfterValidator(_name)]
-Whole = Annotated[int, Field(strict=True)]
+
+
+def _exact(value: object) -> object:
+    """Return the whole number that ``1e6`` stands for; anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, Field(strict=True), BeforeValidator(_exact)]
 Count = Annotated[Whole, Field(ge=1, le=bounds.COUNT)]
 Messages = Annotated[Whole, Field(ge=1, le=bounds.MESSAGES)]
 Receivers = Annotated[Whole, Field(ge=1, le=bounds.RECEIVERS)]

@@ -116,6 +116,11 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
         return path
     near = nearest_name(text)
     what = "no such scenario" if near else "no such scenario; `dvsim list` names them all"
+    beside = Path(f"{text}.toml")
+    if is_file(beside):
+        what, near = "no such scenario; a file is named with its ending", str(beside)
+    elif is_file(Path(text)):
+        what = "no such scenario; the name of a scenario file ends in .toml"
     raise ScenarioError([Fault(text, None, "", what, near)])
 
 
@@ -130,8 +135,15 @@ def existing(path: Path) -> Path:
     if is_file(path):
         return path
     what = why_not(path, "a scenario file")
-    near = nearest_beside(path, lambda other: other.suffix == ".toml")
-    raise ScenarioError([Fault(str(path), None, "", what, near)])
+    raise ScenarioError([Fault(str(path), None, "", what, nearest_file(path))])
+
+
+def nearest_file(path: Path) -> str | None:
+    """Return what was probably meant by a ``.toml`` that is no file: a scenario, or one beside."""
+    if is_folder(path):
+        return None
+    names = {entry.path.stem: entry.name for entry in list_scenarios()}
+    return names.get(path.stem) or nearest_beside(path, lambda other: other.suffix == ".toml")
 
 
 def is_file(path: Path) -> bool:
@@ -221,7 +233,7 @@ def nearest_name(text: str, more: Iterable[str] = ()) -> str | None:
 
 def nearest_beside(path: Path, fits: Callable[[Path], bool]) -> str | None:
     """Return the path in the same folder that was probably meant, of those that fit."""
-    others = path.parent.glob("*") if is_folder(path.parent) else ()
+    others = filter(is_file, path.parent.glob("*")) if is_folder(path.parent) else ()
     near = nearest(path.name, (other.name for other in others if fits(other)))
     return None if near is None else str(path.parent / near)
 

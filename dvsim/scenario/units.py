@@ -134,7 +134,7 @@ def _plain(given: object, dimension: str) -> int | float:
         raise UnitError(f"must not be negative, is {show(given)}")
     if dimension == "ratio":
         return nearest_float(Fraction(number), given)
-    if isinstance(number, float):
+    if isinstance(number, float) and not number.is_integer():
         raise UnitError(f"must be a whole number, not {show(given)}")
     return whole(Fraction(number), given, dimension)
 

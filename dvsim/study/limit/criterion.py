@@ -119,7 +119,9 @@ def parse_criterion(text: str, metrics: Mapping[str, str]) -> Criterion:
         unit = metrics.get(metric, "")
         if metric not in metrics:
             known = ", ".join(metrics)
-            faults.append(_fault(f"no metric '{metric}' in {known}", nearest(metric, metrics)))
+            whole = next((name for name in metrics if name.endswith(f"_{metric}")), None)
+            near = whole or nearest(metric, metrics)
+            faults.append(_fault(f"no metric '{metric}' in {known}", near))
         units = [unit] if metric in metrics else _UNITS  # it may be that of the metric meant
         bound = next((one for u in units if (one := _number(number, u)) is not None), None)
         if bound is None:
@@ -141,8 +143,10 @@ def deciding(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
 
 def _number(text: str, unit: str) -> float | None:
     """Return what a text says, in the unit of its metric; None if it says nothing."""
+    own = ("msg/s", "1/s") if unit in ("msg/s", "1/s") else (unit,)
+    plain = next((text.removesuffix(one) for one in own if one and text.endswith(one)), text)
     try:
-        number = float(text)
+        number = float(plain)
     except ValueError:
         if unit not in _UNITS:
             return None

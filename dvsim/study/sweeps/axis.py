@@ -169,6 +169,9 @@ def _logarithmic(key: str, part: str, between: Between, count: Number) -> Iterat
 
 def _ends(key: str, match: re.Match[str]) -> tuple[Number, Number]:
     low, high = (number_of(match[name]) for name in ("low", "high"))
+    if low is not None and high is not None and high.dimension and not low.dimension:
+        unit = re.sub(r"^[^A-Za-z%]*", "", match["high"].strip())  # that of both: 32..128 MiB
+        low = number_of(f"{match['low'].strip()} {unit}")
     for name, found in (("low", low), ("high", high)):
         if found is None:
             raise _wrong(key, f"'{match[name].strip()}' is no number with a unit that is known")
