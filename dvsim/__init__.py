@@ -272,6 +272,8 @@ def sweep(
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep
 
+    if isinstance(vary, str):
+        raise TypeError('vary is a dict of values by key, such as {"sockets": [1, 2, 4]}')
     texts = [
         f"{_key(key)}={values if isinstance(values, str) else ','.join(map(str, values))}"
         for key, values in vary.items()
@@ -299,6 +301,9 @@ def validate(*runs: Run | PointsStudy) -> Validation:
     """Hold runs against the published figures that their scenarios name."""
     from dvsim.evidence.validation import validate as validate_runs
 
+    wrong = next((run for run in runs if not hasattr(run, "scenario")), None)
+    if wrong is not None:
+        raise TypeError(f"validate takes what run returned, not {wrong!r}")
     return validate_runs(runs)
 
 

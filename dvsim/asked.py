@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from numbers import Integral
+from numbers import Integral, Real
 
 from dvsim.emulation.asked import Emulation
 from dvsim.errors import Fault, ScenarioError
@@ -45,7 +45,9 @@ def check_asked(
         *_whole("--replications", replications, 1, REPLICATIONS),
         *(_whole("--workers", workers, 1, WORKERS) if workers is not None else ()),
     ]
-    if scale is not None and not 0 < scale <= LARGEST_SCALE:
+    if isinstance(scale, bool) or not isinstance(scale, Real | None):
+        faults.append(Fault("--scale", None, "", f"{scale!r} is not a number"))
+    elif scale is not None and not 0 < scale <= LARGEST_SCALE:
         message = f"{scale:g} is not above 0 and at most {LARGEST_SCALE}"
         faults.append(Fault("--scale", None, "", message))
     if faults:

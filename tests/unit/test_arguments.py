@@ -47,3 +47,16 @@ def test_a_file_is_named_by_its_line_as_ever(desk):
     path = desk.edit("mine.toml", "messages = 500", "mesages = 500")
     with pytest.raises(dvsim.ScenarioError, match=r"mine.toml:6: workload.mesages: unknown key"):
         dvsim.load(path)
+
+
+@pytest.mark.parametrize("scale", ["0.01", True])
+def test_a_scale_that_is_no_number_is_refused_by_its_name(scale):
+    with pytest.raises(dvsim.ScenarioError, match=rf"^scale: {scale!r} is not a number$"):
+        dvsim.run("h3/dv-8", scale=scale)
+
+
+def test_a_name_is_no_run_and_a_text_says_nothing_of_several_values():
+    with pytest.raises(TypeError, match="validate takes what run returned, not 'h3'"):
+        dvsim.validate("h3")
+    with pytest.raises(TypeError, match="vary is a dict of values by key"):
+        dvsim.sweep("h3/dv-8", "sockets=1,2")
