@@ -162,7 +162,10 @@ int children_start(struct launch *launch, uint32_t first, uint32_t cards)
     close(failed[0]);
     if (told == (ssize_t)sizeof refused) {
         const char *name = program_of(launch->options, refused.card)->argument[0];
-        fprintf(stderr, "vicrun: cannot run '%s': %s\n", name, strerror(refused.error));
+        /* a name without a slash is looked for in PATH, not here */
+        bool here = refused.error == ENOENT && strchr(name, '/') == NULL && access(name, F_OK) == 0;
+        fprintf(stderr, "vicrun: cannot run '%s': %s%s%s%s\n", name, strerror(refused.error),
+                here ? "; did you mean './" : "", here ? name : "", here ? "'?" : "");
         end_all(launch);
         return refused.error == ENOENT ? 127 : 126;
     }

@@ -60,6 +60,14 @@ def test_the_program_that_cannot_be_run_is_named(emulator):
     assert done.stderr == "vicrun: cannot run 'no-such-program': No such file or directory\n"
 
 
+def test_a_program_of_this_folder_is_named_with_its_folder(emulator, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").touch(0o755)
+    done = vicrun(emulator, "-n", "1", *SMALL, "mine")
+    assert done.returncode == 127
+    assert done.stderr.endswith("No such file or directory; did you mean './mine'?\n")
+
+
 def test_the_first_exit_code_that_is_not_0_is_returned_whichever_program_it_is(emulator):
     slow, soon = ("sh", "-c", "sleep 0.3; exit 8"), ("sh", "-c", "exit 7")
     assert vicrun(emulator, "-n", "1", *SMALL, *slow, ":", *soon).returncode == 7
