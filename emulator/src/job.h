@@ -164,6 +164,7 @@ struct job {
     _Atomic uint64_t *sram;
     size_t sram_stride; /* words */
     unsigned char *timed;
+    bool detours;         /* puts do not all go straight into SRAM: --reorder, or several hosts */
     uint32_t first, here; /* the cards of this host: all of them, unless the job is over several */
     struct ring *rings;   /* of these, else none */
     struct job *next;

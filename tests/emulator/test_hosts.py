@@ -55,9 +55,9 @@ def test_out_of_order_and_shallow(emulator, hosts, name):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("name", ["collectives", "message_card", "messages"])
+@pytest.mark.parametrize("name", ["collectives", "messages", "client_relay"])
 def test_layers_on_top(emulator, hosts, name):
-    done = run(emulator, [*hosts.options(1, 1), *PATIENT], name)
+    done = run(emulator, [*hosts.options(2, 1), *PATIENT], name)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -130,7 +130,7 @@ def test_signals_reach_the_programs_of_all_hosts(emulator, hosts, number):
 
 def test_programs_die_with_the_launcher(emulator, hosts):
     mark = f"orphan-{os.getpid()}"
-    process = begun(emulator, hosts, mark=mark)
+    process = begun(emulator, hosts, *PATIENT, mark=mark)
     process.kill()
     process.communicate(timeout=60)
     assert gone(mark)

@@ -11,10 +11,13 @@ static bool answer(struct vic *card, struct packet query, uint64_t reply, struct
 
 bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *tally)
 {
+    return job_is_here(card->job, packet_of(header).dest) ? deliver_here(card, header, payload, tally)
+                                                          : remote_send(card, &header, &payload, 1) == 1;
+}
+
+bool deliver_here(struct vic *card, uint64_t header, uint64_t payload, struct tally *tally)
+{
     struct packet packet = packet_of(header);
-    if (!job_is_here(card->job, packet.dest)) {
-        return remote_send(card, &header, &payload, 1) == 1;
-    }
     struct card_shared *target = &card->job->card[packet.dest];
     struct counter *counter = &target->counter[packet.counter];
     switch (packet.op) {

@@ -85,6 +85,7 @@ static inline void fifo_count(struct vic *card, uint32_t dest, unsigned counter,
 
 /* Deliver a packet that packet_check has found good. False: a FIFO is full, nothing was done. */
 bool deliver(struct vic *card, uint64_t header, uint64_t payload, struct tally *tally);
+bool deliver_here(struct vic *card, uint64_t header, uint64_t payload, struct tally *tally); /* its card is of this host */
 
 /* ---- fifo.c */
 

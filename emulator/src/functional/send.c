@@ -4,6 +4,7 @@
 #include "pending.h"
 #include "remote.h"
 
+enum { HOST_RUN = 256 };
 enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
 
 /* Packets for the FIFO of one card, as many as it takes; counted. The first has been checked, its like differ from it
@@ -34,21 +35,22 @@ static uint32_t stopped_by(uint64_t header, uint64_t payload)
     return packet.op == VIC_QUERY ? packet_of(payload).dest : packet.dest;
 }
 
-size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status,
-                    uint32_t *full)
+/* All are for cards of this host. */
+static inline size_t deliver_run(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status,
+                                 uint32_t *full)
 {
     struct tally tally;
     tally.used = 0;
     const uint64_t counters = card->counters;
     const struct job *job = card->job;
-    const uint32_t first_here = job->first, here = job->here, words = card->sram_words;
+    const uint32_t cards = card->cards, words = card->sram_words;
     size_t i = 0;
     *status = VIC_OK;
     while (i < n) {
         uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
         struct packet packet = packet_of(header);
-        if (__builtin_expect(header >> VIC_HEADER_END_AT == 0 && packet.op == VIC_WRITE &&
-                             packet.dest - first_here < here && packet.addr < words && (counters >> packet.counter & 1), 1)) {
+        if (__builtin_expect(header >> VIC_HEADER_END_AT == 0 && packet.op == VIC_WRITE && packet.dest < cards &&
+                             packet.addr < words && (counters >> packet.counter & 1), 1)) {
             word_store(&job_sram(job, packet.dest)[packet.addr], payload);
             tally_add(card, &tally, tally_key(packet.dest, packet.counter), 1);
             i++;
@@ -59,9 +61,8 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
             fail_packet(card, *status, i, header, payload);
             break;
         }
-        size_t done = !job_is_here(job, packet.dest) ? remote_send(card, headers + i, payloads + i, n - i)
-                      : packet.op == VIC_FIFO ? push_run(card, header, headers + i, payloads + i, n - i, &tally)
-                                              : deliver(card, header, payload, &tally);
+        size_t done = packet.op == VIC_FIFO ? push_run(card, header, headers + i, payloads + i, n - i, &tally)
+                                            : deliver_here(card, header, payload, &tally);
         if (done == 0) {
             *full = stopped_by(header, payload);
             break;
@@ -70,6 +71,48 @@ size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *p
     }
     tally_flush(card, &tally);
     return i;
+}
+
+/* Runs of packets for cards of this host, and of others. */
+FAIL_COLD static size_t deliver_over_hosts(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
+                                           int *status, uint32_t *full)
+{
+    const struct job *job = card->job;
+    size_t i = 0, done = 1;
+    *status = VIC_OK;
+    while (i < n && done > 0 && *status == VIC_OK) {
+        uint64_t header[HOST_RUN], payload[HOST_RUN];
+        size_t run = 0;
+        while (run < HOST_RUN && i + run < n) { /* a copy, so that they stay what they are */
+            header[run] = read_once(&headers[i + run]);
+            payload[run] = read_once(&payloads[i + run]);
+            *status = packet_check(card, header[run], payload[run]);
+            if (*status != VIC_OK || job_is_here(job, packet_of(header[run]).dest) != job_is_here(job, packet_of(header[0]).dest)) {
+                break;
+            }
+            run++;
+        }
+        if (run == 0) { /* the first of them is not good */
+            fail_packet(card, *status, i, header[0], payload[0]);
+            break;
+        }
+        *status = VIC_OK;
+        done = job_is_here(job, packet_of(header[0]).dest) ? deliver_run(card, header, payload, run, status, full)
+                                                           : remote_send(card, header, payload, run);
+        i += done;
+        if (done < run && *status == VIC_OK) {
+            *full = stopped_by(header[done], payload[done]);
+            break;
+        }
+    }
+    return i;
+}
+
+size_t deliver_some(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status,
+                    uint32_t *full)
+{
+    return __builtin_expect(card->job->config.hosts > 1, 0) ? deliver_over_hosts(card, headers, payloads, n, status, full)
+                                                            : deliver_run(card, headers, payloads, n, status, full);
 }
 
 static int send_checked(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
@@ -145,20 +188,34 @@ static int put_packets(struct vic *card, uint32_t dest, vic_addr_t addr, const u
     return status;
 }
 
-int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
-                   unsigned counter)
+static inline int put_straight(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
+                        unsigned counter)
 {
-    if (__builtin_expect(card->job->config.reorder != 0, 0)) {
-        return put_packets(card, dest, addr, words, n, counter);
-    }
     pending_progress(card);
-    if (!job_is_here(card->job, dest)) {
-        remote_put(card, dest, addr, words, n, counter);
-        return VIC_OK;
-    }
     words_store(&job_sram(card->job, dest)[addr], words, n);
     if (n > 0) {
         tally_count(card, tally_key(dest, counter), (uint32_t)n); /* n <= 2^22 */
     }
     return VIC_OK;
+}
+
+FAIL_COLD static int put_otherwise(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
+                                   unsigned counter)
+{
+    if (card->job->config.reorder != 0) {
+        return put_packets(card, dest, addr, words, n, counter);
+    }
+    if (job_is_here(card->job, dest)) {
+        return put_straight(card, dest, addr, words, n, counter);
+    }
+    pending_progress(card);
+    remote_put(card, dest, addr, words, n, counter);
+    return VIC_OK;
+}
+
+int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
+                   unsigned counter)
+{
+    return __builtin_expect(card->job->detours, 0) ? put_otherwise(card, dest, addr, words, n, counter)
+                                                   : put_straight(card, dest, addr, words, n, counter);
 }
