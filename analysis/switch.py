@@ -29,8 +29,10 @@ import dvsim
 from dvsim.results.points import PointsStudy
 
 NAMES = ("zero-load", "saturation", "fixed-ports", "angles", "butterfly", "butterfly-all")
+LARGE = {"saturation": SHORT if SHORT == 1 else SHORT / 3}  # many packets in few slots
 studies = {
-    name: dvsim.run(f"switch/{name}", replications=REPLICATIONS, scale=SHORT) for name in NAMES
+    name: dvsim.run(f"switch/{name}", replications=REPLICATIONS, scale=LARGE.get(name, SHORT))
+    for name in NAMES
 }
 studies["systems"] = dvsim.run("switch/systems", replications=1, scale=SHORT)
 validation = dvsim.validate(*studies.values())
