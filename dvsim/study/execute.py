@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dvsim.asked import check_extent
 from dvsim.core.code import code_version, emulated_version
@@ -25,15 +26,21 @@ Result = Run | PointsStudy
 T = TypeVar("T")
 
 
-class Executor(Protocol[T]):
+class Executor(ABC, Generic[T]):
     """Where trials are run, and where their results are kept."""
 
-    def groups(self, trials: Sequence[T]) -> Mapping[Hashable, Sequence[T]]:
-        """Return trials by what they ask, each group to be run once; refuse what cannot be."""
+    def question(self, trial: T) -> Hashable:
+        """Return what a trial asks: those that ask the same are run once."""
+        return id(trial)
+
+    def check(self, trials: Sequence[T]) -> None:
+        """Refuse what cannot be run."""
 
     def find(self, trial: T) -> Any | None:  # noqa: ANN401 - whatever the design is told
         """Return the result of a trial that is kept, None if there is none."""
+        return None
 
+    @abstractmethod
     def run(self, trials: Sequence[T]) -> Iterator[tuple[T, Any]]:
         """Run trials, keep their results, and yield each as it is there."""
 
@@ -42,8 +49,11 @@ def execute(design: Design[T, Answer], by: Executor[T]) -> Answer:
     """Return the answer of a design, after running whatever it asks for that is not kept."""
     with closing(design):
         while trials := design.ask():
-            groups = by.groups(trials)
-            missing: dict[int, Sequence[T]] = {}
+            by.check(trials)
+            groups: dict[Hashable, list[T]] = {}
+            for trial in trials:
+                groups.setdefault(by.question(trial), []).append(trial)
+            missing: dict[int, list[T]] = {}
             for same in groups.values():
                 result = by.find(same[0])
                 if result is None:
@@ -51,16 +61,14 @@ def execute(design: Design[T, Answer], by: Executor[T]) -> Answer:
                     continue
                 for trial in same:
                     design.tell(trial, result)
-            if not missing:
-                continue
-            for first, result in by.run([same[0] for same in missing.values()]):
+            for first, result in by.run([same[0] for same in missing.values()]) if missing else ():
                 for trial in missing[id(first)]:
                     design.tell(trial, result)
     return design.answer
 
 
 @dataclass(frozen=True)
-class Runs:
+class Runs(Executor[Trial]):
     """Runs on this machine, a task for each replication or iteration; whole results in folders.
 
     Attributes
@@ -90,17 +98,14 @@ class Runs:
     progress: bool = False
     command: str | Sequence[str] = ""
 
-    def groups(self, trials: Sequence[Trial]) -> Mapping[Hashable, Sequence[Trial]]:
-        """Return trials by scenario, seed and replications; refuse what is too much."""
-        by_times: dict[int, list[Spec]] = {}
-        groups: dict[Hashable, list[Trial]] = {}
-        for trial in trials:
-            by_times.setdefault(trial.replications, []).append(trial.scenario)
-            question = (to_toml(trial.scenario), trial.seed, trial.replications)
-            groups.setdefault(question, []).append(trial)
-        for times, scenarios in by_times.items():
-            check_extent(scenarios, times)
-        return groups
+    def question(self, trial: Trial) -> Hashable:
+        """Return scenario, seed and replications."""
+        return to_toml(trial.scenario), trial.seed, trial.replications
+
+    def check(self, trials: Sequence[Trial]) -> None:
+        """Refuse what is too much."""
+        for times in {trial.replications for trial in trials}:
+            check_extent([one.scenario for one in trials if one.replications == times], times)
 
     def find(self, trial: Trial) -> Result | None:
         """Return the result that is kept, with the scenario that knows its own file."""

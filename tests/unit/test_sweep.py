@@ -165,10 +165,8 @@ def test_a_run_that_fails_is_named_too(sweep, tmp_path, monkeypatch):
             raise RunFailed("it could\nnot")
         return simulate(asked, *rest)
 
-    from dvsim.study.sweeps import work
-
-    simulate = work.simulate
-    monkeypatch.setattr(work, "simulate", fails)
+    simulate = executors.simulate
+    monkeypatch.setattr(executors, "simulate", fails)
     swept = run(sweep(), workers=1, **kept(tmp_path, "a"))
     assert swept.table["error"].tolist() == ["", "", "it could; not", "it could; not", "", ""]
     assert swept.table["run"].tolist()[2] == ""
@@ -248,9 +246,7 @@ def test_a_seed_that_no_run_can_have_draws_no_points(sweep):
 
 
 def test_a_worker_with_other_code_is_refused(sweep, monkeypatch):
-    from dvsim.study.sweeps import work
-
-    monkeypatch.setattr(work, "code_version", lambda: "0.0.0+other")
+    monkeypatch.setattr(executors, "code_version", lambda: "0.0.0+other")
     with pytest.raises(RunFailed, match=r"a worker has dvsim 0\.0\.0\+other, and .* is asked for"):
         run(sweep(), workers=1, out=None, sweeps=None)
 

@@ -16,7 +16,7 @@ known.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from dvsim.results.statistics import CONFIDENCE, STEPS, Estimate
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec
 from dvsim.study.design import Design, Plan, Trial
-from dvsim.study.execute import execute
+from dvsim.study.execute import Executor, execute
 from dvsim.study.limit.axis import Axis, Whole
 from dvsim.study.limit.criterion import Criterion, Verdict, deciding
 
@@ -157,18 +157,11 @@ def find_limits(
 
 
 @dataclass(frozen=True)
-class Readings:
+class Readings(Executor[Trial]):
     """Replications of one point, on the processes of a pool; nothing is kept."""
 
     seed: int
     pool: Workers
-
-    def groups(self, trials: Sequence[Trial]) -> Mapping[Hashable, Sequence[Trial]]:
-        """Return each trial by itself."""
-        return {id(trial): [trial] for trial in trials}
-
-    def find(self, trial: Trial) -> None:
-        """Return nothing: readings are not kept."""
 
     def run(self, trials: Sequence[Trial]) -> Iterator[tuple[Trial, list[Reading]]]:
         """Run the replications that a trial has not got yet, and yield all of its readings."""

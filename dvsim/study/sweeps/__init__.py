@@ -5,8 +5,7 @@ axis.py         ``--vary KEY=…``: lists and ranges
 where.py        ``--where …``: which points are left out
 plan.py         the points: crossed, zipped, filtered, sampled
 asked.py        each point as a checked scenario, its folder, and what is kept of it already
-work.py         what a worker does with some points
-executors.py    this process, processes of this machine, or a dask cluster
+executors.py    points in chunks: in this process, processes of this machine, or on a dask cluster
 run.py          all of it: plan, reuse, run, keep, table
 slurm.py        the script of an array job
 sensitivity.py  Sobol indices of a result

@@ -1,10 +1,13 @@
 """Who does the points: this process, processes of this machine, or a dask cluster.
 
-All take chunks and give futures, so that the rest need not know; what comes out is the same.
+All take chunks and give futures, so that the rest need not know; what comes out is the same. A
+point depends on nothing but its scenario, the version and the seed, and a worker writes nothing: it
+may be a process of this machine or of another one that sees none of its files.
 """
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -15,20 +18,100 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dvsim.core.code import code_version
 from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
 from dvsim.kinds.base import How, kind_of
 from dvsim.pool import DIED, Workers, default_workers
 from dvsim.progress import Part, Progress
+from dvsim.results.folder import contents_of
 from dvsim.results.kept import keep_many
 from dvsim.scenario.find import is_file
+from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
-from dvsim.study.sweeps.asked import Asked, Outcome, find
-from dvsim.study.sweeps.work import Chunk, Done, warm, work
+from dvsim.study.execute import Executor, simulate
+from dvsim.study.sweeps.asked import Asked, Outcome, find, folder_at, one_line, precise
 
 CHUNK_S = 0.5  # of work in a chunk: what an interruption may lose, and what overheads are shared by
 MOST = 64  # points of a chunk
 AHEAD = 2  # chunks that wait for each worker
 REACH_S = 20  # to a scheduler
+
+
+class Chunk(NamedTuple):
+    """Points that are done in one go, each until it is precise; `command` is for manifests."""
+
+    asked: Sequence[Asked]
+    how: How
+    precision: float | None
+    command: str | Sequence[str]
+
+
+class Kept(NamedTuple):
+    """A run that is to be kept: its folder below the root of runs, and what is in that."""
+
+    folder: str
+    contents: Mapping[str, bytes]
+    manifest: Mapping[str, Any]
+
+
+class Done(NamedTuple):
+    """A point that is done.
+
+    Attributes
+    ----------
+    number
+        Of the point.
+    outcome
+        What came of it.
+    runs
+        Its run; where a precision was asked for one for each look, the last counts.
+    took_s
+        How long it took.
+    """
+
+    number: int
+    outcome: Outcome
+    runs: Sequence[Kept]
+    took_s: float
+
+
+def warm(_: None) -> None:
+    """Do nothing: by then everything is imported."""
+
+
+def work(chunk: Chunk) -> list[Done]:
+    """Do points.
+
+    Raises
+    ------
+    RunFailed
+        If this process has other code than the one that asks.
+    """
+    here = code_version()
+    if here != chunk.how.version:
+        message = f"a worker has dvsim {here}, and {chunk.how.version} is asked for"
+        raise RunFailed(message)
+    return [_point(asked, chunk) for asked in chunk.asked]
+
+
+def _point(asked: Asked, chunk: Chunk) -> Done:
+    started = time.perf_counter()
+    scenario, kind = asked.scenario, kind_of(asked.scenario)
+    runs: list[Kept] = []
+    outcome, begun = Outcome(), dict[str, Any]()
+    try:
+        for times in asked.steps:
+            how = replace(chunk.how, replications=times, begun=begun)
+            (result,) = simulate([scenario], how, 1, False, chunk.command, {})
+            keyed = kind.keyed(scenario, kind.brief(result))
+            outcome = Outcome(keyed, times, folder_at(scenario, how, times))
+            runs.append(Kept(outcome.folder, contents_of(result), result.manifest))
+            if precise(scenario, keyed, chunk.precision):
+                break
+            begun = {to_toml(result.scenario): result}
+    except DvsimError as failed:
+        outcome, runs = Outcome(error=one_line(failed)), []
+    return Done(asked.number, outcome, runs, time.perf_counter() - started)
 
 
 class Workplace(NamedTuple):
@@ -100,7 +183,7 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
 
 
 @dataclass(frozen=True)
-class Chunks:
+class Chunks(Executor[Asked]):
     """Points of a sweep, some at a time, each to its numbers; runs are kept as their chunk is done.
 
     Attributes
@@ -136,12 +219,9 @@ class Chunks:
         """How long all points took that were run."""
         return sum(self._times)
 
-    def groups(self, trials: Sequence[Asked]) -> Mapping[Hashable, Sequence[Asked]]:
-        """Return points by the folder of their run: those that ask the same are run once."""
-        groups: dict[Hashable, list[Asked]] = {}
-        for one in trials:
-            groups.setdefault(one.folder, []).append(one)
-        return groups
+    def question(self, trial: Asked) -> str:
+        """Return the folder of the run."""
+        return trial.folder
 
     def find(self, trial: Asked) -> Outcome | None:
         """Return what is kept of a point; None if there is nothing, or too little."""
