@@ -105,7 +105,7 @@ def main() -> None:
         fit = [p for p in points if p.transport == path and p.size in FITTED]
         held = [p for p in points if p.transport == path and p.size in HELD_OUT]
         cards = cards_of(fit, path, "bench/closing_loop.py", machine(fit[0]))
-        times = simulated_s(run_scenarios, [point.scenario for point in [*fit, *held]], cards)
+        times = simulated_s([point.scenario for point in [*fit, *held]], cards)
         print("\n".join(Calibration(tuple(fit), tuple(cards), tuple(times[: len(fit)])).lines()))
         print(f"\n{path}: us per message and receiver; cards of the fitted sizes only")
         print("                        measured  (se)  simulated   error  log-log   error")

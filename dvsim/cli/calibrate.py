@@ -166,9 +166,8 @@ def _measure(
 ) -> None:
     from dvsim.evidence.calibration import calibrate as calibrated
     from dvsim.evidence.calibration.cards import write_cards
-    from dvsim.session import run_scenarios
 
-    found = calibrated(run_scenarios, folders, name, command)
+    found = calibrated(folders, name, command)
     paths = write_cards([one.card for one in found.cards], out)
     if as_json:
         click.echo(_json(found, paths))

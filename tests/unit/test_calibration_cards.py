@@ -15,7 +15,6 @@ from dvsim.evidence.calibration.runs import Given
 from dvsim.evidence.calibration.simulated import simulated_s
 from dvsim.kinds.load import load, load_card
 from dvsim.results.law import seconds
-from dvsim.session import run_scenarios
 
 SIZES = (8, 2048, 131072)
 PUSH, PUBLISH = "60 us + 5 ns/B", "250 us + 12 ns/B"
@@ -81,7 +80,7 @@ def test_a_broker_has_its_cpu_time_of_both_paths(over_cards, over_tcp):
 
 def test_the_simulator_gives_back_what_was_measured(over_cards, over_tcp):
     for found, cards in (over_cards, over_tcp):
-        back = simulated_s(run_scenarios, [point.scenario for point in found], cards)
+        back = simulated_s([point.scenario for point in found], cards)
         for point, time_s in zip(found, back, strict=True):
             assert time_s == pytest.approx(point.time_s, rel=0.08), point.size
 

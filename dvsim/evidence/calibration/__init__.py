@@ -31,7 +31,6 @@ from dvsim.evidence.calibration.points import Point, points_of
 from dvsim.evidence.calibration.runs import load_runs
 from dvsim.evidence.calibration.simulated import simulated_s
 from dvsim.evidence.calibration.text import lines, machine, point_notes
-from dvsim.evidence.runner import Runner
 
 __all__ = ["Calibration", "calibrate"]
 
@@ -71,13 +70,11 @@ class Calibration:
         ]
 
 
-def calibrate(run: Runner, folders: Sequence[Path], name: str, command: str) -> Calibration:
+def calibrate(folders: Sequence[Path], name: str, command: str) -> Calibration:
     """Return cards made from emulated runs.
 
     Parameters
     ----------
-    run
-        Simulates the scenarios of the runs with the new cards.
     folders
         Of the runs: of one machine and version, with the same settings; any sizes, either path.
     name
@@ -96,5 +93,5 @@ def calibrate(run: Runner, folders: Sequence[Path], name: str, command: str) -> 
     points = points_of(load_runs(folders))
     where = machine(points[0])
     cards = cards_of(points, name, command, where)
-    back = simulated_s(run, [point.scenario for point in points], cards)
+    back = simulated_s([point.scenario for point in points], cards)
     return Calibration(tuple(points), tuple(cards), tuple(back))

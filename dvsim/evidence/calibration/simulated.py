@@ -10,31 +10,25 @@ import numpy as np
 
 from dvsim.evidence.calibration.cards import Measured
 from dvsim.evidence.calibration.points import run_paces
-from dvsim.evidence.runner import Runner
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.run import Run, runs_of
 from dvsim.scenario.types import Card
+from dvsim.study.design import Trial, Variants
+from dvsim.study.execute import Runs, execute
 
 REPLICATIONS = 20  # their spread must not be taken for an error
 SEED = 1
 
 
-def simulated_s(
-    run: Runner, scenarios: Sequence[Scenario], cards: Sequence[Measured]
-) -> list[float]:
+def simulated_s(scenarios: Sequence[Scenario], cards: Sequence[Measured]) -> list[float]:
     """Return the simulated seconds per message and receiver of scenarios, found as measured.
 
     Of scenarios that the cards were made of this is no prediction: it says whether the simulator
     gives back what went in.
     """
     by_kind = {card.card.kind: card.card for card in cards}
-    runs = run(
-        [_with(scenario, by_kind) for scenario in scenarios],
-        seed=SEED,
-        replications=REPLICATIONS,
-        workers=1,
-        out=None,
-    )
+    trials = [Trial(_with(scenario, by_kind), REPLICATIONS) for scenario in scenarios]
+    runs = execute(Variants(trials), Runs(SEED, None, workers=1))
     return [time_s(run) for run in runs_of(runs)]
 
 
