@@ -29,9 +29,9 @@ from rows import row
 import dvsim
 from dvsim.kinds.rabbitmq.sim import simulate
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.study.sweeps.asked import Asked
 from dvsim.study.sweeps.plan import Point, plan
 from dvsim.study.sweeps.run import Sweep, prepare, run
+from dvsim.study.sweeps.trials import PointTrial
 
 NAME = "h3/fdr-8"
 COMMON = ["workload.messages=1000", "probe.batch=100"]  # --messages replaces the first
@@ -54,7 +54,7 @@ def main() -> None:
     asked = parser.parse_args()
     COMMON[0] = f"workload.messages={asked.messages}"
     points = _points(asked.points)
-    scenarios = [one.scenario for one in _sweep(points).asked if isinstance(one, Asked)]
+    scenarios = [one.scenario for one in _sweep(points).trials if isinstance(one, PointTrial)]
     bare(scenarios[:10])  # imports
     with tempfile.TemporaryDirectory() as root:
         where = Path(root)

@@ -158,17 +158,17 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
 def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
     """List the points."""
     from dvsim.cli.swept import plan_lines
-    from dvsim.study.sweeps.asked import Asked, Outcome, find
+    from dvsim.study.sweeps.trials import Outcome, PointTrial, find
 
-    asked = [one for one in ready.asked if isinstance(one, Asked)]
+    asked = [one for one in ready.trials if isinstance(one, PointTrial)]
     found = {one.number: find(out, one, ready.how, ready.precision) for one in asked}
     kept = {n for n, one in found.items() if isinstance(one, Outcome) and not one.error}
     if as_json:
         points = [
             dict(point.values)
             | {"point": one.number, "kept": one.number in kept}
-            | ({"run": one.folder} if isinstance(one, Asked) else {"error": one.error})
-            for point, one in zip(ready.points, ready.asked, strict=True)
+            | ({"run": one.folder} if isinstance(one, PointTrial) else {"error": one.error})
+            for point, one in zip(ready.points, ready.trials, strict=True)
         ]
         click.echo(json.dumps({"scenario": ready.name, "points": points}, allow_nan=False))
         return

@@ -142,18 +142,18 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
     """Yield the points of a sweep and what would become of each."""
     from dvsim.evidence.text import aligned
     from dvsim.results.swept import short
-    from dvsim.study.sweeps.asked import Refused
+    from dvsim.study.sweeps.trials import Refused
 
     keys = [key for key, _ in sweep.points[0].values]
     rows = [["point", *map(short, keys), ""]]
-    for point, one in zip(sweep.points, sweep.asked, strict=True):
+    for point, one in zip(sweep.points, sweep.trials, strict=True):
         state = "kept" if one.number in kept else "to run"
         state = f"refused: {one.error}" if isinstance(one, Refused) else state
         values = [value for _, value in point.values]
         rows.append([str(one.number), *values, state])
     for line in aligned(rows, right=range(len(keys) + 1)):
         yield f"{INDENT}{line.rstrip()}"
-    refused = sum(isinstance(one, Refused) for one in sweep.asked)
+    refused = sum(isinstance(one, Refused) for one in sweep.trials)
     todo = len(sweep.points) - len(kept) - refused
     yield (
         f"{sweep.name}: {len(sweep.points):,} points, {len(kept):,} kept, {todo:,} to run"

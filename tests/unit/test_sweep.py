@@ -70,7 +70,7 @@ def test_the_same_bytes_for_any_number_of_workers_and_shards(sweep, tmp_path):
 def test_a_point_is_kept_as_a_run_of_its_own_would_be(sweep, tmp_path):
     asked = sweep()
     swept = run(asked, workers=1, **kept(tmp_path, "swept"))
-    scenarios = [one.scenario for one in asked.asked]
+    scenarios = [one.scenario for one in asked.trials]
     (alone,) = run_scenarios(scenarios[3:4], replications=2, out=tmp_path / "alone", workers=1)
     folder = swept.table["run"][3]
     assert alone.folder == tmp_path / "alone" / folder
@@ -86,7 +86,7 @@ def test_the_numbers_of_the_table_are_those_of_the_runs(sweep, tmp_path):
     asked = sweep()
     table = run(asked, workers=1, **kept(tmp_path, "a")).table
     for number in (0, 5):
-        scenario = asked.asked[number].scenario
+        scenario = asked.trials[number].scenario
         (alone,) = run_scenarios([scenario], replications=2, out=None, workers=1)
         whole = alone.rate
         row = table.loc[number]
@@ -103,7 +103,7 @@ def test_a_point_of_a_switch_has_a_row_for_each_of_its_own_points(tmp_path):
     table = run(asked, workers=1, **kept(tmp_path, "s")).table
     assert table["height"].tolist() == [4.0, 64.0, 256.0] * 2
     assert list(table["traffic.load"]) == [0.1] * 3 + [0.2] * 3
-    (study,) = run_scenarios([asked.asked[1].scenario], replications=2, out=None, workers=1)
+    (study,) = run_scenarios([asked.trials[1].scenario], replications=2, out=None, workers=1)
     wanted = study.estimates()
     wanted = wanted[wanted["metric"] == "throughput"]
     assert table["throughput"][3:].tolist() == pytest.approx(wanted["value"].tolist())
@@ -123,7 +123,7 @@ def test_what_is_kept_is_not_run_again(sweep, tmp_path, monkeypatch):
 
 def counted(work, done):
     def also(chunk):
-        done.extend(one.number for one in chunk.asked)
+        done.extend(one.number for one in chunk.trials)
         return work(chunk)
 
     return also
@@ -131,7 +131,7 @@ def counted(work, done):
 
 def test_an_interruption_keeps_what_is_done_and_leaves_nothing_half(sweep, tmp_path, monkeypatch):
     def interrupted(chunk):
-        if chunk.asked[0].number >= 2:
+        if chunk.trials[0].number >= 2:
             raise KeyboardInterrupt
         return work(chunk)
 
@@ -240,7 +240,7 @@ def test_a_seed_that_no_run_can_have_draws_no_points(sweep):
     with pytest.raises(ScenarioError, match="--seed: -1 is negative"):
         plan(["workload.messages=5..60"], sample="sobol:4", seed=-1)
     varied = ["workload.messages=5..60", "system.publisher.processes=1,2"]
-    found = ranges(sweep().asked[0].scenario, varied, 0.2)
+    found = ranges(sweep().trials[0].scenario, varied, 0.2)
     with pytest.raises(ScenarioError, match="--seed: -1 is negative"):
         points_for(found, 8, -1)
 
@@ -273,10 +273,10 @@ def test_chunks_grow_to_what_takes_some_time_and_lose_no_point(sweep):
             self.sizes = []
 
         def submit(self, chunk):
-            self.sizes.append(len(chunk.asked))
+            self.sizes.append(len(chunk.trials))
             future = Future()
             future.set_result(
-                [executors.Done(one.number, executors.Outcome(), [], 0.01) for one in chunk.asked]
+                [executors.Done(one.number, executors.Outcome(), [], 0.01) for one in chunk.trials]
             )
             return future
 
@@ -284,7 +284,7 @@ def test_chunks_grow_to_what_takes_some_time_and_lose_no_point(sweep):
     by = Fast()
     numbers = [
         done.number
-        for some in executors.done(asked.asked, asked.how, None, "", by)
+        for some in executors.done(asked.trials, asked.how, None, "", by)
         for done in some
     ]
     assert sorted(numbers) == list(range(301))

@@ -43,7 +43,7 @@ def test_each_point_is_that_of_a_run_of_the_same_precision(sweep, tmp_path):
     asked = sweep()
     table = run(asked, workers=1, **kept(tmp_path, "a")).table
     assert table["replications"].nunique() > 1  # the points do not need equally many
-    for number, one in enumerate(asked.asked):
+    for number, one in enumerate(asked.trials):
         (alone,) = run_scenarios(
             [one.scenario], precision=PRECISION, out=tmp_path / "alone", workers=1
         )
@@ -80,7 +80,7 @@ def test_what_is_kept_is_not_run_again_and_a_finer_question_goes_on_from_it(
     work = executors.work
 
     def counted(chunk):
-        done.extend((one.number, one.steps[0]) for one in chunk.asked)
+        done.extend((one.number, one.looks[0]) for one in chunk.trials)
         return work(chunk)
 
     monkeypatch.setattr(executors, "work", counted)

@@ -4,7 +4,7 @@ values.py       numbers with units, in both directions
 axis.py         ``--vary KEY=…``: lists and ranges
 where.py        ``--where …``: which points are left out
 plan.py         the points: crossed, zipped, filtered, sampled
-asked.py        each point as a checked scenario, its folder, and what is kept of it already
+trials.py       each point as a checked scenario, its folder, and what is kept of it already
 executors.py    points in chunks: in this process, processes of this machine, or on a dask cluster
 run.py          all of it: plan, reuse, run, keep, table
 slurm.py        the script of an array job

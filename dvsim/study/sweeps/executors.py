@@ -29,7 +29,7 @@ from dvsim.scenario.find import is_file
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.execute import Executor, simulate
-from dvsim.study.sweeps.asked import Asked, Outcome, find, folder_at, one_line, precise
+from dvsim.study.sweeps.trials import Outcome, PointTrial, find, folder_at, one_line, precise
 
 CHUNK_S = 0.5  # of work in a chunk: what an interruption may lose, and what overheads are shared by
 MOST = 64  # points of a chunk
@@ -40,7 +40,7 @@ REACH_S = 20  # to a scheduler
 class Chunk(NamedTuple):
     """Points that are done in one go, each until it is precise; `command` is for manifests."""
 
-    asked: Sequence[Asked]
+    trials: Sequence[PointTrial]
     how: How
     precision: float | None
     command: str | Sequence[str]
@@ -91,16 +91,16 @@ def work(chunk: Chunk) -> list[Done]:
     if here != chunk.how.version:
         message = f"a worker has dvsim {here}, and {chunk.how.version} is asked for"
         raise RunFailed(message)
-    return [_point(asked, chunk) for asked in chunk.asked]
+    return [_point(trial, chunk) for trial in chunk.trials]
 
 
-def _point(asked: Asked, chunk: Chunk) -> Done:
+def _point(trial: PointTrial, chunk: Chunk) -> Done:
     started = time.perf_counter()
-    scenario, kind = asked.scenario, kind_of(asked.scenario)
+    scenario, kind = trial.scenario, kind_of(trial.scenario)
     runs: list[Kept] = []
     outcome, begun = Outcome(), dict[str, Any]()
     try:
-        for times in asked.steps:
+        for times in trial.looks:
             how = replace(chunk.how, replications=times, begun=begun)
             (result,) = simulate([scenario], how, 1, False, chunk.command, {})
             keyed = kind.keyed(scenario, kind.brief(result))
@@ -111,7 +111,7 @@ def _point(asked: Asked, chunk: Chunk) -> Done:
             begun = {to_toml(result.scenario): result}
     except DvsimError as failed:
         outcome, runs = Outcome(error=one_line(failed)), []
-    return Done(asked.number, outcome, runs, time.perf_counter() - started)
+    return Done(trial.number, outcome, runs, time.perf_counter() - started)
 
 
 class Workplace(NamedTuple):
@@ -183,7 +183,7 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
 
 
 @dataclass(frozen=True)
-class Chunks(Executor[Asked]):
+class Chunks(Executor[PointTrial]):
     """Points of a sweep, some at a time, each to its numbers; runs are kept as their chunk is done.
 
     Attributes
@@ -219,11 +219,11 @@ class Chunks(Executor[Asked]):
         """How long all points took that were run."""
         return sum(self._times)
 
-    def question(self, trial: Asked) -> str:
+    def question(self, trial: PointTrial) -> str:
         """Return the folder of the run."""
         return trial.folder
 
-    def find(self, trial: Asked) -> Outcome | None:
+    def find(self, trial: PointTrial) -> Outcome | None:
         """Return what is kept of a point; None if there is nothing, or too little."""
         if self.kept is None:
             return None
@@ -233,7 +233,7 @@ class Chunks(Executor[Asked]):
         self._looks[trial.folder] = found
         return None
 
-    def run(self, trials: Sequence[Asked]) -> Iterator[tuple[Asked, Outcome]]:
+    def run(self, trials: Sequence[PointTrial]) -> Iterator[tuple[PointTrial, Outcome]]:
         """Run points and keep those that did not fail, a chunk at a time.
 
         Raises
@@ -241,17 +241,17 @@ class Chunks(Executor[Asked]):
         RunFailed
             If a worker dies, or has other code. What was done is kept.
         """
-        asked = [replace(one, steps=self._looks.get(one.folder, one.steps)) for one in trials]
+        missing = [replace(one, looks=self._looks.get(one.folder, one.looks)) for one in trials]
         by_number = {one.number: one for one in trials}
         parts: dict[Hashable, Part] = {
-            one.number: Part(1, _expected_s(one.scenario)) for one in asked
+            one.number: Part(1, _expected_s(one.scenario)) for one in missing
         }
-        processes = min(self.workers or default_workers(), len(asked))
+        processes = min(self.workers or default_workers(), len(missing))
         with (
-            Progress(len(asked), visible=self.progress, what="points", parts=parts) as shown,
+            Progress(len(missing), visible=self.progress, what="points", parts=parts) as shown,
             executor(processes, self.scheduler) as by,
         ):
-            for some in done(asked, self.how, self.precision, self.command, by):
+            for some in done(missing, self.how, self.precision, self.command, by):
                 runs = [run for one in some for run in one.runs]
                 if self.out is not None and runs:
                     keep_many({self.out / run.folder: (run.contents, run.manifest) for run in runs})
@@ -268,7 +268,7 @@ def _expected_s(scenario: Spec) -> float:
 
 
 def done(
-    asked: Sequence[Asked],
+    trials: Sequence[PointTrial],
     how: How,
     precision: float | None,
     command: str | Sequence[str],
@@ -284,7 +284,7 @@ def done(
     RunFailed
         If a worker process dies, or has other code.
     """
-    waiting, running = deque(asked), set[Future[list[Done]]]()
+    waiting, running = deque(trials), set[Future[list[Done]]]()
     took_s, finished = 0.0, 0
     while waiting or running:
         workers = by.workers()

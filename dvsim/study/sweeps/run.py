@@ -22,16 +22,16 @@ from dvsim.results.statistics import STEPS
 from dvsim.results.swept import KIND, LAST, Row, Swept, tabulate, write_swept
 from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute
-from dvsim.study.sweeps.asked import Asked, Outcome, Refused, ask, keys_of
 from dvsim.study.sweeps.executors import Chunks
 from dvsim.study.sweeps.plan import Point
 from dvsim.study.sweeps.shard import Shard
+from dvsim.study.sweeps.trials import Outcome, PointTrial, Refused, keys_of, trials_of
 
 SWEEPS = Path("sweeps")
 
 
 @dataclass(eq=False)
-class Sweep(Design[Asked, list[Outcome]]):
+class Sweep(Design[PointTrial, list[Outcome]]):
     """Many points of one scenario, each checked; the answer is what came of each, in their order.
 
     Attributes
@@ -40,7 +40,7 @@ class Sweep(Design[Asked, list[Outcome]]):
         Of the scenario.
     points
         What is varied.
-    asked
+    trials
         Each of them as it is run.
     how
         Version, seed and replications.
@@ -52,23 +52,23 @@ class Sweep(Design[Asked, list[Outcome]]):
 
     name: str
     points: Sequence[Point]
-    asked: Sequence[Asked | Refused]
+    trials: Sequence[PointTrial | Refused]
     how: How
     precision: float | None = None
     shard: Shard | None = None
 
-    def plan(self) -> Plan[Asked, list[Outcome]]:
+    def plan(self) -> Plan[PointTrial, list[Outcome]]:
         """Ask for all points of the part that are valid."""
-        outcomes = iter((yield [one for one in self.part if isinstance(one, Asked)]))
+        outcomes = iter((yield [one for one in self.part if isinstance(one, PointTrial)]))
         return [
-            next(outcomes) if isinstance(one, Asked) else Outcome(error=one.error)
+            next(outcomes) if isinstance(one, PointTrial) else Outcome(error=one.error)
             for one in self.part
         ]
 
     @property
     def digest(self) -> str:
         """Twelve hex digits of everything that the table depends on."""
-        told = [one.folder if isinstance(one, Asked) else one.error for one in self.asked]
+        told = [one.folder if isinstance(one, PointTrial) else one.error for one in self.trials]
         text = json.dumps([KIND, self.name, list(map(str, self.points)), told, self._how])
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
@@ -88,9 +88,9 @@ class Sweep(Design[Asked, list[Outcome]]):
         return whole if self.shard is None else parts_of(whole) / self.shard.name
 
     @property
-    def part(self) -> list[Asked | Refused]:
+    def part(self) -> list[PointTrial | Refused]:
         """The points that are run."""
-        return [one for one in self.asked if self.shard is None or self.shard.has(one.number)]
+        return [one for one in self.trials if self.shard is None or self.shard.has(one.number)]
 
     def about(self) -> dict[str, Any]:
         """Return what was asked, as JSON types; the same for all shards but for its own name."""
@@ -144,12 +144,12 @@ def prepare(
     check_asked(seed=seed, replications=times, scale=scale)
     if precision is not None:
         check_precision(precision)
-    steps = (times,) if precision is None else STEPS
-    how = How(code_version(), seed, steps[0], None)
+    looks = (times,) if precision is None else STEPS
+    how = How(code_version(), seed, looks[0], None)
     base = scenario if isinstance(scenario, Template) else template(scenario)
-    asked = ask(base, points, overrides, how, scale, steps)
-    name = next(one.scenario.name for one in asked if isinstance(one, Asked))
-    return Sweep(name, points, asked, how, precision)
+    trials = trials_of(base, points, overrides, how, scale, looks)
+    name = next(one.scenario.name for one in trials if isinstance(one, PointTrial))
+    return Sweep(name, points, trials, how, precision)
 
 
 def run(
@@ -219,7 +219,7 @@ def _table(
         if error:
             rows.append(Row(one.number, own, {}, error=error))
             continue
-        assert isinstance(one, Asked)
+        assert isinstance(one, PointTrial)
         shares = shares_of(keyed, kind_of(one.scenario).headline)[1]
         for item, share in zip(keyed, shares, strict=True):
             all_keys = {**own, **{k: v for k, v in item.inner.items() if k not in own}}

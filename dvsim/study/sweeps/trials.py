@@ -24,7 +24,7 @@ from dvsim.study.sweeps.values import PLAIN, number_of
 
 
 @dataclass(frozen=True)
-class Asked:
+class PointTrial:
     """A point that can be run.
 
     Attributes
@@ -33,7 +33,7 @@ class Asked:
         Of the point, from 0.
     scenario
         Resolved and scaled.
-    steps
+    looks
         Replications of the first look, of the second, …: one number, unless a precision is asked.
     folder
         Of the run of the first look, below the root of runs, with ``/``.
@@ -41,7 +41,7 @@ class Asked:
 
     number: int
     scenario: Spec
-    steps: tuple[int, ...]
+    looks: tuple[int, ...]
     folder: str
 
 
@@ -74,14 +74,14 @@ class Outcome(NamedTuple):
     error: str = ""
 
 
-def ask(
+def trials_of(
     template: Template,
     points: Sequence[Point],
     overrides: Sequence[str],
     how: How,
     scale: float | None = None,
-    steps: tuple[int, ...] = (),
-) -> list[Asked | Refused]:
+    looks: tuple[int, ...] = (),
+) -> list[PointTrial | Refused]:
     """Check every point.
 
     Parameters
@@ -94,8 +94,8 @@ def ask(
         What is set in all points.
     how, scale
         As in `dvsim.session.run_scenarios`.
-    steps
-        See `Asked`; none takes the replications of `how`.
+    looks
+        See `PointTrial`; none takes the replications of `how`.
 
     Raises
     ------
@@ -108,8 +108,8 @@ def ask(
     if twice:
         message = "is varied, too; leave out one of the two"
         raise ScenarioError([Fault("--set", None, key, message) for key in twice])
-    asked: list[Asked | Refused] = []
-    looks = steps or (how.replications,)
+    trials: list[PointTrial | Refused] = []
+    looks = looks or (how.replications,)
     first: ScenarioError | None = None
     for number, point in enumerate(points):
         try:
@@ -119,12 +119,12 @@ def ask(
         except ScenarioError as refused:
             error = _of_vary(refused, varied)
             first = first or error
-            asked.append(Refused(number, _faults(error)))
+            trials.append(Refused(number, _faults(error)))
             continue
-        asked.append(Asked(number, scenario, looks, folder_at(scenario, how, looks[0])))
-    if first is not None and all(isinstance(one, Refused) for one in asked):
+        trials.append(PointTrial(number, scenario, looks, folder_at(scenario, how, looks[0])))
+    if first is not None and all(isinstance(one, Refused) for one in trials):
         raise first
-    return asked
+    return trials
 
 
 def _of_vary(error: ScenarioError, varied: Container[str]) -> ScenarioError:
@@ -204,20 +204,22 @@ def known(root: Path, scenario: Spec, place: str, how: How) -> list[Keyed] | Non
         raise broken(folder, f"{name}: {error}") from error
 
 
-def find(root: Path, asked: Asked, how: How, precision: float | None) -> Outcome | tuple[int, ...]:
+def find(
+    root: Path, trial: PointTrial, how: How, precision: float | None
+) -> Outcome | tuple[int, ...]:
     """Return what is kept of a point, or the looks that are still to be made.
 
     A point that is kept, but not as precise as is asked, is to be run from its next look on.
     """
-    for place, times in enumerate(asked.steps):
-        folder = asked.folder if place == 0 else folder_at(asked.scenario, how, times)
+    for place, times in enumerate(trial.looks):
+        folder = trial.folder if place == 0 else folder_at(trial.scenario, how, times)
         try:
-            keyed = known(root, asked.scenario, folder, replace(how, replications=times))
+            keyed = known(root, trial.scenario, folder, replace(how, replications=times))
         except RunFailed as error:
             return Outcome(error=one_line(error))
         if keyed is None:
-            return asked.steps[place:]
-        if times == asked.steps[-1] or precise(asked.scenario, keyed, precision):
+            return trial.looks[place:]
+        if times == trial.looks[-1] or precise(trial.scenario, keyed, precision):
             return Outcome(keyed, times, folder)
     raise AssertionError("a point has no looks")
 
