@@ -124,20 +124,8 @@ def planned(
     return searching.result()
 
 
-class Point(Design[Trial, Any]):
-    """One run; the answer is its result."""
-
-    def __init__(self, trial: Trial) -> None:
-        self.trial = trial
-
-    def plan(self) -> Plan[Trial, Any]:
-        """Ask for the one trial."""
-        (result,) = yield [self.trial]
-        return result
-
-
 class Variants(Design[Trial, list[Any]]):
-    """Scenarios beside each other, such as a campaign, or a what-if with its baselines.
+    """Scenarios beside each other: one, a campaign, or a what-if with its baselines.
 
     Parameters
     ----------

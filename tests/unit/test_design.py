@@ -5,7 +5,7 @@ import threading
 import pytest
 from scipy.optimize import bisect
 
-from dvsim.study.design import Design, Point, Trial, Variants, planned
+from dvsim.study.design import Design, Trial, Variants, planned
 from dvsim.study.execute import Executor, execute
 
 
@@ -58,7 +58,6 @@ def test_results_come_in_the_order_of_the_trials_and_equal_ones_run_once():
     found = execute(Variants([Trial(number, 3) for number in (5, 2, 5, 1)]), by)
     assert found == [25, 4, 25, 1]
     assert by.ran == [(1, 3), (5, 3)]
-    assert execute(Point(Trial(7, 1)), by) == 49
 
 
 def test_variants_ask_again_for_what_is_not_known_well_enough():
