@@ -6,7 +6,7 @@ to export its JSON Schema, `dvsim.scenario.render` to write the value back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, ParamSpec, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -39,10 +39,28 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Unit:
-    """Marks a number that is written with a unit of its dimension."""
+class Quantity:
+    """Marks a whole number of base units that is written with a unit: what it may be, and how."""
 
-    dimension: Dimension
+    limits: Limits
+    example: str
+
+    @property
+    def dimension(self) -> Dimension:
+        """The dimension of the unit."""
+        return self.limits.dimension
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Return the schema of the number, which is read from its text first."""
+        return core_schema.no_info_before_validator_function(
+            lambda given: bounded(given, self.limits), handler(source)
+        )
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:  # noqa: ANN401 - pydantic's
+        """Return the JSON Schema of the text."""
+        return {"type": "string", "examples": [self.example]}
 
 
 def remembered(function: Callable[P, T]) -> Callable[P, T]:
@@ -78,7 +96,7 @@ def spelled(table: type, name: str) -> str:
 @remembered
 def unit_of(table: type, name: str) -> Dimension | None:
     """Return the dimension of a field that is written with a unit; None of others."""
-    units = (one.dimension for one in _marks(table, name) if isinstance(one, Unit))
+    units = (one.dimension for one in _marks(table, name) if isinstance(one, Quantity))
     return next(units, None)
 
 
@@ -123,11 +141,6 @@ def bounded(given: object, limits: Limits) -> int | float | Law | str:
         return value
     limit, told = (format_value(number, limits.dimension) for number in (bound, value))
     raise UnitError(f"must be {relation} {limit}, is {told}")
-
-
-def quantity(limits: Limits) -> Callable[[object], int]:
-    """Return what reads a text with a unit of a dimension whose values are whole numbers."""
-    return lambda value: cast("int", bounded(value, limits))
 
 
 def _size_or_count(value: object) -> int:
@@ -215,12 +228,11 @@ MessageSize = Annotated[Whole, BeforeValidator(_size_or_count), Field(le=bounds.
 Number = Annotated[FiniteFloat, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0)]
 Load = Annotated[Number, Field(ge=bounds.LOAD[0], le=bounds.LOAD[1])]
-Interval = Annotated[
-    int,
-    BeforeValidator(quantity(Limits("time", bounds.SHORTEST, most=bounds.TIME))),
-    WithJsonSchema({"type": "string", "examples": ["5.001 ms"]}),
-    Unit("time"),
+Interval = Annotated[int, Quantity(Limits("time", bounds.SHORTEST, most=bounds.TIME), "5.001 ms")]
+Tolerances = Annotated[
+    Mapping[str, Share], Field(description="numbers by which the source's sentences are decided")
 ]
+"""Declared before any run."""
 CardField = Annotated[
     Card,
     PlainValidator(_card),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field
 
 from dvsim.scenario import bounds
 from dvsim.scenario.fields import (
@@ -17,12 +17,11 @@ from dvsim.scenario.fields import (
     Load,
     MessageSize,
     Number,
-    Share,
-    Unit,
+    Quantity,
+    Tolerances,
     Varied,
     Vary,
     Whole,
-    quantity,
 )
 from dvsim.scenario.kinds import REPLICAS, Limits
 from dvsim.scenario.spec import Spec, Table
@@ -36,9 +35,7 @@ Clients = Annotated[Whole, Field(ge=1, le=MOST_CLIENTS)]
 Part = Annotated[Number, Field(ge=0, le=1)]
 Processing = Annotated[
     int,
-    BeforeValidator(quantity(Limits("time", most=bounds.TIME))),
-    WithJsonSchema({"type": "string", "examples": ["10 ms"]}),
-    Unit("time"),
+    Quantity(Limits("time", most=bounds.TIME), "10 ms"),
 ]
 
 
@@ -146,10 +143,7 @@ class ClusterScenario(Spec):
     system: ClusterTable
     event: EventTable = field(default_factory=EventTable)
     vary: Annotated[Varied, Vary(ClientTable, ClusterTable, EventTable)] = ()
-    tolerance: Annotated[
-        Mapping[str, Share],
-        Field(description="numbers by which the source's sentences are decided"),
-    ] = field(default_factory=dict)
+    tolerance: Tolerances = field(default_factory=dict)
 
     @property
     def copies(self) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field
 
 from dvsim.scenario import bounds
 from dvsim.scenario.fields import (
@@ -19,12 +19,11 @@ from dvsim.scenario.fields import (
     Load,
     MessageSize,
     Number,
-    Share,
-    Unit,
+    Quantity,
+    Tolerances,
     Varied,
     Vary,
     Whole,
-    quantity,
 )
 from dvsim.scenario.kinds import Limits
 from dvsim.scenario.spec import Spec, Table
@@ -49,9 +48,7 @@ Clients = Annotated[Whole, Field(ge=1, le=MOST_CLIENTS)]
 Held = Annotated[Whole, Field(ge=1, le=MOST_MESSAGES)]
 Buffer = Annotated[
     int,
-    BeforeValidator(quantity(Limits("size", above=True, most=bounds.SIZE))),
-    WithJsonSchema({"type": "string", "examples": ["8 KiB"]}),
-    Unit("size"),
+    Quantity(Limits("size", above=True, most=bounds.SIZE), "8 KiB"),
 ]
 
 
@@ -162,10 +159,7 @@ class MessagingScenario(Spec):
     workload: FlowTable
     system: SystemTable
     vary: Annotated[Varied, Vary(FlowTable, SystemTable)] = ()
-    tolerance: Annotated[
-        Mapping[str, Share],
-        Field(description="numbers by which the source's sentences are decided"),
-    ] = field(default_factory=dict)
+    tolerance: Tolerances = field(default_factory=dict)
 
     @property
     def least(self) -> int:

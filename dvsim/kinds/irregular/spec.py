@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field
 
-from dvsim.scenario.fields import CardField, Share, Unit, Varied, Vary, Whole, quantity
+from dvsim.scenario.fields import CardField, Quantity, Tolerances, Varied, Vary, Whole
 from dvsim.scenario.kinds import Limits
 from dvsim.scenario.spec import Spec, Table
 
@@ -23,9 +22,7 @@ Sending = Literal["word", "window", "buffer"]
 
 Bytes = Annotated[
     int,
-    BeforeValidator(quantity(Limits("size", LEAST_BUFFER, most=MOST_BUFFER))),
-    WithJsonSchema({"type": "string", "examples": ["64 KiB"]}),
-    Unit("size"),
+    Quantity(Limits("size", LEAST_BUFFER, most=MOST_BUFFER), "64 KiB"),
 ]
 
 
@@ -96,7 +93,4 @@ class IrregularScenario(Spec):
     workload: WordsTable
     system: WordsSystem
     vary: Annotated[Varied, Vary(WordsTable, WordsSystem)] = ()
-    tolerance: Annotated[
-        Mapping[str, Share],
-        Field(description="numbers by which claims are decided"),
-    ] = field(default_factory=dict)
+    tolerance: Tolerances = field(default_factory=dict)

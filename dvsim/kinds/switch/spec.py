@@ -19,13 +19,12 @@ from dvsim.scenario.fields import (
     Count,
     Fixed,
     Number,
+    Quantity,
     Some,
     Text,
-    Unit,
     Varied,
     Vary,
     Whole,
-    quantity,
 )
 from dvsim.scenario.kinds import Limits
 from dvsim.scenario.quantity import show
@@ -106,9 +105,7 @@ ARRAY: dict[str, Any] = {"type": "array"}
 Share = Annotated[Number, Field(ge=0, le=1)]
 Slot = Annotated[
     int,
-    BeforeValidator(quantity(Limits("time", above=True, most=bounds.TIME))),
-    WithJsonSchema({"type": "string", "examples": ["22 ns"]}),
-    Unit("time"),
+    Quantity(Limits("time", above=True, most=bounds.TIME), "22 ns"),
 ]
 
 

@@ -14,12 +14,12 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import Field
 
 from dvsim.kinds.workload import algorithms as by
 from dvsim.kinds.workload.schedule import Ints, Messages, Schedule, scheduled, then
 from dvsim.scenario import bounds
-from dvsim.scenario.fields import Unit, Whole, quantity
+from dvsim.scenario.fields import Quantity, Whole
 from dvsim.scenario.kinds import Limits
 from dvsim.scenario.spec import Table
 
@@ -112,9 +112,7 @@ class Rule(Table):
     use: Annotated[Algorithm, Field(description="the algorithm")]
     below: Annotated[
         int | None,
-        BeforeValidator(quantity(Limits("size", above=True, most=bounds.SIZE))),
-        WithJsonSchema({"type": "string", "examples": ["12 KiB"]}),
-        Unit("size"),
+        Quantity(Limits("size", above=True, most=bounds.SIZE), "12 KiB"),
         Field(description="for amounts below this one"),
     ] = None
     ranks: Annotated[Whole, Field(ge=1, description="for at least so many ranks")] = 1
