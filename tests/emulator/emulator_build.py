@@ -49,3 +49,13 @@ def in_place() -> list[str]:
     except OSError:
         usable = False
     return command if usable else []
+
+
+FAULTS = ("fifo-depth=1", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=2ms for=5ms")
+"""What makes cards slow and shallow, and stops one for a while."""
+
+
+def good(done):
+    """Check that a job has ended well and has said nothing on stderr."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""

@@ -11,17 +11,11 @@ import subprocess
 import zlib
 
 import pytest
-from emulator_build import SMALL, build
+from emulator_build import FAULTS, SMALL, build, good
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 PROGRAMS = ("client_publish", "client_topics", "client_hostile")
-FAULTS = ("fifo-depth=1", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=2ms for=5ms")
-
-
-def good(done):
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
 
 
 # ---- the library

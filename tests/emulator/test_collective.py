@@ -1,7 +1,7 @@
 """Do cards that call together get what plain C computes, whatever packets and peers do?"""
 
 import pytest
-from emulator_build import SMALL, build
+from emulator_build import FAULTS, SMALL, build, good
 
 PROGRAMS = ("collectives", "collective_limits", "collective_threads")
 LAYERS = {"layer.h", "fail.h", "cancel.h", "waits.h", "debug.h"}
@@ -14,11 +14,6 @@ STEPS = {
 }  # fmt: skip
 """Steps that the calls of collective_mortal.c take; of an opening: moments that are tried."""
 CALLS = tuple(STEPS)
-
-
-def good(done):
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("cards", [1, 2, 3, 8])

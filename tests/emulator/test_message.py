@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from emulator_build import FAULTS, SMALL, build, good
 from emulator_build import PROGRAMS as PROGRAM_FILES
-from emulator_build import SMALL, build
 
 PROGRAMS = (
     "messages",
@@ -16,12 +16,6 @@ PROGRAMS = (
 LAYERS = {"layer.h", "fail.h", "sized.h", "cancel.h", "waits.h", "debug.h"}
 """Headers of libvic that a layer on vic.h may use, besides its own."""
 QUICK = {"QUICK": "1"}
-FAULTS = ("fifo-depth=1", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=2ms for=5ms")
-
-
-def good(done):
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("cards", [1, 2, 3, 8])

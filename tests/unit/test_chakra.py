@@ -13,21 +13,11 @@ from chakra_writer import (
     node,
     training,
 )
+from trace_files import laid, told
 
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import COLLECTIVE_TAG
 from dvsim.kinds.workload.readers import read
-
-
-def laid(folder, files):
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
-    return folder
-
-
-def told(graph, rank=0):
-    here = range(graph.first[rank], graph.first[rank + 1])
-    return [graph.told(one).partition(": ")[2] for one in here]
 
 
 def before(graph, operation):

@@ -4,6 +4,7 @@ import struct
 
 import pytest
 from dumpi_writer import DOUBLE, INT, NULL, SECOND, WORLD, Dumpi, exchange
+from trace_files import laid, told
 
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import COLLECTIVE_TAG, RECV, SEND
@@ -13,17 +14,6 @@ from dvsim.kinds.workload.readers.dumpi_calls import ALL_CALLS, LAYOUTS, NAMES
 from dvsim.kinds.workload.readers.dumpi_file import read_file
 
 TAG = COLLECTIVE_TAG
-
-
-def laid(folder, files):
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
-    return folder
-
-
-def told(graph, rank=0):
-    here = range(graph.first[rank], graph.first[rank + 1])
-    return [graph.told(one).partition(": ")[2] for one in here]
 
 
 def ranks_of(*files):

@@ -1,10 +1,5 @@
 """Does a run of a switch say what it counted, and give the same bytes again?"""
 
-import signal
-import subprocess
-import sys
-import time
-
 import numpy as np
 import pytest
 from switch_runs import KINDS, SMALL, content
@@ -216,31 +211,3 @@ def test_memory_needed_and_available_are_said(monkeypatch):
     monkeypatch.setattr("dvsim.core.arrays.available_bytes", lambda: 4_096)
     with pytest.raises(MemoryError, match=r"needs \d\d,\d{3} B of memory, 4,096 B are available"):
         SMALL.run(0.5, 1)
-
-
-LONG = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from dvsim.fabric.switch import Switch
-simulation = Switch(height=256, angles=8).start(0.5, threads=2)
-simulation.run(1)
-print("running", flush=True)
-try:
-    simulation.run(10**12)
-except KeyboardInterrupt:
-    assert simulation.now == simulation.result().slots
-    simulation.run(5)
-    print("interrupted", flush=True)
-"""
-
-
-def test_interrupt_is_answered_in_a_long_run():
-    """Within 100 ms where nothing else runs; the bound here is for a busy machine."""
-    with subprocess.Popen(
-        [sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout.readline() == "running\n"
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=2)[0] == "interrupted\n"
-    assert process.returncode == 0
