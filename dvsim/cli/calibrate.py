@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,13 @@ OPTIONS = {
     **{name: f"--{name}" for name in (*TRIALS, "quick")},
 }
 """The options that belong to --against."""
+
+
+def shown_option(
+    name: str, kind: click.ParamType[Any] | type, default: object, what: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return an option whose default its help shows."""
+    return click.option(name, type=kind, default=default, show_default=True, help=what)
 
 
 @click.command()
@@ -78,39 +86,13 @@ OPTIONS = {
     metavar="NAME",
     help="What to fit: push, push.fixed. Repeatable.  [default: all that CARD calls calibrated]",
 )
-@click.option("--budget", type=click.IntRange(1), default=200, show_default=True, help="Trials.")
-@click.option(
-    "--starts",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="Starts of the local search.",
-)
-@click.option(
-    "--replications",
-    type=click.IntRange(1),
-    default=2,
-    show_default=True,
-    help="Runs of each trial.",
-)
-@click.option(
-    "--scale",
-    type=float,
-    default=0.1,
-    show_default=True,
-    help="Multiply the number of messages of each trial.",
-)
-@click.option(
-    "--seed",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Seed of all streams, the same in all trials.",
-)
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option(
-    "--name", default="mine", show_default=True, help="What the names of the cards begin with."
-)
+@shown_option("--budget", click.IntRange(1), 200, "Trials.")
+@shown_option("--starts", click.IntRange(1), 3, "Starts of the local search.")
+@shown_option("--replications", click.IntRange(1), 2, "Runs of each trial.")
+@shown_option("--scale", float, 0.1, "Multiply the number of messages of each trial.")
+@shown_option("--seed", int, 1, "Seed of all streams, the same in all trials.")
+@shown_option("--workers", click.IntRange(1), 1, "Processes.")
+@shown_option("--name", str, "mine", "What the names of the cards begin with.")
 @folder_option("--out", "out", "cards", "Where cards go; one of the same name is replaced.")
 @json_option
 @quick_option
