@@ -67,31 +67,7 @@ def render_study_report(
     command: str | None = None,
     more: Sequence[Drawing] = (),
 ) -> str:
-    """Make the report of one study or many, as one HTML page that needs nothing else.
-
-    Equal arguments give equal text.
-
-    Parameters
-    ----------
-    studies : sequence of PointsStudy
-        At least one.
-    validation : Validation, optional
-        The claims that these studies decide.
-    command : str, optional
-        The command that makes the page; those that made the studies are known from their manifests.
-    more : sequence of Drawing
-        Further figures, about what the results depend on, see `dvsim.report.sensitivity`.
-
-    Returns
-    -------
-    str
-        HTML, with the figure library inside: about 5 MB.
-
-    Raises
-    ------
-    DvsimError
-        If there is no study.
-    """
+    """Make the report of one study or many; otherwise as `dvsim.report.render_report`."""
     from markupsafe import Markup
 
     if not studies:
