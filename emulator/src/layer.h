@@ -7,10 +7,54 @@
 #ifndef VIC_LAYER_H
 #define VIC_LAYER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
+#include "cancel.h"
+#include "fail.h"
 #include "slab.h"
 #include "vic.h"
+
+/* What calls on a handle pass: the first member of each. One that is closed, or was given back, reads as 0. */
+struct gate {
+    _Atomic uint32_t open, users; /* 1, as long as it is; calls that go on */
+};
+
+static inline bool gate_is_open(const struct gate *gate)
+{
+    return atomic_load(&gate->open) != 0;
+}
+
+/* VIC_OK: gate_leave when the call is done. */
+static inline int gate_enter(struct gate *gate)
+{
+    atomic_fetch_add(&gate->users, 1);
+    if (!gate_is_open(gate)) {
+        atomic_fetch_sub(&gate->users, 1);
+        return fail_as(VIC_ECLOSED);
+    }
+    cancel_layers++;
+    return VIC_OK;
+}
+
+static inline int gate_leave(struct gate *gate, int status)
+{
+    cancel_layers--;
+    atomic_fetch_sub(&gate->users, 1);
+    return __builtin_expect(status != VIC_OK, 0) ? fail_keep(status) : status;
+}
+
+/* False: another thread has closed it. Who has waits for the end of all calls. */
+static inline bool gate_close(struct gate *gate)
+{
+    uint32_t open = 1;
+    return atomic_compare_exchange_strong(&gate->open, &open, 0);
+}
+
+static inline bool gate_in_use(const struct gate *gate)
+{
+    return atomic_load(&gate->users) != 0;
+}
 
 /* What is kept for a card: the first member of a layer's own struct. */
 struct kept {

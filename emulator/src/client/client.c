@@ -126,7 +126,7 @@ static int vic_client_open_sized_call(size_t messages_bytes, size_t config_bytes
         slab_give(&layer.handles, c);
         return fail_keep(status);
     }
-    atomic_store(&c->open, 1);
+    atomic_store(&c->gate.open, 1);
     *client = c;
     client_send_all_due(c, 0);
     return VIC_OK;
@@ -206,14 +206,13 @@ static void say_goodbye(struct vic_client *c)
 
 static int vic_client_close_call(vic_client_t *c)
 {
-    uint32_t is_open = 1;
     if (c == NULL) {
         return fail_null(1, "");
     }
-    if (!atomic_compare_exchange_strong(&c->open, &is_open, 0)) {
+    if (!gate_close(&c->gate)) {
         return fail_as(VIC_ECLOSED);
     }
-    while (atomic_load(&c->users) != 0) { /* they look at `open` after each slice of a wait */
+    while (gate_in_use(&c->gate)) { /* they look at `open` after each slice of a wait */
         vic_counter_set(c->card, c->wake, 0);
         vic_relax(c->card);
     }

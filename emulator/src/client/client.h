@@ -11,10 +11,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "cancel.h"
 #include "deadline.h"
 #include "debug.h"
-#include "fail.h"
+#include "layer.h"
 #include "lock.h"
 #include "message/from.h"
 #include "vic_client.h"
@@ -77,6 +76,7 @@ struct item {
 };
 
 struct vic_client {
+    struct gate gate;
     vic_t *card;
     vic_message_t *messages;
     size_t max_bytes;
@@ -85,7 +85,7 @@ struct vic_client {
     size_t window_messages, window_bytes;
     uint64_t session;
     unsigned wake; /* counter: threads that wait for the one that receives wait under it */
-    _Atomic uint32_t open, users, waiters, calls; /* open: 1; a handle that reads as 0 is closed */
+    _Atomic uint32_t waiters, calls;
     _Atomic uint64_t tend_ns;
     _Atomic uint32_t receivers, stuck; /* threads that receive; of those: in a send, with a full inbox */
 
@@ -222,14 +222,11 @@ static inline int client_enter(struct vic_client *c)
     if (c == NULL) {
         return fail_null(1, "");
     }
-    atomic_fetch_add(&c->users, 1);
-    if (atomic_load(&c->open) == 0) {
-        atomic_fetch_sub(&c->users, 1);
-        return fail_as(VIC_ECLOSED);
+    int status = gate_enter(&c->gate);
+    if (status == VIC_OK) {
+        fail_begin();
     }
-    fail_begin();
-    cancel_layers++;
-    return VIC_OK;
+    return status;
 }
 
 /* VIC_EINVAL: a name that is NULL or too long, or a body that is or with it. */
@@ -242,9 +239,7 @@ static inline int client_no_card(const struct vic_client *c, uint32_t card)
 
 static inline int client_leave(struct vic_client *c, int status)
 {
-    cancel_layers--;
-    atomic_fetch_sub(&c->users, 1);
-    return __builtin_expect(status != VIC_OK, 0) ? fail_keep(status) : status;
+    return gate_leave(&c->gate, status);
 }
 
 #endif

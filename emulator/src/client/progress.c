@@ -90,7 +90,7 @@ static int receive_for_all(struct vic_client *c, struct progress *progress, uint
 
 int client_progress(struct vic_client *c, struct progress *progress, uint64_t deadline_ns)
 {
-    if (atomic_load(&c->open) == 0) {
+    if (!gate_is_open(&c->gate)) {
         return VIC_ECLOSED;
     }
     int status, outermost = wait_whole_begin(&progress->whole, vic_time_ns(c->card));
@@ -106,7 +106,7 @@ int client_progress(struct vic_client *c, struct progress *progress, uint64_t de
         }
     }
     wait_whole_end(outermost);
-    return atomic_load(&c->open) == 0 ? VIC_ECLOSED : status;
+    return !gate_is_open(&c->gate) ? VIC_ECLOSED : status;
 }
 
 /* Others make room, unless there are none, or all of them are sending, too: each would wait for the others. */

@@ -33,7 +33,7 @@ static void forget_closed(void)
 {
     for (struct receiving **at = &mine; *at != NULL;) {
         struct receiving *r = *at;
-        if (atomic_load(&r->client->open) == 0) {
+        if (!gate_is_open(&r->client->gate)) {
             *at = r->next;
             free(r);
         } else {

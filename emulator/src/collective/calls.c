@@ -35,14 +35,11 @@ static int enter(struct vic_team *team)
     if (team == NULL) {
         return fail_null(1, "");
     }
-    atomic_fetch_add(&team->users, 1);
-    if (atomic_load(&team->open) == 0) {
-        atomic_fetch_sub(&team->users, 1);
-        return fail_as(VIC_ECLOSED);
+    int status = gate_enter(&team->gate);
+    if (status == VIC_OK) {
+        fail_begin();
     }
-    fail_begin();
-    cancel_layers++;
-    return VIC_OK;
+    return status;
 }
 
 /* `status` says whether the arguments of the call are good. The team is entered. */
@@ -54,9 +51,7 @@ static int leave(struct vic_team *team, int status, const struct call *call, uin
         status = run(team, call, timeout_ns);
         atomic_store(&team->busy, 0);
     }
-    cancel_layers--;
-    atomic_fetch_sub(&team->users, 1);
-    return status == VIC_OK ? status : fail_keep(status);
+    return gate_leave(&team->gate, status);
 }
 
 static int check_words(const struct vic_team *team, const struct call *call, bool needs_out)

@@ -104,7 +104,7 @@ static int finish(struct meeting *meeting, uint64_t deadline_ns, vic_team_t **re
         team_mark_known(meeting, member->card, member->number, (uint32_t)member->opens);
     }
     meeting_enter(meeting);
-    atomic_store(&team->open, 1);
+    atomic_store(&team->gate.open, 1);
     *result = team;
     return VIC_OK;
 }
@@ -189,15 +189,14 @@ TOLD(vic_team_open,
 
 static int vic_team_close_call(vic_team_t *team)
 {
-    uint32_t is_open = 1;
     if (team == NULL) {
         return fail_null(1, "");
     }
-    if (!atomic_compare_exchange_strong(&team->open, &is_open, 0)) {
+    if (!gate_close(&team->gate)) {
         return fail_as(VIC_ECLOSED);
     }
     const struct member *me = &team->member[team->me];
-    while (atomic_load(&team->users) != 0) { /* they wait for one of these */
+    while (gate_in_use(&team->gate)) { /* they wait for one of these */
         vic_counter_set(team->card, me->counter[0], 0);
         vic_counter_set(team->card, me->counter[1], 0);
         vic_relax(team->card);

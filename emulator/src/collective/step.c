@@ -83,7 +83,7 @@ static int wait_for_all(struct vic_team *team, uint64_t deadline_ns)
         int outermost = wait_whole_begin(&whole, now);
         int status = vic_counter_wait(team->card, counter_of(team), left);
         wait_whole_end(outermost);
-        if (atomic_load(&team->open) == 0) {
+        if (!gate_is_open(&team->gate)) {
             return VIC_ECLOSED; /* who closed has set the counter to 0 */
         }
         if (status != VIC_ETIMEDOUT) {

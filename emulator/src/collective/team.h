@@ -12,10 +12,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "cancel.h"
 #include "deadline.h"
 #include "debug.h"
-#include "fail.h"
+#include "layer.h"
 #include "meeting.h"
 #include "waits.h"
 #include "vic_collective.h"
@@ -41,9 +40,9 @@ struct member {
 };
 
 struct vic_team {
+    struct gate gate;
     vic_t *card;
     struct meeting *meeting;
-    _Atomic uint32_t open, users; /* open: 1; a handle that reads as 0 is closed */
     _Atomic uint32_t busy;        /* a thread is in a call */
     uint32_t me, n;
     struct member *member;

@@ -14,7 +14,7 @@ int lock_take_until(struct vic_message *m, lock_t *lock, uint64_t deadline_ns)
 {
     while (!lock_try(lock)) {
         vic_relax(m->card);
-        if (atomic_load(&m->open) == 0) {
+        if (!gate_is_open(&m->gate)) {
             return VIC_ECLOSED;
         }
         if (deadline_left(m->card, deadline_ns) == 0) {
@@ -37,7 +37,7 @@ static int under(struct vic_message *m, unsigned counter, uint64_t ns)
 static int wait_turn(struct vic_message *m, struct backoff *backoff, unsigned counter, uint64_t most_ns,
                      uint64_t deadline_ns)
 {
-    if (atomic_load(&m->open) == 0) {
+    if (!gate_is_open(&m->gate)) {
         return VIC_ECLOSED;
     }
     uint64_t now = vic_time_ns(m->card);

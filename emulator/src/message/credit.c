@@ -184,12 +184,12 @@ static int vic_message_ends_call(vic_message_t *m, uint32_t peer, uint64_t *ends
     if (m == NULL || ends == NULL) {
         return fail_null(m == NULL, "ends != NULL");
     }
-    int status = message_enter(m);
+    int status = gate_enter(&m->gate);
     if (status != VIC_OK) {
         return status;
     }
     if (peer >= m->cards) {
-        return message_leave(m, message_no_card(m, peer));
+        return gate_leave(&m->gate, message_no_card(m, peer));
     }
     struct outward *out = &m->out[peer];
     if (lock_try(&out->lock)) {
@@ -199,7 +199,7 @@ static int vic_message_ends_call(vic_message_t *m, uint32_t peer, uint64_t *ends
         lock_give(&out->lock);
     }
     *ends = atomic_load(&out->ends);
-    return message_leave(m, status);
+    return gate_leave(&m->gate, status);
 }
 
 TOLD(vic_message_ends, (vic_message_t *m, uint32_t peer, uint64_t *ends), (m, peer, ends),

@@ -159,7 +159,7 @@ static int vic_message_open_sized_call(size_t config_bytes, vic_t *card,
         return fail_keep(status);
     }
     begin(m);
-    atomic_store(&m->open, 1);
+    atomic_store(&m->gate.open, 1);
     *messages = m;
     return VIC_OK;
 }
@@ -209,15 +209,14 @@ static void say_goodbye(struct vic_message *m, bool *lost)
 
 static int vic_message_close_call(vic_message_t *m)
 {
-    uint32_t is_open = 1;
     bool lost = false;
     if (m == NULL) {
         return fail_null(1, "");
     }
-    if (!atomic_compare_exchange_strong(&m->open, &is_open, 0)) {
+    if (!gate_close(&m->gate)) {
         return fail_as(VIC_ECLOSED);
     }
-    while (atomic_load(&m->users) != 0) {
+    while (gate_in_use(&m->gate)) {
         vic_counter_set(m->card, m->bell, 0);
         vic_relax(m->card);
     }

@@ -5,11 +5,10 @@
 
 #include <stdatomic.h>
 
-#include "cancel.h"
 #include "deadline.h"
 #include "debug.h"
-#include "fail.h"
 #include "from.h"
+#include "layer.h"
 #include "lock.h"
 #include "vic_message.h"
 #include "waits.h"
@@ -85,6 +84,7 @@ struct outward {
 };
 
 struct vic_message {
+    struct gate gate;
     vic_t *card;
     uint32_t me, cards;
     size_t max_bytes;
@@ -95,7 +95,6 @@ struct vic_message {
     uint32_t activities;
     unsigned bell; /* counter: 0 when a message came; who waits sets it to 1 */
     unsigned news; /* counter: changes when a peer closes */
-    _Atomic uint32_t open, users; /* open: 1; a handle that reads as 0 is closed */
     _Atomic uint32_t takers;   /* threads that wait to receive */
     _Atomic uint32_t calls;    /* to receive */
     _Atomic uint64_t tend_ns;  /* when to look after what was sent */
@@ -202,24 +201,6 @@ void credit_tend_all(struct vic_message *m);
 int outgoing_transmit(struct vic_message *m, uint32_t dest, uint32_t place, const uint64_t *words, size_t n);
 
 /* ---- message.c */
-
-static inline int message_enter(struct vic_message *m)
-{
-    atomic_fetch_add(&m->users, 1);
-    if (atomic_load(&m->open) == 0) {
-        atomic_fetch_sub(&m->users, 1);
-        return fail_as(VIC_ECLOSED);
-    }
-    cancel_layers++;
-    return VIC_OK;
-}
-
-static inline int message_leave(struct vic_message *m, int status)
-{
-    cancel_layers--;
-    atomic_fetch_sub(&m->users, 1);
-    return __builtin_expect(status != VIC_OK, 0) ? fail_keep(status) : status;
-}
 
 static inline int message_lost(void)
 {

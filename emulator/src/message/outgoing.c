@@ -145,15 +145,15 @@ static int vic_message_send_call(vic_message_t *m, uint32_t dest, const void *da
     if (m == NULL || (data == NULL && bytes > 0)) {
         return fail_null(m == NULL, "data != NULL || bytes == 0");
     }
-    int status = message_enter(m);
+    int status = gate_enter(&m->gate);
     if (status != VIC_OK) {
         return status;
     }
     if (dest >= m->cards) {
-        return message_leave(m, message_no_card(m, dest));
+        return gate_leave(&m->gate, message_no_card(m, dest));
     }
     if (bytes > m->max_bytes) {
-        return message_leave(m, fail(VIC_EINVAL, "%zu bytes are more than max_bytes, %zu", bytes, m->max_bytes));
+        return gate_leave(&m->gate, fail(VIC_EINVAL, "%zu bytes are more than max_bytes, %zu", bytes, m->max_bytes));
     }
     uint64_t deadline_ns = deadline_after(m->card, timeout_ns);
     status = lock_try(&m->out[dest].lock) ? VIC_OK : lock_take_until(m, &m->out[dest].lock, deadline_ns);
@@ -161,7 +161,7 @@ static int vic_message_send_call(vic_message_t *m, uint32_t dest, const void *da
         status = send_locked(m, dest, bytes > 0 ? data : "", bytes, deadline_ns);
         lock_give(&m->out[dest].lock);
     }
-    return message_leave(m, status);
+    return gate_leave(&m->gate, status);
 }
 
 TOLD(vic_message_send,

@@ -117,7 +117,7 @@ int message_recv_from(vic_message_t *m, uint32_t only, uint32_t *src, void *data
     if (m == NULL || bytes == NULL || (data == NULL && capacity > 0)) {
         return fail_null(m == NULL, "bytes != NULL && (data != NULL || capacity == 0)");
     }
-    int status = message_enter(m);
+    int status = gate_enter(&m->gate);
     if (status != VIC_OK) {
         return status;
     }
@@ -132,7 +132,7 @@ int message_recv_from(vic_message_t *m, uint32_t only, uint32_t *src, void *data
             *src = taker.src;
         }
     }
-    return message_leave(m, status);
+    return gate_leave(&m->gate, status);
 }
 
 /* What a flush waits for at one peer. */
@@ -182,13 +182,13 @@ static int vic_message_flush_to_call(vic_message_t *m, uint32_t dest, uint64_t t
     if (m == NULL) {
         return fail_null(1, "");
     }
-    int status = message_enter(m);
+    int status = gate_enter(&m->gate);
     if (status != VIC_OK) {
         return status;
     }
     bool lost = false;
     status = dest < m->cards ? flush_one(m, dest, &lost, deadline_after(m->card, timeout_ns)) : message_no_card(m, dest);
-    return message_leave(m, lost ? message_lost() : status);
+    return gate_leave(&m->gate, lost ? message_lost() : status);
 }
 
 TOLD(vic_message_flush_to, (vic_message_t *m, uint32_t dest, uint64_t timeout_ns), (m, dest, timeout_ns),
@@ -199,7 +199,7 @@ static int vic_message_flush_call(vic_message_t *m, uint64_t timeout_ns)
     if (m == NULL) {
         return fail_null(1, "");
     }
-    int status = message_enter(m);
+    int status = gate_enter(&m->gate);
     if (status != VIC_OK) {
         return status;
     }
@@ -208,7 +208,7 @@ static int vic_message_flush_call(vic_message_t *m, uint64_t timeout_ns)
     for (uint32_t dest = 0; dest < m->cards && status == VIC_OK; dest++) {
         status = flush_one(m, dest, &lost, deadline_ns);
     }
-    return message_leave(m, lost ? message_lost() : status);
+    return gate_leave(&m->gate, lost ? message_lost() : status);
 }
 
 TOLD(vic_message_flush, (vic_message_t *m, uint64_t timeout_ns), (m, timeout_ns),
