@@ -1,0 +1,145 @@
+"""The fit of the cluster's cards to eight rates of the sizing study, made again.
+
+Least squares of log(simulated / published) over the rates of 3x36 and 9x8 on io1 and st1, with
+mirrored and quorum queues. A mirror costs what a hop costs; slopes over the size are not fitted.
+
+    python -m dvsim.evidence.cluster [--seconds N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from dvsim.kinds.base import kind_of
+from dvsim.kinds.load import load
+from dvsim.results.lines import Table, plain_lines
+from dvsim.scenario.card import load_card
+from dvsim.scenario.find import reference_root
+from dvsim.scenario.published import read_csv
+from dvsim.scenario.spec import Spec
+from dvsim.scenario.types import Card, Parameter
+from dvsim.scenario.units import Law
+
+VOLUMES = {"io1": "io1-200", "gp2": "gp2-1000", "st1": "st1-7000"}
+HOSTS = {8: "c5-2xlarge", 16: "c5-4xlarge", 36: "c5-9xlarge"}
+FITTED = {(3, 36), (9, 8)}
+FITTED_VOLUMES = {"io1", "st1"}
+SECONDS = 100  # of each rate
+PLACES = {
+    "contention": ("host",),
+    "hop": ("broker",),
+    "follow": ("broker",),
+    "disk_operation": ("broker",),
+    "seek": ("storage",),
+}
+"""Each fitted number, and the role of the card that has it."""
+
+KEPT = {"host": "c5-9xlarge", "broker": "rabbitmq-3-8", "storage": "st1-7000"}
+NEAR = 0.9  # times what the cards have: where the search begins
+
+Cluster = tuple[str, str, int, int]
+"""Type of queue, volume, nodes and their vCPUs."""
+
+
+def published() -> dict[Cluster, float]:
+    """Return the highest rates of the study."""
+    rows = read_csv(reference_root() / "rabbitmq_sizing_2020.csv")
+    return {
+        (row["queue_type"], row["volume"], int(row["nodes"]), int(row["vcpus"])): float(
+            row["top_rate_msg_s"]
+        )
+        for row in rows
+    }
+
+
+def held_out(cluster: Cluster) -> bool:
+    """Return whether nothing was fitted to a rate."""
+    return cluster[2:] not in FITTED or cluster[1] not in FITTED_VOLUMES
+
+
+def kept() -> dict[str, float]:
+    """Return what the cards have, times in picoseconds."""
+    return {key: _number(load_card(KEPT[role]).parameters[key]) for key, (role,) in PLACES.items()}
+
+
+def rate_of(cluster: Cluster, values: Mapping[str, float], seconds: int) -> float:
+    """Return the highest rate of a cluster whose cards have other numbers."""
+    queue, volume, nodes, vcpus = cluster
+    overrides = ("workload.rate=100_000", f"workload.seconds={seconds}")
+    scenario: Spec = load("rabbit/one", overrides).at(0)
+    named = {"host": HOSTS[vcpus], "storage": VOLUMES[volume], "broker": KEPT["broker"]}
+    for key, value in {"queue": queue, "nodes": nodes}.items():
+        scenario = scenario.put(key, value)
+    for role, name in named.items():
+        scenario = scenario.put(role, _with(load_card(name), values))
+    return float(kind_of(scenario).replicate(scenario, 1, 1).metrics["rate_out"])
+
+
+def fit(start: Mapping[str, float], seconds: int = SECONDS) -> dict[str, float]:
+    """Return the numbers that come nearest to the eight rates, searched from some on."""
+    from scipy.optimize import least_squares
+
+    rates = {one: rate for one, rate in published().items() if not held_out(one)}
+
+    def misses(logs: Sequence[float]) -> list[float]:
+        values = dict(zip(start, map(math.exp, logs), strict=True))
+        return [math.log(rate_of(one, values, seconds) / rate) for one, rate in rates.items()]
+
+    begin = [math.log(value) for value in start.values()]
+    found = least_squares(misses, begin, diff_step=0.002, xtol=1e-6, ftol=1e-6)
+    return dict(zip(start, map(math.exp, found.x), strict=True))
+
+
+def _with(card: Card, values: Mapping[str, float]) -> Card:
+    def other(name: str, one: Parameter) -> Parameter:
+        value = values.get("hop" if name == "mirror" else name)
+        if value is None or (name == "seek" and not one.value):
+            return one
+        law = one.value
+        if isinstance(law, Law):
+            return replace(one, value=Law(round(value), law.per_byte_fs))
+        return replace(one, value=value)
+
+    return replace(
+        card, parameters={name: other(name, one) for name, one in card.parameters.items()}
+    )
+
+
+def _number(parameter: Parameter) -> float:
+    value = parameter.value
+    if isinstance(value, Law):
+        return float(value.fixed_ps)
+    return float(value)
+
+
+def lines(found: Mapping[str, float], seconds: int) -> Iterator[str | Table]:
+    """Yield what a fit gives beside the cards, and the eight rates with both."""
+    cards, rates = kept(), published()
+    rows = [[key, *(f"{one[key]:.4g}" for one in (found, cards))] for key in found]
+    yield "numbers, times in ps"
+    yield Table(["number", "fitted", "card"], rows, [1, 2])
+    yield ""
+    yield "rates of the fit, msg/s"
+    rows = [
+        [f"{one[0]} {one[1]} {one[2]}x{one[3]}", f"{rates[one]:,.0f}"]
+        + [f"{rate_of(one, values, seconds):,.0f}" for values in (found, cards)]
+        for one in rates
+        if not held_out(one)
+    ]
+    yield Table(["cluster", "published", "fitted", "cards"], rows, [1, 2, 3])
+
+
+def main() -> None:
+    """Fit, and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="simulated, of each rate")
+    seconds = parser.parse_args().seconds
+    start = {key: value * NEAR for key, value in kept().items()}
+    print(*plain_lines(lines(fit(start, seconds), seconds)), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
