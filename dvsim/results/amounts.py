@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 
 MISSING = "–"
+ROUNDING = 1e-12
+"""Intervals that are this share of a value come from rounding, and say nothing of replications."""
 _STEPS = (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")
 _SMALL = (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")
 _SCALED = {"B": _STEPS, "B/s": _STEPS, "s": _SMALL}
@@ -107,7 +109,7 @@ def estimate_texts(value: float, half: float) -> tuple[str, str]:
     >>> estimate_texts(35644.0, 448.3), estimate_texts(18655.7, 5045.8), estimate_texts(266.6, 1147)
     (('35,644', '448'), ('18,660', '5,050'), ('270', '0 to 1,410'))
     """
-    if not half > 0:
+    if not half > ROUNDING * abs(value):
         return number_text(value), ""
     place = (2 if half >= 100 else 1) - math.floor(math.log10(half))
     if half > value > 0:

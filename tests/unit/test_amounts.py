@@ -76,3 +76,8 @@ def test_an_open_loop_that_keeps_up_is_limited_by_what_is_offered(offered, cause
 
 def test_what_was_not_counted_has_no_limit():
     assert limit(vortex_scenario()) is None
+
+
+def test_an_interval_of_rounding_is_none():
+    assert estimate_texts(931301.0118486958, 1.2e-10) == ("931,301", "")
+    assert estimate_texts(931301.0, 1e-3) == ("931,301.0000", "0.0010")
