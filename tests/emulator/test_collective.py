@@ -8,7 +8,6 @@ LAYERS = {"layer.h", "fail.h", "cancel.h", "waits.h", "debug.h"}
 """Headers of libvic that a layer on vic.h may use, besides its own."""
 REORDER = ("--reorder", "3")
 TIMED = ("--mode", "timed")
-FAULTS = ("fifo-depth=1", "dma-slow=3", "extra-polls=0.3", "stall card=1 at=2ms for=5ms")
 STEPS = {
     "barrier": 1, "broadcast": 4, "reduce": 4, "allreduce": 4, "gather": 2, "alltoall": 2, "open": 3
 }  # fmt: skip
