@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dvsim.cli.options import Output, json_option
+from dvsim.cli.options import Output, json_option, page_option
 from dvsim.cli.terminal import complain, say, tell
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ LIMIT = 50_000_000  # bytes of a timeline
     metavar="FILE.toml",
     help="Write the fitted numbers as a card, for --fabric.",
 )
+@page_option("A page of what the time is spent on, when ranks are done, and sizes of messages.")
 @click.option("--matrix", is_flag=True, help="Print the bytes from each rank to each, too.")
 @click.option(
     "--goal",
@@ -90,6 +91,7 @@ def replay(
     page: Path | None,
     fit: tuple[Path, ...],
     card: Path | None,
+    report: Path | None,
     matrix: bool,
     goal: Path | None,
     as_json: bool,
@@ -122,6 +124,10 @@ def replay(
             write_goal(found[0].graph, file)
     if page is not None:
         _write(page, found[0])
+    if report is not None:
+        from dvsim.report.replayed import write_replay_report
+
+        write_replay_report(found, report, shlex.join(["dvsim", *sys.argv[1:]]))
     if as_json:
         plain = [one.plain() for one in found]
         click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, allow_nan=False))
@@ -131,6 +137,8 @@ def replay(
         tell([matrix_table(found[0])], indent=2)
     if card is not None:
         say(f"  card in {card}; use it as --fabric {card}")
+    if report is not None:
+        say(f"  report: {report}")
     if page is not None:
         say(f"  timeline of {found[0].fabric.name} in {page}")
 
