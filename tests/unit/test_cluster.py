@@ -123,6 +123,11 @@ def test_a_volume_spends_credit_above_its_baseline():
         ("slow-consumers", ()),
         ("peak", ()),
         ("sizing-2020", ()),
+        ("one", ("workload.queues=1",)),
+        ("one", ("workload.queues=1000", "system.queue=stream")),
+        ("slow-consumers", ("event.lasts=1", "system.storage.size=60 MB")),
+        ("loss", ("system.queue=quorum", "event.victims=2", "event.lasts=1")),
+        ("loss", ("workload.queues=1", "system.queue=mirrored")),
     ],
 )
 def test_each_message_is_somewhere(name, more):
