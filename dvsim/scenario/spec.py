@@ -136,11 +136,16 @@ class Spec(Table):
         for path, table in self.tables():
             for one in fields(table):
                 name, value = spelled(type(table), one.name), getattr(table, one.name)
-                inside = KINDS.get(value.kind, ()) if isinstance(value, Card) else ()
+                inside = value.parameters if isinstance(value, Card) else ()
                 if not isinstance(value, Table):
                     keys += [
                         ".".join((*path, *more)) for more in ((name,), *((name, i) for i in inside))
                     ]
+        known = {key.rpartition(".")[2] for key in keys}
+        for role, card in self.cards.items():  # optional ones take no short key from another
+            keys += [
+                f"system.{role}.{name}" for name in KINDS.get(card.kind, ()) if name not in known
+            ]
         return keys
 
     def has(self, key: str) -> bool:

@@ -144,3 +144,8 @@ def test_a_cluster_is_not_emulated():
 def test_metrics_of_a_sweep_have_what_binds():
     scenario = load("h3/dv-2048", (*SHORT, QUORUM))
     assert "busy_disk" in kind_of(scenario).metrics(scenario)
+
+
+def test_optional_parameters_take_no_short_key_from_another():
+    assert load("h3/dv-2048", ("nodes=64",)).system.card["nodes"] == 64
+    assert load("h3/dv-2048", ("queue=quorum",)).system.clustered
