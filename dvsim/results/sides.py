@@ -53,7 +53,7 @@ def names_of(results: Sequence[Result]) -> list[str]:
             one.scenario.LENGTH: f"{changes_of(one.scenario).length:.3g} of its "
             f"{one.scenario.LENGTH}",
             "seed": f"seed {one.seed}",
-            "replications": f"{one.replications} replications",
+            "replications": f"{one.replications} replication{'s' * (one.replications != 1)}",
             "version": f"version {one.manifest.get('version')}",
         }
         for one in results
