@@ -12,7 +12,7 @@ from dvsim.kinds.workload.graph import CALC, SEND
 from dvsim.kinds.workload.replay import PARTS, Replay
 from dvsim.kinds.workload.text import answer
 from dvsim.report.axes import layout, tall
-from dvsim.report.drawing import Drawing, draw
+from dvsim.report.drawing import Drawing
 from dvsim.report.page import render, write
 from dvsim.report.series import Floats
 from dvsim.report.table import Cell, Table, number
@@ -20,6 +20,7 @@ from dvsim.results.amounts import amount_text
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#999999")
 SPENT = ("computing", "sending", "taking messages", "waiting")
+STACKED = {"barmode": "stack"}
 US = 1e-6  # of a picosecond
 MOST_SAID = 8  # ranks that are named in the words of a figure
 
@@ -56,16 +57,13 @@ def render_replays(found: Sequence[Replay], command: str) -> str:
     )  # fmt: skip
 
 
-def _bars(
-    name: str, x: Sequence[Any], rows: Mapping[str, Sequence[float] | Floats], looks: dict[str, Any]
-) -> str:
-    """Return stacked bars, a colour for each row."""
-    traces = [
+def _bars(x: Sequence[Any], rows: Mapping[str, Sequence[float] | Floats]) -> list[dict[str, Any]]:
+    """Return bars that are stacked where the layout says so, a colour for each row."""
+    return [
         {"type": "bar", "name": row, "x": list(x), "y": [float(value) for value in values],
          "marker": {"color": COLOURS[place % len(COLOURS)]}}
         for place, (row, values) in enumerate(rows.items())
     ]  # fmt: skip
-    return draw(name, traces, looks | {"barmode": "stack"})
 
 
 def parts_drawing(found: Sequence[Replay]) -> Drawing:
@@ -80,11 +78,12 @@ def parts_drawing(found: Sequence[Replay]) -> Drawing:
     return Drawing(
         "parts",
         "What the time is spent on",
-        _bars("parts", names, rows, layout(tall(len(PARTS)), {}, {"title": "us"})),
         f"Parts of the time to solution. {said}.",
         "A bar is the time until the last rank is done, split along the critical path: back from "
         "the last operation through what each waited for. Contention is a message that waits for "
         "others; wait is a rank that waits for its own other work.",
+        _bars(names, rows),
+        layout(tall(len(PARTS)), {}, {"title": "us"}) | STACKED,
     )
 
 
@@ -107,9 +106,10 @@ def finish_drawing(found: Sequence[Replay]) -> Drawing:
     return Drawing(
         "finish",
         "When each rank is done",
-        draw("finish", traces, looks),
         f"Finish times of {found[0].graph.ranks:,} ranks. {said}.",
         "A line that is level has ranks that end together. The last one is the time to solution.",
+        traces,
+        looks,
     )
 
 
@@ -148,10 +148,11 @@ def spent_drawing(one: Replay) -> Drawing:
     return Drawing(
         "spent",
         f"What each rank does over {one.fabric.name}",
-        _bars("spent", range(one.graph.ranks), rows, looks | {"bargap": 0.05}),
         f"Computing, sending, taking messages and waiting. Longest waits: {said}.",
         "A bar is the time until the rank is done. Sending and taking messages are its "
         "processor's; waiting is what is left.",
+        _bars(range(one.graph.ranks), rows),
+        looks | STACKED | {"bargap": 0.05},
     )
 
 
@@ -170,9 +171,10 @@ def sizes_drawing(one: Replay) -> Drawing:
     return Drawing(
         "sizes",
         "Sizes of messages",
-        _bars("sizes", names, rows, looks),
         f"{sizes.size:,} messages, with those that collectives became: {said or 'none'}.",
         "Each bar has the messages of up to so many bytes, and more than the bar before it.",
+        _bars(names, rows),
+        looks | STACKED,
     )
 
 

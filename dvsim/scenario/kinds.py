@@ -117,7 +117,7 @@ KINDS: dict[str, dict[str, Limits]] = {
         "queue": Limits("word", words=tuple(REPLICAS), optional=True),
         "nodes": Limits("count", 1, most=bounds.CLUSTER, optional=True),
         "replicas": Limits("count", 1, most=bounds.CLUSTER, optional=True),
-        "window": Limits("count", 1, optional=True),
+        "window": Limits("count", 1, most=bounds.COUNT, optional=True),
     },
     # of messaging over hosts, see docs/messaging-models.md
     "port": {

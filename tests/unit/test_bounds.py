@@ -122,6 +122,8 @@ def test_every_parameter_has_an_upper_bound(kind):
     huge = {"size": 2**62, "time": 2**62, "rate": 1e300, "count": 2**62, "ratio": 1e300}
     units = {"size": "B", "time": "ps", "rate": "B/s"}
     for name, spec in KINDS[kind].items():
+        if spec.dimension == "word":  # one of a list
+            continue
         given = huge.get(spec.dimension, "2000000 s")
         text = f"{given:.0f} {units[spec.dimension]}" if spec.dimension in units else given
         parse(text, spec.dimension)  # good but for its size

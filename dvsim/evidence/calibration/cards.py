@@ -119,9 +119,9 @@ class _Draft:
         kind = self.base.kind
         parameters = {}
         for key, spec in KINDS[kind].items():
-            old = self.base.parameters[key]
             if key not in self._said:
-                parameters[key] = old
+                if key in self.base.parameters:  # optional ones may not be there
+                    parameters[key] = self.base.parameters[key]
                 continue
             value, source = self._said[key]
             parameters[key] = Parameter(
