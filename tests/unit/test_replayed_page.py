@@ -6,7 +6,6 @@ from click.testing import CliRunner
 
 from dvsim.cli.main import cli
 from dvsim.kinds.workload.session import replays
-from dvsim.report.drawing import spec_of
 from dvsim.report.replayed import (
     finish_drawing,
     parts_drawing,
@@ -57,14 +56,14 @@ def test_what_a_rank_does_adds_up_to_its_end(trace):
 
 def test_the_figures_have_the_numbers_of_the_replay(trace):
     found = replays(trace, "loggops,fdr", {})
-    parts = spec_of(parts_drawing(found))["data"]
+    parts = parts_drawing(found).spec["data"]
     assert np.sum([row["y"] for row in parts], axis=0) == pytest.approx(
         [one.time_ps / 1e6 for one in found]
     )
-    ends = spec_of(finish_drawing(found))["data"]
+    ends = finish_drawing(found).spec["data"]
     for row, one in zip(ends, found, strict=True):
         assert row["y"] == pytest.approx(one.finish_ps / 1e6)
-    (sizes,) = spec_of(sizes_drawing(found[0]))["data"]
+    (sizes,) = sizes_drawing(found[0]).spec["data"]
     assert sizes["x"] == ["≤ 4 B", "≤ 1.02 kB"]
     assert sizes["y"] == [1, 1]
     assert "rank 1" in spent_drawing(found[0]).label
