@@ -16,8 +16,9 @@ help: ## this list
 demo: $(VENV)/installed ## the paper's experiment, both transports, five sizes, full message counts; build/demo/report.html
 	$(BIN)/dvsim run h3/published --replications 3 --out $(DEMO)/runs --report $(DEMO)/report.html
 
-test: $(VENV)/editable lint ## linters, types and all tests; TESTS="FILE ..." for some of them
+test: ## linters, types and all tests; TESTS="FILE ..." for some of them
 	tests/install-packages
+	$(MAKE) $(VENV)/editable lint
 	$(BIN)/python -m pytest -n 2 --durations 20 $(TESTS)
 
 check: $(VENV)/editable lint ## before each commit, in a minute: linters, types, the tests nearest to the change

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import namespaces
-import pytest
 from emulator_build import ROOT
 
 from dvsim.native import emulator_prefix
@@ -29,11 +28,7 @@ def as_here(command, hosts):
 
 
 def test_the_page(tmp_path):
-    reason = namespaces.why_not()
-    if reason is None and not (emulator_prefix() / "bin" / "vichost").exists():
-        reason = "needs libfabric (tests/install-packages)"
-    if reason is not None:
-        pytest.skip(reason)
+    namespaces.need(emulator_prefix())
     for name in ("alltoall.c", "example.h"):
         (tmp_path / name).write_bytes((ROOT / "emulator" / "examples" / name).read_bytes())
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
