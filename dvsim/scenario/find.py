@@ -143,7 +143,8 @@ def nearest_file(path: Path) -> str | None:
     if is_folder(path):
         return None
     names = {entry.path.stem: entry.name for entry in list_scenarios()}
-    return names.get(path.stem) or nearest_beside(path, lambda other: other.suffix == ".toml")
+    here = nearest_beside(path, lambda other: other.suffix == ".toml" and is_file(other))
+    return names.get(path.stem) or here
 
 
 def is_file(path: Path) -> bool:
@@ -233,7 +234,7 @@ def nearest_name(text: str, more: Iterable[str] = ()) -> str | None:
 
 def nearest_beside(path: Path, fits: Callable[[Path], bool]) -> str | None:
     """Return the path in the same folder that was probably meant, of those that fit."""
-    others = filter(is_file, path.parent.glob("*")) if is_folder(path.parent) else ()
+    others = path.parent.glob("*") if is_folder(path.parent) else ()
     near = nearest(path.name, (other.name for other in others if fits(other)))
     return None if near is None else str(path.parent / near)
 

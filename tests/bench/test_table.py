@@ -85,6 +85,7 @@ def test_is_an_unknown_bench_refused():
 
 FORKER = """\
 import json, os, sys, traceback
+LIBRARIES = ("rows", "programs", "numpy_switch", "simpy_replay", "simgrid_replay")
 import dvsim.session  # what most of them import takes long: once for all
 sys.path.insert(0, sys.argv[1])
 for name in sys.argv[3:]:
@@ -94,7 +95,7 @@ for name in sys.argv[3:]:
         code = 1
         try:
             bench = __import__(name)
-            bench.main if name not in ("rows", "programs", "numpy_switch", "simpy_replay") else None
+            bench.main if name not in LIBRARIES else None
             code = 0
         except BaseException:
             traceback.print_exc()

@@ -56,7 +56,7 @@ def close_loop(path, broker, folder):
     emulation = Emulation(
         urls=(broker.nodes[0].url,), credentials=broker.credentials, at_least_once=PATHS[path]
     )
-    how = {"out": folder / "runs", "scale": 1, "backend": emulation, "report": False}
+    how = {"out": folder / "runs", "scale": 1, "backend": emulation}
     runs = run_scenarios([scenario(path, size) for size in (*FITTED, *OTHER)], **how)
     measured = {point.size: point.time_s for point in points_of([Given(r.folder, r) for r in runs])}
     words = ["--name", path, "--out", str(folder / "cards")]

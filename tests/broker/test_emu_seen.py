@@ -23,7 +23,7 @@ def at(room):
 
 def ask(name, messages, emulation):
     sets = [f"workload.messages={messages}", "workload.iterations=2"]
-    asked = {"backend": emulation, "out": None, "scale": 1, "report": False}
+    asked = {"backend": emulation, "out": None, "scale": 1}
     (run,) = run_scenarios([load(name, sets)], **asked)
     return run
 

@@ -198,7 +198,7 @@ def test_runs_of_one_second_are_in_the_order_in_which_they_were_kept(tmp_path):
     scenario = load("h3/fdr-256", ["workload.messages=100"])
     made = []
     for seed in (1, 2, 3):
-        how = {"seed": seed, "replications": 1, "out": tmp_path, "report": False, "workers": 1}
+        how = {"seed": seed, "replications": 1, "out": tmp_path, "workers": 1}
         made += [run.folder for run in run_scenarios([scenario], **how)]
     for order in (made, made[::-1]):
         for number, folder in enumerate(order):

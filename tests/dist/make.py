@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -137,6 +138,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="replaced; dist")
     parser.add_argument("--python", action="append", default=[], help="to try it with; repeatable")
     asked = parser.parse_args()
+    os.environ["PKG_CONFIG"] = "false"  # no vichost: libfabric would be that of this system
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     try:
         with tempfile.TemporaryDirectory(prefix="dvsim-dist-") as place:

@@ -41,7 +41,7 @@ def good() -> Mapping[str, Path]:
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     folders = {}
     for kind, (name, settings) in ASKED.items():
-        asked = {"replications": 2, "workers": 1, "out": root, "report": False}
+        asked = {"replications": 2, "workers": 1, "out": root}
         (result,) = run_scenarios([load(name, settings)], **asked)
         assert result.folder is not None
         folders[kind] = result.folder

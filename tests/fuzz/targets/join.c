@@ -22,6 +22,7 @@ void pass_signal(struct launch *launch, int signals) { (void)launch; (void)signa
 int children_start(struct launch *launch, uint32_t first, uint32_t cards) { (void)launch; (void)first; (void)cards; return -1; }
 int child_start(struct launch *launch, uint32_t card, int failed) { (void)launch; (void)card; (void)failed; return 0; }
 bool children_started(pid_t process) { (void)process; return false; }
+bool children_left(const struct launch *launch) { (void)launch; return false; }
 void children_end_orphans(void) { }
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards) { (void)stream; (void)card; (void)cards; }
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards) { (void)stream; (void)card; (void)cards; }
