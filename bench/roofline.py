@@ -92,7 +92,7 @@ class Loop:
 
 
 def cache(level: int) -> tuple[int, int]:
-    """Return bytes and ways of a data cache; what many processors have where none is named."""
+    """Return the bytes and ways of a data cache; usual values if the system names none."""
     for folder in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
         said = {name: (folder / name).read_text("ascii").strip() for name in ("level", "type")}
         if said == {"level": str(level), "type": "Data"} or (

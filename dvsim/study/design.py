@@ -1,6 +1,6 @@
 """Designs: which runs a question needs, and what they say to it.
 
-A design asks for trials and is told their results, as optimisers do, until it has its answer. One
+A design asks for trials, gets their results, and goes on until it has its answer. One
 run is a design of one trial, a campaign of many at once; a bisection and a fit choose the next
 trial by what they know so far. `dvsim.study.execute` runs what any design asks for.
 """

@@ -117,7 +117,7 @@ static bool call(struct agent *agent, uint32_t host, const struct host_address *
     return status == 0 || complain(agent, agent->hosts->host[host].name, status);
 }
 
-/* Somebody asks to be let in. False: who may come cannot. */
+/* Accepts a host that asks for a connection, or refuses it; false if a host with the right key cannot be accepted. */
 static bool answer(struct agent *agent, struct fi_info *info, const struct greeting *came, size_t bytes)
 {
     struct greeting own;

@@ -3,8 +3,8 @@
  * Who sleeps says so before its last look; who wakes takes that back first: a process that is killed in its
  * sleep costs the others one wake-up too many, and no more.
  *
- * Who waits for a counter, or for words in the FIFO, says so beside it as well, in the line that whoever changes it has
- * anyway: as long as nobody has slept for it, no other line is read.
+ * A thread that waits for a counter, or for words in the FIFO, also sets a mark beside it. The mark shares the cache line
+ * of what is changed, so a sender reads no other line as long as nobody has slept.
  */
 #ifndef VIC_BELL_H
 #define VIC_BELL_H
@@ -22,8 +22,8 @@ static inline void bell_ring(struct bell *bell)
     }
 }
 
-/* The same after a change of what has this mark beside it. The mark is taken back before the wake-up, and only then: who
- * sets it has been to the bell before (bell_enter), and does not sleep if it was rung since. */
+/* The same, after a change of a counter or FIFO with this mark. The mark is cleared before the wake-up. A thread that sets
+ * it has called bell_enter before, so it does not sleep if the bell was rung in between. */
 static inline void bell_ring_for(struct bell *bell, _Atomic uint32_t *awaited)
 {
     if (atomic_load(awaited) != 0 && atomic_load(&bell->sleepers) != 0) {

@@ -47,7 +47,7 @@ class Index:
 
 @dataclass(eq=False, kw_only=True)
 class Sensitivity(Sweep):
-    """A sweep over the points of `points_for`; its table has the indices beside it.
+    """A sweep over the points of `points_for`, whose result also has a table of indices.
 
     Attributes
     ----------
