@@ -13,20 +13,18 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from dvsim.evidence.claims.source import load_code
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load
 from dvsim.results.lines import Table, plain_lines
 from dvsim.scenario.card import load_card
-from dvsim.scenario.find import reference_root
-from dvsim.scenario.published import read_csv
+from dvsim.scenario.find import scenario_root
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law
 
-VOLUMES = {"io1": "io1-200", "gp2": "gp2-1000", "st1": "st1-7000"}
-HOSTS = {8: "c5-2xlarge", 16: "c5-4xlarge", 36: "c5-9xlarge"}
-FITTED = {(3, 36), (9, 8)}
-FITTED_VOLUMES = {"io1", "st1"}
+CLAIMS = load_code(scenario_root() / "rabbit")
+"""Which rates there are, and which of them were named before the fit."""
 SECONDS = 100  # of each rate
 PLACES = {
     "contention": ("host",),
@@ -46,18 +44,13 @@ Cluster = tuple[str, str, int, int]
 
 def published() -> dict[Cluster, float]:
     """Return the highest rates of the study."""
-    rows = read_csv(reference_root() / "rabbitmq_sizing_2020.csv")
-    return {
-        (row["queue_type"], row["volume"], int(row["nodes"]), int(row["vcpus"])): float(
-            row["top_rate_msg_s"]
-        )
-        for row in rows
-    }
+    rates: dict[Cluster, float] = CLAIMS.published_rates()
+    return rates
 
 
 def held_out(cluster: Cluster) -> bool:
     """Return whether nothing was fitted to a rate."""
-    return cluster[2:] not in FITTED or cluster[1] not in FITTED_VOLUMES
+    return bool(CLAIMS.held_out(cluster))
 
 
 def kept() -> dict[str, float]:
@@ -70,7 +63,11 @@ def rate_of(cluster: Cluster, values: Mapping[str, float], seconds: int) -> floa
     queue, volume, nodes, vcpus = cluster
     overrides = ("workload.rate=100_000", f"workload.seconds={seconds}")
     scenario: Spec = load("rabbit/one", overrides).at(0)
-    named = {"host": HOSTS[vcpus], "storage": VOLUMES[volume], "broker": KEPT["broker"]}
+    named = {
+        "host": CLAIMS.HOSTS[vcpus],
+        "storage": CLAIMS.VOLUMES[volume],
+        "broker": KEPT["broker"],
+    }
     for key, value in {"queue": queue, "nodes": nodes}.items():
         scenario = scenario.put(key, value)
     for role, name in named.items():

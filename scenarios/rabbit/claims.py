@@ -42,7 +42,8 @@ Cluster = tuple[str, str, int, int]
 """Type of queue, volume, nodes and their vCPUs."""
 
 
-def _published() -> dict[Cluster, float]:
+def published_rates() -> dict[Cluster, float]:
+    """Return the highest rates of the study."""
     rows = read_csv(reference_root() / "rabbitmq_sizing_2020.csv")
     return {
         (row["queue_type"], row["volume"], int(row["nodes"]), int(row["vcpus"])): float(
@@ -52,7 +53,8 @@ def _published() -> dict[Cluster, float]:
     }
 
 
-def _held_out(cluster: Cluster) -> bool:
+def held_out(cluster: Cluster) -> bool:
+    """Return whether nothing was fitted to a rate."""
     return cluster[2:] not in FITTED or cluster[1] not in FITTED_VOLUMES
 
 
@@ -66,19 +68,19 @@ def _simulated(evidence: Evidence) -> dict[Cluster, float]:
             nodes=one[2],
             host=HOSTS[one[3]],
         ).value
-        for one in _published()
+        for one in published_rates()
     }
 
 
 def _by_vcpus() -> dict[Cluster, float]:
     """Return the baseline: rates in proportion to vCPUs, through the eight rates of the fit."""
-    published = _published()
+    published = published_rates()
     rates: dict[Cluster, float] = {}
     for kind in ("mirrored", "quorum"):
         logs = [
             math.log(rate / (one[2] * one[3]))
             for one, rate in published.items()
-            if one[0] == kind and not _held_out(one)
+            if one[0] == kind and not held_out(one)
         ]
         each = math.exp(sum(logs) / len(logs))
         rates |= {one: each * one[2] * one[3] for one in published if one[0] == kind}
@@ -87,14 +89,14 @@ def _by_vcpus() -> dict[Cluster, float]:
 
 def _far(rates: Mapping[Cluster, float]) -> dict[Cluster, float]:
     """Return the ratios to published rates of what is held out and not near."""
-    published = _published()
-    ratios = {one: rates[one] / published[one] for one in published if _held_out(one)}
+    published = published_rates()
+    ratios = {one: rates[one] / published[one] for one in published if held_out(one)}
     return {one: ratio for one, ratio in ratios.items() if abs(ratio - 1) > NEAR}
 
 
 def _orders(rates: Mapping[Cluster, float]) -> dict[str, float]:
     """Return Kendall's tau of the seven clusters by type of queue and volume."""
-    published = _published()
+    published = published_rates()
     found = {}
     for kind, volume in dict.fromkeys(one[:2] for one in published):
         some = [one for one in published if one[:2] == (kind, volume)]
@@ -109,7 +111,7 @@ def _listed(orders: Mapping[str, float]) -> str:
 
 @SOURCE.claim("RMQ-1", "Rates of clusters that were not fitted, within 20 %", [SIZING])
 def _(evidence: Evidence) -> Finding:
-    count = sum(map(_held_out, _published()))
+    count = sum(map(held_out, published_rates()))
     far, worse = _far(_simulated(evidence)), _far(_by_vcpus())
     named = ", ".join(f"{one[0]} {one[1]} {one[2]}x{one[3]} {far[one]:.2f}" for one in far)
     note = f"{count - len(far)} of {count}; farther off: {named}"
@@ -223,7 +225,7 @@ def _network(evidence: Evidence, queue: str) -> Finding:
             nodes=one[2],
             host=HOSTS[one[3]],
         ).value
-        for one in _published()
+        for one in published_rates()
         if one[0] == queue
     }
     most = max(found, key=lambda name: found[name])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.claims.figures import Evidence
@@ -211,6 +212,26 @@ def load_source(folder: Path) -> Source:
     ScenarioError
         If there is no such file, it fails, has no ``SOURCE``, or a claim has no row.
     """
+    path, module = folder / CODE, load_code(folder)
+    source = getattr(module, "SOURCE", None)
+    if not isinstance(source, Source):
+        raise ScenarioError([Fault(str(path), None, "SOURCE", "must be a Source")])
+    lacking = [id_ for id_ in source if id_ not in source.claims]
+    if lacking:
+        near = nearest(lacking[0], source.claims)
+        message = f"{path.name} decides {lacking[0]}, which has no row"
+        raise ScenarioError([Fault(str(path.with_name(FILE)), None, "id", message, near)])
+    return source
+
+
+def load_code(folder: Path) -> ModuleType:
+    """Return the ``claims.py`` of a folder as a module.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such file, or it fails.
+    """
     path = folder / CODE
     if not is_file(path):
         near = nearest_beside(folder, lambda other: is_file(other / CODE))
@@ -224,15 +245,7 @@ def load_source(folder: Path) -> Source:
     except Exception as error:
         message = f"cannot be run: {type(error).__name__}: {error}"
         raise ScenarioError([Fault(str(path), None, "", message)]) from error
-    source = getattr(module, "SOURCE", None)
-    if not isinstance(source, Source):
-        raise ScenarioError([Fault(str(path), None, "SOURCE", "must be a Source")])
-    lacking = [id_ for id_ in source if id_ not in source.claims]
-    if lacking:
-        near = nearest(lacking[0], source.claims)
-        message = f"{path.name} decides {lacking[0]}, which has no row"
-        raise ScenarioError([Fault(str(path.with_name(FILE)), None, "id", message, near)])
-    return source
+    return module
 
 
 def _claim(row: Mapping[str, str]) -> Claim:
