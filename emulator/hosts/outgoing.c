@@ -59,9 +59,8 @@ static bool tell_opens(struct agent *agent, uint32_t place)
     return all;
 }
 
-static void note_frame(struct agent *agent, struct sender *sender, const struct peer *peer)
+static void note_frame(struct sender *sender, const struct peer *peer)
 {
-    (void)agent;
     sender->frame[peer->host] = peer->sent + 1; /* the open one */
 }
 
@@ -74,7 +73,7 @@ static bool move_packet(struct agent *agent, struct sender *sender, const struct
         if (!outgoing_packet(agent, peer, record_word(RECORD_PACKETS, card, 0), header, payload)) {
             return false;
         }
-        note_frame(agent, sender, peer);
+        note_frame(sender, peer);
     }
     sender->at += 2;
     sender->packets--;
@@ -92,7 +91,7 @@ static bool move_put(struct agent *agent, struct sender *sender, const struct ri
         }
         copy_from(at, ring, sender->at, words);
         at[0] = head;
-        note_frame(agent, sender, peer);
+        note_frame(sender, peer);
     }
     sender->at += words;
     return true;

@@ -3,12 +3,10 @@
 #include "hosts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -17,7 +15,7 @@
 #include "launcher.h"
 #include "vic.h"
 
-enum { WORDS_MOST = 64, GIVE_UP_MS = 2000, LAST_MS = 10000 };
+enum { GIVE_UP_MS = 2000, LAST_MS = 10000 };
 
 enum stage { STARTED, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE };
 
@@ -50,68 +48,6 @@ static bool find_vichost(char path[4096])
         strcpy(slash + 1, "vichost");
     }
     return slash != NULL && access(path, X_OK) == 0;
-}
-
-/* The words of --launch-with, {host} replaced, and the program behind them. */
-static char **command_for(const struct team *team, const struct host *host)
-{
-    char **word = calloc(WORDS_MOST + 2, sizeof *word), *rest = NULL;
-    char *text = strdup(team->options->launch_with);
-    size_t count = 0;
-    for (char *at = strtok_r(text, " \t", &rest); at != NULL && count < WORDS_MOST; at = strtok_r(NULL, " \t", &rest)) {
-        const char *place = strstr(at, "{host}");
-        if (place == NULL || asprintf(&word[count], "%.*s%s%s", (int)(place - at), at, host->name, place + 6) < 0) {
-            word[count] = strdup(at);
-        }
-        count++;
-    }
-    free(text);
-    word[count] = strdup(team->vichost);
-    return word;
-}
-
-static void free_words(char **word)
-{
-    for (size_t i = 0; word[i] != NULL; i++) {
-        free(word[i]);
-    }
-    free(word);
-}
-
-/* In the child. In a group of its own: a terminal's signals are passed on by vicrun alone. */
-static void become(char **word, const int in[2], const int out[2], pid_t parent)
-{
-    sigset_t none;
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGPIPE, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    if (getppid() == parent && dup2(in[0], 0) >= 0 && dup2(out[1], 1) >= 0) {
-        execvp(word[0], word);
-        fprintf(stderr, "vicrun: --launch-with: cannot run '%s': %s\n", word[0], strerror(errno));
-    }
-    _exit(127);
-}
-
-static bool start(const struct team *team, struct member *member)
-{
-    int in[2], out[2];
-    char **word = command_for(team, member->host);
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
-        return false;
-    }
-    pid_t parent = getpid();
-    member->pid = fork();
-    if (member->pid == 0) {
-        become(word, in, out, parent);
-    }
-    free_words(word);
-    close(in[0]);
-    close(out[1]);
-    member->in = in[1];
-    member->out = out[0];
-    return member->pid > 0;
 }
 
 /* Append a text and the 0 behind it. */
@@ -368,8 +304,9 @@ int hosts_run(const struct options *options, char **argv)
     for (uint32_t i = 0; i < team.count; i++) {
         struct member *member = &team.member[i];
         *member = (struct member){.host = &options->hosts.host[i], .in = -1, .out = -1};
-        if (!start(&team, member)) {
-            fprintf(stderr, "vicrun: host %s: %s\n", member->host->name, strerror(errno));
+        member->pid = host_start(options->launch_with, team.vichost, member->host, &member->in, &member->out);
+        if (member->pid < 0) {
+            fprintf(stderr, "vicrun: host %s: --launch-with: %s\n", member->host->name, strerror(errno));
             member->stage = IS_GONE;
             give_up(&team, 1);
         } else {

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { HOSTS_KEY = 32, HOSTS_MOST = 1024, HOST_NAME = 256, HOSTS_SETUP_MS = 8000 };
 
@@ -82,5 +83,9 @@ struct options;
 
 /* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. */
 int hosts_run(const struct options *options, char **argv);
+
+/* Start vichost on a host by the command of --launch-with. Returns its process, and the ends of its standard input and
+ * output in `in` and `out`; -1: errno says why, E2BIG that the command has more than 64 words. */
+pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, int *in, int *out);
 
 #endif

@@ -263,6 +263,12 @@ def test_a_command_line_that_cannot_be(emulator, options, said):
     assert said in done.stderr
 
 
+def test_a_launch_command_of_too_many_words(emulator):
+    done = run(emulator, ["--hosts", "a:1", "--launch-with", "ssh {host}" + " -v" * 63], "calls")
+    assert done.returncode == 1
+    assert done.stderr == "vicrun: host a: --launch-with: Argument list too long\n"
+
+
 def test_a_file_of_hosts(emulator, hosts, tmp_path):
     """Which only the launcher has to see."""
     file = tmp_path / "hosts"

@@ -1,0 +1,98 @@
+/* hosts_start.c: vichost is started on a host, by ssh or what else reaches it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "hosts.h"
+
+enum { WORDS_MOST = 64 };
+
+static void free_words(char **word)
+{
+    for (size_t i = 0; word != NULL && word[i] != NULL; i++) {
+        free(word[i]);
+    }
+    free(word);
+}
+
+/* A word of --launch-with, {host} replaced; NULL: no memory. */
+static char *word_for(const char *text, const struct host *host)
+{
+    const char *place = strstr(text, "{host}");
+    char *word;
+    if (place == NULL) {
+        return strdup(text);
+    }
+    return asprintf(&word, "%.*s%s%s", (int)(place - text), text, host->name, place + 6) < 0 ? NULL : word;
+}
+
+/* The words of --launch-with and the program behind them; NULL: errno says why. */
+static char **command_for(const char *launch_with, const char *vichost, const struct host *host)
+{
+    char **word = calloc(WORDS_MOST + 2, sizeof *word), *text = strdup(launch_with), *rest = NULL;
+    bool good = word != NULL && text != NULL;
+    size_t count = 0;
+    for (char *at = good ? strtok_r(text, " \t", &rest) : NULL; good && at != NULL; at = strtok_r(NULL, " \t", &rest)) {
+        good = count < WORDS_MOST && (word[count++] = word_for(at, host)) != NULL;
+    }
+    free(text);
+    if (good && (word[count] = strdup(vichost)) != NULL) {
+        return word;
+    }
+    free_words(word);
+    errno = count == WORDS_MOST ? E2BIG : ENOMEM;
+    return NULL;
+}
+
+/* In the child. In a group of its own: a terminal's signals are passed on by vicrun alone. */
+static void become(char **word, const int in[2], const int out[2], pid_t parent)
+{
+    sigset_t none;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGPIPE, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (getppid() == parent && dup2(in[0], 0) >= 0 && dup2(out[1], 1) >= 0) {
+        execvp(word[0], word);
+        fprintf(stderr, "vicrun: --launch-with: cannot run '%s': %s\n", word[0], strerror(errno));
+    }
+    _exit(127);
+}
+
+/* The ends of the child, or all of them. */
+static void close_all(bool all, const int to[2], const int from[2])
+{
+    const int ends[] = {to[0], from[1], all ? to[1] : -1, all ? from[0] : -1};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (ends[i] >= 0) {
+            close(ends[i]);
+        }
+    }
+}
+
+pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, int *in, int *out)
+{
+    int to[2] = {-1, -1}, from[2] = {-1, -1};
+    char **word = command_for(launch_with, vichost, host);
+    pid_t parent = getpid(), pid = -1;
+    if (word != NULL && pipe2(to, O_CLOEXEC) == 0 && pipe2(from, O_CLOEXEC) == 0) {
+        pid = fork();
+        if (pid == 0) {
+            become(word, to, from, parent);
+        }
+    }
+    const int why = errno;
+    free_words(word);
+    close_all(pid < 0, to, from);
+    *in = pid < 0 ? -1 : to[1];
+    *out = pid < 0 ? -1 : from[0];
+    errno = why;
+    return pid;
+}
