@@ -14,12 +14,12 @@ from dvsim.kinds.workload.text import answer
 from dvsim.report.axes import layout, tall
 from dvsim.report.drawing import Drawing
 from dvsim.report.page import render, write
-from dvsim.report.prepare import BLUE, GREEN, PURPLE, VERMILION
+from dvsim.report.prepare import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 from dvsim.report.series import Floats
 from dvsim.report.table import Cell, Table, number
 from dvsim.results.amounts import amount_text
 
-COLOURS = (BLUE, "#E69F00", GREEN, PURPLE, VERMILION, "#56B4E9", "#999999")
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, YELLOW)
 SPENT = ("computing", "sending", "taking messages", "waiting")
 STACKED = {"barmode": "stack"}
 US = 1e-6  # of a picosecond

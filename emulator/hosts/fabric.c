@@ -1,4 +1,4 @@
-/* Connections to the agents of other hosts. Who comes has to bring the key of the job, or is not let in. */
+/* Connections to the agents of other hosts. A host without the key of the job is refused. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -83,7 +83,7 @@ static void greet(const struct agent *agent, struct greeting *greeting)
     greeting->host = agent->host;
 }
 
-/* Not in a time that says how much of it is right. */
+/* Compares two keys in a time that does not depend on where they differ. */
 static bool same_key(const struct agent *agent, const unsigned char *key)
 {
     unsigned char differs = 0;
@@ -157,7 +157,7 @@ static void say_address(const struct host_address *address, char text[80])
     snprintf(text, 80, "%s, port %u", number, ntohs(four->sin_port));
 }
 
-/* One event, if there is any. False: a host cannot be reached. */
+/* Handles one event, if there is one; false if a host cannot be reached. */
 static bool look(struct agent *agent, const struct host_address *address)
 {
     union {
@@ -172,7 +172,7 @@ static bool look(struct agent *agent, const struct host_address *address)
         fi_eq_readerr(agent->news, &error, 0);
         const struct peer *peer = peer_at(agent, error.fid);
         if (peer == NULL) {
-            return true; /* somebody who was refused */
+            return true; /* a host that was refused */
         }
         say_address(&address[peer->host], at);
         fprintf(stderr, "vicrun: host %s: cannot connect to host %s at %s: %s\n", own_name(agent),

@@ -7,14 +7,14 @@
 
 enum { BATCH = 512, SLICE_NS = 20 * 1000 * 1000 };
 
-/* Nobody will take anything from the ring any more. */
+/* True when no agent will take anything from the ring any more. */
 static bool is_over(const struct vic *card)
 {
     return atomic_load(&card->job->shared->poison) != 0 || job_orphaned(card->job);
 }
 
-/* Wait until so many words fit: the agent always goes on, so that this takes no time that a program would notice. Needs
- * the lock. False: the job is over. */
+/* Waits until so many words fit; the caller holds the lock. Returns false when the job is over. The agent never stops
+ * emptying the ring, so the wait is short. */
 static bool wait_room(struct vic *card, struct ring *ring, uint64_t words)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
