@@ -17,7 +17,11 @@
 
 #include "example.h"
 
-enum { MANY = 64, SEND_WORDS = 512, TAKE_WORDS = 512 }; /* 512 gathered, 512 on their way: HPCC allows 1,024 */
+enum { MANY = 64, SEND_WORDS = 512 }; /* 512 gathered, 512 on their way: HPCC allows 1,024 */
+
+/* Words that are taken before a card looks at its own transfer again. A card that took all would send late, be sent
+ * more meanwhile, and fall further behind; with 256 a full FIFO slows down the senders instead. */
+enum { TAKE_WORDS = 256 };
 
 #define TOKEN (INT64_C(1) << 40)
 

@@ -31,9 +31,11 @@ def figures(done):
     return [float(cell) for cell in done.stdout.splitlines()[1].split()]
 
 
-@pytest.mark.parametrize(("cards", "log2"), [(2, 17), (4, 19)])
-def test_random_updates_with_headers_in_the_card(examples, cards, log2):  # noqa: F811
-    program = [examples.program("gups_dma"), str(log2)]
+@pytest.mark.parametrize(
+    ("name", "cards", "log2"), [("gups_dma", 2, 17), ("gups_dma", 4, 19), ("gups", 2, 17)]
+)
+def test_random_updates_by_transfers(examples, name, cards, log2):  # noqa: F811
+    program = [examples.program(name), str(log2)]
     _, updates, _, each = figures(run(examples, cards, program, "--mode", "timed"))
     work = WordsTable("gups", "buffer", cards, int(updates) // cards, buffer=4096)
     told = over_vortex(work, core(), VORTEX).whole
