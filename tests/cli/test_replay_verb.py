@@ -117,6 +117,8 @@ def test_who_waits_for_what_is_said(tmp_path):
         (("rank 1 {", "rank 0 {"), 7, "rank 0 is there twice, first in line 2"),
         (("b requires a", "b needs a"), 5, "is no statement of GOAL: b needs a"),
         (("}\nrank 1", "rank 1"), 6, "rank 0 has no closing bracket"),
+        (("rank 0 {", "rank 0"), 3, "rank 0 has no opening bracket"),
+        (("rank 0 {", "rank 0 { {"), 2, "rank 0 is open already"),
     ],
 )
 def test_a_wrong_schedule_is_refused_with_its_line(tmp_path, change, line, message):

@@ -277,8 +277,14 @@ def test_one_file_may_be_compressed(ending, packed, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    [GOAL.replace("\n", "\r\n"), "\ufeff" + GOAL, GOAL.replace(" {\n", " { ").replace("\n}", " }")],
-    ids=["windows", "mark", "lines"],
+    [
+        GOAL.replace("\n", "\r\n"),
+        "\ufeff" + GOAL,
+        GOAL.replace(" {\n", " { ").replace("\n}", " }"),
+        GOAL.replace(" {\n", "\n{\n"),
+        GOAL.replace("\n", " # of two\n"),
+    ],
+    ids=["windows", "mark", "lines", "bracket", "remarks"],
 )
 def test_goal_as_other_editors_write_it(text, tmp_path):
     (tmp_path / "one.goal").write_bytes(text.encode())

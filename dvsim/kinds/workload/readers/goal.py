@@ -15,7 +15,7 @@
     }
 
 Computing is in nanoseconds. ``a requires b``: a starts when b has ended; ``a irequires b``: when b
-has started. ``-1`` is any source, or any tag.
+has started. ``-1`` is any source, or any tag. Comments are ``// ...``, ``# ...`` and ``/* ... */``.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ _STATEMENT = re.compile(
       (?:(?P<op>send|recv)\b{_S}(?P<size>-?\d+){_S}b?{_S}(?:to|from)\b{_S}(?P<peer>-?\d+)
         |calc\b{_S}(?P<calc>-?\d+)){_OPTIONS}{_S}(?=$|\}})
     |(?P<one>[A-Za-z]\w*){_S}\b(?P<edge>i?requires)\b{_S}(?P<other>[A-Za-z]\w*){_S}(?=$|\}})
-    |rank\b{_S}(?P<rank>\d+){_S}\{{
+    |rank\b{_S}(?P<rank>\d+)
+    |(?P<open>\{{)
     |(?P<close>\}})
     |num_ranks\b{_S}(?P<ranks>\d+)
     ){_S}""",
     re.VERBOSE,
 )
 _OPTION = re.compile(r"(tag|cpu|nic)[ \t\r]*(-?\d+)")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.DOTALL)
 _HEAD = re.compile(rf"\s*num_ranks\b{_S}\d+")
 
 
@@ -77,6 +78,7 @@ class _Reading:
         self.line = 0
         self.builder: Builder | None = None
         self.rank = -1
+        self.opened = False
         self.seen: dict[int, int] = {}
         self.labels: dict[str, int] = {}
         self.edges: list[tuple[str, str, bool, int]] = []
@@ -100,7 +102,8 @@ class _Reading:
         if self.builder is None:
             raise self.wrong("has no num_ranks", 1)
         if self.rank >= 0:
-            raise self.wrong(f"rank {self.rank} has no closing bracket: is the file whole?")
+            lacks = "closing" if self.opened else "opening"
+            raise self.wrong(f"rank {self.rank} has no {lacks} bracket: is the file whole?")
         missing = [rank for rank in range(self.builder.ranks) if rank not in self.seen]
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
@@ -117,9 +120,15 @@ class _Reading:
         elif self.builder is None:
             raise self.wrong("num_ranks must come first")
         elif found["rank"] is not None:
-            self.open(int(found["rank"]))
+            self.begin(int(found["rank"]))
         elif self.rank < 0:
             raise self.wrong("is outside of a rank")
+        elif (kind == "open") == self.opened:
+            raise self.wrong(
+                f"rank {self.rank} {'is open already' if self.opened else 'has no opening bracket'}"
+            )
+        elif kind == "open":
+            self.opened = True
         elif kind == "close":
             self.close()
         elif found["edge"] is not None:
@@ -127,8 +136,8 @@ class _Reading:
         else:
             self.operation(found, self.builder)
 
-    def open(self, rank: int) -> None:
-        """Begin a rank."""
+    def begin(self, rank: int) -> None:
+        """Begin a rank, whose bracket opens next."""
         assert self.builder is not None  # num_ranks came first
         if self.rank >= 0:
             raise self.wrong(f"rank {self.rank} has no closing bracket")
@@ -148,7 +157,7 @@ class _Reading:
                     raise self.wrong(f"rank {self.rank} has no operation '{label}'", line)
             join = self.builder.require_start if started else self.builder.require
             join(self.labels[one], self.labels[other])
-        self.edges, self.labels, self.rank = [], {}, -1
+        self.edges, self.labels, self.rank, self.opened = [], {}, -1, False
 
     def operation(self, found: re.Match[str], builder: Builder) -> None:
         """Add an operation."""
@@ -175,7 +184,7 @@ class _Reading:
 
 def _lines(text: str) -> list[str]:
     """Return the lines of a text without comments."""
-    if "/" in text:
+    if "/" in text or "#" in text:
         text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
     return text.split("\n")
 
