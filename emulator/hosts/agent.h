@@ -22,9 +22,9 @@
 #include "hosts.h"
 
 enum {
-    FRAME_WORDS = 4096, /* two of head: how many frames of the other have been taken, and whether this one counts */
+    FRAME_WORDS = 16384, /* two of head: how many frames of the other have been taken, and whether this one counts */
     FRAME_HEAD = 2,
-    WINDOW = 32, /* frames that count and have not been confirmed */
+    WINDOW = 8, /* frames that count and have not been confirmed */
     FRAMES = WINDOW + 8
 };
 
@@ -113,9 +113,10 @@ struct agent {
     _Atomic bool stop, lost; /* lost: another host */
 };
 
-/* fabric.c. All but the last two say what is wrong on stderr and return false. address: where others find this one. */
+/* fabric.c. The first two say what is wrong on stderr and return false; the second is silent if what can be read of the
+ * launcher says that another host has failed. address: where others find this one. */
 bool fabric_listen(struct agent *agent, const char *address, struct host_address *own);
-bool fabric_connect(struct agent *agent, const struct host_address *address);
+bool fabric_connect(struct agent *agent, const struct host_address *address, int launcher);
 void fabric_close(struct agent *agent);
 
 /* streams.c: frames to and from other hosts. */

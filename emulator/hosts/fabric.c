@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +211,14 @@ static const struct peer *missing(const struct agent *agent)
     return NULL;
 }
 
-bool fabric_connect(struct agent *agent, const struct host_address *address)
+/* Before the programs run the launcher says nothing: it has hung up, as another host has failed, and that has been said. */
+static bool gave_up(int launcher)
+{
+    struct pollfd watched = {.fd = launcher, .events = POLLIN};
+    return poll(&watched, 1, 0) > 0;
+}
+
+bool fabric_connect(struct agent *agent, const struct host_address *address, int launcher)
 {
     uint64_t end_ns = job_clock_ns() + (uint64_t)CONNECT_MS * 1000000;
     for (uint32_t i = 0; i < agent->host; i++) {
@@ -219,7 +227,7 @@ bool fabric_connect(struct agent *agent, const struct host_address *address)
         }
     }
     while (missing(agent) != NULL) {
-        if (!look(agent, address)) {
+        if (!look(agent, address) || gave_up(launcher)) {
             return false;
         }
         if (job_clock_ns() > end_ns) {

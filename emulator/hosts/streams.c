@@ -140,12 +140,31 @@ void stream_confirm(struct agent *agent, bool all)
     }
 }
 
+static void look_for_ends(struct agent *agent)
+{
+    struct fi_eq_cm_entry entry;
+    uint32_t event;
+    ssize_t n = fi_eq_read(agent->news, &event, &entry, sizeof entry, 0);
+    if (n == -FI_EAVAIL) {
+        struct fi_eq_err_entry error = {0};
+        fi_eq_readerr(agent->news, &error, 0);
+        return;
+    }
+    for (uint32_t i = 0; n > 0 && event == FI_SHUTDOWN && i < agent->hosts->count; i++) {
+        struct peer *peer = &agent->peer[i];
+        if (i != agent->host && &peer->end->fid == entry.fid) {
+            peer_lost(agent, peer, "has hung up");
+        }
+    }
+}
+
 /* A host that says nothing is gone; unless it was this one that did not run. */
 void stream_keep_alive(struct agent *agent, uint64_t now_ns)
 {
     uint64_t beat_ns = agent->silence_ns / BEATS;
     bool slept = now_ns - agent->looked_ns > agent->silence_ns / 2;
     agent->looked_ns = now_ns;
+    look_for_ends(agent);
     for (uint32_t i = 0; i < agent->hosts->count; i++) {
         struct peer *peer = &agent->peer[i];
         if (i == agent->host || peer->hung_up) {
@@ -192,24 +211,6 @@ static void completion_failed(struct agent *agent)
     }
 }
 
-static void look_for_ends(struct agent *agent)
-{
-    struct fi_eq_cm_entry entry;
-    uint32_t event;
-    ssize_t n = fi_eq_read(agent->news, &event, &entry, sizeof entry, 0);
-    if (n == -FI_EAVAIL) {
-        struct fi_eq_err_entry error = {0};
-        fi_eq_readerr(agent->news, &error, 0);
-        return;
-    }
-    for (uint32_t i = 0; n > 0 && event == FI_SHUTDOWN && i < agent->hosts->count; i++) {
-        struct peer *peer = &agent->peer[i];
-        if (i != agent->host && &peer->end->fid == entry.fid) {
-            peer_lost(agent, peer, "has hung up");
-        }
-    }
-}
-
 bool stream_poll(struct agent *agent)
 {
     struct fi_cq_msg_entry entry[COMPLETIONS];
@@ -230,14 +231,12 @@ bool stream_poll(struct agent *agent)
         frame->next = peer->idle;
         peer->idle = frame;
     }
-    if (!moved) {
-        look_for_ends(agent);
-    }
     return moved;
 }
 
 void stream_sleep(struct agent *agent, int ms)
 {
+    look_for_ends(agent); /* with an event unread there is no sleep */
     struct fid *both[] = {&agent->done->fid, &agent->news->fid};
     struct pollfd watched[3] = {{.fd = -1}, {.fd = -1}, {.fd = agent->wake, .events = POLLIN}};
     for (int i = 0; i < 2; i++) {

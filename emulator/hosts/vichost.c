@@ -105,7 +105,7 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
     if (head == NULL || head->bytes != options->hosts.count * sizeof own) {
         return false; /* something went wrong on another host, which has been said there */
     }
-    bool good = fabric_connect(agent, (const void *)(head + 1));
+    bool good = fabric_connect(agent, (const void *)(head + 1), member->from);
     message_next(&member->said);
     if (good && !agent_start(agent)) {
         return refuse(order, "no thread for its agent");

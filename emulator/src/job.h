@@ -27,14 +27,14 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 6, /* changes with anything in this header */
+    JOB_LAYOUT = 7, /* changes with anything in this header */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
     FIRST_RESERVED = 61, /* 61 and 62 are the barrier's */
     MOST_CARDS = 65536,  /* what a header can name */
     MOST_SRAM = 1 << 22, /* words, likewise */
-    RING_WORDS = 1 << 15, /* of a ring to other hosts */
+    RING_WORDS = 1 << 17, /* of a ring to other hosts */
     LINE = 128           /* two cache lines: neighbours are fetched together */
 };
 
