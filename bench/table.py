@@ -34,6 +34,7 @@ BENCHES: Mapping[str, tuple[str, ...]] = {
     "workload": ("300",),  # iterations of 64 ranks, of 1,000
     "workload_reach": (),
     "emulator": (),
+    "hosts": (),
     "message": (),
     "bridge": ("3",),  # pairs, of 5 if it is asked alone
     "closing_loop": ("2",),  # rounds, of 4

@@ -28,6 +28,10 @@ class Hosts:
         """Return ``--hosts`` with so many cards on each."""
         return ",".join(f"{name}:{count}" for name, count in zip(self.names, cards, strict=True))
 
+    def addresses(self) -> list[tuple[str, str]]:
+        """Return the name and the address of each."""
+        return [(name, f"10.77.0.{number}") for number, name in enumerate(self.names, start=1)]
+
     def options(self, *cards: int) -> list[str]:
         """Return the options of a job on them."""
         within = "ip netns exec {host}"
@@ -80,8 +84,8 @@ def hosts(mark: str) -> Iterator[Hosts]:
             run("ip", "netns", "add", name)
         run("ip", "link", "add", LINK, "netns", first, "type", "veth",
             "peer", "name", LINK, "netns", second)  # fmt: skip
-        for number, name in enumerate(made.names, start=1):
-            run("ip", "-n", name, "addr", "add", f"10.77.0.{number}/24", "dev", LINK)
+        for name, address in made.addresses():
+            run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", LINK)
             run("ip", "-n", name, "link", "set", LINK, "up")
             run("ip", "-n", name, "link", "set", "lo", "up")
         yield made
