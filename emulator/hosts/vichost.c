@@ -150,7 +150,8 @@ int main(void)
         member_close(&member);
         return code;
     }
-    struct launch launch = {.options = &options, .socket = -1, .writers = -1, .stats_fd = -1, .member = &member};
+    struct launch launch = {.options = &options, .socket = -1, .core = -1, .writers = -1, .stats_fd = -1,
+                            .member = &member};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     launch_allow_descriptors(options.job.here);
     code = launch_make(&launch);

@@ -79,6 +79,11 @@ def test_output_of_all_hosts_comes_back(emulator, hosts):
     assert done.returncode in (5, 10)
 
 
+def test_programs_run_on_all_cores(emulator, hosts):
+    done = run(emulator, [*hosts.options(1, 2), *PATIENT], Path("/usr/bin/nproc"))
+    assert done.stdout.split() == [str(len(os.sched_getaffinity(0)))] * 3
+
+
 def begun(emulator, hosts, *options, cards=(1, 2), mark=""):
     """Start a job whose programs wait for each other, until all have opened their cards."""
     programs = [str(emulator.program("opens")), "wait", mark]
