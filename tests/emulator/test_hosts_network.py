@@ -1,0 +1,62 @@
+"""Does what the network does between hosts change nothing but the time: loss, a rate, a cut?"""
+
+import os
+import subprocess
+import time
+
+import namespaces
+import pytest
+from test_hosts import PATIENT, command, run
+
+LOSS = "meta l4proto tcp numgen random mod 100 < {} drop"
+RATE = ["root", "tbf", "rate", "20mbit", "burst", "32k", "latency", "400ms"]
+CUT_S = 0.6
+
+
+@pytest.fixture(scope="module")
+def hosts(emulator):
+    namespaces.need(emulator.prefix)
+    with namespaces.hosts(f"net-{os.getpid()}") as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", ["exchange", "surprise", "messages"])
+@pytest.mark.parametrize("percent", [1, 10])
+def test_packets_are_lost(emulator, hosts, name, percent):
+    """The programs look at every word that comes, and at every word that should have."""
+    with hosts.firewall(LOSS.format(percent)):
+        done = run(emulator, [*hosts.options(1, 2), *PATIENT], name)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_slow_link(emulator, hosts):
+    hosts.on(0, "tc", "qdisc", "add", "dev", namespaces.LINK, *RATE)
+    try:
+        done = run(emulator, [*hosts.options(1, 2), *PATIENT], "exchange")
+    finally:
+        hosts.on(0, "tc", "qdisc", "del", "dev", namespaces.LINK, "root")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["exchange", "surprise", "messages"])
+def test_a_cut_that_heals(emulator, hosts, name):
+    """All programs begin, and none gets further than to its first word for the other host."""
+    script = 'echo begun >&2; sleep 0.1; exec "$0"'
+    job = subprocess.Popen(
+        command(emulator, [*hosts.options(1, 2), *PATIENT], "/bin/sh", "-c", script,
+                str(emulator.program(name))),
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert [job.stderr.readline() for _ in range(3)] == ["begun\n"] * 3
+        hosts.cut(off=True)
+        start = time.monotonic()
+        time.sleep(CUT_S)
+        assert job.poll() is None
+        hosts.cut(off=False)
+        _, errors = job.communicate(timeout=60)
+    finally:
+        job.kill()
+        hosts.cut(off=False)
+    assert (job.returncode, errors) == (0, "")
+    assert time.monotonic() - start > CUT_S
