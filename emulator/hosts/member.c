@@ -104,6 +104,8 @@ void member_hear(struct launch *launch)
             pass_on(launch, *(const int32_t *)(const void *)(head + 1));
         } else if (head->kind == HOST_END) {
             launch->held = false;
+        } else if (head->kind == HOST_TURN) {
+            turns_hear(launch, head);
         }
         message_next(&member->said);
     }

@@ -4,6 +4,7 @@
 
 #include "agent.h"
 #include "launcher.h"
+#include "mirror.h"
 
 struct member {
     int from, to;        /* vicrun */
@@ -14,6 +15,14 @@ struct member {
     bool code_said, ended_said;
     uint64_t ended_ns;
     struct agent agent;
+    /* timed mode, turns.c */
+    pthread_t follower;
+    bool follows;
+    _Atomic bool stop;
+    pthread_mutex_t turns_lock; /* of: */
+    struct known *known;        /* per card: what vicrun knows */
+    struct turns turns;
+    uint32_t *turn;             /* cards that are to go on */
 };
 
 /* From now on descriptors 0 and 1 are the programs'. member_close: what was written has been passed on. */
@@ -28,6 +37,11 @@ const struct host_head *member_wait(struct member *member, uint32_t kind);
 /* For launch.hear and launch.due. */
 void member_hear(struct launch *launch);
 int member_due(struct launch *launch);
+
+/* turns.c: timed mode; they do nothing in functional mode. False: no memory, or no thread. */
+bool turns_start(struct member *member);
+void turns_stop(struct member *member);
+void turns_hear(struct launch *launch, const struct host_head *head); /* HOST_TURN */
 
 /* listen.c. The address to listen on: that of an interface, or what the name of this host stands for. False, after saying
  * why there is none. */

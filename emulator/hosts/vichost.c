@@ -121,6 +121,10 @@ static int run(struct member *member, struct launch *launch, int signals)
 {
     const struct job_config *job = &launch->job->config;
     launch->job->start_ns = launch->job->shared->start_ns = job_clock_ns(); /* as exactly as the others are told */
+    if (!timed_make(launch) || !turns_start(member)) {
+        fputs("vicrun: timed: no memory, or no thread\n", stderr);
+        return 1;
+    }
     int code = children_start(launch, job->first, job->here);
     if (code == -1) {
         launch->boss = member->from;
@@ -157,6 +161,7 @@ int main(void)
     code = launch_make(&launch);
     if (code == -1) {
         code = connect_all(&member, &launch, &order) ? run(&member, &launch, signals) : 1;
+        turns_stop(&member);
         agent_stop(&member.agent);
     }
     member_close(&member);

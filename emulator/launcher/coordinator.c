@@ -13,6 +13,15 @@
 enum { PATIENCE_NS = 100 * 1000 * 1000 };
 static const uint64_t HELD_NS = 200000000, COMPLAIN_NS = UINT64_C(5000000000);
 
+uint32_t coordinator_look(struct coordinator *all)
+{
+    uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
+    if (all->far != NULL) {
+        all->far->take(all->far->context);
+    }
+    return seen;
+}
+
 uint64_t coordinator_sleep(struct coordinator *all, uint32_t seen)
 {
     struct timespec slice = {0, PATIENCE_NS};
@@ -26,7 +35,7 @@ static void await_cards(struct coordinator *all)
 {
     uint64_t waited = 0;
     for (;;) {
-        uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
+        uint32_t seen = coordinator_look(all);
         struct side *runs = NULL;
         for (uint32_t i = 0; i < all->cards && runs == NULL; i++) {
             struct side *side = &all->side[i];
@@ -166,7 +175,12 @@ static bool let_run(struct coordinator *all)
         side->ran = true;
         atomic_store(&side->shared->state, CARD_RUNNING);
         atomic_fetch_add(&side->shared->go, 1);
-        syscall(SYS_futex, &side->shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        if (all->far == NULL) {
+            syscall(SYS_futex, &side->shared->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        }
+    }
+    if (all->far != NULL && count > 0) {
+        all->far->tell(all->far->context);
     }
     all->windows += count > 0;
     return count > 0;
@@ -185,7 +199,7 @@ static bool all_present(const struct coordinator *all)
 
 static void turn(struct coordinator *all)
 {
-    uint32_t seen = atomic_load(&timed_shared_of(all->job)->bell);
+    uint32_t seen = coordinator_look(all);
     await_cards(all);
     if (!all_present(all)) {
         coordinator_sleep(all, seen);
@@ -238,6 +252,9 @@ static void *coordinate(void *what)
         carry_on(all);
     }
     atomic_store(&timed_shared_of(all->job)->coordinated, 2);
+    if (all->far != NULL) {
+        all->far->tell(all->far->context);
+    }
     return NULL;
 }
 
@@ -254,9 +271,9 @@ int coordinator_start(struct coordinator *all, int core)
     return error;
 }
 
-void coordinator_kick(struct coordinator *all)
+void coordinator_kick(const struct job *job)
 {
-    struct timed_shared *shared = timed_shared_of(all->job);
+    struct timed_shared *shared = timed_shared_of(job);
     atomic_fetch_add(&shared->bell, 1);
     syscall(SYS_futex, &shared->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
@@ -265,7 +282,7 @@ bool coordinator_finish(struct coordinator *all)
 {
     if (all->started) {
         atomic_store(&all->stop, true);
-        coordinator_kick(all);
+        coordinator_kick(all->job);
         pthread_join(all->thread, NULL);
     }
     for (uint32_t i = 0; i < all->cards; i++) {

@@ -21,6 +21,14 @@
 /* Ends the program of a card, by the fault `kill`. */
 typedef void coordinator_kill(void *context, uint32_t card);
 
+/* Where the cards are on other hosts: copy what these have said; tell them whose turn it is. Called by the coordinator's
+ * thread. */
+struct coordinator_far {
+    void *context;
+    void (*take)(void *context);
+    void (*tell)(void *context);
+};
+
 enum event_order { ORDER_ARRIVAL, ORDER_POST }; /* of the same time; a slot of the fabric comes after them */
 
 struct event {
@@ -84,6 +92,7 @@ struct coordinator {
     uint64_t late; /* posts that came when their time was past: must be 0 */
     coordinator_kill *kill;
     void *context;
+    const struct coordinator_far *far; /* NULL: the cards are here */
     _Atomic bool stop; /* all programs have ended */
     pthread_t thread;
     bool started;
@@ -94,7 +103,7 @@ struct coordinator *coordinator_make(struct job *job, coordinator_kill *kill, vo
 int coordinator_start(struct coordinator *all, int core); /* on a core, -1: any; 0, or an errno */
 
 /* A program has ended: card_shared.end says how. */
-void coordinator_kick(struct coordinator *all);
+void coordinator_kick(const struct job *job);
 
 /* When all programs have ended: what is on its way arrives. Then what came of it. True:
  * there was a deadlock. */
@@ -116,6 +125,9 @@ static inline bool has_ended(const struct side *side)
 {
     return atomic_load(&side->all->job->card[side->number].end) != CARD_RUNS;
 }
+
+/* The bell as it is before the coordinator looks. */
+uint32_t coordinator_look(struct coordinator *all);
 
 /* Wait for the bell, unless it was rung since `seen`, but not long; how long, in ns. */
 uint64_t coordinator_sleep(struct coordinator *all, uint32_t seen);

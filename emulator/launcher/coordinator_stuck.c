@@ -53,8 +53,7 @@ int64_t ends_kill_due(struct coordinator *all, int64_t least_ps)
         all->kills |= UINT64_C(1) << i;
         ends_of_all(all, after_death_ps(all, at), VIC_EPEER);
         all->kill(all->context, side->number);
-        _Atomic uint32_t *bell = &timed_shared_of(all->job)->bell;
-        for (uint32_t seen = atomic_load(bell); !has_ended(side); seen = atomic_load(bell)) {
+        for (uint32_t seen = coordinator_look(all); !has_ended(side); seen = coordinator_look(all)) {
             coordinator_sleep(all, seen);
         }
         side->end_ps = at;

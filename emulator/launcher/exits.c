@@ -25,8 +25,8 @@ enum {
 static void ring_all(const struct launch *launch)
 {
     bell_wake_all(launch->job);
-    if (launch->coordinator != NULL) {
-        coordinator_kick(launch->coordinator);
+    if (launch->job->config.mode == 1) {
+        coordinator_kick(launch->job);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ enum stage { STARTED, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE };
 struct member {
     const struct host *host;
     pid_t pid;
+    pthread_mutex_t lock; /* of `in`: the coordinator speaks, too */
     int in, out; /* of the command */
     enum stage stage;
     struct message_in said;
@@ -36,6 +38,7 @@ struct team {
     unsigned char key[HOSTS_KEY];
     int signals, code;
     bool started, ends, gives_up;
+    struct far_clock *clock; /* NULL: functional mode */
     uint64_t deadline_ns; /* job_clock_ns; 0: none */
 };
 
@@ -87,13 +90,30 @@ static bool say_hello(const struct team *team, const struct member *member, char
     return said;
 }
 
+static bool say(void *context, uint32_t host, uint32_t kind, const void *what, size_t bytes)
+{
+    struct member *member = &((struct team *)context)->member[host];
+    pthread_mutex_lock(&member->lock);
+    bool said = member->in >= 0 && message_send(member->in, kind, what, bytes);
+    pthread_mutex_unlock(&member->lock);
+    return said;
+}
+
 static void tell_all(struct team *team, uint32_t kind, const void *what, size_t bytes)
 {
     for (uint32_t i = 0; i < team->count; i++) {
-        if (team->member[i].stage != IS_GONE && team->member[i].in >= 0) {
-            message_send(team->member[i].in, kind, what, bytes);
-        }
+        say(team, i, kind, what, bytes);
     }
+}
+
+static void hang_up(struct member *member)
+{
+    pthread_mutex_lock(&member->lock);
+    if (member->in >= 0) {
+        close(member->in);
+    }
+    member->in = -1;
+    pthread_mutex_unlock(&member->lock);
 }
 
 static uint32_t count_from(const struct team *team, enum stage stage)
@@ -120,10 +140,7 @@ static void give_up(struct team *team, int code)
         team->deadline_ns = 0;
         after_ms(team, GIVE_UP_MS);
         for (uint32_t i = 0; i < team->count; i++) {
-            if (team->member[i].in >= 0) {
-                close(team->member[i].in);
-                team->member[i].in = -1;
-            }
+            hang_up(&team->member[i]);
         }
     }
 }
@@ -158,8 +175,12 @@ static void hear_one(struct team *team, struct member *member, const struct host
             team->started = true;
             team->deadline_ns = 0;
             tell_all(team, HOST_START, NULL, 0);
+            if (!clock_start(team->clock)) {
+                give_up(team, 1);
+            }
         }
         break;
+    case HOST_TURN: clock_hear(team->clock, (uint32_t)(member - team->member), what, head->bytes); break;
     case HOST_OUTPUT: write_whole(1, what, head->bytes); break;
     case HOST_CODE:
     case HOST_ENDED:
@@ -182,10 +203,9 @@ static void has_gone(struct team *team, struct member *member)
     int status = 0;
     bool early = member->stage < HAS_ENDED;
     close(member->out);
-    if (member->in >= 0) {
-        close(member->in);
-    }
-    member->in = member->out = -1;
+    member->out = -1;
+    hang_up(member);
+    clock_lost(team->clock, (uint32_t)(member - team->member));
     waitpid(member->pid, &status, 0);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (early && !team->gives_up) {
@@ -300,10 +320,15 @@ int hosts_run(const struct options *options, char **argv)
         fputs("vicrun: --hosts: no memory, or no random numbers\n", stderr);
         return 1;
     }
+    if (!clock_make(&team.clock, options, say, &team)) {
+        fputs("vicrun: --hosts: no memory for the cards of all hosts, which timed mode needs here\n", stderr);
+        return clock_finish(team.clock, 1);
+    }
     after_ms(&team, HOSTS_SETUP_MS);
     for (uint32_t i = 0; i < team.count; i++) {
         struct member *member = &team.member[i];
         *member = (struct member){.host = &options->hosts.host[i], .in = -1, .out = -1};
+        pthread_mutex_init(&member->lock, NULL);
         member->pid = host_start(options->launch_with, team.vichost, member->host, &member->in, &member->out);
         if (member->pid < 0) {
             fprintf(stderr, "vicrun: host %s: --launch-with: %s\n", member->host->name, strerror(errno));
@@ -314,8 +339,10 @@ int hosts_run(const struct options *options, char **argv)
         }
     }
     loop_hosts(&team);
+    team.code = clock_finish(team.clock, team.code);
     for (uint32_t i = 0; i < team.count; i++) {
         free(team.member[i].said.text);
+        pthread_mutex_destroy(&team.member[i].lock);
     }
     free(team.member);
     close(team.signals);

@@ -13,6 +13,7 @@
  *     <- ended       all of its programs have
  *     signal ->      pass this on
  *     end ->         all programs of the job have ended
+ *     <- turn ->     timed mode: whose turn it is, and what came of it (mirror.h)
  *
  * What is written to standard error takes the command's own. If vicrun hangs up, vichost ends what it has started.
  */
@@ -41,7 +42,7 @@ const char *hosts_read(const char *text, struct hosts *hosts);
 const char *hosts_read_file(const char *path, struct hosts *hosts);
 
 enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
-                 HOST_ENDED, HOST_SIGNAL, HOST_END };
+                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN };
 
 struct host_head {
     uint32_t kind, bytes; /* of what follows */
@@ -64,7 +65,7 @@ struct host_address {
     unsigned char text[60]; /* as libfabric has it */
 };
 
-enum { HOST_MESSAGE_MOST = 4 << 20 };
+enum { HOST_MESSAGE_MOST = 64 << 20 };
 
 /* host_messages.c. Send one, false: nobody is there. Read what is there (one read): 1 it may go on, 0 at its end. A message
  * that is complete is in `text`, its head first; message_next drops it. */
@@ -80,6 +81,16 @@ const struct host_head *message_there(const struct message_in *in); /* NULL: non
 void message_next(struct message_in *in);
 
 struct options;
+
+/* hosts_clock.c. The coordinator of a timed job, in vicrun, and the cards on their hosts. `say` sends a message to one of
+ * them, from any thread. clock_make does nothing in functional mode; false: it was said why not. */
+struct far_clock;
+typedef bool clock_say(void *team, uint32_t host, uint32_t kind, const void *what, size_t bytes);
+bool clock_make(struct far_clock **clock, const struct options *options, clock_say *say, void *team);
+bool clock_start(struct far_clock *clock);
+void clock_hear(struct far_clock *clock, uint32_t host, const void *what, size_t bytes); /* HOST_TURN */
+void clock_lost(struct far_clock *clock, uint32_t host); /* nothing comes from there any more */
+int clock_finish(struct far_clock *clock, int code);     /* when all are lost; the exit code */
 
 /* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. */
 int hosts_run(const struct options *options, char **argv);

@@ -20,7 +20,7 @@ static int kill_due(struct launch *launch)
 {
     const struct job_config *config = &launch->job->config;
     int64_t next = -1;
-    if (launch->coordinator != NULL) {
+    if (config->mode == 1) {
         return -1; /* model time is its business */
     }
     for (uint32_t i = 0; i < config->kills; i++) {

@@ -169,9 +169,9 @@ static int check_hosts(const struct options *options)
     const struct {
         const char *name;
         bool given;
-    } not_built[] = {{"--mode timed", job->mode == 1},        {"--serve", options->serve != NULL},
+    } not_built[] = {{"--serve", options->serve != NULL},
                      {"--if-killed", options->if_killed != IF_KILLED_END}, {"--trace", options->trace != NULL},
-                     {"--stats", options->report},            {"--stats-fd", options->stats_fd >= 0}};
+                     {"--stats-fd", options->stats_fd >= 0}};
     for (size_t i = 0; i < sizeof not_built / sizeof *not_built; i++) {
         if (not_built[i].given) {
             return refuse(not_built[i].name, later);

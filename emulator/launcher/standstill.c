@@ -232,7 +232,7 @@ int standstill_due(struct launch *launch)
     uint64_t now = job_clock_ns(), newest;
     bool all;
     bool hosts = launch->job->config.hosts > 1; /* nobody knows what waits there */
-    if (launch->coordinator != NULL || launch->joins || launch->signalled || hosts) {
+    if (launch->job->config.mode == 1 || launch->joins || launch->signalled || hosts) {
         return -1;
     }
     if (now < launch->look_ns) {

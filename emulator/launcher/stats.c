@@ -10,7 +10,7 @@ void stats_print(const struct launch *launch)
     bool several = launch->options->programs > 1;
     fprintf(stderr, "vicrun: %5s %12s %14s %10s %10s %12s %10s %10s%s\n", "card", "calls", "words sent", "waits",
             "sleeps", "waited ms", "FIFO peak", "lost", several ? "  program" : "");
-    for (uint32_t i = 0; i < job->config.cards; i++) {
+    for (uint32_t i = job->first; i < job->first + job->here; i++) { /* of this host */
         uint64_t stat[STATS];
         for (int k = 0; k < STATS; k++) {
             stat[k] = atomic_load(&job->card[i].stat[k]);

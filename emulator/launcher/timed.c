@@ -20,6 +20,10 @@ bool timed_make(struct launch *launch)
         return true;
     }
     launch->core = launch->job->config.model.spread ? -1 : sched_getcpu();
+    if (launch->job->config.hosts > 0) { /* it is in vicrun, hosts_clock.c */
+        atomic_store(&timed_shared_of(launch->job)->coordinated, 1);
+        return true;
+    }
     launch->coordinator = coordinator_make(launch->job, launch_kill, launch);
     if (launch->coordinator == NULL) {
         fprintf(stderr,
@@ -48,7 +52,7 @@ bool timed_preload(const struct launch *launch)
     char here[PATH_MAX], all[2 * PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
     const char *others = getenv("LD_PRELOAD");
-    if (launch->coordinator == NULL || length <= 0) {
+    if (launch->job->config.mode != 1 || length <= 0) {
         return true;
     }
     here[length] = 0;

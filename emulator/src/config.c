@@ -101,8 +101,8 @@ const char *job_config_fault(const struct job_config *c)
     if (!are_events(c->stall, c->stalls, c->cards) || !are_events(c->kill, c->kills, c->cards)) {
         return "a fault names a card that the job does not have, or there are more than 16 of a kind";
     }
-    if (c->hosts > 1 && (c->mode != 0 || c->here < 1 || c->first > c->cards || c->here > c->cards - c->first)) {
-        return "a job over several hosts is in functional mode, and each of them has cards";
+    if (c->hosts > 1 && (c->here < 1 || c->first > c->cards || c->here > c->cards - c->first)) {
+        return "each host of a job over several has cards";
     }
     return c->mode == 1 ? model_fault(&c->model) : NULL;
 }

@@ -61,7 +61,7 @@ static struct offsets lay_out(const struct job_config *config)
     at.sram = at.traces + cards * trace_bytes(config);
     at.timed = at.sram + cards * pages((uint64_t)config->sram_words * 8);
     at.rings = at.timed + (config->mode == 1 ? PAGE + cards * timed_card_bytes(ring_slots(config)) : 0);
-    at.bytes = at.rings + (config->hosts > 1 ? config->here * pages(sizeof(struct ring)) : 0);
+    at.bytes = at.rings + (config->hosts > 0 ? config->here * pages(sizeof(struct ring)) : 0);
     return at;
 }
 

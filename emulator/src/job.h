@@ -7,7 +7,7 @@
  *
  *     struct job_shared | struct card_shared x cards | FIFO ring x cards | trace x cards | SRAM x cards
  *                       | timed mode only: timed/shared.h
- *                       | over several hosts only: ring to other hosts x cards of this one
+ *                       | on hosts (--hosts) only: ring to other hosts x cards of this one
  *
  * A job over several hosts has such a memory on each of them, with places for all cards. Of the cards of other hosts it
  * holds what the agent of this host has heard: whether they are open, and how much room their FIFOs have.

@@ -19,14 +19,17 @@ LINK = "cards0"
 
 
 class Hosts:
-    """Two hosts, ``a`` and ``b``, that see each other over one link and nothing else."""
+    """Hosts ``a``, ``b`` and so on that see each other and nothing else."""
 
-    def __init__(self, mark: str) -> None:
-        self.names = [f"vic-{mark}-a", f"vic-{mark}-b"]
+    def __init__(self, mark: str, letters: str = "ab") -> None:
+        self.names = [f"vic-{mark}-{letter}" for letter in letters]
+        self.switch = f"vic-{mark}-switch"
+        """The namespace of the bridge between more than two."""
 
     def text(self, cards: Sequence[int]) -> str:
-        """Return ``--hosts`` with so many cards on each."""
-        return ",".join(f"{name}:{count}" for name, count in zip(self.names, cards, strict=True))
+        """Return ``--hosts`` with so many cards on each; a host with none is left out."""
+        shares = zip(self.names, cards, strict=True)
+        return ",".join(f"{name}:{count}" for name, count in shares if count > 0)
 
     def addresses(self) -> list[tuple[str, str]]:
         """Return the name and the address of each."""
@@ -74,21 +77,36 @@ def need(prefix: Path) -> None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
 
 
+def _link(made: Hosts) -> None:
+    """Connect two hosts by a cable, more by a bridge."""
+    if len(made.names) == 2:
+        first, second = made.names
+        run("ip", "link", "add", LINK, "netns", first, "type", "veth",
+            "peer", "name", LINK, "netns", second)  # fmt: skip
+        return
+    run("ip", "netns", "add", made.switch)
+    run("ip", "-n", made.switch, "link", "add", "bridge", "type", "bridge")
+    run("ip", "-n", made.switch, "link", "set", "bridge", "up")
+    for number, name in enumerate(made.names):
+        port = f"port{number}"
+        run("ip", "link", "add", LINK, "netns", name, "type", "veth",
+            "peer", "name", port, "netns", made.switch)  # fmt: skip
+        run("ip", "-n", made.switch, "link", "set", port, "master", "bridge", "up")
+
+
 @contextmanager
-def hosts(mark: str) -> Iterator[Hosts]:
-    """Make both, and remove them whatever happens."""
-    made = Hosts(mark)
-    first, second = made.names
+def hosts(mark: str, letters: str = "ab") -> Iterator[Hosts]:
+    """Make them all, and remove them whatever happens."""
+    made = Hosts(mark, letters)
     try:
         for name in made.names:
             run("ip", "netns", "add", name)
-        run("ip", "link", "add", LINK, "netns", first, "type", "veth",
-            "peer", "name", LINK, "netns", second)  # fmt: skip
+        _link(made)
         for name, address in made.addresses():
             run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", LINK)
             run("ip", "-n", name, "link", "set", LINK, "up")
             run("ip", "-n", name, "link", "set", "lo", "up")
         yield made
     finally:
-        for name in made.names:
+        for name in [*made.names, made.switch]:
             subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)

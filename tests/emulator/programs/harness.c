@@ -41,7 +41,7 @@ static void end(void *what)
 {
     if (coordinator != NULL) {
         atomic_store(&job->card[(uintptr_t)what].end, CARD_ENDED);
-        coordinator_kick(coordinator);
+        coordinator_kick(job);
     }
 }
 

@@ -26,7 +26,7 @@ bool children_left(const struct launch *launch) { (void)launch; return false; }
 void children_end_orphans(void) { }
 void stream_copy(struct stream *stream, uint32_t card, uint32_t cards) { (void)stream; (void)card; (void)cards; }
 void stream_finish(struct stream *stream, uint32_t card, uint32_t cards) { (void)stream; (void)card; (void)cards; }
-void coordinator_kick(struct coordinator *coordinator) { (void)coordinator; }
+void coordinator_kick(const struct job *job) { (void)job; }
 
 static struct join take_join(struct input *in, uint32_t kind)
 {
