@@ -231,8 +231,16 @@ int clock_finish(struct far_clock *clock, int code)
     if (clock == NULL) {
         return code;
     }
+    struct coordinator *all = clock->launch.coordinator;
     clock->launch.code = code;
-    timed_finish(&clock->launch);
+    if (all != NULL && all->started) {
+        timed_finish(&clock->launch);
+    } else if (all != NULL) {
+        coordinator_free(all);
+    }
+    if (clock->known != NULL) {
+        take(clock); /* what came too late */
+    }
     for (uint32_t i = 0; clock->known != NULL && i < clock->hosts->count; i++) {
         free(clock->known[i]);
     }
