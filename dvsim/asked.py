@@ -28,12 +28,12 @@ def backend_of(asked: str | Emulation) -> Emulation | None:
         If there is no such backend.
     """
     if isinstance(asked, Emulation):
-        return asked.resolved()
+        return asked
     if asked not in BACKENDS:
         near = get_close_matches(asked, BACKENDS, 1)
         message = f"no such backend '{asked}'; there are {' and '.join(BACKENDS)}"
         raise ScenarioError([Fault("--backend", None, "", message, near[0] if near else None)])
-    return Emulation().resolved() if asked == "emu" else None
+    return Emulation() if asked == "emu" else None
 
 
 def check_asked(

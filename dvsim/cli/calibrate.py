@@ -18,6 +18,7 @@ from dvsim.cli.terminal import complain, say
 if TYPE_CHECKING:
     from dvsim.evidence.calibration import Calibration
     from dvsim.evidence.calibration.fit import Fitting
+    from dvsim.evidence.calibration.queues import Queues
 
 TRIALS = ("budget", "starts", "replications", "scale", "seed", "workers")
 OPTIONS = {
@@ -108,7 +109,8 @@ def calibrate(
     """Make cards of bridge, publishers and broker, measured or fitted.
 
     With --from: of emulated runs of this machine. Of runs over cards (h3/dv-…) come NAME-bridge and
-    NAME-broker, of runs over TCP (h3/fdr-…) NAME-publisher and NAME-broker. Each value says which
+    NAME-broker, of runs over TCP (h3/fdr-…) NAME-publisher and NAME-broker, of a quorum queue
+    (rabbit/here) NAME-volume and NAME-rabbit. Each value says which
     runs it comes from; what they cannot show is taken over from the cards of the run, with its own
     confidence. Prints what was measured, the laws with their residuals, and what the simulator
     makes of the same sizes with these cards.
@@ -150,11 +152,11 @@ def _measure(
     from dvsim.evidence.calibration.cards import write_cards
 
     found = calibrated(folders, name, command)
-    paths = write_cards([one.card for one in found.cards], out)
+    paths = write_cards(list(found.made.values()), out)
     if as_json:
         click.echo(_json(found, paths))
         return
-    _say(found.lines(), {one.card.kind: at for one, at in zip(found.cards, paths, strict=True)})
+    _say(found.lines(), dict(zip(found.made, paths, strict=True)))
 
 
 def _fit(
@@ -208,10 +210,10 @@ def _say(lines: Any, paths: dict[str, Path]) -> None:  # noqa: ANN401 - any line
     say(f"use: dvsim run SCENARIO {' '.join(words)}")
 
 
-def _json(found: Calibration, paths: list[Path]) -> str:
+def _json(found: Calibration | Queues, paths: list[Path]) -> str:
     import json
 
-    cards = {one.card.kind: str(path) for one, path in zip(found.cards, paths, strict=True)}
+    cards = dict(zip(found.made, map(str, paths), strict=True))
     return json.dumps({"cards": cards, "points": found.table()}, allow_nan=False)
 
 

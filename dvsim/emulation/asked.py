@@ -75,7 +75,7 @@ class Emulation:
         where: dict[str, Any] = (
             {"urls": list(self.urls)}
             if self.urls
-            else {"clusters": self.clusters, "nodes": self.nodes}
+            else {"clusters": self.clusters, "nodes": self.resolved().nodes}
         )
         traced = {} if self.traces is None else {"traced": True}
         return {**where, "promise": self.promise, **traced}
@@ -155,28 +155,10 @@ def size_text(scenario: Scenario, whole: Own, emulation: Emulation) -> str:
     return f"{text}; {emulation.promise}"
 
 
-def unsuited(scenario: Own) -> Iterator[Fault]:
-    """Yield the reason why a scenario cannot be emulated, if there is one."""
-    kind = kind_of(scenario)
-    if not kind.emulated:
-        message = f"is {kind.about}, which only backend sim can run"
-        yield Fault(scenario.name, None, "", message)
-        return
-    if scenario.system.clustered:
-        message = "only backend sim has a cluster; backend emu has classic queues"
-        yield Fault(scenario.name, None, "system.broker.queue", message)
-    wanted = "interval" if scenario.system.over_vortex else "batch"
-    if scenario.probe.kind != wanted:
-        message = f"backend emu needs a probe of kind '{wanted}' over {scenario.system.transport}"
-        yield Fault(scenario.name, None, "probe.kind", f"'{scenario.probe.kind}': {message}")
-    if scenario.workload.messages < scenario.system.receivers:
-        message = f"{scenario.workload.messages} is fewer than there are receivers"
-        yield Fault(scenario.name, None, "workload.messages", message)
-
-
 def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
-    receivers = [one.system.receivers for one in scenarios if kind_of(one).emulated]
+    found = (kind_of(one).served(one) for one in scenarios)
+    receivers = [one for one in found if one is not None]
     option = "--url" if emulation.urls else "--clusters"
     brokers = len(emulation.urls) or emulation.clusters
     if receivers and brokers > max(receivers):
@@ -203,7 +185,7 @@ def check_emulation(
     ScenarioError
         With every fault.
     """
-    faults = [fault for scenario in scenarios for fault in unsuited(scenario)]
+    faults = [f for one in scenarios for f in kind_of(one).unsuited(one, emulation)]
     faults += emulation.faults()
     faults += _idle(scenarios, emulation)
     for option, value in others.items():

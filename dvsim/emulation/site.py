@@ -80,7 +80,7 @@ def site(emulation: Emulation) -> Iterator[Site]:
         return
     from dvsim.broker import Brokers
 
-    with Brokers(clusters=emulation.clusters, nodes=emulation.nodes or 1) as brokers:
+    with Brokers(clusters=emulation.clusters, nodes=emulation.resolved().nodes or 1) as brokers:
         firsts = [cluster.nodes[0].url for cluster in brokers.clusters]
         yield Site(
             tuple(Target(url, brokers.user, brokers.password) for url in firsts), private=brokers

@@ -33,6 +33,9 @@ OWN = {
 }
 """The modules of the kinds that dvsim brings: no entry point has to be looked up for them."""
 
+EMULATED = "emu"
+"""What manifests name as that which makes emulated results, of any kind."""
+
 DEFAULT = "rabbitmq"
 """The kind of a file that has no key ``kind``, unless another recognises it."""
 
@@ -255,14 +258,33 @@ class Kind:
         """
         raise NotImplementedError
 
-    def backend(self, how: How) -> str:
-        """Return what makes its results, as their manifests name it."""
+    @property
+    def simulates(self) -> str:
+        """What manifests name as that which makes simulated results."""
         return self.name
+
+    def backend(self, how: How) -> str:
+        """Return what makes its results, as their manifests name it: ``emu`` of real programs."""
+        return self.simulates if how.emulation is None else EMULATED
 
     @property
     def backends(self) -> Sequence[str]:
         """All that `backend` may return."""
-        return (self.name,)
+        return (self.simulates, EMULATED) if self.emulated else (self.simulates,)
+
+    def unsuited(self, scenario: Own, emulation: Own) -> Iterator[Fault]:
+        """Yield what of a scenario cannot be emulated in this way."""
+        message = f"is {self.about}, which only backend sim can run"
+        yield Fault(scenario.name, None, "", message)
+
+    def served(self, scenario: Own) -> int | None:
+        """Return how many brokers an emulated run can use; None where the scenario says it."""
+        return None
+
+    def question(self, scenario: Own, emulation: Own) -> dict[str, Any]:
+        """Return what of an emulation an answer depends on, as JSON types."""
+        found: dict[str, Any] = emulation.question()
+        return found
 
     def sized(self, scenario: Own, scale: float | None, emulation: Own) -> Own:
         """Return the scenario with as many messages, or slots, as shall be."""

@@ -72,7 +72,7 @@ def studies(
                     runs += some
                     part, took_s = (id(scenario), some[0].point), sum(one.work_s for one in some)
                     shown.done(scenario.name, len(some), _amounts(kind, some), part, took_s)
-                yield _study(kind, scenario, how, command, runs, started)
+                yield study_of(kind, scenario, how, command, runs, started)
 
 
 def run_task(task: Task) -> list[Done]:
@@ -132,14 +132,16 @@ def _amounts(kind: PointsKind, runs: Sequence[Done]) -> dict[str, float]:
     return {rate: sum(getattr(one.reading, counted) for one in runs)} if counted else {}
 
 
-def _study(
+def study_of(
     kind: PointsKind,
     scenario: Spec,
     how: How,
     command: str | Sequence[str],
     runs: Sequence[Done],
     started: datetime,
+    **facts: Any,  # noqa: ANN401 - JSON types
 ) -> PointsStudy:
+    """Return the study of runs that have just finished; `facts` are for its manifest."""
     counted, _ = kind.work
     known = {counted: sum(getattr(one.reading, counted) for one in runs)} if counted else {}
     manifest = build_manifest(
@@ -147,11 +149,11 @@ def _study(
         version=how.version_of(scenario),
         seed=how.seed,
         replications=how.replications,
-        backend=kind.name,
+        backend=kind.backend(how),
         command=command,
         started=started,
         wall_s=sum(one.work_s for one in runs),
-        known=known | kind.known(scenario),
+        known=known | kind.known(scenario) | facts,
     )
     tables = kind.gathered(scenario, how.seed, runs)
     return kind.result(scenario, how.seed, how.replications, None, manifest, **tables)

@@ -16,6 +16,7 @@ it is named by, was changed by hand: it is neither believed nor replaced until t
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from dvsim.errors import ScenarioError
-from dvsim.kinds.base import DEFAULT, How, Kind, kind_named, kind_of
+from dvsim.kinds.base import DEFAULT, EMULATED, How, Kind, kind_named, kind_of
 from dvsim.results.kept import (
     SCENARIO,
     another,
@@ -59,8 +60,9 @@ def find_kept(how: How, out: Path, scenario: Spec) -> Run | PointsStudy | None:
 
 def _asked(how: How, scenario: Spec) -> tuple[str, int, int, str, Mapping[str, Any] | None]:
     """Return what an answer depends on besides its scenario."""
-    backend = kind_of(scenario).backend(how)
-    emulated = how.emulation.question() if backend == "emu" else None
+    kind = kind_of(scenario)
+    backend = kind.backend(how)
+    emulated = None if how.emulation is None else kind.question(scenario, how.emulation)
     return how.version_of(scenario), how.seed, how.replications, backend, emulated
 
 
@@ -143,9 +145,10 @@ def load_result(folder: Path) -> Run | PointsStudy:
         version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
-    kind = _kind(folder, manifest)
+    text = read_checked(folder, SCENARIO, manifest)
+    kind = _kind(folder, manifest, text)
     data = {name: read_checked(folder, _file(name), manifest) for name in kind.tables}
-    check_name(folder, read_checked(folder, SCENARIO, manifest), manifest)
+    check_name(folder, text, manifest)
     scenario = load_kept(folder, SCENARIO, manifest)
     if kind.name != scenario.KIND:
         raise broken(folder, f"its scenario is not of the kind {kind.name}")
@@ -170,10 +173,12 @@ def load_result(folder: Path) -> Run | PointsStudy:
         raise broken(folder, f"manifest.json lacks a valid {error}") from error
 
 
-def _kind(folder: Path, manifest: Mapping[str, Any]) -> Kind:
-    """Return the kind whose results name such a backend."""
+def _kind(folder: Path, manifest: Mapping[str, Any], text: bytes) -> Kind:
+    """Return the kind whose results name such a backend; of emulated ones the scenario says it."""
     backend, default = manifest.get("backend"), kind_named(DEFAULT)
-    if backend in (*default.backends, SWEEP, None):
+    if backend == EMULATED:
+        backend = tomllib.loads(text.decode()).get("kind", DEFAULT)
+    if backend in (*default.backends, SWEEP, None, DEFAULT):
         return default
     try:
         return kind_named(str(backend))

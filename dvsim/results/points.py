@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dvsim.kinds.base import kind_of
+from dvsim.kinds.base import EMULATED, kind_of
 from dvsim.results.manifest import asked_json
 from dvsim.results.notebook import block, table
 from dvsim.results.statistics import ends
@@ -67,7 +67,7 @@ class PointsStudy:
     @property
     def simulated(self) -> bool:
         """Whether it was simulated: then its seed says which random numbers it met."""
-        return True
+        return bool(self.manifest.get("backend") != EMULATED)
 
     @property
     def judged(self) -> bool:

@@ -220,6 +220,7 @@ KINDS: dict[str, dict[str, Limits]] = {
         "queue_classic": _EVERY,
         "queue_quorum": _EVERY,
         "queue_stream": _EVERY,
+        "queue_byte": Limits("time", most=bounds.TIME, optional=True),
         "disk_operation": _TIME,
         "writers": _SOME,
         "flush_interval": _EVERY,

@@ -1,10 +1,17 @@
-"""Is each message to a real quorum queue confirmed and delivered once, and are syncs counted?"""
+"""Is each message to real queues confirmed and delivered once, and are syncs counted?"""
+
+import json
+import math
 
 import pytest
 
-from dvsim.emulation.quorum import Asked, measured
-from dvsim.evidence.quorum import Point, fitted, lines, published, simulated
-from dvsim.results.lines import plain_lines
+from dvsim.emulation.asked import Emulation
+from dvsim.emulation.queues import Asked, Place, measured
+from dvsim.errors import ScenarioError
+from dvsim.kinds.cluster.emu import asked_of, metrics_of
+from dvsim.kinds.load import load
+from dvsim.results.folder import load_result
+from dvsim.session import run_scenarios
 
 
 @pytest.mark.parametrize(
@@ -12,40 +19,76 @@ from dvsim.results.lines import plain_lines
     [
         Asked(100, 300, 20),
         Asked(2000, 200, 1000, prefetch=1),
-        Asked(16, 200, 50, rate=1000, prefetch=0),
+        Asked(16, 200, 50, due=[number / 1000 for number in range(200)], prefetch=0),
+        Asked(64, 200, 5, queue="classic", publishers=3, queues=2, consumers=4),
     ],
 )
 def test_each_message_is_confirmed_and_delivered_once(broker, asked):
-    seen = measured(broker, asked)
-    assert seen.published == seen.confirmed == seen.delivered == asked.messages
+    seen = measured(Place.of(broker), asked)
+    assert seen.published == seen.confirmed == seen.delivered
+    assert asked.messages - asked.publishers < seen.published <= asked.messages
     assert (seen.refused, seen.queued, seen.again) == (0, 0, 0)
-    assert len(seen.latencies) == asked.messages
+    assert len(seen.latencies) == seen.published
     assert min(seen.latencies) > 0
-    assert seen.entries[0] >= asked.messages
-    assert 0 < seen.syncs[0] <= seen.entries[0]
-    if asked.rate is not None:
-        assert seen.seconds >= (asked.messages - 1) / asked.rate
+    if asked.queue == "quorum":
+        assert seen.entries[0] >= asked.messages
+        assert 0 < seen.syncs[0] <= seen.entries[0]
+    if asked.due is not None:
+        assert seen.seconds >= asked.due[-1]
 
 
 def test_a_stream_confirms_and_delivers_each_message_and_has_no_log_that_counts(broker):
-    seen = measured(broker, Asked(64, 100, 50, prefetch=100, queue="stream"))
+    seen = measured(Place.of(broker), Asked(64, 100, 50, prefetch=100, queue="stream"))
     assert seen.confirmed == seen.delivered == 100
     assert seen.syncs == []
 
 
-def test_a_fit_gives_its_own_runs_back():
-    points = [Point(1024, 16, 960.0, 0.14), Point(1024, 1000, 2700.0, 0.02)]
-    cards = fitted(points)
-    for one in points:
-        again = simulated(cards, one.size, one.window, 3)
-        assert again.rate == pytest.approx(one.rate, rel=0.02)
-        assert again.syncs == pytest.approx(one.syncs, rel=0.02)
-    text = "\n".join(plain_lines(lines(points, 3)))
-    assert text.count("emu, fitted") == 2
-    assert text.count("published") == 3
+def test_a_receiver_takes_as_long_as_it_is_slow(broker):
+    asked = Asked(64, 20, 50, processing=lambda now: 0.01 if now < 0.1 else 0.002)
+    seen = measured(Place.of(broker), asked)
+    assert seen.delivered == 20
+    assert seen.queued == 0
 
 
-def test_the_published_runs_are_those_of_the_claims():
-    for own, one in published():
-        assert own.rate == pytest.approx(one.rate, rel=0.1)
-        assert own.syncs == pytest.approx(one.syncs, rel=0.1)
+def test_a_closed_loop_ends_by_time(broker):
+    scenario = load("rabbit/here", ("nodes=1", "replicas=1", "seconds=1")).at(1)
+    seen = measured(Place.of(broker), asked_of(scenario))
+    assert seen.seconds >= 1
+    found = metrics_of(scenario, seen)
+    assert found["rate_in"] == pytest.approx(seen.confirmed / seen.seconds)
+    assert found["fsyncs"] == pytest.approx(seen.syncs[0] / seen.seconds)
+    assert found["p50"] > 0
+    assert math.isnan(found["cost"])
+
+
+def test_a_study_of_brokers_of_the_user_is_kept_and_says_so(broker, tmp_path):
+    path = tmp_path / "credentials"
+    path.write_text(f"{broker.user}:{broker.password}")
+    path.chmod(0o600)
+    how = Emulation(urls=(broker.nodes[0].url,), credentials=path)
+    given = ("rate=200", "seconds=1", "nodes=1", "replicas=1", "queue=classic", "publishers=2")
+    scenario = load("rabbit/one", (*given, "queues=2", "consumers=2", "processing=1 ms"))
+    (study,) = run_scenarios([scenario], backend=how, out=tmp_path / "runs", replications=2)
+    again = load_result(study.folder)
+    assert again.scenario.KIND == "cluster"
+    assert not again.simulated
+    assert again.points["rate_out"].between(100, 200).all()
+    manifest = json.loads((study.folder / "manifest.json").read_text())
+    assert manifest["backend"] == "emu"
+    assert manifest["emulated"]["question"]["promise"] == "at least once"
+
+
+@pytest.mark.parametrize(
+    ("given", "how", "message"),
+    [
+        (["event.what=kill"], Emulation(), "backend emu kills no nodes"),
+        (["message_bytes=8"], Emulation(), "must be at least 16 with backend emu, is 8"),
+        (["rate=50000"], Emulation(), "at most 300 publishers and consumers"),
+        ([], Emulation(nodes=5), "--nodes: of a cluster are system.nodes"),
+        ([], Emulation(clusters=1), "a scenario of kind cluster is one cluster"),
+        (["nodes=3"], Emulation(urls=("amqp://h",)), "are 1 nodes, and system.nodes is 3"),
+    ],
+)
+def test_what_real_nodes_cannot_do_is_refused(given, how, message):
+    with pytest.raises(ScenarioError, match=message):
+        run_scenarios([load("rabbit/one", given)], backend=how, out=None)

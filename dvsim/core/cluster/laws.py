@@ -69,7 +69,8 @@ class Laws:
             for share in self.members
         ]
         one = "classic" if kind == "mirrored" else kind
-        self.serial: float = self.rabbit[f"queue_{one}"] * PS * self.pace
+        byte = self.rabbit.get("queue_byte") or 0
+        self.serial: float = (self.rabbit[f"queue_{one}"] + byte * size) * PS * self.pace
         self.process: float = queues / self.serial
         network = self.host.get("port_rate") or float("inf")
         self.wire: Floats = network / np.maximum(self.work.sent, NOTHING)

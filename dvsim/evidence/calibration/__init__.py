@@ -5,6 +5,7 @@ steady.py     the steady part of an iteration: time per message, its drift and i
 points.py     what was measured at each size, over each path
 slowest.py    the slowest of several publishers, and what one of them takes
 cards.py      from points to cards of bridge, publisher and broker, and to files
+queues.py     the same of quorum queues of a cluster of real nodes, beside published ones
 simulated.py  scenarios in the simulator with these cards, read as measurements are
 
 and cards that are fitted to measurements:
@@ -28,9 +29,13 @@ from typing import Any
 
 from dvsim.evidence.calibration.cards import Measured, cards_of
 from dvsim.evidence.calibration.points import Point, points_of
+from dvsim.evidence.calibration.queues import Queues, calibrate_queues
 from dvsim.evidence.calibration.runs import load_runs
 from dvsim.evidence.calibration.simulated import simulated_s
 from dvsim.evidence.calibration.text import lines, machine, point_notes
+from dvsim.kinds.cluster.spec import ClusterScenario
+from dvsim.results.folder import load_result
+from dvsim.scenario.types import Card
 
 __all__ = ["Calibration", "calibrate"]
 
@@ -45,6 +50,11 @@ class Calibration:
     points: tuple[Point, ...]
     cards: tuple[Measured, ...]
     simulated_s: tuple[float, ...]
+
+    @property
+    def made(self) -> dict[str, Card]:
+        """The cards by their roles in a scenario."""
+        return {one.card.kind: one.card for one in self.cards}
 
     def lines(self) -> Iterator[str]:
         """Yield all of it as text."""
@@ -70,16 +80,17 @@ class Calibration:
         ]
 
 
-def calibrate(folders: Sequence[Path], name: str, command: str) -> Calibration:
+def calibrate(folders: Sequence[Path], name: str, command: str) -> Calibration | Queues:
     """Return cards made from emulated runs.
 
     Parameters
     ----------
     folders
         Of the runs: of one machine and version, with the same settings; any sizes, either path.
+        Or of runs of kind cluster.
     name
         What the names of the cards begin with: ``NAME-bridge``, ``NAME-publisher``,
-        ``NAME-broker``.
+        ``NAME-broker``, or ``NAME-volume`` and ``NAME-rabbit``.
     command
         What was typed, for the sources of the values.
 
@@ -90,6 +101,8 @@ def calibrate(folders: Sequence[Path], name: str, command: str) -> Calibration:
     RunFailed
         If a folder is no run.
     """
+    if load_result(folders[0]).scenario.KIND == ClusterScenario.KIND:
+        return calibrate_queues(folders, name, command)
     points = points_of(load_runs(folders))
     where = machine(points[0])
     cards = cards_of(points, name, command, where)

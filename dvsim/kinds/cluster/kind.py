@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import Keys, Order
+from dvsim.kinds.base import How, Keys, Order, Questions
 from dvsim.kinds.cluster.metrics import METRICS, SHOWN
 from dvsim.kinds.cluster.spec import (
     MOST_CLIENTS,
@@ -22,7 +22,9 @@ from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
 
 if TYPE_CHECKING:
+    from dvsim.emulation.asked import Emulation
     from dvsim.kinds.cluster.measures import Outcome
+    from dvsim.results.points import PointsStudy
 
 PS = 1e-12
 SECOND_S = 5e-4  # what a simulated second takes, about
@@ -36,6 +38,7 @@ class ClusterKind(PointsKind):
     about = "of a RabbitMQ cluster"
     Spec: ClassVar[type[Spec]] = ClusterScenario
     always = False
+    emulated = True
     orders: ClassVar[Keys] = {
         "rate": Order("scaled", *bounds.LOAD, (1e3, 2e5)),
         "nodes": Order("whole", 1, MOST_NODES, (3, 15)),
@@ -88,6 +91,45 @@ class ClusterKind(PointsKind):
         from dvsim.kinds.cluster.run import run_point
 
         return run_point(scenario, seed, replication)
+
+    def unsuited(self, scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]:
+        """Yield what real nodes here cannot do."""
+        from dvsim.kinds.cluster.emu import unsuited
+
+        return unsuited(scenario, emulation)
+
+    def question(self, scenario: ClusterScenario, emulation: Emulation) -> dict[str, Any]:
+        """Return whose brokers they are; confirms are always on."""
+        most = max(scenario.at(point).system.nodes for point in range(len(scenario.points)))
+        private = {"clusters": 1, "nodes": most}
+        own = {"urls": list(emulation.urls)} if emulation.urls else private
+        return own | {"promise": "at least once"}
+
+    def sized(
+        self, scenario: ClusterScenario, scale: float | None, emulation: Emulation | None
+    ) -> ClusterScenario:
+        """Return the scenario with as many seconds as shall be; an emulated run is short."""
+        from dvsim.kinds.cluster.emu import own_scale
+
+        if emulation is not None and scale is None:
+            scale = own_scale(scenario)
+        return scenario.scaled(1.0 if scale is None else scale)
+
+    def made(
+        self,
+        scenarios: Sequence[ClusterScenario],
+        how: How,
+        workers: int,
+        progress: bool,
+        command: str | Sequence[str],
+        whole: Questions,
+    ) -> Generator[PointsStudy, None, None]:
+        """Simulate or emulate scenarios and yield the study of each; otherwise as `Kind.made`."""
+        if how.emulation is None:
+            return super().made(scenarios, how, workers, progress, command, whole)
+        from dvsim.kinds.cluster.emu import emulated
+
+        return emulated(self, scenarios, how, progress, command)
 
     def seconds(self, scenario: ClusterScenario) -> float:
         """Return about how long all seconds of a point take."""

@@ -305,3 +305,17 @@ def least_ps(scenario: Scenario) -> float:
         cost = system.publisher["publish"].ps(size)
         times.append(work.messages * cost / system.publisher["processes"])
     return float(max(times))
+
+
+def unsuited(scenario: Scenario) -> Iterator[Fault]:
+    """Yield why backend emu cannot run a scenario."""
+    if scenario.system.clustered:
+        message = "only backend sim has a cluster; backend emu has classic queues"
+        yield Fault(scenario.name, None, "system.broker.queue", message)
+    wanted = "interval" if scenario.system.over_vortex else "batch"
+    if scenario.probe.kind != wanted:
+        message = f"backend emu needs a probe of kind '{wanted}' over {scenario.system.transport}"
+        yield Fault(scenario.name, None, "probe.kind", f"'{scenario.probe.kind}': {message}")
+    if scenario.workload.messages < scenario.system.receivers:
+        message = f"{scenario.workload.messages} is fewer than there are receivers"
+        yield Fault(scenario.name, None, "workload.messages", message)

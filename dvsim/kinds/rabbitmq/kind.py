@@ -34,7 +34,7 @@ class RabbitmqKind(Kind):
     Spec: ClassVar[type[Spec]] = Scenario
     pages = True
     emulated = True
-    backends = ("sim", "emu")
+    simulates = "sim"
     brief_table = "summary"
     orders: ClassVar[Keys] = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
@@ -142,9 +142,13 @@ class RabbitmqKind(Kind):
             return emulated(scenarios, how, progress, command, whole)
         return simulated(scenarios, how, workers, progress, command)
 
-    def backend(self, how: How) -> str:
-        """Return ``sim``, or ``emu`` of real programs."""
-        return "sim" if how.emulation is None else "emu"
+    def unsuited(self, scenario: Scenario, emulation: Any) -> Iterator[Fault]:  # noqa: ANN401
+        """Yield a cluster, another probe than that of the harness, and messages too few."""
+        return checks.unsuited(scenario)
+
+    def served(self, scenario: Scenario) -> int:
+        """Return the number of receivers: each has its queue on one broker."""
+        return scenario.system.receivers
 
     def sized(self, scenario: Scenario, scale: float | None, emulation: Any) -> Scenario:  # noqa: ANN401
         """Return the scenario with as many messages as shall be; an emulated run is short."""

@@ -1,0 +1,216 @@
+"""Queues of real RabbitMQ nodes under senders that wait for confirms and receivers that ack.
+
+Syncs are the batches that each node's log counts itself. The clients are in
+`dvsim.emulation.clients`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dvsim.emulation.amqp import UNUSED_MS, Target, connect, spoken
+from dvsim.emulation.machine import cpu_s
+from dvsim.errors import RunFailed
+
+if TYPE_CHECKING:
+    from dvsim.broker import Brokers
+
+ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "classic": {},
+    "mirrored": {},
+    "quorum": {"x-queue-type": "quorum"},
+    "stream": {"x-queue-type": "stream"},
+}
+COPIES = {"quorum": "x-quorum-initial-group-size", "stream": "x-initial-cluster-size"}
+"""What says how many copies a queue of a type has; of a mirrored one it is a policy."""
+
+_COUNTED = re.compile(r"batches => (\d+).*?writes => (\d+)", re.DOTALL)
+
+
+class Asked(NamedTuple):
+    """What is sent.
+
+    Attributes
+    ----------
+    size, messages
+        Bytes of each, at least 16; how many at most.
+    window
+        That each sender may have unconfirmed.
+    due
+        Seconds from the beginning at which each message is to be sent; None for as many as the
+        window allows.
+    seconds
+        After which a sender without `due` begins no message any more.
+    prefetch
+        That a receiver may have unacknowledged; 0 for any number.
+    queue, copies
+        Its type; copies of a queue, None for as many as the brokers give it.
+    publishers, queues, consumers
+        How many; messages are spread evenly over publishers, and those over queues.
+    processing
+        From the seconds since the beginning to those that a receiver takes for a message.
+    """
+
+    size: int
+    messages: int
+    window: int
+    due: Sequence[float] | None = None
+    seconds: float = float("inf")
+    prefetch: int = 1000
+    queue: str = "quorum"
+    copies: int | None = None
+    publishers: int = 1
+    queues: int = 1
+    consumers: int = 1
+    processing: Callable[[float], float] | None = None
+
+
+@dataclass
+class Seen:
+    """What became of the messages.
+
+    Attributes
+    ----------
+    published, confirmed, refused
+        By the senders: confirmed and refused ones were so once each.
+    delivered, again
+        Messages that a receiver had, and those that receivers had more than once.
+    queued
+        That are in the queues at the end.
+    seconds, received_s
+        From the first publish to the last confirm, and to the last message that was received.
+    latencies
+        Seconds from the intended time to the receiver.
+    syncs, entries
+        Of the log of each node, in the run; empty of queues without one, and of foreign brokers.
+    busy
+        Processor seconds of each node, in the run; empty of foreign brokers.
+    """
+
+    published: int = 0
+    confirmed: int = 0
+    refused: int = 0
+    delivered: int = 0
+    again: int = 0
+    queued: int = 0
+    seconds: float = 0.0
+    received_s: float = 0.0
+    latencies: list[float] = field(default_factory=list)
+    syncs: list[int] = field(default_factory=list)
+    entries: list[int] = field(default_factory=list)
+    busy: list[float] = field(default_factory=list)
+
+
+class Place(NamedTuple):
+    """The nodes of one cluster as clients reach them, and the brokers if they are ours."""
+
+    targets: tuple[Target, ...]
+    private: Brokers | None = None
+
+    @classmethod
+    def of(cls, brokers: Brokers) -> Place:
+        """Return the place of private brokers."""
+        urls = (node.url for node in brokers.nodes)
+        return cls(tuple(Target(url, brokers.user, brokers.password) for url in urls), brokers)
+
+    def counts(self, asked: Asked) -> list[Mapping[str, int]]:
+        """Return what the log of each node has written; nothing where it cannot be known."""
+        if self.private is None or asked.queue != "quorum":
+            return []
+        return [counted(self.private, node.name) for node in self.private.nodes]
+
+    def busy(self) -> list[float]:
+        """Return the processor seconds of each node so far."""
+        nodes = self.private.nodes if self.private is not None else ()
+        return [cpu_s([node.pid]) for node in nodes if node.pid]
+
+
+def measured(place: Place, asked: Asked) -> Seen:
+    """Send messages to new queues, one after the other led by each node, and receive all of them.
+
+    Raises
+    ------
+    RunFailed
+        If a message is confirmed twice, is nowhere at the end, or nothing happens for a minute.
+    """
+    from dvsim.emulation.clients import Loop
+
+    token = f"dvsim-{asked.queue}-{time.monotonic_ns()}"
+    names = [f"{token}.{number}" for number in range(asked.queues)]
+    keepers = [connect(target, "harness") for target in place.targets[: asked.queues]]
+    if asked.queue == "mirrored":
+        _mirror(place, token, asked.copies or 2)
+    try:
+        with spoken(place.targets[0]):
+            channels = [keeper.channel() for keeper in keepers]
+            how = {"durable": True, "arguments": _arguments(asked)}
+            for number, name in enumerate(names):
+                channels[number % len(channels)].queue_declare(name, **how)
+            before, spent = place.counts(asked), place.busy()
+            seen = Loop(place.targets, names, asked).run()
+            after, since = place.counts(asked), place.busy()
+            found = [channels[0].queue_declare(name, passive=True, **how) for name in names]
+            seen.queued = sum(one.method.message_count for one in found)
+            for name in names:
+                channels[0].queue_delete(name)
+    finally:
+        for keeper in keepers:
+            keeper.close()
+    seen.busy = [new - old for old, new in zip(spent, since, strict=True)]
+    seen.syncs, seen.entries = (
+        [new[at] - old[at] for old, new in zip(before, after, strict=True)]
+        for at in ("batches", "writes")
+    )
+    kept = 0 if asked.queue == "stream" else seen.queued  # a stream keeps what was consumed
+    there = seen.delivered + kept + seen.refused
+    if not seen.published == seen.confirmed + seen.refused == there:
+        raise RunFailed(
+            f"{seen.published} published, {seen.confirmed} confirmed, {seen.refused} refused, "
+            f"{seen.delivered} delivered, {seen.queued} queued"
+        )
+    return seen
+
+
+def _arguments(asked: Asked) -> dict[str, Any]:
+    """Return the arguments of a queue that its type and its copies ask for."""
+    copies = {} if asked.copies is None else {COPIES[asked.queue]: asked.copies}
+    own = copies if asked.queue in COPIES else {}
+    expires = {} if asked.queue == "stream" else {"x-expires": UNUSED_MS}
+    return {**ARGUMENTS[asked.queue], **own, **expires}
+
+
+def _mirror(place: Place, token: str, copies: int) -> None:
+    """Let queues of a run have mirrors: RabbitMQ 3.10 knows them as a policy.
+
+    Raises
+    ------
+    RunFailed
+        If the brokers are not ours: a policy would be left in somebody else's.
+    """
+    if place.private is None:
+        raise RunFailed(
+            "mirrored queues need private brokers, since they are a policy of a cluster"
+        )
+    policy = f'{{"ha-mode":"exactly","ha-params":{copies},"ha-sync-mode":"automatic"}}'
+    place.private.nodes[0].ctl(
+        "set_policy", "--apply-to", "queues", "mirrored", f"^{token}", policy
+    )
+
+
+def counted(brokers: Brokers, node: str) -> Mapping[str, int]:
+    """Return how many batches and entries the log of a node has written.
+
+    Raises
+    ------
+    RunFailed
+        If the node does not count them, as other versions than 3.8 to 3.11 may not.
+    """
+    said = brokers.control.run(node, "eval", "catch maps:get(ra_log_wal, ra_counters:overview()).")
+    found = _COUNTED.search(said)
+    if found is None:
+        raise RunFailed(f"node {node} does not count the batches of its log: {said.strip()[:80]}")
+    return {"batches": int(found[1]), "writes": int(found[2])}

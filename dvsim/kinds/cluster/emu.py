@@ -1,0 +1,207 @@
+"""Backend "emu": the points of a scenario on real RabbitMQ nodes, each on a cluster of its size.
+
+Replications take turns over the points, so that what else the machine does meets all of them. An
+emulated run is measured: the same question gives other numbers each time.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from dvsim.emulation.amqp import Target
+from dvsim.emulation.asked import CLUSTERS, Emulation
+from dvsim.emulation.credentials import credentials_of
+from dvsim.emulation.queues import Asked, Place, Seen, measured
+from dvsim.errors import Fault, RunFailed
+from dvsim.kinds.base import How, Plain
+from dvsim.kinds.cluster.fluid import quantiles
+from dvsim.kinds.cluster.measures import MS, QUANTILES
+from dvsim.kinds.cluster.metrics import METRICS
+from dvsim.kinds.cluster.run import PS, consumers_of
+from dvsim.kinds.cluster.spec import ClusterScenario
+from dvsim.kinds.points import PointsKind
+from dvsim.kinds.study import Done, study_of
+from dvsim.progress import Progress
+from dvsim.results.points import PointsStudy
+
+SECONDS, MESSAGES = 10, 20_000  # of a point, unless a scale is given
+MOST = 10**7  # messages of a closed loop, which ends by time
+MOST_CLIENTS = 300  # connections of one process
+LEAST_BYTES = 16  # number and time of a message
+BEHIND_S = 1.0  # of publishing, as in the simulated metric
+
+
+def own_scale(scenario: ClusterScenario) -> float:
+    """Return the scale that makes points short: `SECONDS` or `MESSAGES`, whichever is less."""
+    works = [scenario.at(point).workload for point in range(len(scenario.points))]
+    longest = max(work.seconds for work in works)
+    most = max((work.rate or 0.0) * work.seconds for work in works)
+    return min(1.0, SECONDS / longest, MESSAGES / max(1.0, most))
+
+
+def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]:
+    """Yield what real nodes here cannot do."""
+    name = scenario.name
+    if emulation.nodes is not None:
+        yield Fault("--nodes", None, "", "of a cluster are system.nodes: --set nodes=3")
+    if emulation.clusters != CLUSTERS:
+        yield Fault("--clusters", None, "", "a scenario of kind cluster is one cluster")
+    if emulation.traces is not None:
+        yield Fault("--trace", None, "", "clients of a cluster leave none; backend sim has one")
+    for point in range(len(scenario.points)):
+        one = scenario.at(point)
+        work, system = one.workload, one.system
+        clients = work.publishers + (work.consumers or 1)
+        if one.event.what == "kill":
+            yield Fault(name, None, "event.what", "kill: backend emu kills no nodes")
+        if clients > MOST_CLIENTS or (work.rate and consumers_of(one) > MOST_CLIENTS):
+            message = f"backend emu has at most {MOST_CLIENTS} publishers and consumers"
+            yield Fault(name, None, "workload.publishers", message)
+        if work.message_bytes < LEAST_BYTES:
+            message = f"must be at least {LEAST_BYTES} with backend emu, is {work.message_bytes}"
+            yield Fault(name, None, "workload.message_bytes", message)
+        if emulation.urls and len(emulation.urls) != system.nodes:
+            message = f"are {len(emulation.urls)} nodes, and system.nodes is {system.nodes}"
+            yield Fault("--url", None, "", message)
+        if emulation.urls and system.queue == "mirrored":
+            message = "mirrors are a policy, which only private nodes get"
+            yield Fault("--url", None, "", message)
+        if system.queue == "stream" and consumers_of(one) > work.queues:
+            message = "consumers of a stream do not share it; backend emu has one for each"
+            yield Fault(name, None, "workload.consumers", message)
+
+
+def emulated(
+    kind: PointsKind,
+    scenarios: Sequence[ClusterScenario],
+    how: How,
+    progress: bool,
+    command: str | Sequence[str],
+) -> Generator[PointsStudy, None, None]:
+    """Measure scenarios and yield the study of each.
+
+    Raises
+    ------
+    RunFailed
+        If a node cannot be reached, or a message is nowhere.
+    """
+    started = datetime.now(UTC)
+    question = {id(one): kind.question(one, how.emulation) for one in scenarios}
+    tasks = sum(len(one.points) for one in scenarios) * how.replications
+    with Progress(tasks, visible=progress, what="runs") as shown:
+        for scenario in scenarios:
+            runs = []
+            for done in _runs(scenario, how.emulation, how.replications, shown):
+                runs.append(done)
+                shown.done(scenario.name, 1, {})
+            runs.sort(key=lambda one: (one.point, one.replication))
+            known = {"question": question[id(scenario)]}
+            yield study_of(kind, scenario, how, command, runs, started, emulated=known)
+
+
+def _runs(
+    scenario: ClusterScenario, emulation: Emulation, replications: int, shown: Progress
+) -> Iterator[Done]:
+    """Yield the runs of a scenario as they are measured, size by size of the cluster."""
+    points = [scenario.at(number) for number in range(len(scenario.points))]
+    for nodes in dict.fromkeys(one.system.nodes for one in points):
+        own = [number for number, one in enumerate(points) if one.system.nodes == nodes]
+        shown.under_way("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
+        with _place(emulation, nodes) as place:
+            for queue in dict.fromkeys(points[number].system.queue for number in own):
+                copies = points[own[0]].copies if queue in ("quorum", "stream") else None
+                measured(place, Asked(64, 500, 100, queue=queue, copies=copies))  # loads its code
+            for replication in range(1, replications + 1):
+                for number in own:
+                    started = time.perf_counter()
+                    try:
+                        reading = _read(points[number], place)
+                    except RunFailed as error:
+                        raise RunFailed(f"{scenario.name}: {error}") from error
+                    yield Done(number, replication, reading, time.perf_counter() - started)
+
+
+@contextmanager
+def _place(emulation: Emulation, nodes: int) -> Iterator[Place]:
+    """Start private nodes and end them again, or take the user's."""
+    if emulation.urls:
+        user, password = credentials_of(emulation.credentials)
+        yield Place(tuple(Target(url, user, password) for url in emulation.urls))
+        return
+    from dvsim.broker import Brokers
+
+    with Brokers(clusters=1, nodes=nodes) as brokers:
+        yield Place.of(brokers)
+
+
+def asked_of(scenario: ClusterScenario) -> Asked:
+    """Return what a point asks of real nodes."""
+    work, system, event = scenario.workload, scenario.system, scenario.event
+    due: list[float] | None = None
+    begin = round(event.begin * work.seconds)
+    end = begin + max(1, round(event.lasts * work.seconds))
+    if work.rate is not None:
+        peak = event.factor if event.what == "peak" else 1.0
+        rates = [work.rate * (peak if begin <= at < end else 1) for at in range(work.seconds)]
+        published = np.cumsum([0.0, *rates])
+        count = max(1, math.floor(published[-1]))
+        due = np.interp(np.arange(count), published, np.arange(work.seconds + 1)).tolist()
+    slower = event.factor if event.what == "slow" else 1.0
+    taking = work.processing * PS
+
+    def processing(now: float) -> float:
+        return taking * (slower if begin <= now < end else 1)
+
+    return Asked(
+        size=work.message_bytes,
+        messages=MOST if due is None else len(due),
+        window=(work.credit or work.window) if due is None else work.window,
+        due=due,
+        seconds=float(work.seconds),
+        prefetch=work.prefetch,
+        queue=system.queue,
+        copies=None if system.queue == "classic" else scenario.copies,
+        publishers=work.publishers,
+        queues=work.queues,
+        consumers=(work.consumers or 1) if due is None else consumers_of(scenario),
+        processing=processing if taking else None,
+    )
+
+
+def _read(scenario: ClusterScenario, place: Place) -> Plain:
+    """Return the metrics of a point on real nodes; not a number what nobody counts there."""
+    return Plain(metrics_of(scenario, measured(place, asked_of(scenario))), "measured")
+
+
+def metrics_of(scenario: ClusterScenario, seen: Seen) -> dict[str, float]:
+    """Return metrics of what was seen; those of clouds and of single queues are not numbers."""
+    work = scenario.workload
+    open_s = float(work.seconds) if work.rate is not None else 0.0
+    late = np.array(seen.latencies)
+    numbers: dict[str, Any] = dict.fromkeys(METRICS, float("nan"))
+    numbers |= {
+        "rate_in": seen.confirmed / max(open_s, seen.seconds),
+        "rate_out": seen.delivered / max(open_s, seen.received_s),
+        **dict(
+            zip(
+                ("p50", "p95", "p99", "max"),
+                (value * MS for value in quantiles(late, np.ones(len(late)), QUANTILES)),
+                strict=True,
+            )
+        ),
+        "waiting": 0.0 if scenario.system.queue == "stream" else float(seen.queued),
+        "redelivered": float(seen.again),
+        "unstable": float(open_s > 0 and seen.received_s > open_s + BEHIND_S),
+    }
+    if seen.busy:
+        numbers["cpu"] = max(seen.busy) / seen.seconds
+    if seen.syncs:  # in as many seconds as were asked for
+        numbers["fsyncs"] = max(seen.syncs) / max(open_s, seen.seconds) * work.seconds
+    return numbers

@@ -1,0 +1,68 @@
+"""Do cards of emulated quorum queues give their own runs back, and predict others?"""
+
+import dataclasses
+
+import pytest
+
+from dvsim.errors import ScenarioError
+from dvsim.evidence.calibration import calibrate
+from dvsim.evidence.calibration.queues import Point, published, simulated
+from dvsim.kinds.load import load, load_card
+from dvsim.session import run_scenarios
+
+MADE = {"system.storage.sync": "3 ms", "system.storage.bandwidth": "90 MB/s",
+        "system.broker.log_entry": "60 us", "system.broker.queue_quorum": "200 us",
+        "system.broker.queue_byte": "12 ns",
+        "system.broker.credit_cycles": "2.5"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A study that looks as real nodes of cards that are known would have measured it."""
+    from dvsim.results.folder import write_result
+
+    given = [f"{key}={value}" for key, value in MADE.items()]
+    (study,) = run_scenarios([load("rabbit/here", given)], replications=1, out=None, workers=1)
+    question = {"clusters": 1, "nodes": 3, "promise": "at least once"}
+    manifest = study.manifest | {"backend": "emu", "emulated": {"question": question}}
+    plain = dataclasses.replace(study, scenario=load("rabbit/here"), manifest=manifest)
+    return write_result(plain, tmp_path_factory.mktemp("runs") / "emu").folder
+
+
+def test_cards_of_two_sizes_give_these_back_and_predict_the_one_between(folder):
+    found = calibrate([folder], "here", "test")
+    for told, one, own in found.compared():
+        assert own.rate == pytest.approx(one.rate, rel=0.01), told
+        assert own.syncs == pytest.approx(one.syncs, rel=0.02), told
+    assert {role: card.name for role, card in found.made.items()} == {
+        "storage": "here-volume", "broker": "here-rabbit"
+    }  # fmt: skip
+    volume, rabbit = found.made.values()
+    write = load_card("nvme-nuc")["write"]  # which no run tells from a sync
+    assert volume["sync"] == pytest.approx(3e9 + write, rel=0.02)
+    serial = rabbit["queue_quorum"] + rabbit["queue_byte"] * 4096
+    assert serial == pytest.approx((200 + 12 * 4.096) * 1e6, rel=0.01)
+    text = "\n".join(found.lines())
+    assert (text.count("emu, fitted"), text.count("emu, held out")) == (4, 2)
+    assert text.count("published") == len(found.table()) - 6 == 2
+
+
+def test_the_published_runs_are_those_of_the_claims():
+    for _, one, own in published():
+        assert own.rate == pytest.approx(one.rate, rel=0.1)
+        assert own.syncs == pytest.approx(one.syncs, rel=0.1)
+
+
+def test_a_simulated_run_and_an_open_loop_are_refused(tmp_path):
+    (study,) = run_scenarios([load("rabbit/one", ("seconds=2",))], replications=1, out=tmp_path)
+    with pytest.raises(ScenarioError) as caught:
+        calibrate([study.folder], "here", "test")
+    assert "is a simulated run, which has measured nothing" in str(caught.value)
+    assert "is not of a quorum queue without workload.rate" in str(caught.value)
+
+
+def test_a_larger_message_takes_the_queue_longer():
+    scenario = load("rabbit/here", ["queue_quorum=200 us", "queue_byte=12 ns"]).at(0)
+    small, large = (simulated(scenario, scenario.cards, size, 1000) for size in (1024, 16384))
+    assert isinstance(small, Point)
+    assert large.rate < 0.6 * small.rate
