@@ -193,5 +193,5 @@ def test_what_cannot_be_is_refused_with_what_could():
     assert "3 copies of a queue, but there are 2 nodes" in refusal("system.nodes=2")
     assert "need 250" in refusal("workload.consumers=200")
     assert "did you mean 'gp2-1000'?" in refusal("system.storage=gp2-100")
-    assert "must be below 7 nodes, is 7" in refusal("event.what=kill", "event.victims=7")
+    assert "8 nodes die, but there are 7" in refusal("event.what=kill", "event.victims=8")
     assert "a classic queue has one copy" in refusal("system.queue=classic", "system.replicas=2")

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from dvsim.scenario.types import Card
 
 PS = 1e-12
+CHUNK, ENTRY = 48, 4  # bytes in front of a chunk and of each message in it: osiris
+ENTRIES = 65_535  # of a chunk at most
 FULLEST = 0.95  # utilisation of the log at which its cycles stop growing
 
 
@@ -64,6 +66,36 @@ class Log(NamedTuple):
     def cycle(self, rate: float) -> float:
         """Return the seconds of a cycle."""
         return self.fixed / (1 - min(FULLEST, rate * self.entry))
+
+
+class Chunks(NamedTuple):
+    """The segments of streams: what comes while a chunk is written is the next chunk.
+
+    Each stream writes its own as a `Log` does, but nothing syncs them.
+    """
+
+    log: Log
+    most: float
+
+    @classmethod
+    def of(cls, volume: Card, size: int) -> Chunks:
+        """Return the chunks of a volume."""
+        frame = size + ENTRY
+        log = Log(max(1, volume["write"]) * PS, frame / volume["bandwidth"], frame, 1)
+        return cls(log, volume["iops"])
+
+    def cycle(self, rate: float, streams: float) -> float:
+        """Return the seconds until a chunk is written, where streams share messages a second."""
+        return self.log.cycle(rate / max(1e-9, streams))
+
+    def used(self, rate: float, streams: float) -> Use:
+        """Return what messages a second to so many streams do; beyond the operations they merge."""
+        if not (rate > 0 and streams > 0):
+            return Use(0, 0, 0)
+        each = rate / streams
+        chunks = streams * max(min(1 / self.log.cycle(each), each), each / ENTRIES)
+        operations = min(chunks, self.most)
+        return Use(operations, rate * self.log.frame + operations * CHUNK, 0)
 
 
 def flushes(broker: Card, volume: Card, size: int, rate: float, kept: float, queues: float) -> Use:

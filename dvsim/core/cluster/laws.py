@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dvsim.core.cluster.costs import PS, Work, schedulers, work_of
-from dvsim.core.cluster.disk import Log, Use, flushes
+from dvsim.core.cluster.disk import Chunks, Log, Use, flushes
 from dvsim.core.cluster.placement import Shares
 from dvsim.scenario.types import Card
 
@@ -91,6 +91,9 @@ class Laws:
         if self.kind == "quorum":
             return log.used(min(rate * share, 1 / log.entry), kept)
         queues = self.queues * share
+        if self.kind == "stream":
+            chunks = Chunks.of(self.volume, self.size)
+            return chunks.used(rate * share, queues)
         return flushes(self.rabbit, self.volume, self.size, rate * share, kept, queues)
 
     def disk_work(self, uses: list[Use]) -> Floats:

@@ -66,9 +66,9 @@ class Placement:
         self.alive[victims] = False
         self.leaders[np.isin(self.leaders, victims)] = NOBODY
 
-    def revive(self) -> None:
-        """Bring all nodes back; leaders stay where they are."""
-        self.alive[:] = True
+    def revive(self, victims: range) -> None:
+        """Bring nodes back; leaders stay where they are."""
+        self.alive[victims] = True
         self.elect()
 
     def elect(self) -> None:

@@ -6,6 +6,8 @@ metrics.py    what is measured
 fluid.py      queues as amounts: what waits, and for how long
 run.py        an open loop, second by second
 closed.py     one sender and one receiver as fast as credit lets them
+emu.py        the same points on real nodes
+timeline.py   the course of a run, second by second
 
 The laws of processors, disks and copies are in `dvsim.core.cluster`, for other kinds, too.
 """

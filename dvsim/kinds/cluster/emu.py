@@ -24,7 +24,7 @@ from dvsim.kinds.base import How, Plain
 from dvsim.kinds.cluster.fluid import quantiles
 from dvsim.kinds.cluster.measures import MS, QUANTILES
 from dvsim.kinds.cluster.metrics import METRICS
-from dvsim.kinds.cluster.run import PS, consumers_of
+from dvsim.kinds.cluster.run import PS, consumers_of, factor_of
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.study import Done, study_of
@@ -59,7 +59,7 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
         one = scenario.at(point)
         work, system = one.workload, one.system
         clients = work.publishers + (work.consumers or 1)
-        if one.event.what == "kill":
+        if any(event.what == "kill" for event in one.happening):
             yield Fault(name, None, "event.what", "kill: backend emu kills no nodes")
         if clients > MOST_CLIENTS or (work.rate and consumers_of(one) > MOST_CLIENTS):
             message = f"backend emu has at most {MOST_CLIENTS} publishers and consumers"
@@ -143,21 +143,17 @@ def _place(emulation: Emulation, nodes: int) -> Iterator[Place]:
 
 def asked_of(scenario: ClusterScenario) -> Asked:
     """Return what a point asks of real nodes."""
-    work, system, event = scenario.workload, scenario.system, scenario.event
+    work, system = scenario.workload, scenario.system
     due: list[float] | None = None
-    begin = round(event.begin * work.seconds)
-    end = begin + max(1, round(event.lasts * work.seconds))
     if work.rate is not None:
-        peak = event.factor if event.what == "peak" else 1.0
-        rates = [work.rate * (peak if begin <= at < end else 1) for at in range(work.seconds)]
+        rates = [work.rate * factor_of(scenario, "peak", at) for at in range(work.seconds)]
         published = np.cumsum([0.0, *rates])
         count = max(1, math.floor(published[-1]))
         due = np.interp(np.arange(count), published, np.arange(work.seconds + 1)).tolist()
-    slower = event.factor if event.what == "slow" else 1.0
     taking = work.processing * PS
 
     def processing(now: float) -> float:
-        return taking * (slower if begin <= now < end else 1)
+        return taking * factor_of(scenario, "slow", int(now))
 
     return Asked(
         size=work.message_bytes,

@@ -23,6 +23,7 @@ from dvsim.scenario.spec import Spec
 
 if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
+    from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.cluster.measures import Outcome
     from dvsim.results.points import PointsStudy
 
@@ -63,14 +64,16 @@ class ClusterKind(PointsKind):
 
     def refused(self, scenario: ClusterScenario) -> Iterator[tuple[KeyPath, str]]:
         """Yield what cannot be: copies without nodes, work that no consumer can take."""
-        work, system, event = scenario.workload, scenario.system, scenario.event
+        work, system = scenario.workload, scenario.system
         if scenario.copies > system.nodes:
-            there = "is 1 node" if system.nodes == 1 else f"are {system.nodes} nodes"
-            yield ("system", "replicas"), f"{scenario.copies} copies of a queue, but there {there}"
+            message = f"{scenario.copies} copies of a queue, but there {_are(system.nodes)}"
+            yield ("system", "replicas"), message
         if system.queue == "classic" and scenario.copies > 1:
             yield ("system", "replicas"), "a classic queue has one copy; 'mirrored' has more"
-        if event.what == "kill" and event.victims >= system.nodes:
-            yield ("event", "victims"), f"must be below {system.nodes} nodes, is {event.victims}"
+        dead = sum(event.victims for event in scenario.happening if event.what == "kill")
+        if dead > system.nodes:
+            place = "event" if scenario.event.what == "kill" else "then"
+            yield (place, "victims"), f"{dead} nodes die, but there {_are(system.nodes)}"
         if work.rate is None:
             yield from _closed(scenario)
         elif work.consumers is not None:
@@ -91,6 +94,17 @@ class ClusterKind(PointsKind):
         from dvsim.kinds.cluster.run import run_point
 
         return run_point(scenario, seed, replication)
+
+    def untraceable(self, scenario: ClusterScenario) -> str | None:
+        """Return that a closed loop has no seconds that could be shown."""
+        return None if scenario.at(0).workload.rate else "without workload.rate there is no course"
+
+    def trace(self, scenario: ClusterScenario, seed: int, timeline: Timeline) -> dict[str, Any]:
+        """Run the first point."""
+        from dvsim.kinds.cluster.run import run_point
+
+        run_point(scenario.at(0), seed, 1, timeline)
+        return {"clock": "simulated time"}
 
     def unsuited(self, scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]:
         """Yield what real nodes here cannot do."""
@@ -136,6 +150,10 @@ class ClusterKind(PointsKind):
         return scenario.workload.seconds * SECOND_S if scenario.workload.rate else 1e-4
 
 
+def _are(nodes: int) -> str:
+    return "is 1 node" if nodes == 1 else f"are {nodes} nodes"
+
+
 def _most(scenario: ClusterScenario) -> float:
     work = scenario.workload
     return (work.consumers or 0) / (work.processing * PS)
@@ -146,7 +164,7 @@ def _closed(scenario: ClusterScenario) -> Iterator[tuple[KeyPath, str]]:
     if scenario.system.nodes > scenario.copies or scenario.workload.queues > 1:
         message = "missing; only one queue with a copy on each node runs without"
         yield ("workload", "rate"), message
-    if scenario.event.what != "nothing":
+    if scenario.happening:
         yield ("event", "what"), "needs workload.rate: without it nothing is published in time"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dvsim.core.cluster.costs import schedulers
-from dvsim.core.cluster.disk import Use, written_in
+from dvsim.core.cluster.disk import Chunks, Use, written_in
 from dvsim.core.cluster.laws import NOTHING, Laws
 from dvsim.core.cluster.placement import Shares
 from dvsim.kinds.cluster.fluid import passed, waits
@@ -120,6 +120,8 @@ class Nodes:
         if laws.kind == "quorum":
             logged, waited = self._logged(state, taken, rate)
             delays = delays + waited
+        if laws.kind == "stream":
+            delays = delays + ROUNDS * self._chunk(rate)
         spare = (power - work.taking * rate) / np.maximum(work.giving, 1e-12)
         gives = np.minimum(consumed, np.maximum(both, spare)) * led
         given, wait = _through(state.queues, logged, gives)
@@ -163,6 +165,11 @@ class Nodes:
         cycles = [log.cycle(one) for log, one in zip(logs, entries, strict=True)]
         delays: Floats = wait / np.maximum(can, NOTHING) + ROUNDS * np.array(cycles)
         return safe, delays
+
+    def _chunk(self, rate: float) -> float:
+        """Return the seconds in which a chunk of a stream is written."""
+        laws = self.laws
+        return Chunks.of(laws.volume, laws.size).cycle(rate, laws.queues)
 
     def _write(self, state: State, rate: float) -> None:
         """Work out what each node writes, how full it is, and whether that stops publishers."""

@@ -7,6 +7,8 @@ leaders are elected.
 from __future__ import annotations
 
 import math
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,10 @@ from dvsim.errors import RunFailed
 from dvsim.kinds.cluster.measures import Left, Outcome, Sums
 from dvsim.kinds.cluster.nodes import STEP, STEPS, Nodes, Passed, State
 from dvsim.kinds.cluster.spec import ClusterScenario
+from dvsim.kinds.cluster.timeline import note_second
+
+if TYPE_CHECKING:
+    from dvsim.emulation.trace.timeline import Timeline
 
 Floats = NDArray[np.float64]
 PS = 1e-12
@@ -27,15 +33,24 @@ BUSIEST = 0.98  # as far as a message that meets no queue is slowed down
 ROUNDING = 1e-6
 
 
-def run_point(scenario: ClusterScenario, seed: int, replication: int) -> Outcome:
-    """Run one replication of a point.
+def run_point(
+    scenario: ClusterScenario, seed: int, replication: int, timeline: Timeline | None = None
+) -> Outcome:
+    """Run one replication of a point, and note its course on a timeline if there is one.
 
     Raises
     ------
     RunFailed
         If a message is neither delivered nor anywhere.
     """
-    return _Run(scenario, seed, replication).all()
+    return _Run(scenario, seed, replication, timeline).all()
+
+
+def factor_of(scenario: ClusterScenario, what: str, second: int) -> float:
+    """Return by how much events of a sort multiply something in a second."""
+    seconds = scenario.workload.seconds
+    own = [one for one in scenario.happening if one.what == what and second in one.during(seconds)]
+    return math.prod(one.factor for one in own)
 
 
 def consumers_of(scenario: ClusterScenario) -> int:
@@ -45,10 +60,21 @@ def consumers_of(scenario: ClusterScenario) -> int:
     return work.consumers or max(2 * work.queues, needed)
 
 
+class _Death:
+    """Nodes that die, and what became of the queues that they led."""
+
+    def __init__(self, during: range, noticed: int, victims: range) -> None:
+        self.begin, self.end, self.victims = during.start, during.stop, victims
+        self.elected = min(self.begin + noticed, self.end)
+        self.orphans: list[NDArray[np.int64]] = []
+
+
 class _Run:
-    def __init__(self, scenario: ClusterScenario, seed: int, replication: int) -> None:
-        self.scenario = scenario
-        work, system, event = scenario.workload, scenario.system, scenario.event
+    def __init__(
+        self, scenario: ClusterScenario, seed: int, replication: int, timeline: Timeline | None
+    ) -> None:
+        self.scenario, self.timeline = scenario, timeline
+        work, system = scenario.workload, scenario.system
         self.place = Placement.even(system.queue, work.queues, system.nodes, scenario.copies)
         self.nodes = Nodes(scenario, self.place.shares())
         draws = Streams(seed, replication, 1)
@@ -59,18 +85,20 @@ class _Run:
         credit = [float(scenario.cards["storage"]["credit"])] * system.nodes
         self.state = State(0.0, none, none, none, 0.0, idle, credit, none)
         self.sums = Sums()
-        self.begin = round(event.begin * work.seconds)
-        self.end = self.begin + max(1, round(event.lasts * work.seconds))
         noticed = math.ceil(scenario.cards["broker"]["failover"] * PS)
-        self.elected = min(self.begin + noticed, self.end)
-        self.orphans: list[NDArray[np.int64]] = []
+        kills = [one for one in scenario.happening if one.what == "kill"]
+        firsts = [0, *accumulate(one.victims for one in kills)]
+        self.deaths = [
+            _Death(one.during(work.seconds), noticed, range(first, first + one.victims))
+            for one, first in zip(kills, firsts, strict=False)
+        ]
 
     def all(self) -> Outcome:
         """Run all seconds and say what became of each message."""
         workload, state = self.scenario.workload, self.state
         for number in range(workload.seconds):
-            if self.scenario.event.what == "kill":
-                self._happen(number)
+            for death in self.deaths:
+                self._happen(death, number)
             self._second(number)
         dead = ~self.place.alive
         stranded = float((state.queues + state.logs)[dead].sum())
@@ -82,61 +110,60 @@ class _Run:
         notes = "what waits grows" if numbers["unstable"] else ""
         return Outcome(numbers, notes=notes)
 
-    def _happen(self, number: int) -> None:
+    def _happen(self, death: _Death, number: int) -> None:
         """Kill nodes, elect leaders when that was noticed, bring nodes back."""
-        victims = range(self.scenario.event.victims)
-        if number == self.begin:
-            self.orphans = [np.flatnonzero(self.place.leaders == node) for node in victims]
-            self._lose(len(victims))
-            self.place.kill(victims)
-        elif number == self.elected:
+        if number == death.begin:
+            death.orphans = [np.flatnonzero(self.place.leaders == node) for node in death.victims]
+            self._lose(slice(death.victims.start, death.victims.stop))
+            self.place.kill(death.victims)
+        elif number == death.elected:
             self.place.elect()
             self._move()
-        if number == self.end:
-            self.place.revive()
+        if number == death.end:
+            self.place.revive(death.victims)
             self._move()
-        if number in (self.begin, self.elected, self.end):
+        if number in (death.begin, death.elected, death.end):
             self.nodes = Nodes(self.scenario, self.place.shares())
 
-    def _lose(self, victims: int) -> None:
+    def _lose(self, victims: slice) -> None:
         """Give publishers back what the dead had not confirmed, and note what is delivered again.
 
         A classic queue confirms when it has flushed, so that consumers may have had what is sent
         again.
         """
         state, sums, workload = self.state, self.sums, self.scenario.workload
-        share = float(self.nodes.shares.led[:victims].sum())
-        most = workload.prefetch * consumers_of(self.scenario) * share
-        sums.redelivered += min(float(state.queues[:victims].sum()), most)
-        gone = float(state.processors[:victims].sum() + state.logs[:victims].sum())
+        share = float(self.nodes.shares.led[victims].sum())
+        most = (workload.prefetch or math.inf) * consumers_of(self.scenario)
+        sums.redelivered += min(float(state.queues[victims].sum()), most * share)
+        gone = float(state.processors[victims].sum() + state.logs[victims].sum())
         sums.resent += gone
         if self.scenario.system.queue in ("classic", "mirrored"):
             sums.resent += state.given * share * self.nodes.laws.rabbit["flush_interval"] * PS / 2
         state.held += gone
         state.processors, state.logs = state.processors.copy(), state.logs.copy()
-        state.processors[:victims] = state.logs[:victims] = 0
+        state.processors[victims] = state.logs[victims] = 0
 
     def _move(self) -> None:
         """Give what waits in queues of the dead to those who lead them now."""
         queues = self.state.queues.copy()
-        for node, orphans in enumerate(self.orphans):
-            shares = self.place.moved(orphans)
-            there, queues[node] = queues[node], 0.0
-            queues += there * shares
-            queues[node] += there * max(0.0, 1 - shares.sum())
+        for death in self.deaths:
+            for node, orphans in zip(death.victims, death.orphans, strict=False):
+                shares = self.place.moved(orphans)
+                there, queues[node] = queues[node], 0.0
+                queues += there * shares
+                queues[node] += there * max(0.0, 1 - shares.sum())
+            death.orphans = [
+                orphans[self.place.leaders[orphans] < 0] if len(orphans) else orphans
+                for orphans in death.orphans
+            ]
         self.state.queues = queues
-        self.orphans = [
-            orphans[self.place.leaders[orphans] < 0] if len(orphans) else orphans
-            for orphans in self.orphans
-        ]
 
     def _second(self, number: int) -> None:
         """Publish, take, write and deliver for a second."""
         scenario, state, sums = self.scenario, self.state, self.sums
-        work, event = scenario.workload, scenario.event
-        on = self.begin <= number < self.end
-        published = (work.rate or 0.0) * (event.factor if on and event.what == "peak" else 1)
-        taking = work.processing * PS * (event.factor if on and event.what == "slow" else 1)
+        work = scenario.workload
+        published = (work.rate or 0.0) * factor_of(scenario, "peak", number)
+        taking = work.processing * PS * factor_of(scenario, "slow", number)
         sums.published.append(sums.published[-1] + published)
         led = float(self.nodes.shares.led.sum())
         sent = 0.0 if state.alarm else published * led
@@ -151,6 +178,8 @@ class _Run:
             self._note(number, admitted, passed)
         sent_of = self.nodes.laws.work.sent
         sums.add(passed.taken, passed.given, passed.busy, state.uses, sent_of, alarm=state.alarm)
+        if self.timeline is not None:
+            note_second(self.timeline, number, published, state, passed)
         missing = sums.published[-1] - sums.given - state.there
         if abs(missing) > ROUNDING * max(1.0, sums.published[-1]):
             message = f"{missing:.6g} messages are nowhere after {number + 1} s"

@@ -57,7 +57,8 @@ class ClientTable(Table):
     processing
         What a consumer takes for a message, before it takes the next.
     window, prefetch
-        Messages that a publisher may have unconfirmed, and a consumer unacknowledged.
+        Messages that a publisher may have unconfirmed, and a consumer unacknowledged; a prefetch of
+        0 is any number.
     credit
         Without `rate`: messages that the sender may have on the way.
     """
@@ -72,7 +73,7 @@ class ClientTable(Table):
     consumers: Clients | None = None
     processing: Annotated[Processing, Field(description="of a consumer, for a message")] = 0
     window: Clients = 1000
-    prefetch: Clients = 1000
+    prefetch: Annotated[Whole, Field(ge=0, le=MOST_CLIENTS)] = 1000
     credit: Clients | None = None
 
 
@@ -114,7 +115,7 @@ class EventTable(Table):
     begin, lasts
         Shares of the run.
     victims
-        Nodes that die.
+        Nodes that die: the first ones, in a second event those behind them.
     """
 
     VARIED: ClassVar[bool] = True
@@ -125,6 +126,11 @@ class EventTable(Table):
     factor: Annotated[Number, Field(gt=0, le=1000)] = 2.0
     victims: Annotated[Whole, Field(ge=1, le=MOST_NODES)] = 1
 
+    def during(self, seconds: int) -> range:
+        """Return the seconds of a run in which it is, one at least."""
+        begin = round(self.begin * seconds)
+        return range(begin, begin + max(1, round(self.lasts * seconds)))
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterScenario(Spec):
@@ -132,6 +138,8 @@ class ClusterScenario(Spec):
 
     Attributes
     ----------
+    event, then
+        What happens, and what happens besides; at the same time, or at another.
     tolerance
         Numbers by which sentences of the source are decided, declared before any run.
     """
@@ -142,8 +150,14 @@ class ClusterScenario(Spec):
     workload: ClientTable
     system: ClusterTable
     event: EventTable = field(default_factory=EventTable)
+    then: EventTable = field(default_factory=EventTable)
     vary: Annotated[Varied, Vary(ClientTable, ClusterTable, EventTable)] = ()
     tolerance: Tolerances = field(default_factory=dict)
+
+    @property
+    def happening(self) -> tuple[EventTable, ...]:
+        """The events in which anything happens."""
+        return tuple(one for one in (self.event, self.then) if one.what != "nothing")
 
     @property
     def copies(self) -> int:
