@@ -80,11 +80,11 @@ def name_of(metric: str) -> str:
 def unit_of(study: PointsStudy | SweptPoints, metric: str) -> str:
     """Return the unit of a metric; empty of a plain number."""
     own = study.METRICS.get(metric, "")
-    unit = own if _is_time(study, metric) else UNITS.get(metric) or own
+    unit = own if is_time(study, metric) else UNITS.get(metric) or own
     return {"1": "", "1/s": "msg/s" if metric == "delivered_rate" else unit}.get(unit, unit)
 
 
-def _is_time(study: PointsStudy | SweptPoints, metric: str) -> bool:
+def is_time(study: PointsStudy | SweptPoints, metric: str) -> bool:
     """Return whether a metric that is in slots of a switch is in units of time here."""
     return UNITS.get(metric) == "slots" and study.METRICS.get(metric, "") not in ("", "slots")
 
@@ -99,7 +99,8 @@ def shown(study: PointsStudy | SweptPoints) -> list[str]:
         return study.shown
     if isinstance(study, MessagingStudy):
         return shown_of_flows(study)
-    assert isinstance(study, Study)  # there are two kinds
+    if not isinstance(study, Study):
+        return [name for name in study.SHOWN if study.points[name].notna().any()]
     scenario = study.scenario
     injection = "any" if "injection" in scenario.keys else scenario.traffic.injection
     chosen = {
@@ -117,7 +118,7 @@ def metric_text(
     study: PointsStudy | SweptPoints, metric: str, value: float, half: float = 0.0
 ) -> str:
     """Write a metric with its interval and unit; slots in time too, where a slot has one."""
-    if metric not in UNITS or _is_time(study, metric):
+    if metric not in UNITS or is_time(study, metric):
         return amount_text(value, half, unit_of(study, metric))
     text = estimate_text(value, half)
     if metric in FLOW_UNITS:

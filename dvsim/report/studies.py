@@ -126,7 +126,7 @@ def behind(sweep: Sweep, name: str) -> list[Drawing]:
     """Draw what lies behind the means of a study, as far as it has kept any."""
     if isinstance(sweep.study, MessagingStudy):
         return stage_drawings(sweep, name)
-    return spread_drawings(sweep, name)
+    return spread_drawings(sweep, name) if isinstance(sweep.study, Study) else []
 
 
 def recorded(study: PointsStudy, name: str) -> Recording | None:

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report.evidence import ORIGIN, origin_cells
-from dvsim.report.metrics import NAMES, UNITS, shown
+from dvsim.report.metrics import NAMES, UNITS, is_time, name_of, shown
 from dvsim.report.sweep import Mark, Sweep
 from dvsim.report.table import Cell, Table, number
 from dvsim.results.amounts import estimate_texts, number_text
@@ -24,8 +24,9 @@ def points_table(sweep: Sweep, name: str) -> Table:
     study = sweep.study
     assert isinstance(study, PointsStudy)  # a sweep has a table of its own
     flows = study if isinstance(study, MessagingStudy) else None
-    more = ("p99",) if flows is None else ()
-    metrics = [metric for metric in NAMES if metric in (*shown(study), *more)]
+    chosen = shown(study)
+    more = ("p99",) if "mean_latency" in study.METRICS else ()
+    metrics = [metric for metric in dict.fromkeys((*NAMES, *chosen)) if metric in (*chosen, *more)]
     marks = {
         metric: {mark.point: mark for group in sweep.groups for mark in sweep.marks(group, metric)}
         for metric in metrics
@@ -50,18 +51,23 @@ def points_table(sweep: Sweep, name: str) -> Table:
         caption=(
             f"Every point: means over {study.replications} "
             f"replication{'s' * (study.replications > 1)}, ± half of the 95 % interval. Units: "
-            + "; ".join(f"{NAMES[metric]} in {UNITS[metric]}" for metric in metrics)
+            + "; ".join(f"{name_of(metric)} in {_unit(study, metric)}" for metric in metrics)
             + "."
         ),
         head=[
             *map(str, keys.columns),
-            *(text for metric in metrics for text in (NAMES[metric], "±")),
+            *(text for metric in metrics for text in (name_of(metric), "±")),
             "settled?" if flows is None else "busiest stage",
         ],
         rows=rows,
         csv_head=[str(column) for column in estimates.columns],
         csv_rows=estimates.astype(object).where(estimates.notna(), "").to_numpy().tolist(),
     )
+
+
+def _unit(study: PointsStudy, metric: str) -> str:
+    own = study.METRICS[metric]
+    return own if is_time(study, metric) else UNITS.get(metric) or own
 
 
 def mark_cells(mark: Mark, *, scatters: bool) -> list[Cell]:

@@ -4,6 +4,7 @@ spec.py       what its files hold
 kind.py       what it answers
 metrics.py    what is measured
 fluid.py      queues as amounts: what waits, and for how long
+result.py     the study of all points
 run.py        an open loop, second by second
 closed.py     one sender and one receiver as fast as credit lets them
 emu.py        the same points on real nodes

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.cluster.measures import Outcome
+    from dvsim.kinds.cluster.result import ClusterStudy
     from dvsim.results.points import PointsStudy
 
 PS = 1e-12
@@ -40,6 +41,7 @@ class ClusterKind(PointsKind):
     Spec: ClassVar[type[Spec]] = ClusterScenario
     always = False
     emulated = True
+    pages = True
     orders: ClassVar[Keys] = {
         "rate": Order("scaled", *bounds.LOAD, (1e3, 2e5)),
         "nodes": Order("whole", 1, MOST_NODES, (3, 15)),
@@ -53,6 +55,13 @@ class ClusterKind(PointsKind):
     }
     units = METRICS
     shown = SHOWN
+
+    @property
+    def result(self) -> type[ClusterStudy]:
+        """The class of its studies."""
+        from dvsim.kinds.cluster.result import ClusterStudy
+
+        return ClusterStudy
 
     def roles(self, data: Mapping[str, Any]) -> Mapping[str, str | None]:
         """Return the cards of a cluster."""

@@ -19,6 +19,7 @@ from dvsim.core.streams import Streams
 from dvsim.errors import RunFailed
 from dvsim.kinds.cluster.measures import Left, Outcome, Sums
 from dvsim.kinds.cluster.nodes import STEP, STEPS, Nodes, Passed, State
+from dvsim.kinds.cluster.result import GROWS
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.cluster.timeline import note_second
 
@@ -107,8 +108,7 @@ class _Run:
         held = state.held + over
         left = Left(held, state.there - held - stranded, stranded)
         numbers = self.sums.metrics(self.scenario, left)
-        notes = "what waits grows" if numbers["unstable"] else ""
-        return Outcome(numbers, notes=notes)
+        return Outcome(numbers, notes=GROWS if numbers["unstable"] else "")
 
     def _happen(self, death: _Death, number: int) -> None:
         """Kill nodes, elect leaders when that was noticed, bring nodes back."""
