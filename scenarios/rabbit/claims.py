@@ -26,7 +26,6 @@ SOURCE = Source(
             "it an open loop falls behind without end, where their publishers, which wait for "
             "confirms, slow down"
         ),
-        "RMQ-12": "frames of mirrors and of the protocol between nodes are counted with 80 B each",
     },
 )
 

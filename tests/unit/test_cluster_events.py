@@ -4,7 +4,9 @@ from functools import cache
 
 import pytest
 
+from dvsim.core.cluster.costs import FRAME, work_of
 from dvsim.core.cluster.disk import Chunks
+from dvsim.core.cluster.placement import Placement
 from dvsim.emulation.trace.simulated import check_traceable
 from dvsim.emulation.trace.timeline import Timeline
 from dvsim.errors import ScenarioError
@@ -102,3 +104,12 @@ def test_the_timeline_has_each_node_and_changes_nothing():
     assert min(busy[:18]) > 0.1
     with pytest.raises(ScenarioError, match=r"without workload\.rate there is no course"):
         check_traceable(load("rabbit/here"))
+
+
+def test_a_ring_of_mirrors_sends_a_message_back_to_the_master():
+    card = load_card("rabbitmq-3-8")
+    alone, mirrored = (
+        work_of("mirrored", Placement.even("mirrored", 30, 3, copies).shares(), card, 1.0, 944).sent
+        for copies in (1, 2)
+    )
+    assert (mirrored - alone).sum() == pytest.approx(3 * (944 + FRAME))  # channel, there and back

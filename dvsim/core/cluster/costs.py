@@ -72,7 +72,9 @@ def work_of(
     half = law["hop"] / 2
     taking = clients * (law["accept"] + half * away_in) + led * half * away_in + followed * copy
     giving = clients * (law["deliver"] + half * away_out) + led * half * away_out
-    spread = followed.sum() * (2 if kind == "mirrored" else 1)  # a ring besides the channel
+    spread = followed.sum()
+    if kind == "mirrored" and spread > 0:  # besides the channel a ring, which ends where it begins
+        spread = 2 * spread + 1
     away = clients * (away_in + 1) + led * (away_out + spread)
     if fed:
         giving, away = giving * 0, led * spread
