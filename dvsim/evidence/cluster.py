@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from dvsim.evidence.claims.source import load_code
+from dvsim.evidence.least import nearest
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load
 from dvsim.results.lines import Table, plain_lines
@@ -71,38 +71,28 @@ def rate_of(cluster: Cluster, values: Mapping[str, float], seconds: int) -> floa
     for key, value in {"queue": queue, "nodes": nodes}.items():
         scenario = scenario.put(key, value)
     for role, name in named.items():
-        scenario = scenario.put(role, _with(load_card(name), values))
+        scenario = scenario.put(role, _having(load_card(name), values))
     return float(kind_of(scenario).replicate(scenario, 1, 1).metrics["rate_out"])
 
 
 def fit(start: Mapping[str, float], seconds: int = SECONDS) -> dict[str, float]:
     """Return the numbers that come nearest to the eight rates, searched from some on."""
-    from scipy.optimize import least_squares
-
     rates = {one: rate for one, rate in published().items() if not held_out(one)}
 
-    def misses(logs: Sequence[float]) -> list[float]:
-        values = dict(zip(start, map(math.exp, logs), strict=True))
+    def misses(values: Mapping[str, float]) -> list[float]:
         return [math.log(rate_of(one, values, seconds) / rate) for one, rate in rates.items()]
 
-    begin = [math.log(value) for value in start.values()]
-    found = least_squares(misses, begin, diff_step=0.002, xtol=1e-6, ftol=1e-6)
-    return dict(zip(start, map(math.exp, found.x), strict=True))
+    return nearest(start, misses, diff_step=0.002, xtol=1e-6, ftol=1e-6)
 
 
-def _with(card: Card, values: Mapping[str, float]) -> Card:
-    def other(name: str, one: Parameter) -> Parameter:
-        value = values.get("hop" if name == "mirror" else name)
-        if value is None or (name == "seek" and not one.value):
-            return one
-        law = one.value
-        if isinstance(law, Law):
-            return replace(one, value=Law(round(value), law.per_byte_fs))
-        return replace(one, value=value)
-
-    return replace(
-        card, parameters={name: other(name, one) for name, one in card.parameters.items()}
-    )
+def _having(card: Card, values: Mapping[str, float]) -> Card:
+    others: dict[str, float | Law] = {}
+    for name, one in card.parameters.items():
+        value, old = values.get("hop" if name == "mirror" else name), one.value
+        if value is not None and (name != "seek" or old):
+            law = isinstance(old, Law)
+            others[name] = Law(round(value), card[name].per_byte_fs) if law else value
+    return card.having(others)
 
 
 def _number(parameter: Parameter) -> float:

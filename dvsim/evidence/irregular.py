@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
+from dvsim.evidence.least import nearest
 from dvsim.kinds.irregular.link import over_link
 from dvsim.kinds.irregular.programs import Time
 from dvsim.kinds.irregular.spec import WordsTable
@@ -101,29 +101,20 @@ def fit(machine: str) -> dict[str, float]:
 
     Least squares of log(predicted / measured); times in picoseconds.
     """
-    from scipy.optimize import least_squares
-
     host, link = load_card(HOST), load_card(LINKS[machine])
     fitted = [one for one in columns() if one.machine == machine and not one.held_out]
     keys = KEYS[machine]
 
-    def misses(logs: Sequence[float]) -> list[float]:
-        values = dict(zip(keys, (math.exp(one) for one in logs), strict=True))
-        cards = _with(host, values), _with(link, values)
+    def having(card: Card, values: Mapping[str, float]) -> Card:
+        return card.having({key: value for key, value in values.items() if key in card.parameters})
+
+    def misses(values: Mapping[str, float]) -> list[float]:
+        cards = having(host, values), having(link, values)
         times: Iterator[Time] = (over_link(one.work, *cards) for one in fitted)
         return [math.log(time.whole / one.seconds) for time, one in zip(times, fitted, strict=True)]
 
-    start = [math.log((host if key in host.parameters else link)[key]) for key in keys]
-    found = least_squares(misses, start, xtol=1e-12, ftol=1e-12)
-    return {key: math.exp(one) for key, one in zip(keys, found.x, strict=True)}
-
-
-def _with(card: Card, values: Mapping[str, float]) -> Card:
-    given = {
-        name: replace(one, value=values.get(name, one.value))
-        for name, one in card.parameters.items()
-    }
-    return replace(card, parameters=given)
+    start = {key: (host if key in host.parameters else link)[key] for key in keys}
+    return nearest(start, misses, xtol=1e-12, ftol=1e-12)
 
 
 def lines() -> Iterator[str | Table]:

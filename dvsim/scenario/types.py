@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dvsim.scenario.units import Dimension, Law
+from dvsim.scenario.kinds import KINDS
+from dvsim.scenario.units import Dimension, Law, format_value
 
 WORD_BYTES = 8
 PS_PER_S = 10**12
@@ -77,6 +78,25 @@ class Card:
         """Return the value of an optional parameter in base units, None where the card has none."""
         found = self.parameters.get(name)
         return None if found is None else found.value
+
+    def having(self, values: Mapping[str, Any], **known: str | None) -> Card:
+        """Return the card with other values.
+
+        Parameters
+        ----------
+        values
+            In base units, by name; of optional parameters, too, that the card does not have.
+        known
+            What is known of all of them, fields of `Parameter`; by default what was.
+        """
+        parameters = dict(self.parameters)
+        for name, value in values.items():
+            dimension = KINDS[self.kind][name].dimension
+            new = Parameter(name, value, dimension, "", "assumed", "", None, "")
+            old = parameters.get(name, new)
+            text = format_value(value, dimension) if known else old.text
+            parameters[name] = replace(old, value=value, text=text, **known)  # type: ignore[arg-type]
+        return replace(self, parameters=parameters)
 
 
 def slot_of(card: Card, planes: int | None = None) -> int:

@@ -102,19 +102,12 @@ def with_values(
     card: Card, knobs: Sequence[Knob], values: Sequence[float], fitted: str, source: str
 ) -> Card:
     """Return a card with other values, which are calibrated ones."""
-    parameters = dict(card.parameters)
+    known = {"confidence": "calibrated", "fitted": fitted, "source": source}
     for knob, value in zip(knobs, values, strict=True):
-        old = parameters[knob.parameter]
+        old = card.parameters[knob.parameter]
         new = _changed(old, knob, short(min(max(value, knob.low), knob.high)))
-        parameters[knob.parameter] = replace(
-            old,
-            value=new,
-            text=format_value(new, old.dimension),
-            confidence="calibrated",
-            fitted=fitted,
-            source=source,
-        )
-    return replace(card, parameters=parameters)
+        card = card.having({knob.parameter: new}, **known)
+    return card
 
 
 def _changed(old: Parameter, knob: Knob, value: float) -> float | Law:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.least import nearest
 from dvsim.kinds.base import EMULATED, kind_of
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.load import load
@@ -21,14 +23,14 @@ from dvsim.results.lines import Table, plain_lines
 from dvsim.results.points import PointsStudy
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.published import read_csv
-from dvsim.scenario.types import Card, Parameter
+from dvsim.scenario.types import Card
 
 PS_PER_S = 1e12
 MILLION = 1e6  # messages of a published run
 PUBLISHED = {"default": 170, "raised credits": 3000}
 """The credit of the runs of 2024, by what their table calls it."""
 
-LEAST = 1e-12  # of a fitted number, whose logarithm is searched
+LEAST = 1e-7  # seconds of a fitted number, whose logarithm is searched
 
 Cards = Mapping[str, Card]
 
@@ -153,12 +155,12 @@ def _alike(study: PointsStudy) -> str:
 
 
 def _points(study: PointsStudy) -> Iterator[Point]:
-    """Yield the geometric means over the replications of each point."""
+    """Yield the medians over the replications of each point, whatever else the machine did then."""
     scenario = cast("ClusterScenario", study.scenario)
     for number, rows in study.points.groupby("point"):
         work = scenario.at(cast("int", number)).workload
         rates, syncs = rows["rate_in"], rows["fsyncs"] / rows["rate_in"] / work.seconds
-        middle = (math.exp(sum(map(math.log, one)) / len(one)) for one in (rates, syncs))
+        middle = (float(one.median()) for one in (rates, syncs))
         yield Point(work.message_bytes, work.credit or work.window, *middle)
 
 
@@ -175,65 +177,44 @@ def _cards(
     ends = _ends(points)
     used = [one for one in points if one.size in ends]
     windows = " and ".join(str(one) for one in sorted({one.window for one in used}))
-    run = f"{' and '.join(f'{size} B' for size in sorted(ends))} with windows of {windows}"
-    found = _fit(scenario, used)
-    made = {}
-    for role, values in found.items():
-        card = scenario.cards[role]
-        given = {
-            key: replace(
-                _like(card, key),
-                value=value,
-                confidence="calibrated",
-                source=command,
-                fitted=run,
-            )
-            for key, value in values.items()
-        }
-        parameters = {**card.parameters, **given}
-        made[role] = replace(card, name=f"{name}-{card.kind}", parameters=parameters)
-    return made
+    sizes = " and ".join(f"{size} B" for size in sorted(ends))
+    found = nearest(_begin(used), partial(_misses, scenario, used), diff_step=0.001)
+    known = {"source": command, "fitted": f"{sizes} with windows of {windows}"}
+    made = _put(scenario.cards, found, confidence="calibrated", **known)
+    roles = ("storage", "broker")
+    return {role: replace(made[role], name=f"{name}-{made[role].kind}") for role in roles}
 
 
-def _values(numbers: Sequence[float]) -> dict[str, dict[str, Any]]:
-    """Return the values of cards by role, of seconds, seconds per byte and cycles."""
-    sync, entry, byte, serial, serial_byte, cycles = numbers
+def _put(cards: Cards, numbers: Mapping[str, float], **known: str) -> Cards:
+    """Return cards that have numbers of `_begin`."""
+    times = {key: round(value * PS_PER_S) for key, value in numbers.items()}
+    volume: dict[str, float] = {"write": 0, "sync": times["sync"], "bandwidth": 1 / numbers["byte"]}
+    broker: dict[str, float] = {
+        key: times[key] for key in ("log_entry", "queue_quorum", "queue_byte")
+    }
+    broker |= {"credit_cycles": numbers["credit_cycles"]}
     return {
-        "storage": {
-            "write": 0,
-            "sync": round(sync * PS_PER_S),
-            "bandwidth": 1 / byte,
-        },
-        "broker": {
-            "log_entry": round(entry * PS_PER_S),
-            "queue_quorum": round(serial * PS_PER_S),
-            "queue_byte": round(serial_byte * PS_PER_S),
-            "credit_cycles": cycles,
-        },
+        **cards,
+        "storage": cards["storage"].having(volume, **known),
+        "broker": cards["broker"].having(broker, **known),
     }
 
 
-def _fit(scenario: ClusterScenario, points: Sequence[Point]) -> dict[str, dict[str, Any]]:
-    """Return the values that come nearest to rates and syncs: least squares of logarithms."""
-    from scipy.optimize import least_squares
-
-    begin = _begin(points)
-
-    def misses(logs: Sequence[float]) -> list[float]:
-        cards = _put(scenario.cards, _values([math.exp(log) for log in logs]))
-        owns = [simulated(scenario, cards, one.size, one.window) for one in points]
-        return [
-            math.log(mine / theirs)
-            for own, one in zip(owns, points, strict=True)
-            for mine, theirs in ((own.rate, one.rate), (own.syncs, one.syncs))
-        ]
-
-    found = least_squares(misses, [math.log(max(one, LEAST)) for one in begin], diff_step=0.001)
-    return _values([math.exp(log) for log in found.x])
+def _misses(
+    scenario: ClusterScenario, points: Sequence[Point], numbers: Mapping[str, float]
+) -> list[float]:
+    """Return the logarithms of simulated over measured rates and syncs."""
+    cards = _put(scenario.cards, numbers)
+    owns = [simulated(scenario, cards, one.size, one.window) for one in points]
+    return [
+        math.log(mine / theirs)
+        for own, one in zip(owns, points, strict=True)
+        for mine, theirs in ((own.rate, one.rate), (own.syncs, one.syncs))
+    ]
 
 
-def _begin(points: Sequence[Point]) -> tuple[float, ...]:
-    """Return where the search begins: what the smallest size says if nothing scatters.
+def _begin(points: Sequence[Point]) -> dict[str, float]:
+    """Return where the search begins, in seconds: what the smallest size says without scatter.
 
     A cycle of the log takes a second less what it syncs in it. The large window meets the slowest
     process; from both cycles follow what an entry adds and what is there without any.
@@ -241,33 +222,20 @@ def _begin(points: Sequence[Point]) -> tuple[float, ...]:
     least = min(point.size for point in points)
     own = sorted((one for one in points if one.size == least), key=lambda one: one.window)
     small, large = own[0], own[-1]
-    (near, far), rates = (
-        [1 / (one.rate * one.syncs) for one in (small, large)],
-        (small.rate, large.rate),
-    )
-    grown = far * rates[1] - near * rates[0]
-    entry = max(1e-7, (far - near) / grown) if grown > 0 else 1e-7
-    entry = min(entry, 0.5 / rates[1])
+    near, far = (1 / (one.rate * one.syncs) for one in (small, large))
+    grown = far * large.rate - near * small.rate
+    entry = max(LEAST, (far - near) / grown) if grown > 0 else LEAST
+    entry = min(entry, 0.5 / large.rate)
     most = max(points, key=lambda one: (one.size, one.window))
-    byte = max(1e-11, (1 / most.rate - 1 / large.rate) / max(1, most.size - least))
-    serial = max(1e-7, 1 / large.rate - byte * least)
-    fixed, cycles = near * (1 - rates[0] * entry), small.window / (rates[0] * near)
-    return fixed, entry, byte / 10, serial, byte, cycles
-
-
-def _put(cards: Cards, values: Mapping[str, Mapping[str, Any]]) -> dict[str, Card]:
-    """Return cards with other values."""
-    found = dict(cards)
-    for role, own in values.items():
-        old = found[role].parameters
-        new = {key: replace(_like(found[role], key), value=value) for key, value in own.items()}
-        found[role] = replace(found[role], parameters={**old, **new})
-    return found
-
-
-def _like(card: Card, key: str) -> Parameter:
-    """Return a parameter, or what one is like that a card may leave out: a time."""
-    return card.parameters.get(key) or replace(card.parameters["queue_quorum"], name=key)
+    byte = max(LEAST / 1e4, (1 / most.rate - 1 / large.rate) / max(1, most.size - least))
+    return {
+        "sync": near * (1 - small.rate * entry),
+        "log_entry": entry,
+        "byte": byte / 10,
+        "queue_quorum": max(LEAST, 1 / large.rate - byte * least),
+        "queue_byte": byte,
+        "credit_cycles": small.window / (small.rate * near),
+    }
 
 
 def simulated(scenario: ClusterScenario, cards: Cards, size: int, window: int) -> Point:

@@ -21,7 +21,7 @@ from dvsim.kinds.workload.fabrics import Chosen
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.replay import replay_graph
 from dvsim.scenario.types import Card
-from dvsim.scenario.units import Law, format_value
+from dvsim.scenario.units import Law
 
 FIELDS = {
     "L": "latency_ps",
@@ -184,17 +184,10 @@ def _card(one: Chosen, said: str) -> Card:
         "gap": Law(costs.gap_ps, costs.gap_byte_fs),
         "eager": costs.eager_bytes,
     }
-    made = dict(old.parameters)
-    for name, value in values.items():
-        if value == made[name].value:
-            continue
-        text = format_value(value, made[name].dimension)
-        made[name] = replace(
-            made[name], value=value, text=text, confidence="calibrated",
-            source=f"dvsim replay --fit, from card {old.name}", fitted=said,
-        )  # fmt: skip
-    title = f"{old.title}, fitted"
-    return replace(old, name=f"{old.name}-fitted", title=title, parameters=made)
+    others = {name: value for name, value in values.items() if value != old[name]}
+    source = f"dvsim replay --fit, from card {old.name}"
+    made = old.having(others, confidence="calibrated", source=source, fitted=said)
+    return replace(made, name=f"{old.name}-fitted", title=f"{old.title}, fitted")
 
 
 def _texts(one: Chosen) -> Mapping[str, str]:
