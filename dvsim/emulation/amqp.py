@@ -52,23 +52,28 @@ def connect(target: Target, what: str) -> Any:  # noqa: ANN401 - pika has no typ
     """
     import pika
 
+    with spoken(target):
+        return pika.BlockingConnection(parameters(target, what))
+
+
+def parameters(target: Target, what: str) -> Any:  # noqa: ANN401
+    """Return what a connection of any sort takes, see `connect`."""
+    import pika
+
     logging.getLogger("pika").addHandler(logging.NullHandler())  # what it has to say is raised
     parts = urlsplit(target.url)
-    with spoken(target):
-        return pika.BlockingConnection(
-            pika.ConnectionParameters(
-                host=parts.hostname or "",
-                port=parts.port or PORT,
-                virtual_host=unquote(parts.path[1:]) or "/",
-                credentials=pika.PlainCredentials(target.user, target.password),
-                heartbeat=0,
-                connection_attempts=1,
-                socket_timeout=CONNECT_S,
-                stack_timeout=CONNECT_S,
-                blocked_connection_timeout=None,  # else publishes are lost without a word
-                client_properties={"connection_name": f"dvsim {what}"},
-            )
-        )
+    return pika.ConnectionParameters(
+        host=parts.hostname or "",
+        port=parts.port or PORT,
+        virtual_host=unquote(parts.path[1:]) or "/",
+        credentials=pika.PlainCredentials(target.user, target.password),
+        heartbeat=0,
+        connection_attempts=1,
+        socket_timeout=CONNECT_S,
+        stack_timeout=CONNECT_S,
+        blocked_connection_timeout=None,  # else publishes are lost without a word
+        client_properties={"connection_name": f"dvsim {what}"},
+    )
 
 
 @contextmanager

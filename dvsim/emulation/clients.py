@@ -10,9 +10,8 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from dvsim.emulation.amqp import PORT, Target
+from dvsim.emulation.amqp import Target, parameters
 from dvsim.emulation.queues import Asked, Seen
 from dvsim.errors import RunFailed
 
@@ -124,9 +123,9 @@ class Loop:
 
         self.missing = len(clients)
         for number, client in enumerate(clients):
-            parameters = _parameters(self.targets[number % len(self.targets)])
+            target = self.targets[number % len(self.targets)]
             one = pika.SelectConnection(
-                parameters,
+                parameters(target, f"client {len(self.connections) + 1}"),
                 lambda connection, client=client: connection.channel(on_open_callback=client),
                 lambda _, error: self.fail(str(error)),
                 custom_ioloop=self.loop,
@@ -261,16 +260,3 @@ class _Receiver:
         if self.done:
             self.channel.basic_ack(self.tag, multiple=True)
             self.done = 0
-
-
-def _parameters(target: Target) -> Any:  # noqa: ANN401
-    import pika
-
-    parts = urlsplit(target.url)
-    return pika.ConnectionParameters(
-        host=parts.hostname or "",
-        port=parts.port or PORT,
-        virtual_host=unquote(parts.path[1:]) or "/",
-        credentials=pika.PlainCredentials(target.user, target.password),
-        heartbeat=0,
-    )

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from dvsim.core.cluster.laws import Laws
 from dvsim.core.cluster.placement import Placement
-from dvsim.kinds.cluster.measures import Outcome, monthly
+from dvsim.kinds.base import Plain
+from dvsim.kinds.cluster.measures import monthly
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.cluster.spec import ClusterScenario
 
 MS, KB = 1e3, 1e-3
 
 
-def run_closed(scenario: ClusterScenario) -> Outcome:
+def run_closed(scenario: ClusterScenario) -> Plain:
     """Return the rate at which credit comes back as fast as it is spent, and what follows.
 
     A sender with `credit` messages on the way gets it back `credit_cycles` cycles of the log
@@ -45,4 +46,4 @@ def run_closed(scenario: ClusterScenario) -> Outcome:
         "month": month,
         "cost": month / rate * 1000,
     }
-    return Outcome(numbers, fidelity="flow")
+    return Plain(numbers, fidelity="flow")

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import How, Keys, Order, Questions
+from dvsim.kinds.base import How, Keys, Order, Plain, Questions
 from dvsim.kinds.cluster.metrics import METRICS, SHOWN
 from dvsim.kinds.cluster.spec import (
     MOST_CLIENTS,
@@ -24,7 +24,6 @@ from dvsim.scenario.spec import Spec
 if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.kinds.cluster.measures import Outcome
     from dvsim.kinds.cluster.result import ClusterStudy
     from dvsim.results.points import PointsStudy
 
@@ -94,7 +93,7 @@ class ClusterKind(PointsKind):
                     f"{work.rate:,.0f} msg/s need {needed}",
                 )
 
-    def replicate(self, scenario: ClusterScenario, seed: int, replication: int) -> Outcome:
+    def replicate(self, scenario: ClusterScenario, seed: int, replication: int) -> Plain:
         """Run a replication of a point."""
         if scenario.workload.rate is None:
             from dvsim.kinds.cluster.closed import run_closed

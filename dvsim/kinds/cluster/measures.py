@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,14 +19,6 @@ Floats = NDArray[np.float64]
 MS, KB, MEGABIT = 1e3, 1e-3, 8e-6
 DIGITS = 6
 QUANTILES = (0.5, 0.95, 0.99, 1.0)
-
-
-class Outcome(NamedTuple):
-    """The reading of a point."""
-
-    metrics: Mapping[str, float]
-    fidelity: str = "cycle"
-    notes: str = ""
 
 
 class Left(NamedTuple):

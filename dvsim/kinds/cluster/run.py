@@ -17,7 +17,8 @@ from dvsim.core.cluster.disk import Use
 from dvsim.core.cluster.placement import Placement
 from dvsim.core.streams import Streams
 from dvsim.errors import RunFailed
-from dvsim.kinds.cluster.measures import Left, Outcome, Sums
+from dvsim.kinds.base import Plain
+from dvsim.kinds.cluster.measures import Left, Sums
 from dvsim.kinds.cluster.nodes import STEP, STEPS, Nodes, Passed, State
 from dvsim.kinds.cluster.result import GROWS
 from dvsim.kinds.cluster.spec import ClusterScenario
@@ -36,7 +37,7 @@ ROUNDING = 1e-6
 
 def run_point(
     scenario: ClusterScenario, seed: int, replication: int, timeline: Timeline | None = None
-) -> Outcome:
+) -> Plain:
     """Run one replication of a point, and note its course on a timeline if there is one.
 
     Raises
@@ -94,7 +95,7 @@ class _Run:
             for one, first in zip(kills, firsts, strict=False)
         ]
 
-    def all(self) -> Outcome:
+    def all(self) -> Plain:
         """Run all seconds and say what became of each message."""
         workload, state = self.scenario.workload, self.state
         for number in range(workload.seconds):
@@ -108,7 +109,7 @@ class _Run:
         held = state.held + over
         left = Left(held, state.there - held - stranded, stranded)
         numbers = self.sums.metrics(self.scenario, left)
-        return Outcome(numbers, notes=GROWS if numbers["unstable"] else "")
+        return Plain(numbers, notes=GROWS if numbers["unstable"] else "")
 
     def _happen(self, death: _Death, number: int) -> None:
         """Kill nodes, elect leaders when that was noticed, bring nodes back."""

@@ -128,16 +128,21 @@ def _pairs(ranks: int, power: int) -> tuple[Ints, Ints]:
 
 def recursive_doubling_allgather(ranks: int) -> Messages:
     """Return exchanges of all that two ranks have, over distances that double."""
+    even, odd = _pairs(ranks, _folded(ranks)[0])
+    before = messages(0, even, odd, even, 1)
+    return then(before, _doubling(ranks), messages(0, odd, even, 0, ranks))
+
+
+def _doubling(ranks: int) -> Messages:
+    """Return the exchanges by which a power of two ranks gather what each of them has."""
     power, member, begin = _folded(ranks)
-    even, odd = _pairs(ranks, power)
     place, parts = np.arange(power), []
     for step, mask in enumerate(_powers(power)):
         group = place & ~(mask - 1)
         first = begin[group]
         blocks = begin[group + mask] - first
         parts.append(messages(step, member, member[place ^ mask], first, blocks))
-    before = messages(0, even, odd, even, 1)
-    return then(before, together(parts), messages(0, odd, even, 0, ranks))
+    return together(parts)
 
 
 # Reductions
@@ -178,16 +183,8 @@ def recursive_halving_reduce_scatter(ranks: int) -> Messages:
 
 def recursive_halving_allreduce(ranks: int) -> Messages:
     """Return Rabenseifner's: a reduction by halving, then its results gathered by doubling."""
-    power, member, begin = _folded(ranks)
-    even, odd = _pairs(ranks, power)
-    place, parts = np.arange(power), []
-    for step, mask in enumerate(_powers(power)):
-        group = place & ~(mask - 1)
-        first = begin[group]
-        parts.append(
-            messages(step, member, member[place ^ mask], first, begin[group + mask] - first)
-        )
-    return then(_halving(ranks), together(parts), messages(0, odd, even, 0, ranks))
+    even, odd = _pairs(ranks, _folded(ranks)[0])
+    return then(_halving(ranks), _doubling(ranks), messages(0, odd, even, 0, ranks))
 
 
 def recursive_halving_reduce(ranks: int) -> Messages:
