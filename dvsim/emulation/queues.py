@@ -147,7 +147,7 @@ def measured(place: Place, asked: Asked) -> Seen:
     try:
         with spoken(place.targets[0]):
             channels = [keeper.channel() for keeper in keepers]
-            how = {"durable": True, "arguments": _arguments(asked)}
+            how = {"durable": True, "arguments": arguments_of(asked)}
             for number, name in enumerate(names):
                 channels[number % len(channels)].queue_declare(name, **how)
             before, spent = place.counts(asked), place.busy()
@@ -175,10 +175,10 @@ def measured(place: Place, asked: Asked) -> Seen:
     return seen
 
 
-def _arguments(asked: Asked) -> dict[str, Any]:
+def arguments_of(asked: Asked) -> dict[str, Any]:
     """Return the arguments of a queue that its type and its copies ask for."""
-    copies = {} if asked.copies is None else {COPIES[asked.queue]: asked.copies}
-    own = copies if asked.queue in COPIES else {}
+    several = asked.copies is not None and asked.queue in COPIES
+    own = {COPIES[asked.queue]: asked.copies} if several else {}
     expires = {} if asked.queue == "stream" else {"x-expires": UNUSED_MS}
     return {**ARGUMENTS[asked.queue], **own, **expires}
 

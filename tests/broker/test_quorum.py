@@ -6,7 +6,7 @@ import math
 import pytest
 
 from dvsim.emulation.asked import Emulation
-from dvsim.emulation.queues import Asked, Place, measured
+from dvsim.emulation.queues import Asked, Place, arguments_of, measured
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.emu import asked_of, metrics_of
 from dvsim.kinds.load import load
@@ -41,6 +41,17 @@ def test_a_stream_confirms_and_delivers_each_message_and_has_no_log_that_counts(
     seen = measured(Place.of(broker), Asked(64, 100, 50, prefetch=100, queue="stream"))
     assert seen.confirmed == seen.delivered == 100
     assert seen.syncs == []
+
+
+@pytest.mark.parametrize(
+    ("queue", "copies"),
+    [("quorum", "x-quorum-initial-group-size"), ("stream", "x-initial-cluster-size"),
+     ("classic", None), ("mirrored", None)],
+)  # fmt: skip
+def test_a_queue_says_how_many_copies_it_has_where_no_policy_does(queue, copies):
+    found = arguments_of(Asked(64, 1, 1, queue=queue, copies=2))
+    assert found.get("x-queue-type", "classic") == (queue if copies else "classic")
+    assert [key for key, value in found.items() if value == 2] == [copies] * bool(copies)
 
 
 def test_a_receiver_takes_as_long_as_it_is_slow(broker):
