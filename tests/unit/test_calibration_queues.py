@@ -1,9 +1,14 @@
-"""Do cards of emulated quorum queues give their own runs back, and predict others?"""
+"""Do cards of emulated quorum queues give their own runs back, and predict others?
+
+What rabbitmq-model.md shows, but for the nodes: tests/broker/test_quorum.py has those.
+"""
 
 import dataclasses
 
 import pytest
+from click.testing import CliRunner
 
+from dvsim.cli.calibrate import calibrate as verb
 from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration import calibrate
 from dvsim.evidence.calibration.queues import Point, published, simulated
@@ -66,3 +71,13 @@ def test_a_larger_message_takes_the_queue_longer():
     small, large = (simulated(scenario, scenario.cards, size, 1000) for size in (1024, 16384))
     assert isinstance(small, Point)
     assert large.rate < 0.6 * small.rate
+
+
+def test_the_verb_writes_cards_that_a_scenario_takes(folder, tmp_path):
+    words = ["--from", str(folder), "--name", "here", "--out", str(tmp_path)]
+    said = CliRunner().invoke(verb, words).output
+    volume, rabbit = tmp_path / "here-volume.toml", tmp_path / "here-rabbit.toml"
+    assert f"--set system.storage={volume} --set system.broker={rabbit}" in said
+    found = load("rabbit/here", [f"system.storage={volume}", f"system.broker={rabbit}"]).at(1)
+    assert found.cards["broker"]["queue_byte"] == pytest.approx(12_000, rel=0.05)
+    assert found.cards["storage"].parameters["sync"].confidence == "calibrated"
