@@ -22,7 +22,7 @@ def asked_lines(study: PointsStudy, length: str = "") -> Iterator[str]:
         Of a run, in words; by default its share of what the unchanged scenario has.
     """
     scenario, changes = study.scenario, changes_of(study.scenario)
-    yield f"{changes.name}: {scenario.title}"
+    yield f"{changes.name}{'' if study.simulated else ', emulated'}: {scenario.title}"
     if not length and changes.length != 1:
         length = f"{changes.length:.3g} of the {scenario.LENGTH} of {scenario.name}"
     times = f"{study.replications} replications; ± is half of the 95 % interval over replications"

@@ -10,6 +10,7 @@ from dvsim.emulation.queues import Asked, Place, arguments_of, measured
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.emu import asked_of, metrics_of
 from dvsim.kinds.load import load
+from dvsim.results.asked_text import asked_lines
 from dvsim.results.folder import load_result
 from dvsim.session import run_scenarios
 
@@ -70,6 +71,7 @@ def test_a_closed_loop_ends_by_time(broker):
     assert found["fsyncs"] == pytest.approx(seen.syncs[0] / seen.seconds)
     assert found["p50"] > 0
     assert math.isnan(found["cost"])
+    assert 0 < found["cpu"] <= 1
 
 
 def test_a_study_of_brokers_of_the_user_is_kept_and_says_so(broker, tmp_path):
@@ -83,6 +85,7 @@ def test_a_study_of_brokers_of_the_user_is_kept_and_says_so(broker, tmp_path):
     again = load_result(study.folder)
     assert again.scenario.KIND == "cluster"
     assert not again.simulated
+    assert ", emulated: " in next(asked_lines(again))
     assert again.points["rate_out"].between(100, 200).all()
     manifest = json.loads((study.folder / "manifest.json").read_text())
     assert manifest["backend"] == "emu"

@@ -7,6 +7,7 @@ emulated run is measured: the same question gives other numbers each time.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -197,7 +198,7 @@ def metrics_of(scenario: ClusterScenario, seen: Seen) -> dict[str, float]:
         "unstable": float(open_s > 0 and seen.received_s > open_s + BEHIND_S),
     }
     if seen.busy:
-        numbers["cpu"] = max(seen.busy) / seen.seconds
+        numbers["cpu"] = max(seen.busy) / seen.seconds / len(os.sched_getaffinity(0))
     if seen.syncs:  # in as many seconds as were asked for
         numbers["fsyncs"] = max(seen.syncs) / max(open_s, seen.seconds) * work.seconds
     return numbers
