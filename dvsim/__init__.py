@@ -104,11 +104,11 @@ def run(
     scenario
         A name, a path, or what `load` returned.
     seed, replications
-        Replications 1 .. `replications` of `seed`, 10 of a simulated and 1 of an emulated run
-        unless given; the same numbers give the same samples, of a simulated run.
+        Replications 1 .. `replications` of `seed`; None goes by `precision`, and takes 1 of an
+        emulated run. The same numbers give the same samples, of a simulated run.
     precision
         Instead of `replications`: 3 to 30, until half of the 95 % interval of the rate is at most
-        this share of it, such as 0.05; see `dvsim.results.precision`.
+        this share of it; see `dvsim.results.precision`. None takes 0.05 of a simulated run.
     workers
         Processes; None or 1 stays in this one. More need a script whose call is guarded by
         ``if __name__ == "__main__":``, as `multiprocessing` asks.

@@ -16,7 +16,8 @@ from dvsim.scenario.spec import Spec
 BACKENDS = ("sim", "emu")
 LARGEST_SCALE = 1000
 PRECISION = (0.001, 0.5)
-DEFAULT_REPLICATIONS = {"sim": 10, "emu": 1}  # unless asked for otherwise
+DEFAULT_PRECISION = 0.05  # of simulated runs, unless the number of replications is asked for
+DEFAULT_REPLICATIONS = {"sim": 10, "emu": 1}  # of verdicts, traces, emulated runs
 
 
 def backend_of(asked: str | Emulation) -> Emulation | None:

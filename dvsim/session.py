@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from dvsim.asked import DEFAULT_REPLICATIONS, backend_of, check_asked, check_precision
+from dvsim.asked import (
+    DEFAULT_PRECISION,
+    DEFAULT_REPLICATIONS,
+    backend_of,
+    check_asked,
+    check_precision,
+)
 from dvsim.emulation.asked import Emulation, check_emulation
 from dvsim.kinds.base import kind_of
 from dvsim.pool import lasting
@@ -42,7 +48,7 @@ def run_scenarios(
         a `Run`, one of a switch or network alone a `Study`, of messaging a `MessagingStudy`.
     seed, replications
         See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
-        `dvsim.kinds.switch.model.study`. None takes 10 replications, and 1 of an emulated run.
+        `dvsim.kinds.switch.model.study`. None goes by `precision`, and takes 1 of an emulated run.
     out, force, workers, progress, command
         See `dvsim.study.execute.Runs`.
     scale
@@ -53,7 +59,8 @@ def run_scenarios(
         ``"sim"``, ``"emu"``, or how to emulate.
     precision
         Instead of `replications`: 3 to 30, until half of the 95 % interval of what is asked is at
-        most this share of it, see `dvsim.results.precision`. 30 may be too few.
+        most this share of it, see `dvsim.results.precision`. 30 may be too few. None takes 0.05 of
+        simulated runs where nothing else says how many replications there are.
     more
         Instead of both: from the results so far to whether each needs more replications.
     steps
@@ -68,6 +75,8 @@ def run_scenarios(
         See `dvsim.study.execute.simulate` and `dvsim.results.kept`.
     """
     emulation = backend_of(backend)
+    if replications is None and precision is None and more is None and emulation is None:
+        precision = DEFAULT_PRECISION
     if precision is not None:
         check_precision(precision)
         more = partial(wider, share=precision)

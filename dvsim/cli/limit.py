@@ -63,7 +63,7 @@ REPLICATIONS = 10  # of a probe, unless asked for otherwise
     type=click.IntRange(2, 80),
     help="Of each probe; doubled, up to 80, while its verdict is open.  [default: 10]",
 )
-@precision_option("each metric of the criterion")
+@precision_option("each metric of the criterion", "until the verdict is certain")
 @seed_option
 @scale_option()
 @workers_option

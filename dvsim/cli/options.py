@@ -77,14 +77,16 @@ class Scale(Share):
     example = "factor, such as 0.01 or 1%"
 
 
-def precision_option(what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def precision_option(
+    what: str, default: str = "5%"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return the option ``--precision``, about the interval of what is named."""
     return click.option(
         "--precision",
         type=Share(),
         metavar="SHARE",
-        help=f"Instead of --replications: 3 to 30 of them, until {what} is known to ± this share, "
-        "such as 5%.",
+        help=f"Instead of --replications: 3 to 30 of them, until {what} is known to ± this share."
+        f"  [default: {default}]",
     )
 
 
@@ -222,6 +224,7 @@ class RunOptions:
         scale: float | None = None,
     ) -> list[Run | PointsStudy]:
         """Run scenarios; one that was named twice is there once. `scale` instead of the option."""
+        from dvsim.asked import DEFAULT_REPLICATIONS
         from dvsim.session import run_scenarios
 
         if self.report is not None:
@@ -230,7 +233,10 @@ class RunOptions:
             check_alone(precision, self.replications)
             if backend != "sim":
                 raise click.UsageError("--precision is of simulated runs; give --replications")
-        asked = self.asked() | {"replications": self.replications, "precision": precision}
+        times = self.replications
+        if times is None and precision is None:
+            times = DEFAULT_REPLICATIONS["sim" if backend == "sim" else "emu"]
+        asked = self.asked() | {"replications": times, "precision": precision}
         asked |= {"scale": self.scale if scale is None else scale, "backend": backend}
         asked |= {"force": self.force or is_seen(backend)}
         return list(dict.fromkeys(run_scenarios(scenarios, **asked)))
@@ -338,7 +344,7 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--replications",
                 type=int,
-                help="Independent runs.  [default: 10; 1 of an emulated run]",
+                help="Independent runs.  [default: as many as it takes; 1 of an emulated run]",
             ),
             seed_option,
             scale_option("1; what makes an emulated run short"),

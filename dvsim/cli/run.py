@@ -65,7 +65,12 @@ def run(
     With --backend emu real programs send the messages across emulated cards, or over TCP, into a
     real RabbitMQ on this machine: a measurement, kept and reported as a simulated run is.
     """
+    from dvsim.asked import DEFAULT_PRECISION
+    from dvsim.results.precision import reached_texts
+
     loaded, how = options.load(scenarios), emulation()
+    if precision is None and options.replications is None and how == "sim" and trace is None:
+        precision = DEFAULT_PRECISION
     if baseline and precision is not None:  # the ratio of both shall be as precise
         loaded = with_bases(loaded)
     if trace is None:
@@ -96,8 +101,8 @@ def run(
     _print(told(runs), verbose=verbose)
     tell(pair_lines(pairs), indent=2)
     if precision is not None:
-        for text in dict.fromkeys(known.text(precision) for known in _reached(runs)):
-            say(text)  # of an open question once
+        for text in reached_texts(_reached(runs), precision):
+            say(text)
     for path in written:
         say(f"report: {path}")
 

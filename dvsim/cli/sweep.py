@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 @click.option(
     "--replications",
     type=int,
-    help="Independent runs of each point.  [default: 10; 1 with --sensitivity]",
+    help="Independent runs of each point.  [default: by --precision; 1 with --sensitivity]",
 )
 @precision_option("the first result of each point")
 @seed_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,13 +37,17 @@ def pairs_of(
         return []
     if baseline:
         there = pairs_among(results)
-        rest = [base for one, base in changed if not any(one is pair[0] for pair in there)]
-        made = options.run(rest, backend, scale=1.0) if rest else []
-        by_name = {one.scenario.name: one for one in made}
-        by_name |= {base.scenario.name: base for _, base in there}
+        rest: dict[int, list[Spec]] = {}  # by replications, to have as many pairs
+        for one, base in changed:
+            if not any(one is pair[0] for pair in there):
+                rest.setdefault(one.replications, []).append(base)
+        by_name = {base.scenario.name: base for _, base in there}
+        for times, bases in rest.items():
+            made = replace(options, replications=times).run(bases, backend, scale=1.0)
+            by_name |= {one.scenario.name: one for one in made}
         return [(one, by_name[base.name]) for one, base in changed]
-    kept = [(one, _kept(options, one, base, backend)) for one, base in changed]
-    return [(one, base) for one, base in kept if base is not None]
+    kept = (_kept(options, one, base, backend) for one, base in changed)
+    return [pair for pair in kept if pair is not None]
 
 
 def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
@@ -120,16 +125,26 @@ def _base_of(scenario: Spec) -> Spec | None:
 
 def _kept(
     options: RunOptions, one: Run | PointsStudy, base: Spec, backend: str | Emulation
-) -> Run | PointsStudy | None:
-    """Return the kept result of the unchanged scenario, None if there is none that is whole."""
+) -> Pair | None:
+    """Return a changed result and the unchanged one, both kept with equally many replications.
+
+    Where they ended after different numbers, these are the most that are kept of both. None if the
+    unchanged scenario has no result that is whole.
+    """
     from dvsim.asked import backend_of
     from dvsim.errors import RunFailed
     from dvsim.kinds.base import How
     from dvsim.results.folder import find_kept
+    from dvsim.results.statistics import STEPS
 
-    version = str(one.manifest.get("version"))
-    how = How(version, one.seed, one.replications, backend_of(backend))
+    how = How(str(one.manifest.get("version")), one.seed, one.replications, backend_of(backend))
     try:
-        return find_kept(how, options.out, base)
+        for times in (one.replications, *(n for n in reversed(STEPS) if n < one.replications)):
+            fewer = replace(how, replications=times)
+            other = find_kept(fewer, options.out, base)
+            own = one if fewer == how else find_kept(fewer, options.out, one.scenario)
+            if own is not None and other is not None:
+                return own, other
     except RunFailed:  # nobody asked for it
-        return None
+        pass
+    return None

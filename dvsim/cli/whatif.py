@@ -38,6 +38,7 @@ def answer_lines(answer: Answer) -> Iterator[str]:
     """Yield an answer: the question, one sentence, the table, what is assumed, where it is."""
     from dvsim.evidence.text import aligned
     from dvsim.results.measures import MEASURES
+    from dvsim.results.whatif_sentence import counted
 
     whatif = answer.whatif
     yield f"{whatif.name}: {whatif.title}"
@@ -49,9 +50,9 @@ def answer_lines(answer: Answer) -> Iterator[str]:
     for line in aligned([*_rows(answer)], right=figures):
         yield INDENT + line
     one = answer.parts[0].outcomes[0].run
-    many = answer.replications > 1
+    many = answer.replications[0] > 1
     meaning = "± is half of the 95 % interval over them, of ratios with common random numbers"
-    yield f"{INDENT}seed {one.seed}, {answer.replications} replication{'s' * many}" + (
+    yield f"{INDENT}seed {one.seed}, {counted(*answer.replications)}" + (
         f"; {meaning}" if many else ", which says nothing about the spread between runs"
     )
     yield from wrapped("; ".join(f"{name}: {MEASURES[name].heading}" for name in whatif.also))

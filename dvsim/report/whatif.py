@@ -11,7 +11,7 @@ from dvsim.report.table import Cell, Table, number
 from dvsim.report.whatif_figure import answer_drawing
 from dvsim.results.measures import MEASURES
 from dvsim.results.whatif import Answer, Outcome, answers, limit_text, rate_text
-from dvsim.results.whatif_sentence import times_text
+from dvsim.results.whatif_sentence import counted, times_text
 
 if TYPE_CHECKING:
     from dvsim.report.prepare import Group
@@ -59,7 +59,7 @@ def outcomes(answer: Answer) -> Iterator[Outcome]:
 def answer_table(answer: Answer) -> Table:
     """Tabulate the outcomes of one answer: rates, ratios to the baseline, what limits."""
     also, count = answer.whatif.also, answer.replications
-    over = f"over {count} replications" if count > 1 else "of one replication"
+    over = f"over {counted(*count)}" if count[1] > 1 else "of one replication"
     rows = []
     for part in answer.parts:
         for outcome in part.outcomes:

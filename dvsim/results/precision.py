@@ -20,8 +20,10 @@ from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run, runs_of
 from dvsim.results.sides import in_common
 from dvsim.results.statistics import Estimate
-from dvsim.results.whatif import answers
+from dvsim.results.whatif import Part, answers
+from dvsim.results.whatif_sentence import counted
 
+MOST_TEXTS = 3  # results of which each says what it reached
 R = TypeVar("R", bound=Run | PointsStudy)
 
 
@@ -58,9 +60,38 @@ class Reached(NamedTuple):
         >>> Reached("h3/dv-8", "rate", 0.0712, 30).text(0.05)
         'h3/dv-8: rate ± 7.1% with 30 replications, not within 5%'
         """
-        said = f"{self.question or self.scenario}: {self.what} ± {100 * self.share:.2g}%"
-        said += f" with {self.replications} replications"
-        return said if self.share <= asked else f"{said}, not within {100 * asked:g}%"
+        return _text([self], asked)
+
+
+def _text(alike: Sequence[Reached], asked: float) -> str:
+    """Say what results of one question reached, which differ in their replications at most."""
+    one, times = alike[0], [each.replications for each in alike]
+    said = f"{one.question or one.scenario}: {one.what} ± {100 * one.share:.2g}%"
+    said += f" with {counted(min(times), max(times))}"
+    return said if one.share <= asked else f"{said}, not within {100 * asked:g}%"
+
+
+def reached_texts(known: Sequence[Reached], asked: float) -> list[str]:
+    """Return what was reached for people: each text once, of many only those not within.
+
+    Examples
+    --------
+    >>> some = [Reached(f"h3/dv-{n}", "rate", n / 1000, 3) for n in (8, 16, 32, 64)]
+    >>> reached_texts(some, 0.05)[0]
+    'h3/dv-8: rate ± 0.8% with 3 replications'
+    >>> reached_texts(some, 0.1)
+    ['all 4: within 10% with 3 replications']
+    """
+    questions: dict[tuple[str, str, float], list[Reached]] = {}
+    for one in known:
+        questions.setdefault((one.question or one.scenario, one.what, one.share), []).append(one)
+    within = [alike for alike in questions.values() if alike[0].share <= asked]
+    if len(within) <= MOST_TEXTS:
+        return [_text(alike, asked) for alike in questions.values()]
+    wide = [_text(alike, asked) for alike in questions.values() if alike not in within]
+    times = [one.replications for alike in within for one in alike]
+    which = f"the other {len(within)}" if wide else f"all {len(within)}"
+    return [*wide, f"{which}: within {100 * asked:g}% with {counted(min(times), max(times))}"]
 
 
 def reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
@@ -74,8 +105,24 @@ def reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
 
 
 def wider(results: Sequence[Run | PointsStudy], share: float) -> list[bool]:
-    """Return for each result whether it is known less well than a share."""
-    return [one.share > share for one in reached(results)]
+    """Return for each result whether it is known less well than a share.
+
+    Of an open question these are the variants whose own ratio is, and their baselines.
+    """
+    own = {
+        id(outcome.run): each
+        for answer in answers(runs_of(results))
+        for part in answer.parts
+        for outcome, each in zip(part.outcomes, _part(part), strict=True)
+    }
+    known = zip(results, reached(results), strict=True)
+    return [own.get(id(result), one.share) > share for result, one in known]
+
+
+def _part(part: Part) -> list[float]:
+    """Return how well the ratio of each outcome is known; of the baseline, the worst of them."""
+    own = [_share(outcome.ratio) for outcome in part.outcomes]
+    return [max(own), *own[1:]]
 
 
 def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, float, str]]:
@@ -83,7 +130,7 @@ def _questions(results: Sequence[Run | PointsStudy]) -> dict[int, tuple[str, flo
     found: dict[int, tuple[str, float, str]] = {}
     for answer in answers(runs_of(results)):
         outcomes = [outcome for part in answer.parts for outcome in part.outcomes]
-        worst = max(_share(outcome.ratio) for outcome in outcomes)
+        worst = max(_part(part)[0] for part in answer.parts)
         runs = (id(outcome.run) for outcome in outcomes)
         found |= dict.fromkeys(runs, ("widest ratio", worst, answer.whatif.name))
     return found

@@ -68,8 +68,13 @@ class Answer:
     """The answer to one question."""
 
     whatif: WhatIf
-    replications: int
     parts: tuple[Part, ...]
+
+    @property
+    def replications(self) -> tuple[int, int]:
+        """The fewest and the most replications of a run."""
+        times = [outcome.run.replications for part in self.parts for outcome in part.outcomes]
+        return min(times), max(times)
 
     @property
     def unit(self) -> str:
@@ -78,7 +83,7 @@ class Answer:
 
     def sentence(self) -> str:
         """Tell the answer in one sentence, see `dvsim.results.whatif_sentence`."""
-        return sentence(self.gains(), self.replications)
+        return sentence(self.gains(), *self.replications)
 
     def gains(self) -> list[Gain]:
         """Return the ratios to the baseline, in the order of the table."""
@@ -93,12 +98,13 @@ class Answer:
 def answers(runs: Sequence[Run]) -> list[Answer]:
     """Return the answers that runs give to open questions; none if they belong to none.
 
-    A scenario of which the baseline, or everything else, is missing is left out.
+    A scenario of which the baseline, or everything else, is missing is left out; of a variant that
+    ran several times, that with the most replications counts.
     """
-    questions: dict[tuple[str, int, int, str], list[Run]] = {}
-    for run in runs:
+    questions: dict[tuple[str, int, str], list[Run]] = {}
+    for run in sorted(runs, key=lambda one: one.replications):
         if run.scenario.whatif is not None:
-            key = (run.scenario.whatif.name, run.seed, run.replications, run.backend)
+            key = (run.scenario.whatif.name, run.seed, run.backend)
             questions.setdefault(key, []).append(run)
     found = [_answer(members) for members in questions.values()]
     return [answer for answer in found if answer.parts]
@@ -115,7 +121,7 @@ def _answer(runs: Sequence[Run]) -> Answer:
     ]
     labels = _labels([varied[0] for varied in whole])
     parts = (Part(label, _outcomes(varied)) for label, varied in zip(labels, whole, strict=True))
-    return Answer(_whatif(runs[0]), runs[0].replications, tuple(parts))
+    return Answer(_whatif(runs[0]), tuple(parts))
 
 
 def _whatif(run: Run) -> WhatIf:
@@ -138,12 +144,17 @@ def _over(run: Run) -> str:
 
 
 def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:
+    """Return what each variant gave; its ratio is of what both have run."""
     base: Floats | None = None
     found = []
     for run in runs:
         receivers = run.scenario.system.receivers if _whatif(run).rate == "each" else 1
         values = np.array(list(run.rates.values())) / receivers
-        times = None if base is None else ratio(values, base, common=in_common([runs[0], run])[1])
+        times = None
+        if base is not None:
+            pairs = min(len(values), len(base))
+            common = in_common([runs[0], run])[1]
+            times = ratio(values[:pairs], base[:pairs], common=common)
         found.append(Outcome(run, _whatif(run).says, estimate(values.tolist()), times, run.limit))
         base = values if base is None else base
     return tuple(found)

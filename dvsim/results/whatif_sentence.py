@@ -27,8 +27,10 @@ class Gain(NamedTuple):
     ratio: Estimate
 
 
-def sentence(gains: Sequence[Gain], replications: int) -> str:
+def sentence(gains: Sequence[Gain], replications: int, most: int | None = None) -> str:
     """Return the answer in one sentence; `gains` are in the order of the file.
+
+    There are `replications`, or from as many to `most`.
 
     Examples
     --------
@@ -53,10 +55,17 @@ def sentence(gains: Sequence[Gain], replications: int) -> str:
         f"{joined(same, 'or')} would change nothing" if same else "",
     ]
     if unsure:
-        count = f"{replications} replication{'s do' if replications > 1 else ' does'}"
+        count = f"{counted(replications, most)} do{'' if (most or replications) > 1 else 'es'}"
         parts.append(f"the {count} not decide {joined(unsure, 'or')}")
     text = "; ".join(filter(None, parts))
     return f"{text[0].upper()}{text[1:]}."
+
+
+def counted(least: int, most: int | None = None) -> str:
+    """Return how many replications there are: ``1 replication``, ``3 to 8 replications``."""
+    if most in (None, least):
+        return f"{least} replication{'s' * (least > 1)}"
+    return f"{least} to {most} replications"
 
 
 def standing(ratio: Estimate, replications: int) -> str:

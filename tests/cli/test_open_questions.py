@@ -199,7 +199,7 @@ def test_an_answer_can_be_told_from_the_folders_that_were_kept(tmp_path):
 @pytest.mark.parametrize("name", SCALES)
 def test_the_sentence_on_the_page_is_that_of_the_table_below_it(name):
     page = (Path(__file__).parents[2] / "docs" / "what-if.md").read_text("utf-8")
-    shown = page.partition(f"$ dvsim run h3/whatif/{name}\n")[2].split("…")[1]
+    shown = page.partition(f"$ dvsim run h3/whatif/{name} --replications 10\n")[2].split("…")[1]
     told, table = shown.split("\n\n")[:2]
     places = [scenario.whatif for scenario in load_campaign(f"h3/whatif/{name}")]
     found, label = [], ""

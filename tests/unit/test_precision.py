@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,13 +10,19 @@ from harness.in_process import dvsim
 from scipy.stats import t as student
 
 from dvsim import run as simulate
+from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import load, load_campaign
 from dvsim.results.folder import contents_of
-from dvsim.results.precision import reached, wider
+from dvsim.results.measures import ratio
+from dvsim.results.precision import Reached, reached, reached_texts, wider
 from dvsim.results.statistics import STEPS
+from dvsim.results.whatif import answers
 from dvsim.session import run_scenarios
+from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.run import prepare
 
+FIVE = {"precision": 0.05}
 FEW = ["workload.messages=40000"]
 RUN = ["run", "h3/dv-8", "--scale", "0.0005", "--workers", "1"]
 
@@ -56,7 +63,37 @@ def test_of_a_question_it_is_the_worst_ratio_for_all_of_it():
     (text,) = {known.text(0.5) for known in found}
     assert text.startswith("h3/whatif/bridges: widest ratio ± ")
     (share,) = {known.share for known in found}
-    assert wider(runs, share * 0.99) == [True] * len(runs)
+    assert not any(wider(runs, share))
+    outcomes = [part.outcomes for part in answers(runs)[0].parts]
+    half = {
+        id(one.run): one.ratio.half / one.ratio.value for (_, *some) in outcomes for one in some
+    }
+    half |= {id(base.run): max(half[id(one.run)] for one in some) for (base, *some) in outcomes}
+    assert max(half.values()) == share
+    for asked in (share * 0.99, share / 4):  # the variants that are not within, and their baselines
+        assert wider(runs, asked) == [half[id(run)] > asked for run in runs]
+    assert 0 < sum(wider(runs, share * 0.99)) < len(runs)
+
+
+def test_of_a_question_each_variant_has_as_many_replications_as_its_ratio_needs():
+    asked = load_campaign("h3/whatif/bridges", ["workload.messages=2000"])
+    runs = run_scenarios(asked, precision=0.02, out=None, workers=1)
+    assert len({run.replications for run in runs}) > 1
+    (answer,) = answers(runs)
+    for part in answer.parts:
+        base, *variants = part.outcomes
+        assert base.run.replications == max(one.run.replications for one in variants)
+        for one in variants:
+            pair = runs_of_first(one.run.replications, base.run, one.run)
+            assert one.ratio == ratio(*pair)
+    said = reached_texts(reached(runs), 0.02)
+    least, most = answer.replications
+    assert len(said) == 1 and f" with {least} to {most} replications" in said[0]
+    assert f"seed 1, {least} to {most} replications" in "\n".join(answer_lines(answer))
+
+
+def runs_of_first(times, base, one):
+    return [np.array([run.rates[n] for n in range(1, times + 1)]) for run in (one, base)]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -117,3 +154,41 @@ def test_what_cannot_be_is_refused(more, said):
     else:
         assert done.returncode == 2
         assert said in done.stderr
+
+
+def test_without_replications_a_run_ends_at_five_per_cent_and_says_so():
+    asked = {"scale": 0.0005, "out": None, "workers": 1}
+    (found,) = run_scenarios([load("h3/fdr-8")], **asked)
+    (same,) = run_scenarios([load("h3/fdr-8")], precision=0.05, **asked)
+    assert found.replications == same.replications
+    assert contents_of(found) == contents_of(same)
+    words = [*RUN, "--out", "kept"]
+    said, asked_for = dvsim(*words).stdout, dvsim(*words, "--precision", "5%").stdout
+    assert said == asked_for and "h3/dv-8: rate ± " in said.splitlines()[-1]
+    assert "± " not in dvsim(*words, "--replications", "3").stdout.splitlines()[-1]
+    assert "precision" not in json.loads(dvsim(*words, "--replications", "3", "--json").stdout)
+
+
+def test_a_sweep_goes_by_the_same_precision():
+    points = plan(["workload.message_bytes=8,2048"])
+    (found, same) = (prepare("h3/fdr-8", points, scale=0.0005, **how) for how in ({}, FIVE))
+    assert found.folder(Path("sweeps")) == same.folder(Path("sweeps"))
+    assert found.precision == 0.05 and found.trials[0].looks == STEPS
+
+
+def test_a_changed_run_is_set_beside_as_many_replications_of_the_unchanged_one(tmp_path):
+    words = ["run", "h3/fdr-8", "--scale", "0.0005", "--workers", "1", "--out", tmp_path]
+    least = dvsim(*words, "--precision", "50%", "--json")
+    set_ = ["--set", "system.publisher.processes=4"]
+    more = dvsim(*words, *set_, "--precision", "0.1%", "--json")
+    assert json.loads(more.stdout)["runs"][0]["replications"] == STEPS[-1]
+    (beside,) = json.loads(more.stdout)["baseline"]
+    assert beside["replications"] == json.loads(least.stdout)["runs"][0]["replications"]
+    assert beside["ratio"]["paired"]
+
+
+def test_of_many_results_only_those_that_are_not_within_are_named():
+    known = [Reached(f"h3/dv-{n}", "rate", n / 100, n) for n in (3, 4, 5, 8, 12)]
+    wide = "h3/dv-12: rate ± 12% with 12 replications, not within 10%"
+    assert reached_texts(known, 0.1) == [wide, "the other 4: within 10% with 3 to 8 replications"]
+    assert len(reached_texts(known[:3], 0.1)) == 3

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dvsim.asked import DEFAULT_REPLICATIONS, check_asked, check_precision
+from dvsim.asked import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.core.code import code_version
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template, template
@@ -130,21 +130,22 @@ def prepare(
     points
         As `dvsim.study.sweeps.plan.plan` gives them.
     overrides, seed, replications, scale
-        As for one run; `replications` is 10 unless given.
+        As for one run.
     precision
         Instead of `replications`: 3 to 30 for each point, until it is known so well, see
-        `dvsim.results.precision`.
+        `dvsim.results.precision`; 0.05 unless either is given.
 
     Raises
     ------
     ScenarioError
         If no point is valid; points that are not stay in the table, with their faults.
     """
-    times = DEFAULT_REPLICATIONS["sim"] if replications is None else replications
-    check_asked(seed=seed, replications=times, scale=scale)
+    if precision is None and replications is None:
+        precision = DEFAULT_PRECISION
     if precision is not None:
         check_precision(precision)
-    looks = (times,) if precision is None else STEPS
+    looks = STEPS if replications is None else (replications,)
+    check_asked(seed=seed, replications=looks[0], scale=scale)
     how = How(code_version(), seed, looks[0], None)
     base = scenario if isinstance(scenario, Template) else template(scenario)
     trials = trials_of(base, points, overrides, how, scale, looks)
