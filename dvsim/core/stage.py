@@ -6,7 +6,7 @@ import gc
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import simpy
 
@@ -181,8 +181,10 @@ class Stage:
 
     A stage says how long a batch takes (`work_ps`). A batch that passes several overlapping stages
     is handed to all of them at once, and is through when the slowest is:
-    ``yield clock.all_of([a.serve(n), b.serve(n)])``.
+    ``yield clock.all_of([a.serve(n), b.serve(n)])``. Errors name it by what it does, `DOES`.
     """
+
+    DOES: ClassVar[str] = "served"
 
     def __init__(self, clock: Clock, name: str) -> None:
         self.clock = clock

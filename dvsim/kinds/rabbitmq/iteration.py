@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dvsim.core import VortexCard, WordCard, words_of
@@ -164,14 +165,14 @@ def _tcp(scenario: Scenario, streams: Streams, clock: Clock) -> Iteration:
     end = max(clock.ps, 1)
     counters = [
         Counter(stage.name, "utilisation", stage.utilisation(end), "1")
-        for stage in (*harness.publishers, *harness.links)
+        for stage in chain.from_iterable(harness.before)
     ]
     for broker in harness.brokers:
         counters += _broker_counters(broker, end)
-    published = sum(publisher.messages for publisher in harness.publishers)
-    carried = sum(link.messages for link in harness.links)
-    if not harness.sent == published == carried:
-        raise RunFailed(f"sent {harness.sent}, published {published}, carried {carried} messages")
+    passed = {stages[0].DOES: sum(stage.messages for stage in stages) for stages in harness.before}
+    if set(passed.values()) != {harness.sent}:
+        counted = ", ".join(f"{does} {messages}" for does, messages in passed.items())
+        raise RunFailed(f"sent {harness.sent}, {counted} messages")
     counters += _books(
         scenario,
         clock,

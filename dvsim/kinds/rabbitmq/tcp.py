@@ -12,6 +12,7 @@ behind a slow system is not left out (coordinated omission).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.core.probe import BatchProbe
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 class Publisher(Stage):
     """One publisher process; its cost per message is its own CPU time."""
+
+    DOES = "published"
 
     def __init__(
         self, clock: Clock, name: str, card: Card, message_bytes: int, streams: Streams
@@ -47,6 +50,8 @@ class Publisher(Stage):
 class Link(Stage):
     """The network port of broker node `number`."""
 
+    DOES = "carried"
+
     def __init__(self, clock: Clock, number: int, card: Card, wire_bytes: int) -> None:
         super().__init__(clock, f"link.{number}")
         self._leads_to = f"broker.{number}"
@@ -64,7 +69,11 @@ class Link(Stage):
 
 
 class Harness:
-    """The test harness: batch after batch until all messages of the iteration are queued."""
+    """The test harness: batch after batch until all messages of the iteration are queued.
+
+    `before` has the stages in front of the brokers, in the order of the path; a stage that is put
+    there serves each batch, is counted, and is named as a limit.
+    """
 
     def __init__(self, clock: Clock, scenario: Scenario, streams: Streams) -> None:
         system, work = scenario.system, scenario.workload
@@ -82,6 +91,7 @@ class Harness:
         self.brokers = [
             broker_of(clock, n, system, size, system.card["mtu"], streams) for n in nodes
         ]
+        self.before: list[Sequence[Stage]] = [self.publishers, self.links]
         self.probe = BatchProbe()
         self.sent = 0
         self._messages = work.messages
@@ -105,10 +115,9 @@ class Harness:
     def _publish(self, batch: int) -> Process:
         """Take one batch through all stages and record it."""
         start = self.clock.ps
-        parallel = (self.links, self.brokers, self.publishers)
         served = [
             stage.serve(part)
-            for stages in parallel
+            for stages in (*self.before[1:], self.brokers, self.before[0])
             for index, stage in enumerate(stages)
             if (part := share(batch, len(stages), index))
         ]
