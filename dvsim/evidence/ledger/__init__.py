@@ -63,7 +63,8 @@ def gather(
     asked = [scenario for campaign in campaigns.values() for scenario in campaign]
     how: dict[str, Any] = {"seed": seed, "out": out, "force": force, "workers": workers}
     how |= {"progress": progress, "command": command}
-    run_all = partial(run, replications=replications, **how)
+    times = STEPS[-1] if replications is None else replications
+    run_all = partial(run, replications=times, **how)
     if enough is not None and replications is None:
         run_all = partial(enough, more=open_verdicts, steps=STEPS, **how)
     runs = [*run_all([item for item in asked if not kind_of(item).studies], scale=scale)]
