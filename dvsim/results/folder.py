@@ -153,7 +153,11 @@ def load_result(folder: Path) -> Run | PointsStudy:
     if kind.name != scenario.KIND:
         raise broken(folder, f"its scenario is not of the kind {kind.name}")
     try:
-        tables = {name: from_parquet(data[name], columns) for name, columns in kind.tables.items()}
+        metrics = kind.metrics(scenario)  # one that came later is not a number in older folders
+        tables = {
+            name: from_parquet(data[name], columns, metrics)
+            for name, columns in kind.tables.items()
+        }
         for name, table in tables.items():
             _check_points(_file(name), table, len(scenario.points))
         found: Run | PointsStudy = kind.result(

@@ -5,12 +5,17 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from harness.in_process import dvsim
 from kept_run import keep
 
 from dvsim.errors import RunFailed
-from dvsim.results.folder import load_result
+from dvsim.kinds.base import kind_of
+from dvsim.kinds.load import load
+from dvsim.results.folder import load_result, write_result
 from dvsim.results.kept import read_manifest
+from dvsim.session import run_scenarios
 
 
 @pytest.fixture
@@ -83,3 +88,36 @@ def test_folders_that_go_away_while_a_run_is_looked_for_are_no_defect(tmp_path, 
     monkeypatch.setattr(Path, "glob", vanish)
     with pytest.raises(RunFailed, match=r"is not a run: it has no manifest\.json$"):
         read_manifest(tmp_path)
+
+
+def before(name, column, tmp_path, monkeypatch):
+    """Run a switch, keep it as a dvsim without a column of its points did, and return both."""
+    scenario = load("switch/zero-load", ["traffic.slots=50"])
+    (now,) = run_scenarios([scenario], replications=2, out=tmp_path / "now", workers=1)
+    tables = kind_of(scenario).tables
+    points = {known: kind for known, kind in tables["points"].items() if known != column}
+    with monkeypatch.context() as then:
+        older = property(lambda _: {**tables, "points": points})
+        then.setattr(type(kind_of(scenario)), "tables", older)
+        return now, write_result(now, tmp_path / name).folder
+
+
+def test_a_metric_that_came_later_is_not_a_number_in_the_folders_of_before(tmp_path, monkeypatch):
+    now, folder = before("before", "p99", tmp_path, monkeypatch)
+    kept = load_result(folder)
+    assert kept.points["p99"].isna().all() and now.points["p99"].notna().all()
+    assert list(kept.points) == list(now.points)
+    same = [name for name in now.points if name != "p99"]
+    pd.testing.assert_frame_equal(kept.points[same], now.points[same])
+    beside = dvsim("compare", folder, now.folder, "--json")
+    assert beside.returncode == 0, beside.stderr
+    rows = {row["metric"]: row for row in json.loads(beside.stdout)["rows"]}
+    assert rows["throughput"]["changes"][1]["ratio"] == 1
+    page = dvsim("report", folder, "--report", tmp_path / "page.md")
+    assert page.returncode == 0, page.stderr
+
+
+def test_a_column_that_is_no_metric_cannot_have_come_later(tmp_path, monkeypatch):
+    _, folder = before("before", "latency_error", tmp_path, monkeypatch)
+    with pytest.raises(RunFailed, match=r"columns are .*; expected point"):
+        load_result(folder)
