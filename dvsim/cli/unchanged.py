@@ -60,19 +60,20 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     from dvsim.cli.beside import study_lines
     from dvsim.results.beside_studies import compare_studies
     from dvsim.results.changed import changes_of
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
+    from dvsim.results.run import runs_of, studies_of
 
     for one, base in pairs:
         name = changes_of(one.scenario).name
-        if isinstance(one, Run) and isinstance(base, Run):
-            times = _times(one, base)
-            if times is not None:
-                yield f"{name}: {times.text()} times {base.scenario.name}, which gives {base.rate}"
-        elif isinstance(one, PointsStudy) and isinstance(base, PointsStudy):
-            found = compare_studies([base, one])
+        if studies_of([one]):
+            found = compare_studies(studies_of([base, one]))
             if found.rows:
                 yield from study_lines(found)
+            continue
+        changed, unchanged = runs_of([one, base])
+        times = _times(changed, unchanged)
+        if times is not None:
+            text = f"{times.text()} times {base.scenario.name}, which gives {unchanged.rate}"
+            yield f"{name}: {text}"
 
 
 def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
@@ -86,7 +87,7 @@ def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
     from dvsim.cli.beside import rows_json
     from dvsim.results.beside_studies import compare_studies
     from dvsim.results.changed import changes_of
-    from dvsim.results.points import PointsStudy
+    from dvsim.results.run import runs_of, studies_of
 
     said = {
         "scenario": base.scenario.name,
@@ -94,9 +95,9 @@ def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
         "replications": base.replications,
         "folder": None if base.folder is None else str(base.folder),
     }
-    if isinstance(one, PointsStudy) and isinstance(base, PointsStudy):
-        return said | {"rows": rows_json(compare_studies([base, one]).rows)}
-    times = _times(one, base)
+    if studies := studies_of([base, one]):
+        return said | {"rows": rows_json(compare_studies(studies).rows)}
+    times = _times(*runs_of([one, base]))
     return said | {"ratio": None if times is None else _interval(times)}
 
 
@@ -104,14 +105,11 @@ def _interval(times: Change) -> dict[str, Any]:
     return {"value": times.value, "low": times.low, "high": times.high, "paired": times.paired}
 
 
-def _times(one: Run | PointsStudy, base: Run | PointsStudy) -> Change | None:
+def _times(one: Run, base: Run) -> Change | None:
     """Return the ratio of the rates of two systems; None where one delivered nothing."""
     from dvsim.results.paired import change
-    from dvsim.results.run import Run
     from dvsim.results.sides import in_common
 
-    assert isinstance(one, Run)
-    assert isinstance(base, Run)
     return change(base.rates, one.rates, "ratio", common=in_common([base, one])[1])
 
 

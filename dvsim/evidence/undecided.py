@@ -23,7 +23,7 @@ from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.base import kind_of
 from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
+from dvsim.results.run import Run, runs_of
 
 STEPS = (3, 4, 6, 10)
 """Replications after which the verdicts are looked at; the last is the full run."""
@@ -57,7 +57,7 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
     """
     names = {name for claim in validation.claims if claim.edge for name in claim.scenarios}
     rows = [row for row in validation.rows if row.reading == "as printed"]
-    compared = {run.scenario.name: run for run in runs if isinstance(run, Run)}
+    compared = {run.scenario.name: run for run in runs_of(runs)}
     for column in validation.columns:
         own = [r for r in rows if (r.scenario, r.column) == (column.scenario, column.column)]
         if _open_column(column, own, compared[column.scenario]):

@@ -9,7 +9,7 @@ from dvsim.evidence.claims.source import Source, sources
 from dvsim.evidence.published.compare import compare
 from dvsim.evidence.verdicts import Reading, Split, Validation
 from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
+from dvsim.results.run import Run, runs_of, studies_of
 
 
 def claimed(more: Iterable[Source] = ()) -> frozenset[str]:
@@ -66,8 +66,8 @@ def validate(
         If the reference data cannot be read.
     """
     named = {run.scenario.name: run for run in runs}
-    by_name = {name: run for name, run in named.items() if isinstance(run, Run)}
-    studies = {name: study for name, study in named.items() if isinstance(study, PointsStudy)}
+    by_name = {run.scenario.name: run for run in runs_of(named.values())}
+    studies = {study.scenario.name: study for study in studies_of(named.values())}
     comparisons = [compare(run) for run in by_name.values()]
     columns = tuple(column for comparison in comparisons for column in comparison.columns)
     amounts = {run.scenario.name: run for run in emulated}

@@ -188,7 +188,7 @@ def _has(point: Keyed, name: str) -> bool:
 def _alone(one: Run | PointsStudy) -> tuple[str, float]:
     kind = kind_of(one.scenario)
     metric, shares = shares_of(kind.keyed(one.scenario, kind.brief(one)), kind.headline)
-    return "rate" if isinstance(one, Run) else metric, max(shares)
+    return metric if kind.studies else "rate", max(shares)
 
 
 def _share(known: Estimate | None) -> float:

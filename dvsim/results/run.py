@@ -33,6 +33,8 @@ from dvsim.results.summary import (
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+    from dvsim.results.points import PointsStudy
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -238,3 +240,8 @@ def _plain(amount: Amount) -> dict[str, float | str | None]:
 def runs_of(results: Iterable[Any]) -> list[Run]:
     """Return the runs among results of several kinds: what is no study."""
     return [one for one in results if not kind_of(one.scenario).studies]
+
+
+def studies_of(results: Iterable[Any]) -> list[PointsStudy]:
+    """Return the studies among results of several kinds."""
+    return [one for one in results if kind_of(one.scenario).studies]

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.results.folder import load_result
-from dvsim.results.run import Run
+from dvsim.results.run import Run, runs_of
 
 ADVICE = "measure both again, or calibrate them apart"
+
+NO_RUN = "is no run of a system; cards are measured by runs of h3/… with --backend emu"
 
 
 class Given(NamedTuple):
@@ -34,12 +36,12 @@ def load_runs(folders: Sequence[Path]) -> list[Given]:
     given: list[Given] = []
     faults: list[Fault] = []
     for folder in {os.path.realpath(folder): folder for folder in folders}.values():
-        run = load_result(folder)
-        reason = _unusable(run)
+        own = runs_of([load_result(folder)])
+        reason = _unusable(own[0]) if own else NO_RUN
         if reason:
             faults.append(Fault(str(folder), None, "", reason))
-        elif isinstance(run, Run):
-            given.append(Given(folder, run))
+        else:
+            given.append(Given(folder, own[0]))
     for item in given[1:]:
         faults += _apart(given, item)
     if faults:
@@ -47,10 +49,8 @@ def load_runs(folders: Sequence[Path]) -> list[Given]:
     return given
 
 
-def _unusable(run: object) -> str | None:
-    """Return why a result says nothing of this machine's software."""
-    if not isinstance(run, Run):
-        return "is no run of a system; cards are measured by runs of h3/… with --backend emu"
+def _unusable(run: Run) -> str | None:
+    """Return why a run says nothing of this machine's software."""
     if run.backend != "emu":
         return (
             f"is a run of backend {run.backend}, which has measured nothing; "

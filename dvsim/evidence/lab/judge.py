@@ -21,7 +21,7 @@ from dvsim.evidence.lab.ratios import (
     crossovers,
 )
 from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
+from dvsim.results.run import Run, runs_of
 
 ASKED = ("source", "page", "hardware", "versions", "loop", "origin", "rounding", "warmup")
 
@@ -135,11 +135,9 @@ def _fitted_columns(
 ) -> dict[str, tuple[str, ...]]:
     """Return the fitted columns by scenario, of those that name this very file."""
     return {
-        result.scenario.name: result.scenario.reference.fitted
-        for result in results
-        if isinstance(result, Run)
-        and result.scenario.reference is not None
-        and is_reference(result.scenario, data)
+        run.scenario.name: run.scenario.reference.fitted
+        for run in runs_of(results)
+        if run.scenario.reference is not None and is_reference(run.scenario, data)
     }
 
 
