@@ -14,7 +14,7 @@ from dvsim.report.studies import render_study_report, study_parts
 from dvsim.report.tidy import tidy, to_csv, to_parquet
 from dvsim.report.write import render_report, run_parts
 from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
+from dvsim.results.run import Run, runs_of, studies_of
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
@@ -91,8 +91,7 @@ def by_kind(
     of_studies: Callable[..., Any],
 ) -> Callable[..., Any]:
     """Choose what makes a report by what it is about, and hand the results to it."""
-    studies = [one for one in results if isinstance(one, PointsStudy)]
-    runs = [one for one in results if isinstance(one, Run)]
+    studies, runs = studies_of(results), runs_of(results)
     return lambda *rest: of_studies(studies, *rest) if studies else of_runs(runs, *rest)
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.lab.data import Case, LabData
-from dvsim.evidence.lab.match import Taken, is_reference
+from dvsim.evidence.lab.match import Taken, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.sizes import answer
 from dvsim.kinds.load import load, load_campaign
-from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.find import list_scenarios
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card
@@ -141,7 +140,7 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
     cases: list[Asked] = []
     missing: list[tuple[str, str]] = []
     for one in read:
-        own = [s for s in scenarios if isinstance(s, Scenario) and is_reference(s, one)]
+        own = [system for system in systems_of(scenarios) if is_reference(system, one)]
         if not (own or data.scenarios or all("transport" in case.keys for case in one.cases)):
             _one_system(card, scenarios)
         for case in one.cases:
@@ -229,10 +228,10 @@ def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
     ScenarioError
         If there are such; with the names.
     """
+    transports = {one.name: one.system.transport for one in systems_of(scenarios)}
     found: dict[str, str] = {}
     for one in scenarios:
-        system = isinstance(one, Scenario)
-        found.setdefault(one.system.transport if system else one.name, one.name)  # type: ignore[attr-defined]
+        found.setdefault(transports.get(one.name, one.name), one.name)
     if len(found) > 1:
         names = " or ".join(f"--scenario {name}" for name in found.values())
         message = f"'{card.name}' is part of several systems; say what was measured: {names}"

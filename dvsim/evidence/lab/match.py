@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
+from dvsim.kinds.base import kind_of
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.rabbitmq.spec import Scenario
@@ -89,11 +90,7 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
     ScenarioError
         As `match`, as far as that can be said without a run.
     """
-    own = [
-        scenario
-        for scenario in scenarios
-        if isinstance(scenario, Scenario) and is_reference(scenario, data)
-    ]
+    own = [scenario for scenario in systems_of(scenarios) if is_reference(scenario, data)]
     asked: Sequence[Spec] = own or scenarios
     reasons = [[why_not(item, case, data, taken) for case in data.cases] for item in asked]
     kept = [item for item, whys in zip(asked, reasons, strict=True) if not all(whys)]
@@ -105,11 +102,14 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
     return kept
 
 
+def systems_of(scenarios: Iterable[Any]) -> list[Scenario]:
+    """Return the scenarios of systems, whose results are runs, among those of several kinds."""
+    return [scenario for scenario in scenarios if not kind_of(scenario).studies]
+
+
 def _one_size(scenarios: Sequence[Spec], data: LabData) -> None:
     """Refuse a case without a size that meets several sizes."""
-    sizes = {
-        scenario.workload.message_bytes for scenario in scenarios if isinstance(scenario, Scenario)
-    }
+    sizes = {scenario.workload.message_bytes for scenario in systems_of(scenarios)}
     nameless = [case for case in data.cases if case.message_bytes is None]
     if len(sizes) > 1 and nameless:
         message = (

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dvsim.evidence.lab.data import Case, LabData
-from dvsim.evidence.lab.match import Taken, is_reference, points_of, why_not
+from dvsim.evidence.lab.match import Taken, is_reference, points_of, systems_of, why_not
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.spec import Spec
 
 SIZE = "message_bytes"
@@ -50,7 +49,7 @@ def at_all_sizes(
     Those that name this very file as their published data need no more.
     """
     scenarios = [_varied(one, data) for one in scenarios]
-    systems = [one for one in scenarios if isinstance(one, Scenario)]
+    systems = systems_of(scenarios)
     if not systems or any(is_reference(one, data) for one in systems):
         return scenarios
     sizes = {one.workload.message_bytes for one in systems}
@@ -59,7 +58,8 @@ def at_all_sizes(
         for case in data.cases
         if case.message_bytes is not None and case.message_bytes not in sizes
     ]
-    made = {(one.name, one.get("message_bytes")): one for one in found if isinstance(one, Scenario)}
+    resized = systems_of(one for one in found if not isinstance(one, str))
+    made = {(one.name, one.get("message_bytes")): one for one in resized}
     return [*scenarios, *made.values()]
 
 
@@ -87,9 +87,9 @@ def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
     size = case.message_bytes
     if size is None or size < 1:
         return []
-    if isinstance(scenario, Scenario):
-        own = scenario.workload.message_bytes
-        return [(_apart(own, size), replace(scenario.put("message_bytes", size), reference=None))]
+    for system in systems_of([scenario]):
+        own = system.workload.message_bytes
+        return [(_apart(own, size), replace(system.put("message_bytes", size), reference=None))]
     if not isinstance(scenario, MessagingScenario):
         return []
     settings = [
