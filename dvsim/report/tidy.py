@@ -11,7 +11,7 @@ import pandas as pd
 from dvsim.report.compare import PRINTED
 from dvsim.results.changed import changes_of
 from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
+from dvsim.results.run import Run, runs_of
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Row, Validation
@@ -34,15 +34,16 @@ def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) ->
     judged = {one.scenario.name: one for one in results if not changes_of(one.scenario).said}
     parts = []
     for one in results:
-        table = run_table(one) if isinstance(one, Run) else one.estimates()
+        own = runs_of([one])  # itself, or nothing of a study
+        table = run_table(own[0]) if own else one.estimates()
         version = str(one.manifest.get("version", ""))
         backend = str(one.manifest.get("backend", getattr(one, "backend", "")))
         values = [one.scenario.name, backend, one.seed, one.replications, version]
         for place, (name, value) in enumerate(zip(KEYS, values, strict=True)):
             table.insert(place, name, [value] * len(table))
-        if isinstance(one, Run) and validation is not None and validation.rows:
-            judge = judged.get(one.scenario.name) is one and one.backend != "emu"
-            table = with_verdicts(table, one.scenario.readings[0], validation if judge else None)
+        for run in own if validation is not None and validation.rows else ():
+            judge = judged.get(run.scenario.name) is run and run.backend != "emu"
+            table = with_verdicts(table, run.scenario.readings[0], validation if judge else None)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
@@ -14,7 +14,7 @@ from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
+from dvsim.results.run import Run, runs_of, studies_of
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.spec import Spec, plain
 
@@ -162,10 +162,11 @@ def _of(
     reason = why_not(result.scenario, case, data, taken)
     if reason:
         yield reason
-    elif isinstance(result, Run):
-        yield _of_run(result, case, data, taken)
-    elif isinstance(result, MessagingStudy):
-        yield _of_study(result, case, taken)
+        return
+    for run in runs_of([result]):
+        yield _of_run(run, case, data, taken)
+    for study in studies_of([result]):  # of messaging, others have a reason
+        yield _of_study(cast("MessagingStudy", study), case, taken)
 
 
 def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | str:
@@ -265,13 +266,9 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
 
 def _near(scenarios: Sequence[Spec], data: LabData) -> str | None:
     """Return the nearest size that is simulated, if it is sizes that differ."""
-    sizes = set()
-    for scenario in scenarios:
-        if isinstance(scenario, Scenario):
-            sizes.add(scenario.workload.message_bytes)
-        elif isinstance(scenario, MessagingScenario):
-            points = range(len(scenario.points))
-            sizes |= {scenario.at(point).workload.message_bytes for point in points}
+    points = [one.at(point) for one in scenarios for point in range(len(one.points))]
+    own = (point.get("message_bytes") for point in points)
+    sizes = {size for size in own if isinstance(size, int)}
     wanted = {case.message_bytes for case in data.cases if case.message_bytes}
     if not wanted or wanted & sizes or not sizes:
         return None
