@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.report.table import Cell, Table
-from dvsim.results.run import Run
+from dvsim.results.run import Run, runs_of
 from dvsim.results.stages import busiest
 
 if TYPE_CHECKING:
@@ -86,8 +85,7 @@ def users_text(names: Sequence[str], total: int) -> str:
 
 def pace_cards(one: Run | PointsStudy) -> set[str]:
     """Name the card that holds the numbers of the busiest stage of a run."""
-    stage = busiest(one.counters) if isinstance(one, Run) and one.backend != "emu" else None
-    if stage is None or not isinstance(one.scenario, Scenario):
-        return set()
-    card = one.scenario.system.cards.get(ROLES.get(stage.name, stage.name))
-    return set() if card is None else {card.name}
+    counted = [run for run in runs_of([one]) if run.backend != "emu"]
+    busy = [(run, stage) for run in counted if (stage := busiest(run.counters)) is not None]
+    cards = [run.scenario.system.cards.get(ROLES.get(at.name, at.name)) for run, at in busy]
+    return {card.name for card in cards if card is not None}

@@ -155,7 +155,6 @@ STILL = {  # that ask which class a scenario or result of a kind has; none may b
     "evidence/ledger/influence.py": 1,
     "report/answers.py": 2,
     "report/metrics.py": 3,
-    "report/parameters.py": 2,
     "report/stage_curves.py": 2,
     "report/studies.py": 3,
     "report/study_tables.py": 2,
