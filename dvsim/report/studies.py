@@ -101,38 +101,35 @@ def part_of(study: PointsStudy, name: str) -> Part:
     """Make what the page shows of one study."""
     sweep = Sweep(study)
     scenario = study.scenario
+    messaging = study if isinstance(study, MessagingStudy) else None
+    switch = study if isinstance(study, Study) else None
     return Part(
         name=name,
         title=scenario.title,
         question=scenario.question,
         sentences=answer(sweep),
-        pipelines=pipelines(sweep, name),
+        pipelines=[] if messaging is None else pipelines(sweep, messaging, name),
         curves=[*curve_drawings(sweep, name), *linear_drawing(sweep, name)],
-        spreads=behind(sweep, name),
+        spreads=stage_drawings(sweep, name)
+        if messaging
+        else spread_drawings(sweep, name)
+        if switch
+        else [],
         points=points_table(sweep, f"{name}-points"),
-        recording=recorded(study, f"{name}-recorded"),
+        recording=None if switch is None else recorded(switch, f"{name}-recorded"),
     )
 
 
-def pipelines(sweep: Sweep, name: str) -> list[Drawing]:
-    """Draw the way of a message, where there are messages."""
-    if not isinstance(sweep.study, MessagingStudy) or sweep.study.stages.empty:
+def pipelines(sweep: Sweep, study: MessagingStudy, name: str) -> list[Drawing]:
+    """Draw the way of a message, if its stages were kept."""
+    if study.stages.empty:
         return []
-    lanes = lanes_of_study(sweep, sweep.study)
+    lanes = lanes_of_study(sweep, study)
     return [pipeline_drawing(lanes, f"{name}-pipeline", "What limits it, at the end of each line")]
 
 
-def behind(sweep: Sweep, name: str) -> list[Drawing]:
-    """Draw what lies behind the means of a study, as far as it has kept any."""
-    if isinstance(sweep.study, MessagingStudy):
-        return stage_drawings(sweep, name)
-    return spread_drawings(sweep, name) if isinstance(sweep.study, Study) else []
-
-
-def recorded(study: PointsStudy, name: str) -> Recording | None:
-    """Make the recorded run of a study, of its first point; only a switch can be recorded."""
-    if not isinstance(study, Study):
-        return None
+def recorded(study: Study, name: str) -> Recording | None:
+    """Make the recorded run of a study of a switch, of its first point."""
     switch = study.scenario.at(0).switch
     if switch is None or study.events.empty:
         return None

@@ -17,7 +17,8 @@ BELOW = {  # what each room may know
     "kinds.load": "kinds.base kinds.spec scenario",
     "kinds.study": "kinds.base pool progress results scenario",
     "kinds": (
-        "core emulation fabric kinds.base kinds.spec kinds.study pool progress results scenario"
+        "broker core emulation fabric kinds.base kinds.spec kinds.study pool progress results "
+        "scenario"
     ),
     "core": "scenario",
     "results": "kinds.base kinds.load kinds.spec scenario",
@@ -156,7 +157,7 @@ STILL = {  # that ask which class a scenario or result of a kind has; none may b
     "report/answers.py": 2,
     "report/metrics.py": 3,
     "report/stage_curves.py": 2,
-    "report/studies.py": 3,
+    "report/studies.py": 2,
     "report/study_tables.py": 2,
     "report/sweep.py": 4,
 }
