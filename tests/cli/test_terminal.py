@@ -158,7 +158,7 @@ def test_ctrl_c_gives_the_cursor_back(tmp_path):
     asked = [*SLOW, "--out", str(tmp_path)]
     asked[asked.index("0.01")] = "5"
     code, text = pseudo_terminal.run([*DVSIM, *asked], 80, until=(HIDE, signal.SIGINT))
-    assert code == 130
+    assert code == 130, text
     assert text.rindex(SHOW) > text.rindex(HIDE)
     assert lines(text)[-2] == "interrupted"
     assert list(tmp_path.rglob("*")) == []
