@@ -121,7 +121,10 @@ class Screen:
             if self._live is not None:
                 live, self._live = self._live, None
                 live.update(Text())
-                live.stop()
+                try:
+                    live.stop()
+                except IndexError:  # Ctrl-C came while it started: there is nothing to take back
+                    self._console.show_cursor()
 
 
 def _bar(shown: Shown, width: int) -> RenderableType:
