@@ -1,16 +1,24 @@
-"""Do the commands of docs/hosts.md work, with network namespaces as machines?"""
+"""Do the commands of docs/hosts.md work by ssh, with network namespaces as machines?"""
 
 import os
 import re
-import shlex
+import signal
 import subprocess
-import sys
-from pathlib import Path
+import time
 
-import namespaces
+import pytest
+import ssh_machines
 from emulator_build import ROOT
+from test_death import gone
 
 from dvsim.native import emulator_prefix
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory):
+    ssh_machines.need(emulator_prefix())
+    with ssh_machines.machines(f"{os.getpid()}p", tmp_path_factory.mktemp("ssh")) as made:
+        yield made
 
 
 def commands():
@@ -18,28 +26,52 @@ def commands():
     return re.findall(r"^    \$ (.*)$", page, re.MULTILINE)
 
 
-def as_here(command, hosts):
-    """Return a command of the page with the names of these hosts, and how they are reached."""
-    first, second = hosts.names
-    command = re.sub(r"\ba:(\d),b:(\d)", rf"{first}:\1,{second}:\2", command)
-    within = "--launch-with 'ip netns exec {host}' --host-timeout 20s"
-    reached = f"dvsim emulate --interface {namespaces.LINK} {within} --hosts"
-    return command.replace("dvsim emulate --hosts", reached)
+def started(machines, command):
+    """Start a command of the page on machine a; hosts may be slow to answer."""
+    command = command.replace("emulate --hosts", "emulate --host-timeout 20s --hosts")
+    return subprocess.Popen(
+        machines.on("a", "bash", "-c", command), env=machines.environment(), text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
 
 
-def test_the_page(tmp_path):
-    namespaces.need(emulator_prefix())
+def run(machines, command):
+    job = started(machines, command)
+    output, errors = job.communicate(timeout=60)
+    return job.returncode, output, errors
+
+
+def test_the_page(machines):
     for name in ("alltoall.c", "example.h"):
-        (tmp_path / name).write_bytes((ROOT / "emulator" / "examples" / name).read_bytes())
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    with namespaces.hosts(f"{os.getpid()}p") as hosts:
-        (tmp_path / "machines").write_text("".join(f"{name} 2\n" for name in hosts.names))
-        ran = [as_here(command, hosts) for command in commands()]
-        for command in ran:
-            done = subprocess.run(
-                command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False,
-                env={**os.environ, "PATH": path}, timeout=60,
-            )  # fmt: skip
-            assert (done.returncode, done.stderr) == (0, ""), command
-    assert len(ran) == 5
-    assert shlex.split(ran[0])[-1] == "hostname"
+        (machines.home / name).write_bytes((ROOT / "emulator" / "examples" / name).read_bytes())
+    (machines.home / "machines").write_text("a 2\nb 2\n", "utf-8")
+    ran = [run(machines, command) for command in commands()]
+    assert [(code, errors) for code, _, errors in ran] == [(0, "")] * 5
+    assert sorted(ran[0][1].splitlines()) == ["[0] a", "[1] b"]
+
+
+def test_a_machine_that_does_not_let_in(machines):
+    accepted = machines.home / ".ssh" / "authorized_keys"
+    text = accepted.read_text("utf-8")
+    accepted.write_text("", "utf-8")
+    try:
+        start = time.monotonic()
+        code, _, errors = run(machines, "dvsim emulate --hosts a:1,b:1 -- hostname")
+        assert time.monotonic() - start < 10
+    finally:
+        accepted.write_text(text, "utf-8")
+    assert code != 0
+    assert "Permission denied" in errors
+    assert re.search(r"vicrun: host [ab]: ", errors)
+
+
+def test_ctrl_c_ends_the_programs_of_both(machines):
+    """Which have no terminal, and know of it by ssh alone."""
+    seconds = f"60.{os.getpid()}"
+    program = f"bash -c 'echo $HOSTNAME; exec sleep {seconds}'"
+    job = started(machines, f"exec dvsim emulate --hosts a:1,b:1 -- {program}")
+    assert sorted(job.stdout.readline() for _ in range(2)) == ["a\n", "b\n"]
+    job.send_signal(signal.SIGINT)
+    _, errors = job.communicate(timeout=60)
+    assert (job.returncode, errors) == (128 + signal.SIGINT, "")
+    assert gone(seconds)
