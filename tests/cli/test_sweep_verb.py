@@ -8,13 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 from harness.in_process import dvsim
 
 from dvsim.errors import RunFailed, ScenarioError
-from dvsim.study.sweeps.executors import executor
+from dvsim.study.sweeps import executors
+from dvsim.study.sweeps.executors import Workplace, executor
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 BIN = str(Path(sys.executable).parent)
@@ -236,6 +238,26 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(sweep, desk, cluster):
     assert len(rows(desk / "a")) == 12
     assert all(row["error"] == "" and row["run"] for row in rows(desk / "a"))
     assert tables(desk / "a") == undisturbed(sweep, desk)
+
+
+def test_it_is_told_once_that_no_worker_comes_and_again_when_all_have_gone(monkeypatch):
+    monkeypatch.setattr(executors, "ALONE_S", 0.001)
+    workers, told, running = iter([0, 0, 1, 1, 0, 0, 0]), [], []
+
+    def submit(chunk):
+        running.append(Future())
+        return running[-1]
+
+    def now():
+        there = next(workers, None)
+        if there is None:
+            running[0].set_result([])
+        told.append(there)
+        return there or 0
+
+    by = Workplace(now, submit)
+    assert list(executors.done([None], None, None, "", by, lambda: told.append("told"))) == [[]]
+    assert told == [0, "told", 0, 1, 1, 0, "told", 0, 0, None]
 
 
 def test_without_distributed_the_extra_is_named(monkeypatch):

@@ -64,17 +64,17 @@ class Machines:
         path = f"{self.home}/dvsim/bin:{os.environ['PATH']}"
         return {**os.environ, "HOME": str(self.home), "PATH": path}
 
-    def kill(self, name: str, word: str = "") -> int:
-        """Kill the processes of a machine that have a word in their command; return how many."""
+    def signal(self, name: str, number: int, word: str = "") -> int:
+        """Send a signal to the processes with a word in their command; return to how many."""
         command = ["ip", "netns", "pids", self.names[name]]
         listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        killed = 0
+        reached = 0
         for pid in map(int, listed.split()):
             with suppress(OSError):
                 if word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    os.kill(pid, signal.SIGKILL)
-                    killed += 1
-        return killed
+                    os.kill(pid, number)
+                    reached += 1
+        return reached
 
     def start(self) -> None:
         """Fill the home and start the servers; they answer afterwards."""
@@ -118,4 +118,4 @@ def machines(mark: str, folder: Path) -> Iterator[Machines]:
             yield made
         finally:
             for name in made.names:
-                made.kill(name)
+                made.signal(name, signal.SIGKILL)

@@ -34,7 +34,9 @@ from dvsim.study.sweeps.trials import Outcome, PointTrial, find, folder_at, one_
 CHUNK_S = 0.5  # of work in a chunk: what an interruption may lose, and what overheads are shared by
 MOST = 64  # points of a chunk
 AHEAD = 2  # chunks that wait for each worker
+NO_WORKERS = "has no workers: the sweep waits for one; `dask worker` prints why it ended"
 REACH_S = 20  # to a scheduler
+ALONE_S = 5.0  # without any result, after which it is asked whether a scheduler has workers
 
 
 class Chunk(NamedTuple):
@@ -115,7 +117,7 @@ def _point(trial: PointTrial, chunk: Chunk) -> Done:
 
 
 class Workplace(NamedTuple):
-    """Something that does chunks: how many at a time, and what begins one."""
+    """Something that does chunks: how many at a time (0: none yet), and what begins one."""
 
     workers: Callable[[], int]
     submit: Callable[[Chunk], Future[list[Done]]]
@@ -149,7 +151,7 @@ def executor(workers: int, scheduler: str | None = None) -> Generator[Workplace,
     if scheduler is not None:
         with _client(scheduler) as client:  # more workers may come; a chunk survives its worker
             submit = partial(client.get_executor(pure=False).submit, work)
-            yield Workplace(lambda: max(1, sum(client.nthreads().values())), submit)
+            yield Workplace(lambda: sum(client.nthreads().values()), submit)
     elif workers == 1:
         yield Workplace(lambda: 1, _here)
     else:
@@ -251,7 +253,8 @@ class Chunks(Executor[PointTrial]):
             Progress(len(missing), visible=self.progress, what="points", parts=parts) as shown,
             executor(processes, self.scheduler) as by,
         ):
-            for some in done(missing, self.how, self.precision, self.command, by):
+            alone = partial(shown.note, f"the dask scheduler {self.scheduler} {NO_WORKERS}")
+            for some in done(missing, self.how, self.precision, self.command, by, alone):
                 runs = [run for one in some for run in one.runs]
                 if self.out is not None and runs:
                     keep_many({self.out / run.folder: (run.contents, run.manifest) for run in runs})
@@ -273,11 +276,13 @@ def done(
     precision: float | None,
     command: str | Sequence[str],
     by: Workplace,
+    alone: Callable[[], None] | None = None,
 ) -> Iterator[list[Done]]:
     """Do points and yield them as they come, chunk by chunk, in any order.
 
     A chunk has as many points as take about `CHUNK_S`, by those that are done; near the end they
-    are smaller, so that no worker is left alone with the last.
+    are smaller, so that no worker is left alone with the last. `alone` is called if there is no
+    worker, and again if there is none after some have come.
 
     Raises
     ------
@@ -285,16 +290,21 @@ def done(
         If a worker process dies, or has other code.
     """
     waiting, running = deque(trials), set[Future[list[Done]]]()
-    took_s, finished = 0.0, 0
+    took_s, finished, told = 0.0, 0, False
     while waiting or running:
-        workers = by.workers()
+        there = by.workers()
+        workers = max(1, there)
         ahead = AHEAD if workers > 1 else 1
         while waiting and len(running) < ahead * workers:
             size = round(CHUNK_S * finished / took_s) if took_s else 1
             size = max(1, min(size, MOST, len(waiting) // (ahead * workers)))
             chunk = [waiting.popleft() for _ in range(size)]
             running.add(by.submit(Chunk(chunk, how, precision, command)))
-        some, running = wait(running, return_when=FIRST_COMPLETED)
+        some, running = wait(running, ALONE_S, return_when=FIRST_COMPLETED)
+        idle = not some and not there
+        if idle and not told and alone is not None:
+            alone()
+        told = idle
         for future in some:
             found = _result(future)
             finished += len(found)

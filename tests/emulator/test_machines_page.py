@@ -1,0 +1,109 @@
+"""Do the sweeps of docs/machines.md give the same table, with network namespaces as machines?"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import ssh_machines
+from emulator_build import ROOT
+from harness.in_process import dvsim
+
+from dvsim.native import emulator_prefix
+
+PAGE = (ROOT / "docs" / "machines.md").read_text("utf-8")
+WORKER = "multiprocessing.spawn"
+"""In the command of a process that does points; dask starts it, and another one if it ends."""
+
+
+def block(heading):
+    """Return the commands of a part of the page that this file tests."""
+    part = PAGE[PAGE.index(f"\n## {heading}") :]
+    tested = part[part.index(f"tested by tests/emulator/{Path(__file__).name}") :]
+    return re.findall(r"^    \$ (.*)$", tested.partition("\n\n## ")[0], re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    ssh_machines.need(emulator_prefix())
+    with ssh_machines.machines(f"{os.getpid()}m", tmp_path_factory.mktemp("ssh")) as made:
+        settings = made.home / ".config" / "dask" / "dask.yaml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f"temporary-directory: {made.home}\n", "utf-8")
+        yield made
+
+
+@pytest.fixture
+def machines(both):
+    """The machines, without what the last test has swept."""
+    for name in ("runs", "sweeps"):
+        shutil.rmtree(both.home / name, ignore_errors=True)
+    return both
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The tables of the same sweep by one process of this machine."""
+    folder = tmp_path_factory.mktemp("alone")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        words = next(line for line in block("A sweep on machines") if " sweep " in line).split()
+        done = dvsim(*words[1 : words.index("--scheduler")], "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    return tables(folder)
+
+
+def tables(folder):
+    (found,) = folder.glob("sweeps/h3/fdr-8-*/points.csv")
+    return {name: (found.parent / name).read_bytes() for name in ("points.csv", "points.parquet")}
+
+
+def until(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.05)
+
+
+def started(machines, command, log):
+    command = command.removesuffix(" &").replace("--nworkers 4", "--nworkers 1")
+    with log.open("wb") as file:
+        return subprocess.Popen(
+            machines.on("a", "bash", "-c", f"exec {command}"), env=machines.environment(),
+            stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+        )  # fmt: skip
+
+
+def test_a_worker_of_another_machine_is_killed_and_nothing_changes(machines, alone, tmp_path):
+    """The worker here is stopped until then, so that all results until then come from there."""
+    commands = block("A sweep on machines")
+    log = tmp_path / "scheduler"
+    scheduler, here, there = (
+        started(machines, command, tmp_path / name)
+        for command, name in zip(commands[:3], ("scheduler", "a", "b"), strict=True)
+    )
+    until(lambda: log.read_text("utf-8").count("Register worker addr") == 2)
+    assert machines.signal("a", signal.SIGSTOP, WORKER) == 1
+    sweep = started(machines, commands[3], tmp_path / "sweep")
+    until(lambda: len(list((machines.home / "runs").rglob("summary.parquet"))) >= 2)
+    assert machines.signal("b", signal.SIGKILL, "python") >= 2  # it, and what would start another
+    assert machines.signal("a", signal.SIGCONT, WORKER) == 1
+    assert sweep.wait(timeout=120) == 0, (tmp_path / "sweep").read_text("utf-8")
+    assert there.wait(timeout=60) != 0
+    assert tables(machines.home) == alone
+    scheduler.terminate()  # and its workers with it
+    assert (scheduler.wait(timeout=60), here.wait(timeout=60)) == (0, 0)
+
+
+def test_shards_on_two_machines(machines, alone):
+    script = "\n".join(block("A sweep in parts"))
+    done = subprocess.run(
+        machines.on("a", "bash", "-ec", script), env=machines.environment(),
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert tables(machines.home) == alone
