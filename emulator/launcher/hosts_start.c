@@ -32,6 +32,28 @@ static char *word_for(const char *text, const struct host *host)
     return asprintf(&word, "%.*s%s%s", (int)(place - text), text, host->name, place + 6) < 0 ? NULL : word;
 }
 
+/* A path as a shell has to read it, for ssh, which gives what it is to run to a shell; NULL: no memory. */
+static char *quoted(const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
+    char *word = malloc(4 * strlen(path) + 3), *end = word;
+    if (word == NULL || path[strspn(path, plain)] == '\0') {
+        return word == NULL ? NULL : strcpy(word, path);
+    }
+    *end++ = '\'';
+    for (; *path != '\0'; path++) {
+        end = *path == '\'' ? stpcpy(end, "'\\''") : stpncpy(end, path, 1);
+    }
+    strcpy(end, "'");
+    return word;
+}
+
+static bool is_ssh(const char *command)
+{
+    const char *slash = strrchr(command, '/');
+    return strcmp(slash == NULL ? command : slash + 1, "ssh") == 0;
+}
+
 /* The words of --launch-with and the program behind them; NULL: errno says why. */
 static char **command_for(const char *launch_with, const char *vichost, const struct host *host)
 {
@@ -42,7 +64,7 @@ static char **command_for(const char *launch_with, const char *vichost, const st
         good = count < WORDS_MOST && (word[count++] = word_for(at, host)) != NULL;
     }
     free(text);
-    if (good && (word[count] = strdup(vichost)) != NULL) {
+    if (good && (word[count] = count > 0 && is_ssh(word[0]) ? quoted(vichost) : strdup(vichost)) != NULL) {
         return word;
     }
     free_words(word);

@@ -23,7 +23,7 @@ SERVER = "/usr/sbin/dropbear"
 """Of a package without a service, so that no port of the system opens when it is installed."""
 
 ENTER = """\
-mount --bind {folder}/hosts /etc/hosts && mount --bind {folder}/passwd /etc/passwd || exit
+mount --bind "{folder}/hosts" /etc/hosts && mount --bind "{folder}/passwd" /etc/passwd || exit
 hostname "$1" && shift && cd && exec "$@"
 """
 

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -63,6 +65,17 @@ def test_a_machine_that_does_not_let_in(machines):
     assert code != 0
     assert "Permission denied" in errors
     assert re.search(r"vicrun: host [ab]: ", errors)
+
+
+def test_a_path_that_a_shell_would_change(machines):
+    """Ssh gives what it is to run to a shell."""
+    folder = machines.home / "it's $HOME & more"
+    folder.mkdir()
+    for name in ("vicrun", "vichost"):
+        shutil.copy(emulator_prefix() / "bin" / name, folder)
+    words = [str(folder / "vicrun"), "--host-timeout", "20s", "--hosts", "a:1,b:1", "hostname"]
+    code, output, errors = run(machines, shlex.join(words))
+    assert (code, sorted(output.split()), errors) == (0, ["a", "b"], "")
 
 
 def test_ctrl_c_ends_the_programs_of_both(machines):
