@@ -92,11 +92,11 @@ def is_busy(pid):
 def processes_of(session):
     """Return the processes of a session, by their entry in /proc."""
     found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            fields = stat.read_text().rsplit(")", 1)[1].split()
+            fields = (process / "stat").read_text().rsplit(")", 1)[1].split()
         except OSError:  # it has ended meanwhile
             continue
         if int(fields[3]) == session and fields[0] != "Z":
-            found.append(int(stat.parent.name))
+            found.append(int(process.name))
     return found

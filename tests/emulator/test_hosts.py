@@ -138,9 +138,9 @@ def test_programs_die_with_the_launcher(emulator, hosts):
 def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
     process = begun(emulator, hosts, *PATIENT)
     of_vichost = [
-        int(path.parent.name)
-        for path in Path("/proc").glob("[0-9]*/cmdline")
-        if is_child(int(path.parent.name), process.pid)
+        int(path.name)
+        for path in Path("/proc").glob("[0-9]*")
+        if is_child(int(path.name), process.pid)
     ]
     os.kill(max(of_vichost), signal.SIGKILL)
     output, errors = process.communicate(timeout=60)

@@ -45,10 +45,10 @@ def descendants() -> set[int]:
     with contextlib.suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         children: dict[int, list[int]] = {}
-        for path in Path("/proc").glob("[0-9]*/stat"):
+        for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                parent = int(path.read_bytes().rpartition(b")")[2].split()[1])
-                children.setdefault(parent, []).append(int(path.parent.name))
+                parent = int((path / "stat").read_bytes().rpartition(b")")[2].split()[1])
+                children.setdefault(parent, []).append(int(path.name))
         found: set[int] = set()
         fresh = set(children.get(os.getpid(), [])) - kept
         while fresh:
