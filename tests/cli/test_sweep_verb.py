@@ -273,3 +273,22 @@ def test_a_scheduler_file_that_is_not_there_is_told():
     pytest.importorskip("distributed")
     with pytest.raises((ScenarioError, RunFailed), match="no such file"), executor(1, "no.json"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("address", "required", "said"),
+    [
+        ("tls://127.0.0.1:1", False, "TLS needs distributed.comm.tls.client.cert"),
+        ("tcp://127.0.0.1:1", True, "is not tls://, which distributed.comm.require-encryption"),
+    ],
+)
+def test_what_dask_is_not_configured_for_is_told(tmp_path, address, required, said):
+    pytest.importorskip("distributed")
+    import dask
+
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"address": address}), "utf-8")
+    with dask.config.set({"distributed.comm.require-encryption": required}):
+        for scheduler in (address, str(file)):
+            with pytest.raises(ScenarioError, match=said), executor(1, scheduler):
+                pass

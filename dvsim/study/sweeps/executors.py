@@ -144,7 +144,7 @@ def executor(workers: int, scheduler: str | None = None) -> Generator[Workplace,
     Raises
     ------
     ScenarioError
-        If dask is not installed, or there is no such file.
+        If dask is not installed, or not configured for such an address, or there is no such file.
     RunFailed
         If the scheduler does not answer, or a process dies.
     """
@@ -165,6 +165,7 @@ def executor(workers: int, scheduler: str | None = None) -> Generator[Workplace,
 def _client(scheduler: str) -> Generator[Any, None, None]:
     try:
         from distributed import Client
+        from distributed.security import Security
     except ImportError:
         message = "needs dask.distributed: pip install 'vortexsim[cluster]'"
         raise ScenarioError([Fault("--scheduler", None, "", message)]) from None
@@ -172,6 +173,15 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
     a_file = "://" not in scheduler and (scheduler.endswith(".json") or there)
     if a_file and not there:
         raise ScenarioError([Fault("--scheduler", None, scheduler, "no such file")])
+    encrypted = b"tls://" in (Path(scheduler).read_bytes() if a_file else scheduler.encode())
+    configured: Any = Security  # has no types; by dask's own configuration
+    known = configured().get_connection_args("client")
+    if encrypted and known["ssl_context"] is None:
+        message = "TLS needs distributed.comm.tls.client.cert and .key in dask's configuration"
+        raise ScenarioError([Fault("--scheduler", None, scheduler, message)])
+    if known["require_encryption"] and not encrypted:
+        message = "is not tls://, which distributed.comm.require-encryption of dask asks for"
+        raise ScenarioError([Fault("--scheduler", None, scheduler, message)])
     where = {"scheduler_file": scheduler} if a_file else {"address": scheduler}
     try:
         connect: Any = Client  # has no types
