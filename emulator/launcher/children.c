@@ -53,6 +53,12 @@ static void become(const struct launch *launch, uint32_t card, pid_t parent, int
     if (getppid() != parent) {
         _exit(137); /* the launcher died before the line above */
     }
+    if (kill_is_due(launch, card)) {
+        close(failed); /* the launcher does not wait for it, and kills it */
+        for (;;) {
+            pause();
+        }
+    }
     timed_pin(launch);
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);

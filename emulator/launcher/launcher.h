@@ -138,6 +138,7 @@ int standstill_due(struct launch *launch);
 
 /* loop.c. Watch until all programs have ended. */
 void loop(struct launch *launch, int signals);
+bool kill_is_due(const struct launch *launch, uint32_t card); /* by the fault `kill`, which has not been done yet */
 
 /* writer.c. Threads that write for vicrun from writers_open on, which gives what is to be watched (then: writers_heard)
  * or -1, if vicrun has to do it itself. writers_wait: until there is room, which programs have to wait for; _finish: until

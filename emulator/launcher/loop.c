@@ -15,6 +15,18 @@ static uint64_t now_ns(const struct launch *launch)
     return job_clock_ns() - launch->job->start_ns;
 }
 
+bool kill_is_due(const struct launch *launch, uint32_t card)
+{
+    const struct job_config *config = &launch->job->config;
+    for (uint32_t i = 0; config->mode == 0 && i < config->kills; i++) {
+        const struct job_event *event = &config->kill[i];
+        if (event->card == card && (launch->kills >> i & 1) == 0 && now_ns(launch) >= event->at_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Kill what is due; milliseconds until the next, -1 if there is none. */
 static int kill_due(struct launch *launch)
 {

@@ -87,6 +87,16 @@ def test_the_fault_kill_kills(emulator):
     assert done.stdout.count(DIED) == 2
 
 
+def test_a_program_that_is_killed_at_0_ms_never_begins(emulator, tmp_path):
+    """Though it is the first that is started, of so many that it would have ended meanwhile."""
+    command = [str(emulator.prefix / "bin" / "vicrun"), "-n", "24", *SMALL]
+    command += ["--fault", "kill card=0 at=0ms", "sh", "-c", f"echo >>{tmp_path}/began.$VIC_CARD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+    assert done.returncode == 137, done.stderr
+    assert "card 0 was killed by signal 9" in done.stderr
+    assert not (tmp_path / "began.0").exists()
+
+
 def test_the_fault_kill_reaches_a_program_behind_a_shell(emulator):
     script = f"{emulator.program('opens')} wait; exit $?"
     command = [str(emulator.prefix / "bin" / "vicrun"), "-n", "2", *SMALL]
