@@ -123,7 +123,7 @@ class Screen:
                 live.update(Text())
                 try:
                     live.stop()
-                except IndexError:  # Ctrl-C came while it started: there is nothing to take back
+                except IndexError:  # Ctrl-C interrupted its start: there is no hook to remove
                     self._console.show_cursor()
 
 

@@ -32,17 +32,24 @@ static char *word_for(const char *text, const struct host *host)
     return asprintf(&word, "%.*s%s%s", (int)(place - text), text, host->name, place + 6) < 0 ? NULL : word;
 }
 
-/* A path as a shell has to read it, for ssh, which gives what it is to run to a shell; NULL: no memory. */
+/* A path in quotes if a shell would change it; NULL: no memory. ssh hands its command to a shell of the host. */
 static char *quoted(const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
+    if (path[strspn(path, plain)] == '\0') {
+        return strdup(path);
+    }
     char *word = malloc(4 * strlen(path) + 3), *end = word;
-    if (word == NULL || path[strspn(path, plain)] == '\0') {
-        return word == NULL ? NULL : strcpy(word, path);
+    if (word == NULL) {
+        return NULL;
     }
     *end++ = '\'';
     for (; *path != '\0'; path++) {
-        end = *path == '\'' ? stpcpy(end, "'\\''") : stpncpy(end, path, 1);
+        if (*path == '\'') {
+            end = stpcpy(end, "'\\''");
+        } else {
+            *end++ = *path;
+        }
     }
     strcpy(end, "'");
     return word;
@@ -64,7 +71,11 @@ static char **command_for(const char *launch_with, const char *vichost, const st
         good = count < WORDS_MOST && (word[count++] = word_for(at, host)) != NULL;
     }
     free(text);
-    if (good && (word[count] = count > 0 && is_ssh(word[0]) ? quoted(vichost) : strdup(vichost)) != NULL) {
+    if (good) {
+        word[count] = count > 0 && is_ssh(word[0]) ? quoted(vichost) : strdup(vichost);
+        good = word[count] != NULL;
+    }
+    if (good) {
         return word;
     }
     free_words(word);

@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from harness.processes import until
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 
@@ -28,7 +28,11 @@ def running(tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=heed_signals,  # noqa: PLW1509 - no threads here
     )  # fmt: skip
-    wait_until(lambda: len([pid for pid in processes_of(command.pid) if is_busy(pid)]) >= 2)
+
+    def two_work():
+        return len([pid for pid in processes_of(command.pid) if is_busy(pid)]) >= 2
+
+    until(two_work, "two workers", 120)
     assert command.poll() is None, "the run ended before it could be interrupted"
     yield command
     for pid in processes_of(command.pid):
@@ -55,13 +59,13 @@ def test_a_signal_ends_all_processes_and_leaves_no_result(running, tmp_path, num
     assert "Traceback" not in errors
     assert result_folders(tmp_path) == []
     assert leftovers(tmp_path) == []
-    wait_until(lambda: not processes_of(running.pid))
+    until(lambda: not processes_of(running.pid), "the end of its processes", 120)
     assert processes_of(running.pid) == []
 
 
 def test_workers_do_not_outlive_a_killed_command(running):
     running.kill()
-    wait_until(lambda: not processes_of(running.pid))
+    until(lambda: not processes_of(running.pid), "the end of its processes", 120)
     assert processes_of(running.pid) == []
 
 
@@ -69,13 +73,6 @@ def heed_signals():
     """Undo what a shell, or nohup, does to the processes that it starts."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-
-
-def wait_until(condition, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "what was waited for did not happen"
-        time.sleep(0.05)
 
 
 def is_busy(pid):

@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 
 import pytest
 from harness.in_process import dvsim
+from harness.processes import until
 
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.study.sweeps import executors
@@ -128,7 +129,7 @@ def test_after_ctrl_c_the_same_command_goes_on(sweep, desk):
     def finished():  # what is being written is in a hidden folder
         return [path for path in where.rglob("manifest.json") if path.parent.name[0] != "."]
 
-    wait_for(lambda: len(finished()) >= 2 or child.poll() is not None)
+    until(lambda: len(finished()) >= 2 or child.poll() is not None, "two points", 240)
     child.send_signal(signal.SIGINT)
     said = child.communicate(timeout=240)[1].decode()
     assert child.returncode == 130, said
@@ -139,13 +140,6 @@ def test_after_ctrl_c_the_same_command_goes_on(sweep, desk):
     assert sweep(*LONG, "--workers", "1").returncode == 0
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert tables(desk / "a") == undisturbed(sweep, desk)
-
-
-def wait_for(condition, seconds=240):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.05)
 
 
 def test_a_slurm_script_runs_all_parts_and_merges_them(sweep, desk):
@@ -226,11 +220,12 @@ def cluster(tmp_path):
 def test_a_killed_worker_of_a_cluster_changes_nothing(sweep, desk, cluster):
     file, workers = cluster
     words, where = sweep.command(*LONG, "--scheduler", str(file))
-    wait_for(file.is_file)
+    until(file.is_file, "the file of the scheduler", 240)
     child = subprocess.Popen(
         words, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    wait_for(lambda: len(list(where.rglob("summary.parquet"))) >= 2 or child.poll() is not None)
+    runs = partial(where.rglob, "summary.parquet")
+    until(lambda: len(list(runs())) >= 2 or child.poll() is not None, "two points", 240)
     workers[0].send_signal(signal.SIGKILL)
     assert child.poll() is None, "it was over before the worker was killed"
     said = child.communicate(timeout=200)
@@ -240,9 +235,9 @@ def test_a_killed_worker_of_a_cluster_changes_nothing(sweep, desk, cluster):
     assert tables(desk / "a") == undisturbed(sweep, desk)
 
 
-def test_it_is_told_once_that_no_worker_comes_and_again_when_all_have_gone(monkeypatch):
-    monkeypatch.setattr(executors, "ALONE_S", 0.001)
-    workers, told, running = iter([0, 0, 1, 1, 0, 0, 0]), [], []
+def test_a_sweep_says_once_that_there_are_no_workers_and_again_when_all_have_gone(monkeypatch):
+    monkeypatch.setattr(executors, "IDLE_S", 0.001)
+    workers, seen, running = iter([0, 0, 1, 1, 0, 0, 0]), [], []
 
     def submit(chunk):
         running.append(Future())
@@ -252,12 +247,12 @@ def test_it_is_told_once_that_no_worker_comes_and_again_when_all_have_gone(monke
         there = next(workers, None)
         if there is None:
             running[0].set_result([])
-        told.append(there)
+        seen.append(there)
         return there or 0
 
     by = Workplace(now, submit)
-    assert list(executors.done([None], None, None, "", by, lambda: told.append("told"))) == [[]]
-    assert told == [0, "told", 0, 1, 1, 0, "told", 0, 0, None]
+    assert list(executors.done([None], None, None, "", by, lambda: seen.append("said"))) == [[]]
+    assert seen == [0, "said", 0, 1, 1, 0, "said", 0, 0, None]
 
 
 def test_without_distributed_the_extra_is_named(monkeypatch):
@@ -282,7 +277,7 @@ def test_a_scheduler_file_that_is_not_there_is_told():
         ("tcp://127.0.0.1:1", True, "is not tls://, which distributed.comm.require-encryption"),
     ],
 )
-def test_what_dask_is_not_configured_for_is_told(tmp_path, address, required, said):
+def test_an_address_that_dask_is_not_configured_for_is_refused(tmp_path, address, required, said):
     pytest.importorskip("distributed")
     import dask
 

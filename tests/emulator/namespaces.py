@@ -66,9 +66,9 @@ def run(*command: str) -> None:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
 
 
-def need(prefix: Path) -> None:
-    """Skip a test if there can be no such hosts, or no vichost; as root in CI it fails instead."""
-    missing = [name for name in ("ip", "nft") if shutil.which(name) is None]
+def need(prefix: Path, *programs: str) -> None:
+    """Skip a test without root, or if a program or vichost is missing; as root in CI it fails."""
+    missing = [name for name in ("ip", "nft", *programs) if shutil.which(name) is None]
     missing += [] if (prefix / "bin" / "vichost").exists() else ["libfabric"]
     if os.geteuid() != 0:
         pytest.skip("needs root to make network namespaces")

@@ -1,26 +1,25 @@
 """Machines for tests, reached by ssh: network namespaces, each with an ssh server of its own.
 
 They are called ``a`` and ``b`` and have one account, whose home is a folder of the test: with a key
-that both servers accept, and the keys of both servers. The files of the system that say otherwise
-are covered for the processes of these machines alone; none is changed.
+that both servers accept, and the keys of both servers. Only their processes see other files than
+the system's in place of /etc/hosts and /etc/passwd; no file of the system is changed.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import namespaces
-import pytest
 
 SERVER = "/usr/sbin/dropbear"
-"""Of a package without a service, so that no port of the system opens when it is installed."""
+"""Its package starts no service: no port of the system opens when it is installed."""
 
 ENTER = """\
 mount --bind "{folder}/hosts" /etc/hosts && mount --bind "{folder}/passwd" /etc/passwd || exit
@@ -30,11 +29,7 @@ hostname "$1" && shift && cd && exec "$@"
 
 def need(prefix: Path) -> None:
     """Skip a test if there can be no such machines; as root in CI it fails instead."""
-    namespaces.need(prefix)
-    missing = [name for name in (SERVER, "ssh") if shutil.which(name) is None]
-    if missing:
-        reason = f"needs {' and '.join(missing)} (tests/install-packages)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    namespaces.need(prefix, SERVER, "ssh")
 
 
 class Machines:
@@ -43,9 +38,9 @@ class Machines:
     Attributes
     ----------
     names
-        Of the machines, and of the namespace behind each.
+        The namespace of each machine.
     home
-        Of the account. ``~/dvsim`` is the virtual environment of these tests.
+        The home folder of the account. ``~/dvsim`` is the virtual environment of these tests.
     """
 
     def __init__(self, hosts: namespaces.Hosts, folder: Path) -> None:
@@ -54,13 +49,19 @@ class Machines:
         self._folder = folder
         self._addresses = dict(zip("ab", (at for _, at in hosts.addresses()), strict=True))
 
-    def on(self, name: str, *command: str) -> list[str]:
-        """Return the command that runs another one in the home on a machine."""
+    def begin(self, command: str, **how: Any) -> subprocess.Popen[Any]:
+        """Start a line of shell on machine a, as somebody who works there and has no input."""
+        words = self._on("a", "bash", "-ec", command)
+        environment = self._environment()
+        return subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, **how)
+
+    def _on(self, name: str, *command: str) -> list[str]:
+        """Return the command that runs another one on a machine, in the home folder."""
         enter = ["unshare", "--uts", "sh", str(self._folder / "enter"), name]
         return ["ip", "netns", "exec", self.names[name], *enter, *command]
 
-    def environment(self) -> dict[str, str]:
-        """Return the variables of somebody who sits there, and has dvsim on the path."""
+    def _environment(self) -> dict[str, str]:
+        """Return the variables of the account, with dvsim on the path."""
         path = f"{self.home}/dvsim/bin:{os.environ['PATH']}"
         return {**os.environ, "HOME": str(self.home), "PATH": path}
 
@@ -100,8 +101,8 @@ class Machines:
         )
         where = ["-p", f"{self._addresses[name]}:22", "-P", f"{key}.pid"]
         with (self._folder / f"log-{name}").open("wb") as log:  # it returns when it listens
-            command = self.on(name, SERVER, "-E", "-s", "-r", key, *where)
-            subprocess.run(command, stdout=log, stderr=log, env=self.environment(), check=True)
+            command = self._on(name, SERVER, "-E", "-s", "-r", key, *where)
+            subprocess.run(command, stdout=log, stderr=log, env=self._environment(), check=True)
         return next(line for line in made.stdout.splitlines() if line.startswith("ssh-"))
 
     def _write(self, name: str, text: str) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 import pytest
 from builds import LIBRARY
 from emulator_build import PROGRAMS, SMALL
-from test_join import until
+from harness.processes import until
 
 GOOD, PEER, CLOSED = "good", "VIC_EPEER", "VIC_ECLOSED"
 EVENTS = ("peer killed", "peer ended", "launcher killed", "closed")

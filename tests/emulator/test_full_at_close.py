@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from emulator_build import SMALL
-from test_join import until
+from harness.processes import until
 
 LOST = "packets that are lost: the FIFO of card 0 is full, and nobody took a word for 10 s"
 FIFO, MORE = 64, 4  # words: of SMALL, and what each sends beyond

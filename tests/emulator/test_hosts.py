@@ -10,6 +10,7 @@ from pathlib import Path
 import namespaces
 import pytest
 from emulator_build import CONFORMANCE, SMALL
+from harness.processes import children
 from test_death import DIED, ENDED, gone
 
 PATIENT = ["--host-timeout", "20s"]
@@ -137,24 +138,11 @@ def test_programs_die_with_the_launcher(emulator, hosts):
 
 def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
     process = begun(emulator, hosts, *PATIENT)
-    of_vichost = [
-        int(path.name)
-        for path in Path("/proc").glob("[0-9]*")
-        if is_child(int(path.name), process.pid)
-    ]
-    os.kill(max(of_vichost), signal.SIGKILL)
+    os.kill(max(children()[process.pid]), signal.SIGKILL)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 137
     assert DIED in output
     assert "has hung up: the job ends" in errors
-
-
-def is_child(process, parent):
-    try:
-        text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
-    return int(text.rsplit(")", 1)[1].split()[1]) == parent
 
 
 def refused(emulator, options, *program):

@@ -31,10 +31,7 @@ def commands():
 def started(machines, command):
     """Start a command of the page on machine a; hosts may be slow to answer."""
     command = command.replace("emulate --hosts", "emulate --host-timeout 20s --hosts")
-    return subprocess.Popen(
-        machines.on("a", "bash", "-c", command), env=machines.environment(), text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    return machines.begin(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def run(machines, command):
@@ -68,7 +65,7 @@ def test_a_machine_that_does_not_let_in(machines):
 
 
 def test_a_path_that_a_shell_would_change(machines):
-    """Ssh gives what it is to run to a shell."""
+    """The other machine's shell reads the command that ssh hands over."""
     folder = machines.home / "it's $HOME & more"
     folder.mkdir()
     for name in ("vicrun", "vichost"):
@@ -79,7 +76,7 @@ def test_a_path_that_a_shell_would_change(machines):
 
 
 def test_ctrl_c_ends_the_programs_of_both(machines):
-    """Which have no terminal, and know of it by ssh alone."""
+    """They have no terminal: the signal reaches them through ssh alone."""
     seconds = f"60.{os.getpid()}"
     program = f"bash -c 'echo $HOSTNAME; exec sleep {seconds}'"
     job = started(machines, f"exec dvsim emulate --hosts a:1,b:1 -- {program}")

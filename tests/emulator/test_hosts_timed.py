@@ -9,8 +9,9 @@ from pathlib import Path
 import namespaces
 import pytest
 from emulator_build import SMALL
+from harness.processes import children
 from test_death import gone
-from test_hosts import PATIENT, is_child
+from test_hosts import PATIENT
 
 HASH = re.compile(r"trace hash ([0-9a-f]{16})")
 TIMED = [*SMALL, "--mode", "timed"]
@@ -111,12 +112,7 @@ def test_a_lost_host_ends_the_job(emulator, hosts):
     )  # fmt: skip
     while begun(program, mark) < 3:
         assert process.poll() is None
-    vichosts = [
-        int(path.name)
-        for path in Path("/proc").glob("[0-9]*")
-        if is_child(int(path.name), process.pid)
-    ]
-    os.kill(max(vichosts), signal.SIGKILL)
+    os.kill(max(children()[process.pid]), signal.SIGKILL)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 137, errors
     assert len(output.split()) == 1

@@ -7,11 +7,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 from emulator_build import SMALL
+from harness.processes import until
 from test_death import DIED, gone
 from test_launcher import vicrun
 
@@ -24,13 +24,6 @@ def place(tmp_path):
     os.chdir(tmp_path)
     yield Path("s")
     os.chdir(before)
-
-
-def until(true, what, seconds=200):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, f"{what}: waited {seconds} s"
-        time.sleep(0.01)
 
 
 class Job:

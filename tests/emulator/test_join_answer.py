@@ -8,7 +8,8 @@ import socket
 
 import pytest
 from emulator_build import PROGRAMS, build
-from test_join import place, result, serve, until
+from harness.processes import until
+from test_join import place, result, serve
 from test_lost_guest import ask
 
 STILL_THERE = "the wait timed out (VIC_ETIMEDOUT), opens 3\n"

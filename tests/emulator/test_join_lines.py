@@ -22,7 +22,8 @@ from pathlib import Path
 
 import pytest
 from emulator_build import SMALL
-from test_join import SAY, place, result, serve, until
+from harness.processes import until
+from test_join import SAY, place, result, serve
 from test_launcher import vicrun
 from test_launcher_lives import COUNT
 from test_lost_guest import ask

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from emulator_build import SMALL
 from harness.once import once
-from test_join import SAY, place, result, serve, until
+from harness.processes import until
+from test_join import SAY, place, result, serve
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 from fault import Fault, read_state, shim

@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 from emulator_build import ROOT
-from test_join import SAY, place, serve, until
+from harness.processes import until
+from test_join import SAY, place, serve
 
 ASK = struct.Struct("<II20sIIII4xQ200s")
 HANGS_UP = """

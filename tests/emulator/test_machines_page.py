@@ -5,19 +5,19 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 import ssh_machines
 from emulator_build import ROOT
 from harness.in_process import dvsim
+from harness.processes import until
 
 from dvsim.native import emulator_prefix
 
 PAGE = (ROOT / "docs" / "machines.md").read_text("utf-8")
 WORKER = "multiprocessing.spawn"
-"""In the command of a process that does points; dask starts it, and another one if it ends."""
+"""In the command line of a process that computes points; dask starts another one if it ends."""
 
 
 def block(heading):
@@ -62,34 +62,25 @@ def tables(folder):
     return {name: (found.parent / name).read_bytes() for name in ("points.csv", "points.parquet")}
 
 
-def until(condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.05)
-
-
 def started(machines, command, log):
     command = command.removesuffix(" &").replace("--nworkers 4", "--nworkers 1")
     with log.open("wb") as file:
-        return subprocess.Popen(
-            machines.on("a", "bash", "-c", f"exec {command}"), env=machines.environment(),
-            stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-        )  # fmt: skip
+        return machines.begin(f"exec {command}", stdout=file, stderr=file)
 
 
 def test_a_worker_of_another_machine_is_killed_and_nothing_changes(machines, alone, tmp_path):
-    """The worker here is stopped until then, so that all results until then come from there."""
+    """The worker on a is stopped until the kill: the first two points come from b."""
     commands = block("A sweep on machines")
     log = tmp_path / "scheduler"
     scheduler, here, there = (
         started(machines, command, tmp_path / name)
         for command, name in zip(commands[:3], ("scheduler", "a", "b"), strict=True)
     )
-    until(lambda: log.read_text("utf-8").count("Register worker addr") == 2)
+    until(lambda: log.read_text("utf-8").count("Register worker addr") == 2, "both workers", 120)
     assert machines.signal("a", signal.SIGSTOP, WORKER) == 1
     sweep = started(machines, commands[3], tmp_path / "sweep")
-    until(lambda: len(list((machines.home / "runs").rglob("summary.parquet"))) >= 2)
+    runs = machines.home / "runs"
+    until(lambda: len(list(runs.rglob("summary.parquet"))) >= 2, "two points of b", 120)
     assert machines.signal("b", signal.SIGKILL, "python") >= 2  # it, and what would start another
     assert machines.signal("a", signal.SIGCONT, WORKER) == 1
     assert sweep.wait(timeout=120) == 0, (tmp_path / "sweep").read_text("utf-8")
@@ -101,9 +92,7 @@ def test_a_worker_of_another_machine_is_killed_and_nothing_changes(machines, alo
 
 def test_shards_on_two_machines(machines, alone):
     script = "\n".join(block("A sweep in parts"))
-    done = subprocess.run(
-        machines.on("a", "bash", "-ec", script), env=machines.environment(),
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    both_parts = machines.begin(script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    output, _ = both_parts.communicate(timeout=120)
+    assert both_parts.returncode == 0, output
     assert tables(machines.home) == alone

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 from emulator_build import PROGRAMS, SMALL, build
+from harness.processes import until
 from test_job_memory import ENOJOB
-from test_join import until
 
 ENDED = "the card is closed, or the job has ended (VIC_ECLOSED)"
 GONE = "the launcher of the job was killed, or has ended"

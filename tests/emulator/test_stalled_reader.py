@@ -12,7 +12,7 @@ import termios
 
 import pytest
 from emulator_build import SMALL
-from test_join import until
+from harness.processes import until
 
 SET_SIZE, PAGE = 1031, 4096  # F_SETPIPE_SZ
 

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 from emulator_build import SMALL
+from harness.processes import until
 from test_death import ENDED
-from test_join import until
 
 TIMED = [*SMALL, "--mode", "timed"]
 GOOD = "good"

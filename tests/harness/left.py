@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.processes import children
 
 PATIENCE_S = 10
 """How long processes may take to end after their test."""
@@ -44,16 +45,12 @@ def descendants() -> set[int]:
     """Return the processes that came from this one, without those that are kept and their own."""
     with contextlib.suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        children: dict[int, list[int]] = {}
-        for path in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                parent = int((path / "stat").read_bytes().rpartition(b")")[2].split()[1])
-                children.setdefault(parent, []).append(int(path.name))
+        by_parent = children()
         found: set[int] = set()
-        fresh = set(children.get(os.getpid(), [])) - kept
+        fresh = set(by_parent.get(os.getpid(), [])) - kept
         while fresh:
             found |= fresh
-            fresh = {child for pid in fresh for child in children.get(pid, [])} - kept - found
+            fresh = {child for pid in fresh for child in by_parent.get(pid, [])} - kept - found
         return found
     return set()
 

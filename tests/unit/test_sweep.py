@@ -284,7 +284,7 @@ def test_chunks_grow_to_what_takes_some_time_and_lose_no_point(sweep):
     by = Fast()
     numbers = [
         done.number
-        for some in executors.done(asked.trials, asked.how, None, "", by)
+        for some in executors.done(asked.trials, asked.how, None, "", by, lambda: None)
         for done in some
     ]
     assert sorted(numbers) == list(range(301))

@@ -36,7 +36,7 @@ MOST = 64  # points of a chunk
 AHEAD = 2  # chunks that wait for each worker
 NO_WORKERS = "has no workers: the sweep waits for one; `dask worker` prints why it ended"
 REACH_S = 20  # to a scheduler
-ALONE_S = 5.0  # without any result, after which it is asked whether a scheduler has workers
+IDLE_S = 5.0  # without a result, after which a scheduler without workers is reported
 
 
 class Chunk(NamedTuple):
@@ -165,7 +165,6 @@ def executor(workers: int, scheduler: str | None = None) -> Generator[Workplace,
 def _client(scheduler: str) -> Generator[Any, None, None]:
     try:
         from distributed import Client
-        from distributed.security import Security
     except ImportError:
         message = "needs dask.distributed: pip install 'vortexsim[cluster]'"
         raise ScenarioError([Fault("--scheduler", None, "", message)]) from None
@@ -173,15 +172,7 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
     a_file = "://" not in scheduler and (scheduler.endswith(".json") or there)
     if a_file and not there:
         raise ScenarioError([Fault("--scheduler", None, scheduler, "no such file")])
-    encrypted = b"tls://" in (Path(scheduler).read_bytes() if a_file else scheduler.encode())
-    configured: Any = Security  # has no types; by dask's own configuration
-    known = configured().get_connection_args("client")
-    if encrypted and known["ssl_context"] is None:
-        message = "TLS needs distributed.comm.tls.client.cert and .key in dask's configuration"
-        raise ScenarioError([Fault("--scheduler", None, scheduler, message)])
-    if known["require_encryption"] and not encrypted:
-        message = "is not tls://, which distributed.comm.require-encryption of dask asks for"
-        raise ScenarioError([Fault("--scheduler", None, scheduler, message)])
+    _check_encryption(scheduler, Path(scheduler).read_bytes() if a_file else scheduler.encode())
     where = {"scheduler_file": scheduler} if a_file else {"address": scheduler}
     try:
         connect: Any = Client  # has no types
@@ -192,6 +183,21 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
         yield client
     finally:
         client.close(timeout=REACH_S)
+
+
+def _check_encryption(scheduler: str, address: bytes) -> None:
+    """Raise ScenarioError if dask is not configured for an address, or for that in a file."""
+    from distributed.security import Security
+
+    configured: Any = Security  # has no types
+    connection = configured().get_connection_args("client")
+    encrypted, message = b"tls://" in address, ""
+    if encrypted and connection["ssl_context"] is None:
+        message = "TLS needs distributed.comm.tls.client.cert and .key in dask's configuration"
+    elif connection["require_encryption"] and not encrypted:
+        message = "is not tls://, which distributed.comm.require-encryption of dask asks for"
+    if message:
+        raise ScenarioError([Fault("--scheduler", None, scheduler, message)])
 
 
 @dataclass(frozen=True)
@@ -263,8 +269,8 @@ class Chunks(Executor[PointTrial]):
             Progress(len(missing), visible=self.progress, what="points", parts=parts) as shown,
             executor(processes, self.scheduler) as by,
         ):
-            alone = partial(shown.note, f"the dask scheduler {self.scheduler} {NO_WORKERS}")
-            for some in done(missing, self.how, self.precision, self.command, by, alone):
+            idle = partial(shown.note, f"the dask scheduler {self.scheduler} {NO_WORKERS}")
+            for some in done(missing, self.how, self.precision, self.command, by, idle):
                 runs = [run for one in some for run in one.runs]
                 if self.out is not None and runs:
                     keep_many({self.out / run.folder: (run.contents, run.manifest) for run in runs})
@@ -286,13 +292,13 @@ def done(
     precision: float | None,
     command: str | Sequence[str],
     by: Workplace,
-    alone: Callable[[], None] | None = None,
+    on_idle: Callable[[], None],
 ) -> Iterator[list[Done]]:
     """Do points and yield them as they come, chunk by chunk, in any order.
 
     A chunk has as many points as take about `CHUNK_S`, by those that are done; near the end they
-    are smaller, so that no worker is left alone with the last. `alone` is called if there is no
-    worker, and again if there is none after some have come.
+    are smaller, so that no worker is left alone with the last. `on_idle` is called once
+    when there are no workers, and again when all have gone after some had come.
 
     Raises
     ------
@@ -300,21 +306,21 @@ def done(
         If a worker process dies, or has other code.
     """
     waiting, running = deque(trials), set[Future[list[Done]]]()
-    took_s, finished, told = 0.0, 0, False
+    took_s, finished, was_idle = 0.0, 0, False
     while waiting or running:
-        there = by.workers()
-        workers = max(1, there)
+        present = by.workers()
+        workers = max(1, present)
         ahead = AHEAD if workers > 1 else 1
         while waiting and len(running) < ahead * workers:
             size = round(CHUNK_S * finished / took_s) if took_s else 1
             size = max(1, min(size, MOST, len(waiting) // (ahead * workers)))
             chunk = [waiting.popleft() for _ in range(size)]
             running.add(by.submit(Chunk(chunk, how, precision, command)))
-        some, running = wait(running, ALONE_S, return_when=FIRST_COMPLETED)
-        idle = not some and not there
-        if idle and not told and alone is not None:
-            alone()
-        told = idle
+        some, running = wait(running, IDLE_S, return_when=FIRST_COMPLETED)
+        idle = not some and not present
+        if idle and not was_idle:
+            on_idle()
+        was_idle = idle
         for future in some:
             found = _result(future)
             finished += len(found)
