@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from harness import left, once, order, rabbitmq, signals
+from harness import left, once, order, patience, rabbitmq, signals
 
 # no doctests there, and all have one name
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "*/run.py", "*/*/run.py"]
 ROOT = Path(__file__).parents[1]
-PLUGINS = (signals, left, once, rabbitmq, order)
+PLUGINS = (signals, patience, left, once, rabbitmq, order)
 SOURCES = ("dvsim", "models", "scenarios", "emulator", "setup.cfg", "setup.py", "pyproject.toml",
            "MANIFEST.in", "README.md", "LICENSE")  # fmt: skip
 

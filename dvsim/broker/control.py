@@ -14,6 +14,8 @@ from dvsim.errors import DvsimError
 
 TAIL = 15
 """Lines of a log that an error shows."""
+ANSWER_S = 180
+"""How long rabbitmqctl may take: a busy machine starts its Erlang in many seconds."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Control:
     home: Path
     epmd_port: int
 
-    def run(self, node: str, *arguments: str, timeout_s: float = 60) -> str:
+    def run(self, node: str, *arguments: str, timeout_s: float = ANSWER_S) -> str:
         """Run a command on a node and return what it prints.
 
         Raises
@@ -63,7 +65,7 @@ class Control:
             raise DvsimError(f"{shown} failed:\n{tail(done.stderr or done.stdout)}")
         return done.stdout
 
-    def status(self, node: str, timeout_s: float = 60) -> Mapping[str, Any]:
+    def status(self, node: str, timeout_s: float = ANSWER_S) -> Mapping[str, Any]:
         """Return what a node says of its cluster: ``running_nodes``, ``alarms``, ``partitions``.
 
         Raises

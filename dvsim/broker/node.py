@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 
-from dvsim.broker.control import Control, tail
+from dvsim.broker.control import ANSWER_S, Control, tail
 from dvsim.broker.files import LISTENERS, Settings, environment, write
 from dvsim.broker.install import Installation
 from dvsim.broker.process import start_bound
@@ -150,7 +150,7 @@ class Node:
             self._process.kill()
             self._process.wait()
 
-    def ctl(self, *arguments: str, timeout_s: float = 60) -> str:
+    def ctl(self, *arguments: str, timeout_s: float = ANSWER_S) -> str:
         """Run ``rabbitmqctl`` on it and return what that prints.
 
         Raises

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from harness.patience import patience
+
 DEADLINE_S = 120
 LONGEST_PAUSE_S = 0.1
 LISTENING = "0A"
@@ -13,7 +15,7 @@ LISTENING = "0A"
 
 def eventually(question: Callable[[], object], what: str) -> None:
     """Wait until a question is answered by yes."""
-    end, pause = time.monotonic() + DEADLINE_S, 0.01
+    end, pause = time.monotonic() + patience(DEADLINE_S), 0.01
     while not question():
         assert time.monotonic() < end, f"not within {DEADLINE_S} s: {what}"
         time.sleep(pause)

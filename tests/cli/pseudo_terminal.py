@@ -9,6 +9,8 @@ import struct
 import subprocess
 import termios
 
+from harness.patience import patience
+
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|4[0-7]|9[0-7]|38|48)(?:;\d+)*m")
 
@@ -30,10 +32,11 @@ def run(command, columns, *, env=None, stdin=None, stdout=None, until=None, rows
     )
     os.close(theirs)
     parts = []
+    timeout = patience(timeout)
     try:
         while True:
             ready, _, _ = select.select([ours], [], [], timeout)
-            assert ready, f"nothing for {timeout} s"
+            assert ready, f"nothing for {timeout:.0f} s"
             try:
                 data = os.read(ours, 65536)
             except OSError:  # the other end is closed

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from harness.in_process import dvsim
+from harness.patience import patience
 
 from dvsim.results.folder import load_result
 
@@ -20,7 +21,12 @@ SMALL = ["h3/fdr-8", "--scale", "0.01", "--replications", "2", "--workers", "1"]
 def process(*arguments, **options):
     """Run a command as a process of its own."""
     return subprocess.run(
-        [*DVSIM, *arguments], capture_output=True, text=True, check=False, timeout=300, **options
+        [*DVSIM, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=patience(300),
+        **options,
     )
 
 
@@ -298,7 +304,9 @@ def test_a_report_can_go_to_a_pipe(kept, tmp_path):
 
 def redirected(how, *arguments):
     command = ["bash", "-c", f'"$@" {how}', "-", *DVSIM, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=patience(300)
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from harness.once import once
+from harness.patience import patience
 from sessions import ROOT, shell
 
 EXAMPLES = f'make -s -C {ROOT}/emulator/examples VIC="$(dvsim emulate --cflags --libs)" OUT=$PWD'
@@ -50,7 +51,7 @@ def install_kind(folder: Path) -> None:
     shutil.copytree(ROOT / "docs" / "mm1", source)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     pip += ["--no-build-isolation", "--target", str(folder / "site"), str(source)]
-    subprocess.run(pip, check=True, timeout=120)
+    subprocess.run(pip, check=True, timeout=patience(120))
 
 
 def lay_queue(folder: Path) -> None:

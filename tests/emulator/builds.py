@@ -11,6 +11,7 @@ from pathlib import Path
 
 from emulator_build import PROGRAMS, ROOT, SANITIZE, SMALL, build, in_place
 from harness.once import once
+from harness.patience import patience
 
 LIBRARY = [*build.WARNINGS, *build.INCLUDES]
 """Flags for what includes the library's own headers."""
@@ -53,7 +54,7 @@ class Emulator:
         command = [*self.before, vicrun, "-n", str(cards), *options, "--"]
         return subprocess.run(
             [*command, str(program), *arguments],
-            capture_output=True, text=True, check=False, timeout=timeout,
+            capture_output=True, text=True, check=False, timeout=patience(timeout),
             env={**os.environ, **(env or {})},
         )  # fmt: skip
 
@@ -128,7 +129,7 @@ class Threaded:
         program = once(f"{name} with threads, {self.name}", make) / name
         return subprocess.run(
             [*in_place(), str(program), *options, "--", "x"],
-            capture_output=True, text=True, check=False, timeout=200,
+            capture_output=True, text=True, check=False, timeout=patience(200),
         )  # fmt: skip
 
 

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "emulator"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from emulator_build import SANITIZE, build, in_place  # noqa: F401 - for the others here
+from harness.patience import patience
 
 HERE = Path(__file__).parent
 ENTRY, TAIL = struct.Struct("24sQ"), struct.Struct("Q232s")
@@ -105,7 +107,7 @@ class Watched:
         )  # fmt: skip
         hung = False
         try:
-            out, err = process.communicate(timeout=DEADLINE_S)
+            out, err = process.communicate(timeout=patience(DEADLINE_S))
         except subprocess.TimeoutExpired:
             hung = True
             for pid in [process.pid, *still_there(state)]:

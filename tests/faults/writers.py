@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from fault import DEADLINE_S, HERE, NOTHING, Fault, Outcome, read_state, tail, verdict
+from harness.patience import patience
 
 SHORT = 0
 LASTING = ("stat", "lstat")  # what nobody may look at stays so
@@ -111,7 +112,7 @@ class Desk:
         """Let the other process run a command, in a fork, or to have it warm in itself."""
         asked = {"argv": argv, "env": env, "warm": warm, "cwd": str(self.folder)}
         asked |= {"out": str(self.folder / "stdout"), "err": str(self.folder / "stderr")}
-        self.forker.stdin.write(json.dumps(asked | {"seconds": DEADLINE_S}) + "\n")
+        self.forker.stdin.write(json.dumps(asked | {"seconds": patience(DEADLINE_S)}) + "\n")
         self.forker.stdin.flush()
         code: int | None = json.loads(self.forker.stdout.readline())
         return code

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import click
 from click.testing import CliRunner
+from harness.patience import patience
 
 from dvsim.cli.main import cli
 
@@ -36,7 +37,9 @@ def dvsim(*arguments: object) -> Done:
 
 
 def _beside(command: Sequence[str]) -> NoReturn:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=patience(300)
+    )
     click.echo(done.stdout, nl=False)
     click.echo(done.stderr, nl=False, err=True)
     sys.exit(done.returncode)

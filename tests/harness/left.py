@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.patience import patience
 from harness.processes import children
 
 PATIENCE_S = 10
@@ -145,7 +146,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
         yield
     finally:
         failed = item.stash.get(FAILED, False)
-        killed = ended(item.stash[KNOWN], wait=0 if failed else PATIENCE_S)
+        killed = ended(item.stash[KNOWN], wait=0 if failed else patience(PATIENCE_S))
     if killed and not failed:
         pytest.fail("it left processes:\n" + "\n".join(killed), pytrace=False)
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from harness.patience import patience
+
 
 def children() -> dict[int, list[int]]:
     """Return the processes of this machine, by their parent."""
@@ -20,7 +22,8 @@ def children() -> dict[int, list[int]]:
 
 def until(true: Callable[[], object], what: str, seconds: float = 200) -> None:
     """Wait until a condition holds, at most so long: then the test fails, and names `what`."""
+    seconds = patience(seconds)
     end = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end, f"{what}: waited {seconds} s"
+        assert time.monotonic() < end, f"{what}: waited {seconds:.0f} s"
         time.sleep(0.01)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from harness.once import MADE_HERE, STORE, once
+from harness.patience import patience
 
 from dvsim.broker.control import Control
 from dvsim.broker.process import Identity
@@ -104,7 +105,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         keeper = Identity.of(json.loads(_known().read_text("utf-8"))["keeper"])
         _known().unlink()
         if keeper is not None:
-            keeper.end(signal.SIGTERM, END_S)
+            keeper.end(signal.SIGTERM, patience(END_S))
 
 
 def _known() -> Path:

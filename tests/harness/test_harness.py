@@ -15,9 +15,17 @@ from types import SimpleNamespace
 
 import pytest
 from harness import order
+from harness.patience import patience
 
 TESTS = Path(__file__).parents[1]
-PLUGINS = ("harness.signals", "harness.left", "harness.once", "xdist", "pytest_timeout")
+PLUGINS = (
+    "harness.signals",
+    "harness.patience",
+    "harness.left",
+    "harness.once",
+    "xdist",
+    "pytest_timeout",
+)
 TWO_FILES = ("tests/unit/test_tree.py", "tests/unit/test_rooms.py")
 HUNG = "import time; time.sleep(3600)"
 
@@ -36,7 +44,8 @@ def inner(tmp_path):
         kept["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # half of the time goes to plugins else
         return subprocess.run(
             [*command, *options], cwd=tmp_path, env={**kept, "PYTHONPATH": str(TESTS)},
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=200,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            timeout=patience(200),
         )  # fmt: skip
 
     return run
@@ -133,6 +142,19 @@ def test_a_test_that_stalls_is_named_and_its_children_end(inner, tmp_path, worke
     assert "FAILED test_inner.py::test_stalls" in done.stdout, done.stdout
     assert "1 failed, 1 passed" in done.stdout
     assert alive(tmp_path) == []
+
+
+@pytest.mark.parametrize("shares, outcome", [(1, "1 failed"), (100, "1 passed")])
+def test_a_busy_machine_gives_a_test_more_time_before_it_counts_as_stalled(inner, shares, outcome):
+    done = inner(f"""
+        import os, time
+
+        os.getloadavg = lambda: ({shares} * os.cpu_count(), 0, 0)
+
+        def test_takes_its_time():
+            time.sleep(1)
+    """, "-o", "timeout=0.3")  # fmt: skip
+    assert outcome in done.stdout, done.stdout
 
 
 def test_a_test_that_no_signal_reaches_is_named_and_its_children_end(inner, tmp_path):
