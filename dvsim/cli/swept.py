@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.terminal import wrapped
+from dvsim.kinds.base import metric_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,7 @@ def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
             fault = Fault("--result", None, name, f"no such result; there are {known}",
                           nearest(name, swept.results))  # fmt: skip
             raise ScenarioError([fault])
-    return list(wanted) or SweptPoints(swept).shown
+    return list(wanted) or SweptPoints(swept).drawn
 
 
 def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
@@ -89,7 +90,7 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
 def _unit(swept: Swept, name: str) -> str:
     """Return the unit of a result as people write it; empty of a plain number."""
     unit = swept.units.get(name, "1")
-    return {"1": "", "1/s": "msg/s" if name == "delivered_rate" else unit}.get(unit, unit)
+    return "" if unit == "1" else metric_of(name, unit).written or unit
 
 
 def write_page(swept: Swept, path: Path | None) -> None:

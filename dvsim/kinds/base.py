@@ -100,6 +100,30 @@ class How:
         return f"{self.version}.{code}" if code else self.version
 
 
+class Metric(NamedTuple):
+    """A number that a replication gives, described once for tables, pages and figures.
+
+    Attributes
+    ----------
+    unit
+        ``1`` of a plain number.
+    label
+        As people call it; empty takes its name.
+    reading
+        What it is, to begin a sentence that says how to read a figure; empty takes the label.
+    axis
+        Its unit on an axis, where that needs other words than `unit`.
+    written
+        Its unit behind a figure in a text; None takes `unit`.
+    """
+
+    unit: str
+    label: str = ""
+    reading: str = ""
+    axis: str = ""
+    written: str | None = None
+
+
 class Reading(Protocol):
     """What one replication of a point gave."""
 
@@ -147,6 +171,11 @@ class Kind:
         Whether every run has every metric; where one is missing nothing was asked of it then.
     brief_table
         The one of `tables` from which `keyed` takes the numbers of a result.
+    described
+        Metrics by name, as far as more is to be said of them than their units.
+    messages
+        Whether messages of a size go through its systems, whose rates or times were measured
+        elsewhere, too.
     """
 
     name: ClassVar[str]
@@ -158,6 +187,8 @@ class Kind:
     emulated: ClassVar[bool] = False
     always: ClassVar[bool] = True
     brief_table: ClassVar[str] = "points"
+    described: ClassVar[Mapping[str, Metric]] = {}
+    messages: ClassVar[bool] = False
 
     def recognises(self, data: Mapping[str, Any]) -> bool:
         """Return whether a file that names no kind is of this one."""
@@ -380,6 +411,12 @@ def kind_named(name: str) -> Kind:
         message = f"kind '{name}' ({known[name].value}) cannot be loaded: {error}"
         raise ScenarioError([Fault("", None, "kind", message)]) from error
     return loaded
+
+
+def metric_of(name: str, unit: str) -> Metric:
+    """Return a metric as the first of dvsim's kinds describes it that has it in this unit."""
+    known = (kind_named(own).described.get(name) for own in OWN)
+    return next((one for one in known if one is not None and one.unit == unit), Metric(unit))
 
 
 def kind_of(scenario: Spec) -> Own:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dvsim.kinds.hosts.result import MessagingStudy
-from dvsim.kinds.switch.result import flow_text
-from dvsim.report.metrics import metric_text, name_of, shown
+from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.report.sweep import Group, Mark, Sweep
 from dvsim.report.verdict import join
 from dvsim.results.amounts import number_text
-from dvsim.results.points import PointsStudy
+from dvsim.results.points import PointsStudy, flow_text
 from dvsim.results.saturation import sentence
 
 if TYPE_CHECKING:
@@ -24,8 +22,8 @@ MOST_NOTES = 3
 
 def answer(sweep: Sweep) -> list[str]:
     """Say what a study found, most important first; every number is in its tables too."""
-    if isinstance(sweep.study, MessagingStudy):
-        return [*found_sentences(sweep), bottlenecks_text(sweep.study)]
+    if "stages" in sweep.tables:
+        return [*found_sentences(sweep), bottlenecks_text(sweep)]
     return [
         *filter(None, [saturation_sentence(sweep)]),
         *found_sentences(sweep),
@@ -53,17 +51,17 @@ def found_sentences(sweep: Sweep) -> list[str]:
 def line_text(sweep: Sweep, group: Group) -> str:
     """Say what came out along one line: its ends, or its values where they are no numbers."""
     parts = []
-    for metric in shown(sweep.study)[:3]:
+    for metric in sweep.study.drawn[:3]:
         marks = sweep.marks(group, metric)
         if not marks:
             continue
         if len(marks) == 1:
             text = said(sweep.study, metric, marks[0]) + theory_text(sweep, metric, marks[0])
-            parts.append(f"{name_of(metric)} {text}")
+            parts.append(f"{name_of(sweep.study, metric)} {text}")
         elif sweep.numeric:
-            parts.append(f"{name_of(metric)} {ends_text(sweep, metric, marks)}")
+            parts.append(f"{name_of(sweep.study, metric)} {ends_text(sweep, metric, marks)}")
         elif not parts:
-            parts.append(f"{name_of(metric)} {values_text(sweep, metric, marks)}")
+            parts.append(f"{name_of(sweep.study, metric)} {values_text(sweep, metric, marks)}")
     text = "; ".join(parts)
     return f"{group.name}: {text}" if group.name and text else text
 
@@ -110,7 +108,6 @@ def said(study: PointsStudy | SweptPoints, metric: str, mark: Mark) -> str:
 
 def flow_sentences(sweep: Sweep) -> list[str]:
     """Say what the points at flow fidelity are worth; nothing if there are none."""
-    assert isinstance(sweep.study, PointsStudy)  # a sweep says it point by point
     errors = sweep.study.flow_errors()
     if not errors:
         return []

@@ -12,7 +12,7 @@ from dvsim.report.curves import band, line_trace, x_axis, y_axis
 from dvsim.report.drawing import Drawing
 from dvsim.report.evidence import commands_of
 from dvsim.report.forest import Compared, forest_drawing
-from dvsim.report.metrics import NAMES, UNITS, shown
+from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.overlaid import COLOURS
 from dvsim.report.page import render
 from dvsim.report.sweep import Group, Mark, Sweep, named
@@ -38,7 +38,9 @@ def render_study_comparison(found: StudyComparison, command: str | None = None) 
         differences=differences_table(found.differences, labels),
         forests=forests(found, labels, metrics),
         curves=overlaid_curves(found, labels, metrics),
-        columns=[(NAMES.get(metric, metric), table(found, labels, metric)) for metric in metrics],
+        columns=[
+            (name_of(found.studies[0], metric), table(found, labels, metric)) for metric in metrics
+        ],
         distributions=[],
         series=[],
         manifest=manifest_table(found.studies, labels),
@@ -54,7 +56,7 @@ def labels_of(found: StudyComparison) -> list[str]:
 def metrics_of(found: StudyComparison) -> list[str]:
     """Choose the metrics that say something about any of the studies, and that rows have."""
     there = {row.metric for row in found.rows}
-    chosen = dict.fromkeys(metric for study in found.studies for metric in shown(study))
+    chosen = dict.fromkeys(metric for study in found.studies for metric in study.drawn)
     return [metric for metric in chosen if metric in there]
 
 
@@ -84,7 +86,7 @@ def _told(found: StudyComparison, labels: Sequence[str], label: str) -> str:
         if ratios:
             low, high = (f"{end:.3g}" for end in (min(ratios), max(ratios)))
             spread = low if low == high else f"{low} to {high}"
-            said.append(f"{NAMES.get(metric, metric)} {spread}")
+            said.append(f"{name_of(found.studies[0], metric)} {spread}")
     return f"{label}, in times of the first: {'; '.join(said)}" if said else ""
 
 
@@ -99,7 +101,7 @@ def forests(found: StudyComparison, labels: Sequence[str], metrics: Sequence[str
             if place
         ]
         names = [named(row.point) or "the run" for row in rows]
-        title = NAMES.get(metric, metric).capitalize()
+        title = name_of(found.studies[0], metric).capitalize()
         drawn.append(forest_drawing(f"forest-{metric}", f"{title}: ratios", names, others))
     return [drawing for drawing in drawn if drawing is not None]
 
@@ -140,7 +142,10 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
         traces.append(trace)
     values = [mark.value for *_, line in lines for mark in line]
     widest = max(sweeps, key=lambda sweep: len(sweep.values))
-    name, title = f"curve-{metric}", f"{NAMES[metric].capitalize()} against {widest.key}"
+    name, title = (
+        f"curve-{metric}",
+        f"{name_of(widest.study, metric).capitalize()} against {widest.key}",
+    )
     looks = layout(tall(len(lines)), x_axis(widest), y_axis(widest, metric, values))
     said = "; ".join(f"{group.name}: {len(line)} points" for _, _, group, line in lines)
     return Drawing(
@@ -148,7 +153,7 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
         title=title,
         traces=traces,
         looks=looks,
-        label=f"{title}, in {UNITS[metric]}. {said}.",
+        label=f"{title}, in {unit_of(widest.study, metric) or 1}. {said}.",
         reading=(
             "Each study has its own stroke and mark, lines of the same keys have the same colour, "
             "and bands are the 95 % interval over replications. Open marks have not settled."

@@ -9,14 +9,14 @@ from typing import Any
 
 from dvsim.report.axes import GREY, layout, log_axis, tall
 from dvsim.report.drawing import Drawing
-from dvsim.report.flow_metrics import FLOW_UNITS, READING
-from dvsim.report.metrics import LINES, metric_text, name_of, shown, unit_of
+from dvsim.report.metrics import SLOTS, metric_text, name_of, unit_of
 from dvsim.report.prepare import size_text
 from dvsim.report.sweep import Group, Mark, Sweep, Theory
 from dvsim.results.amounts import number_text
 
 KEYS = {"load": "offered load (packets per slot and input)"}  # others are called by their name
 SPREAD = 8  # largest by smallest latency from which on their axis is logarithmic
+WIDE = ("msg/s", "MB/s", "Mb/s", "ns", "us")  # units of what may span decades, likewise
 FLOOR = 0.5  # a rate that never falls below this share of its largest needs no zero on its axis
 MOST_LETTERS = 40  # of names that stand in one line
 MOST_TICKS = 6  # gaps between names on an axis half a screen wide
@@ -35,7 +35,7 @@ def curve_drawings(sweep: Sweep, name: str) -> list[Drawing]:
     """
     if sweep.key is None:
         return []
-    return [curve_drawing(sweep, metric, f"{name}-{metric}") for metric in shown(sweep.study)]
+    return [curve_drawing(sweep, metric, f"{name}-{metric}") for metric in sweep.study.drawn]
 
 
 def curve_drawing(sweep: Sweep, metric: str, name: str) -> Drawing:
@@ -55,16 +55,16 @@ def curve_drawing(sweep: Sweep, metric: str, name: str) -> Drawing:
     traces += [theory_trace(sweep, theory) for theory in theories]
     for group, marks in lines:
         traces += simulated(sweep, group, marks, metric)
-    published = [line for line in LINES if line.belongs(sweep, metric)]
-    traces += [level(sweep, line.value, line.text) for line in published]
+    published = sweep.study.levels(metric, sweep.key)
+    traces += [level(sweep, value, text) for value, text in published]
     drawn = [mark.value for _, marks in [*lines, *tails] for mark in marks]
     drawn += [value for theory in theories for _, value in theory.course]
-    drawn += [line.value for line in published]
+    drawn += [value for value, _ in published]
     entries = len(lines) + len(published) + sum(theory.owner is None for theory in theories)
     looks = layout(tall(entries), x_axis(sweep), y_axis(sweep, metric, drawn))
     return Drawing(
         name=name,
-        title=f"{heading(metric)} against {sweep.key}",
+        title=f"{heading(sweep, metric)} against {sweep.key}",
         traces=traces,
         looks=looks,
         label=label_text(sweep, metric, lines),
@@ -95,9 +95,9 @@ def band(group: Group, marks: Sequence[Mark]) -> list[dict[str, Any]]:
     ]
 
 
-def heading(metric: str) -> str:
+def heading(sweep: Sweep, metric: str) -> str:
     """Name a metric at the beginning of a sentence."""
-    name = name_of(metric)
+    name = name_of(sweep.study, metric)
     return name[0].upper() + name[1:]
 
 
@@ -127,7 +127,8 @@ def line_trace(sweep: Sweep, group: Group, marks: Sequence[Mark], metric: str) -
     study = sweep.study
     tail = metric == "p99"
     # Plotly reads a small HTML in its texts: names must not be able to use it
-    label = escape(", ".join(filter(None, [group.name, "99 %" if tail else ""])) or name_of(metric))
+    named = filter(None, [group.name, "99 %" if tail else ""])
+    label = escape(", ".join(named) or name_of(study, metric))
     trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines+markers" if sweep.joined else "markers",
@@ -253,11 +254,11 @@ def y_axis(sweep: Sweep, metric: str, values: Sequence[float]) -> dict[str, Any]
     """Give the axis of a metric: from zero, but for what would be squeezed there."""
     unit = unit_of(sweep.study, metric)
     low, high = min(values, default=0.0), max(values, default=1.0)
-    if metric in FLOW_UNITS and low > 0 and high > SPREAD * low:
+    if unit in WIDE and low > 0 and high > SPREAD * low:
         return log_axis(low / 1.15, high * 1.15) | {"title": unit}
-    if unit == "slots" and low > 0 and high > SPREAD * low:
+    if unit == SLOTS and low > 0 and high > SPREAD * low:
         return log_axis(low / 1.15, high * 1.15) | {"title": f"latency ({unit})"}
-    title = f"latency ({unit})" if unit == "slots" else unit
+    title = f"latency ({unit})" if unit == SLOTS else unit
     squeezed = low > FLOOR * high
     return {"title": title} | ({} if squeezed else {"rangemode": "tozero"})
 
@@ -271,7 +272,7 @@ def label_text(sweep: Sweep, metric: str, lines: Sequence[tuple[Group, Sequence[
             f"{number_text(mark.value)} at {sweep.value_text(mark.point)}" for mark in ends
         )
         said.append(f"{group.name}: {text}" if group.name else text)
-    return f"{heading(metric)} against {sweep.key}. {'; '.join(said)}."
+    return f"{heading(sweep, metric)} against {sweep.key}. {'; '.join(said)}."
 
 
 def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: bool) -> str:
@@ -283,21 +284,13 @@ def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: 
         if count == 1
         else f"{shape} are the 95 % interval over {count} replications"
     )
-    what = READING | {
-        "mean_latency": "Thick lines are the mean over all packets, from arrival to delivery, "
-        "waiting included, and thin dotted ones what 99 % of them do not exceed; ",
-        "throughput": "Packets delivered per slot and input; ",
-        "acceptance": "Of the packets that arrive, the share that gets in at once; ",
-        "mean_hops": "Nodes that a packet visits, the entry node included; ",
-        "lost": "Packets that a fault lost on the way; ",
-    }
     weak = " Open marks have not settled: there the value depends on how long the run was."
     beyond = " Marks beyond the end of a line are saturated: they deliver less than is offered."
     dashed = " and ".join(dict.fromkeys(name.partition(",")[0] for name in theories))
     beside = [f"dashed is {dashed}, computed without simulating the switch"] * bool(theories)
     beside += ["dash-dotted grey is what was published"] * published
     second = "; ".join(beside or ["nothing stands beside it: marks are simulated, lines join them"])
-    first = f"{what.get(metric, heading(metric)).removesuffix('; ')}; {interval}."
+    first = f"{sweep.study.metric(metric).reading or heading(sweep, metric)}; {interval}."
     return (
         f"{first} {second[0].upper()}{second[1:]}."
         f"{weak * (not sweep.settled)}{beyond * bool(sweep.saturated)}"

@@ -14,7 +14,6 @@ from dvsim.results.amounts import amount_text, share_text
 from dvsim.results.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
 
 if TYPE_CHECKING:
-    from dvsim.kinds.hosts.result import MessagingStudy
     from dvsim.report.sweep import Sweep
 
 MOST_LANES = 8  # in one picture; the table of stages has all
@@ -170,12 +169,12 @@ def stores_of(
     ]
 
 
-def lanes_of_study(sweep: Sweep, study: MessagingStudy) -> list[Lane]:
+def lanes_of_study(sweep: Sweep) -> list[Lane]:
     """Give the lanes of the last point of each line of a study of messaging."""
-    lanes = []
+    lanes, table = [], sweep.tables["stages"]
     for group in sweep.groups:
         point = group.points[-1]
-        rows = study.stages[study.stages["point"] == point]
+        rows = table[table["point"] == point]
         stations = [
             Station(str(stage), float(busy))
             for stage, busy in zip(rows["stage"], rows["utilisation"], strict=True)

@@ -42,7 +42,9 @@ def spread_drawings(sweep: Sweep, name: str) -> list[Drawing]:
 
     Where nothing waits and no link lies between, the latency is the hops, and is not drawn again.
     """
-    table = sweep.switch.histograms
+    if "histograms" not in sweep.tables:
+        return []
+    table = sweep.tables["histograms"]
     columns = ["point", "value", "packets"]
     hops, latency = (
         table.loc[table["kind"] == kind, columns].reset_index(drop=True)
@@ -84,7 +86,7 @@ def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
 
     Beside the hops stands the law without load, where the study was compared with it.
     """
-    table = sweep.switch.histograms
+    table = sweep.tables["histograms"]
     table = table[(table["kind"] == kind) & (table["packets"] > 0)]
     if table.empty:
         return None
@@ -128,7 +130,7 @@ def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
 
 def law_traces(sweep: Sweep, points: dict[int, bool]) -> list[dict[str, Any]]:
     """Give the law of hops without load, once for all points that share it."""
-    table = sweep.switch.theory
+    table = sweep.tables["theory"]
     table = table[table["metric"].str.startswith(HOPS) & table["point"].isin(list(points))]
     laws: dict[tuple[tuple[float, float], ...], tuple[str, int]] = {}
     for (name, point), rows in table.groupby(["name", "point"], sort=False):
@@ -173,7 +175,7 @@ def histogram_reading(sweep: Sweep, kind: str, points: dict[int, bool]) -> str:
     """Say in two sentences how to read a histogram."""
     law = (
         " Dashed grey is the exact law of a packet that is alone in the switch."
-        if kind == "hops" and sweep.switch.theory["metric"].str.startswith(HOPS).any()
+        if kind == "hops" and sweep.tables["theory"]["metric"].str.startswith(HOPS).any()
         else ""
     )
     what = (
@@ -198,7 +200,7 @@ def choice_text(points: dict[int, bool], total: int) -> str:
 
 def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
     """Draw the blocked share of descents, or packets per node, from the outer cylinder inwards."""
-    table = sweep.switch.cylinders
+    table = sweep.tables["cylinders"]
     table = table[table[metric].notna()]
     if table.empty:
         return None
@@ -245,7 +247,7 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
 
 def blocked_theory(sweep: Sweep, place: int, point: int, seen: bool) -> list[dict[str, Any]]:
     """Give what theory says of the blocking at a point, dashed in its colour."""
-    table = sweep.switch.theory
+    table = sweep.tables["theory"]
     table = table[(table["point"] == point) & table["metric"].str.startswith(BLOCKED)]
     traces = []
     for name, rows in table.groupby("name", sort=False):

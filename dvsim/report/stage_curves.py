@@ -5,11 +5,10 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report.axes import layout, tall
 from dvsim.report.curves import band, curve_drawing, line_trace, x_axis
 from dvsim.report.drawing import Drawing
-from dvsim.report.flow_metrics import FLOW_UNITS
+from dvsim.report.metrics import unit_of
 from dvsim.report.sweep import COLOURS, SYMBOLS, Group, Sweep
 from dvsim.results.amounts import number_text
 
@@ -20,9 +19,9 @@ MOST_GROUPS = 6  # of which the stages are drawn, each in a figure
 def linear_drawing(sweep: Sweep, name: str) -> list[Drawing]:
     """Draw the latency once more over sizes that lie evenly; nothing where they do already."""
     study = sweep.study
-    if not isinstance(study, MessagingStudy) or not sweep.doubling:
+    if "stages" not in sweep.tables or not sweep.doubling:
         return []
-    if sweep.key != "message_bytes" or study.points["latency"].isna().all():
+    if sweep.key != "message_bytes" or "latency" not in study.drawn:
         return []
     traces: list[dict[str, Any]] = []
     for group in sweep.groups:
@@ -33,7 +32,7 @@ def linear_drawing(sweep: Sweep, name: str) -> list[Drawing]:
     name = f"{name}-latency-linear"
     x: dict[str, Any] = {"title": "message_bytes", "rangemode": "tozero"}
     looks = layout(
-        tall(len(sweep.groups)), x, {"title": FLOW_UNITS["latency"], "rangemode": "tozero"}
+        tall(len(sweep.groups)), x, {"title": unit_of(study, "latency"), "rangemode": "tozero"}
     )
     logarithmic = curve_drawing(sweep, "latency", name)
     return [
@@ -50,16 +49,16 @@ def linear_drawing(sweep: Sweep, name: str) -> list[Drawing]:
 
 def stage_drawings(sweep: Sweep, name: str) -> list[Drawing]:
     """Draw the utilisation of each stage along the first lines of a study."""
-    study = sweep.study
-    if not isinstance(study, MessagingStudy) or sweep.key is None:
+    if "stages" not in sweep.tables or sweep.key is None:
         return []
     chosen = sweep.groups[:MOST_GROUPS]
-    return [stage_drawing(sweep, study, group, f"{name}-stages-{group.number}") for group in chosen]
+    return [stage_drawing(sweep, group, f"{name}-stages-{group.number}") for group in chosen]
 
 
-def stage_drawing(sweep: Sweep, study: MessagingStudy, group: Group, name: str) -> Drawing:
+def stage_drawing(sweep: Sweep, group: Group, name: str) -> Drawing:
     """Draw the utilisation of each stage along one line."""
-    table = study.stages[study.stages["point"].isin(group.points)]
+    table = sweep.tables["stages"]
+    table = table[table["point"].isin(group.points)]
     traces: list[dict[str, Any]] = []
     said = []
     for number, (stage, rows) in enumerate(table.groupby("stage", sort=False)):
@@ -96,12 +95,9 @@ def stage_drawing(sweep: Sweep, study: MessagingStudy, group: Group, name: str) 
     )
 
 
-def bottlenecks_text(study: MessagingStudy) -> str:
+def bottlenecks_text(sweep: Sweep) -> str:
     """Say which stages limit how many points."""
-    count: dict[str, int] = {}
-    for point in range(len(study.scenario.points)):
-        stage = study.bottleneck(point)[0]
-        count[stage] = count.get(stage, 0) + 1
-    total = len(study.scenario.points)
-    parts = [f"{stage} at {number} of {total}" for stage, number in count.items()]
+    table = sweep.tables["stages"].sort_values("utilisation", kind="stable", ascending=False)
+    count = table.drop_duplicates("point").sort_values("point")["stage"].value_counts(sort=False)
+    parts = [f"{stage} at {number} of {sweep.count}" for stage, number in count.items()]
     return f"Busiest stage: {', '.join(parts)} points."

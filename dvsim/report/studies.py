@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dvsim.errors import DvsimError
-from dvsim.kinds.hosts.result import MessagingStudy
-from dvsim.kinds.switch.result import Study
 from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
@@ -101,37 +99,31 @@ def part_of(study: PointsStudy, name: str) -> Part:
     """Make what the page shows of one study."""
     sweep = Sweep(study)
     scenario = study.scenario
-    messaging = study if isinstance(study, MessagingStudy) else None
-    switch = study if isinstance(study, Study) else None
     return Part(
         name=name,
         title=scenario.title,
         question=scenario.question,
         sentences=answer(sweep),
-        pipelines=[] if messaging is None else pipelines(sweep, messaging, name),
+        pipelines=pipelines(sweep, name),
         curves=[*curve_drawings(sweep, name), *linear_drawing(sweep, name)],
-        spreads=stage_drawings(sweep, name)
-        if messaging
-        else spread_drawings(sweep, name)
-        if switch
-        else [],
-        points=points_table(sweep, f"{name}-points"),
-        recording=None if switch is None else recorded(switch, f"{name}-recorded"),
+        spreads=[*stage_drawings(sweep, name), *spread_drawings(sweep, name)],
+        points=points_table(study, sweep, f"{name}-points"),
+        recording=recorded(study, f"{name}-recorded"),
     )
 
 
-def pipelines(sweep: Sweep, study: MessagingStudy, name: str) -> list[Drawing]:
+def pipelines(sweep: Sweep, name: str) -> list[Drawing]:
     """Draw the way of a message, if its stages were kept."""
-    if study.stages.empty:
+    if "stages" not in sweep.tables or sweep.tables["stages"].empty:
         return []
-    lanes = lanes_of_study(sweep, study)
+    lanes = lanes_of_study(sweep)
     return [pipeline_drawing(lanes, f"{name}-pipeline", "What limits it, at the end of each line")]
 
 
-def recorded(study: Study, name: str) -> Recording | None:
+def recorded(study: PointsStudy, name: str) -> Recording | None:
     """Make the recorded run of a study of a switch, of its first point."""
-    switch = study.scenario.at(0).switch
-    if switch is None or study.events.empty:
+    tables = study.tables
+    if "events" not in tables or tables["events"].empty:
         return None
-    shape = Shape(switch.height, switch.angles)
-    return recording(name, study.scenario.title, shape, study.events, study.queues)
+    shape = Shape(*(study.scenario.at(0).get(key) for key in ("height", "angles")))
+    return recording(name, study.scenario.title, shape, tables["events"], tables["queues"])

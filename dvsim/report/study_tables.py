@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
-from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.report.evidence import ORIGIN, origin_cells
-from dvsim.report.metrics import NAMES, UNITS, is_time, name_of, shown
+from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.sweep import Mark, Sweep
 from dvsim.report.table import Cell, Table, number
 from dvsim.results.amounts import estimate_texts, number_text
@@ -19,14 +18,12 @@ from dvsim.scenario.units import is_number, value_text
 MOST_ITEMS = 12  # of a list; the folder of the study has all
 
 
-def points_table(sweep: Sweep, name: str) -> Table:
+def points_table(study: PointsStudy, sweep: Sweep, name: str) -> Table:
     """Tabulate the metrics of every point; the CSV has all of them with all digits."""
-    study = sweep.study
-    assert isinstance(study, PointsStudy)  # a sweep has a table of its own
-    flows = study if isinstance(study, MessagingStudy) else None
-    chosen = shown(study)
-    more = ("p99",) if "mean_latency" in study.METRICS else ()
-    metrics = [metric for metric in dict.fromkeys((*NAMES, *chosen)) if metric in (*chosen, *more)]
+    metrics = study.drawn
+    if "mean_latency" in study.METRICS:  # its quantile stands beside it
+        place = metrics.index("mean_latency") + 1 if "mean_latency" in metrics else len(metrics)
+        metrics.insert(place, "p99")
     marks = {
         metric: {mark.point: mark for group in sweep.groups for mark in sweep.marks(group, metric)}
         for metric in metrics
@@ -39,11 +36,12 @@ def points_table(sweep: Sweep, name: str) -> Table:
         for metric in metrics:
             mark = marks[metric].get(point)
             row += [number(None)] * 2 if mark is None else mark_cells(mark, scatters=scatters)
-        if flows is not None:
-            stage, used = flows.bottleneck(point)
-            row.append(Cell(f"{stage} {used:.0%}"))
-        else:
-            row.append(standing_cell(sweep.notes.get(point), flow.get(point)))
+        stage = study.bottleneck(point)
+        row.append(
+            standing_cell(sweep.notes.get(point), flow.get(point))
+            if stage is None
+            else Cell(f"{stage[0]} {stage[1]:.0%}")
+        )
         rows.append(row)
     estimates = study.estimates()
     return Table(
@@ -51,23 +49,20 @@ def points_table(sweep: Sweep, name: str) -> Table:
         caption=(
             f"Every point: means over {study.replications} "
             f"replication{'s' * (study.replications > 1)}, ± half of the 95 % interval. Units: "
-            + "; ".join(f"{name_of(metric)} in {_unit(study, metric)}" for metric in metrics)
+            + "; ".join(
+                f"{name_of(study, metric)} in {unit_of(study, metric) or 1}" for metric in metrics
+            )
             + "."
         ),
         head=[
             *map(str, keys.columns),
-            *(text for metric in metrics for text in (name_of(metric), "±")),
-            "settled?" if flows is None else "busiest stage",
+            *(text for metric in metrics for text in (name_of(study, metric), "±")),
+            "busiest stage" if "stages" in sweep.tables else "settled?",
         ],
         rows=rows,
         csv_head=[str(column) for column in estimates.columns],
         csv_rows=estimates.astype(object).where(estimates.notna(), "").to_numpy().tolist(),
     )
-
-
-def _unit(study: PointsStudy, metric: str) -> str:
-    own = study.METRICS[metric]
-    return own if is_time(study, metric) else UNITS.get(metric) or own
 
 
 def mark_cells(mark: Mark, *, scatters: bool) -> list[Cell]:

@@ -9,9 +9,7 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from dvsim.kinds.switch.result import Study
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
-from dvsim.results.points import PointsStudy
 from dvsim.results.saturation import Offered
 from dvsim.scenario.units import is_number, value_text
 
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from dvsim.report.swept_points import SweptPoints
+    from dvsim.results.points import PointsStudy
 
 LENGTHS = ("slots", "warmup", "messages")  # how long a run is: it names no point beside another key
 COLOURS = (BLUE, VERMILION, *OTHER_COLOURS[:-1])  # yellow is too pale for a line on white
@@ -105,10 +104,7 @@ class Sweep:
         keys = study.keys()
         lengths = [key for key in LENGTHS if key in keys]
         keys = keys.drop(columns=lengths[: keys.shape[1] - 1])
-        if isinstance(study, Study):
-            keys = by_ports(keys)
-        elif isinstance(study, PointsStudy):
-            keys = one_of_each(study, keys)
+        keys = study.axes(keys)
         self._keys = keys
         self.key = axis_key(keys) if axis is None else axis
         found = [] if self.key is None else self._keys[self.key].tolist()
@@ -118,10 +114,9 @@ class Sweep:
         self.groups = self._grouped()
 
     @property
-    def switch(self) -> Study:
-        """The study, of a switch or network."""
-        assert isinstance(self.study, Study)  # it has a figure that others have not
-        return self.study
+    def tables(self) -> Mapping[str, DataFrame]:
+        """Every table of the study, by name."""
+        return self.study.tables
 
     @property
     def joined(self) -> bool:
@@ -226,8 +221,7 @@ class Sweep:
 
     def text(self, key: object, value: object) -> str:
         """Write a value of a key, with its unit if it has one."""
-        units = {} if isinstance(self.study, PointsStudy) else self.study.key_units
-        return value_text(value, units.get(str(key), ""))
+        return value_text(value, self.study.key_units.get(str(key), ""))
 
     def name_of(self, point: int) -> str:
         """Name a point by all its varied keys."""
@@ -323,23 +317,6 @@ def axis_key(keys: DataFrame) -> str | None:
     return max(numbers or varied, key=counts.__getitem__, default=None)
 
 
-def by_ports(keys: DataFrame) -> DataFrame:
-    """Put H x A in the place of the height where switches of one size differ in their angles.
-
-    So it is when heights and angles were varied together, and no size has one shape only: then the
-    question is what the angles do at a fixed number of ports.
-    """
-    if not {"height", "angles"} <= set(keys) or "load" in keys:
-        return keys
-    shapes = keys[["height", "angles"]].drop_duplicates()
-    ports = shapes["height"] * shapes["angles"]
-    crossed = len(shapes) == shapes["height"].nunique() * shapes["angles"].nunique()
-    if crossed or ports.value_counts().min() < 2:
-        return keys
-    named = keys.assign(ports=keys["height"] * keys["angles"])
-    return named.drop(columns="height").loc[:, ["ports", *keys.columns.drop("height")]]
-
-
 def determined(keys: DataFrame, key: str | None, other: str) -> bool:
     """Whether each value of `key` comes with one value of `other`, so that it needs no line."""
     if key is None:
@@ -356,18 +333,3 @@ def named(values: Mapping[Any, object]) -> str:
     'height 16, load 0.3, crossing brc'
     """
     return ", ".join(f"{key} {value_text(value)}" for key, value in values.items())
-
-
-def one_of_each(study: PointsStudy, keys: DataFrame) -> DataFrame:
-    """Keep one of the keys that were varied together: the first that tells the points apart.
-
-    A broker comes before the client and the settings that go along with it.
-    """
-    kept = keys
-    for table in study.scenario.vary:
-        names = [name for name in table if name in keys]
-        telling = [name for name in names if keys[name].nunique() == len(table[name])]
-        if len(names) > 1 and telling:
-            chosen = "broker" if "broker" in telling else telling[0]
-            kept = kept.drop(columns=[name for name in names if name != chosen])
-    return kept

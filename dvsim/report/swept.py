@@ -71,19 +71,19 @@ def answer_sentences(swept: Swept, results: Sequence[str] = ()) -> list[str]:
 
 def _largest(points: SweptPoints, asked: str = "") -> str:
     """Say where a result is largest and where it is smallest."""
-    sweep, name = Sweep(points), asked or next(iter(points.shown), "")
+    sweep, name = Sweep(points), asked or next(iter(points.drawn), "")
     marks = [mark for group in sweep.groups for mark in sweep.marks(group, name)]
     if len(marks) < 2:
         return ""
     if len({mark.value for mark in marks}) == 1:
         value = metric_text(points, name, marks[0].value, marks[0].half)
-        return f"Equal at all points: {name_of(name)} {value}."
+        return f"Equal at all points: {name_of(points, name)} {value}."
     ends = [end(marks, key=lambda mark: mark.value) for end in (max, min)]
     most, least = (
         f"{metric_text(points, name, mark.value, mark.half)} at {sweep.name_of(mark.point)}"
         for mark in ends
     )
-    return f"Largest {name_of(name)}: {most}; smallest: {least}."
+    return f"Largest {name_of(points, name)}: {most}; smallest: {least}."
 
 
 def _sentences(swept: Swept) -> list[str]:
@@ -113,7 +113,7 @@ def curves(swept: Swept) -> list[Drawing]:
 
 
 def _points(swept: Swept) -> Table:
-    names = SweptPoints(swept).shown
+    names = SweptPoints(swept).drawn
     rows = []
     for _, row in swept.table.head(MOST_ROWS).iterrows():
         cells = [Cell(swept.text(k, row[k]), raw=row[k]) for k in swept.keys]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from dvsim.kinds.base import Metric, metric_of
 from dvsim.results.swept import short
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class SweptPoints:
         self._good = swept.good.reset_index(drop=True)
 
     @property
-    def shown(self) -> list[str]:
+    def drawn(self) -> list[str]:
         """The results that are drawn: rates and latencies; hops that wait nowhere once."""
         chosen = [name for name in DRAWN if name in self.METRICS] or list(self.METRICS)[:MOST]
         if "mean_hops" in self.METRICS and "mean_latency" in chosen:
@@ -62,6 +63,27 @@ class SweptPoints:
             )
             chosen = [name for name in chosen if name != "mean_latency" or not hops.equals(latency)]
         return [name for name in chosen if self._good[name].notna().any()]
+
+    def metric(self, name: str) -> Metric:
+        """Return what is to be said of a result."""
+        return metric_of(name, self.METRICS.get(name, ""))
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Other tables: a sweep has none."""
+        return {}
+
+    def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
+        """Return the keys that tell the points apart: all."""
+        return keys
+
+    def levels(self, metric: str, key: str | None) -> list[tuple[float, str]]:
+        """Return the published levels of a result along a key: a sweep has none."""
+        return []
+
+    def flow_errors(self) -> dict[int, tuple[float, float]]:
+        """Return the errors of what was not simulated packet by packet: a sweep has none."""
+        return {}
 
     def keys(self) -> pd.DataFrame:
         """Return the keys that took several values, of each point."""

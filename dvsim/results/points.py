@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from dvsim.kinds.base import EMULATED, kind_of
+from dvsim.kinds.base import EMULATED, Metric, kind_of
 from dvsim.results.manifest import asked_json
 from dvsim.results.notebook import block, table
 from dvsim.results.statistics import ends
@@ -118,6 +118,45 @@ class PointsStudy:
         """How long a slot takes in picoseconds; None where there are no slots."""
         return None
 
+    key_units: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Every table that its kind keeps, by name."""
+        return {name: getattr(self, name) for name in kind_of(self.scenario).tables}
+
+    def metric(self, name: str) -> Metric:
+        """Return what is to be said of a metric."""
+        found: Metric | None = kind_of(self.scenario).described.get(name)
+        return found or Metric(self.METRICS.get(name, ""))
+
+    @property
+    def drawn(self) -> list[str]:
+        """The metrics that figures have."""
+        return [name for name in self.SHOWN if self.points[name].notna().any()]
+
+    def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
+        """Keep one of the keys that were varied together: the first that tells the points apart.
+
+        A broker comes before the client and the settings that go along with it.
+        """
+        kept = keys
+        for group in self.scenario.vary:
+            names = [name for name in group if name in keys]
+            telling = [name for name in names if keys[name].nunique() == len(group[name])]
+            if len(names) > 1 and telling:
+                chosen = "broker" if "broker" in telling else telling[0]
+                kept = kept.drop(columns=[name for name in names if name != chosen])
+        return kept
+
+    def levels(self, metric: str, key: str | None) -> list[tuple[float, str]]:
+        """Return the published levels of a metric along a key, each with what it is; here none."""
+        return []
+
+    def bottleneck(self, point: int) -> tuple[str, float] | None:
+        """Return the busiest stage of a point, and its utilisation; None without stages."""
+        return None
+
     def notes(self) -> dict[int, str]:
         """Return by point why some of its replications have not settled; here always nothing."""
         return {}
@@ -158,3 +197,21 @@ class PointsStudy:
 def _finite(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a row that JSON can hold: null for what is not a number."""
     return {str(key): None if value != value else value for key, value in row.items()}  # noqa: PLR0124
+
+
+def flow_text(errors: Mapping[int, tuple[float, float]], points: int) -> str:
+    """Say how far the points at flow fidelity are from the cycle level.
+
+    Parameters
+    ----------
+    errors
+        As `PointsStudy.flow_errors` gives them, of at least one point.
+    points
+        Of the study.
+    """
+    latency, throughput = (max(pair[item] for pair in errors.values()) for item in (0, 1))
+    which = "all points" if len(errors) == points else f"{len(errors)} of {points} points"
+    return (
+        f"flow fidelity at {which}: against the cycle level, mean latency within {latency:.1%} "
+        f"and throughput within {throughput:.1%}"
+    )

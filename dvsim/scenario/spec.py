@@ -99,6 +99,12 @@ class Spec(Table):
         )
 
     @property
+    def declared(self) -> Mapping[str, float]:
+        """The tolerances that it declares for claims, by name."""
+        found = getattr(self, "tolerance", {})
+        return found if isinstance(found, Mapping) else {}
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The varied keys."""
         return tuple(key for table in self.vary for key in table)
@@ -185,7 +191,7 @@ class Spec(Table):
 
     def unvaried(self) -> Self:
         """Return the scenario before anything is varied."""
-        return self._varied(()) if self.vary else self
+        return self.varied(()) if self.vary else self
 
     def fixed(self, key: str, value: Any) -> Self:  # noqa: ANN401 - any value of a table
         """Return the scenario with one key set everywhere; it is not varied any more.
@@ -206,7 +212,7 @@ class Spec(Table):
                     found = found.put(other, only)
             elif chosen:
                 vary.append(chosen)
-        return found._varied(tuple(vary)) if self.vary else found
+        return found.varied(tuple(vary)) if self.vary else found
 
     def scaled(self, scale: float) -> Self:
         """Return the scenario whose length, at least 1, is multiplied at all of its points."""
@@ -221,9 +227,10 @@ class Spec(Table):
             {k: tuple(map(times, v)) if k == self.LENGTH else v for k, v in table.items()}
             for table in self.vary
         )
-        return found._varied(vary)
+        return found.varied(vary)
 
-    def _varied(self, vary: tuple[Mapping[str, tuple[Any, ...]], ...]) -> Self:
+    def varied(self, vary: tuple[Mapping[str, tuple[Any, ...]], ...]) -> Self:
+        """Return the scenario with other tables of varied keys."""
         changes: dict[str, Any] = {"vary": vary}  # which is a field of a kind that has points
         return replace(self, **changes)
 

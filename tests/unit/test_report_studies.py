@@ -353,7 +353,7 @@ def test_every_figure_has_words_for_those_who_cannot_see_it(page):
 
 
 def test_the_points_table_tells_which_have_settled(latency):
-    table = points_table(Sweep(latency), "t")
+    table = points_table(latency, Sweep(latency), "t")
     assert [row[-1].text for row in table.rows[:3]] == ["settled"] * 3
     assert table.rows[3][-1].text.startswith("✗ queues grew by")
     assert len(table.csv_rows) == len(latency.estimates())

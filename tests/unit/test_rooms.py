@@ -149,25 +149,13 @@ def test_there_are_twelve_packages_and_no_more():
 
 ARGUMENT = r"[^()]*(?:\([^()]*\)[^()]*)*"
 OF_KINDS = re.compile(rf"isinstance\({ARGUMENT}, \w*(?:Study|Scenario|Run)\)")
-STILL = {  # that ask which class a scenario or result of a kind has; none may be added
-    "evidence/claims/study_figures.py": 2,
-    "evidence/lab/match.py": 2,
-    "evidence/lab/sizes.py": 3,
-    "evidence/ledger/influence.py": 1,
-    "report/answers.py": 2,
-    "report/metrics.py": 3,
-    "report/stage_curves.py": 2,
-    "report/studies.py": 2,
-    "report/study_tables.py": 2,
-    "report/sweep.py": 4,
-}
 
 
-def test_no_more_files_ask_for_the_class_of_a_scenario_or_result():
+def test_only_kinds_ask_for_the_class_of_a_scenario_or_result():
     found = {
-        str(path.relative_to(ROOT)): len(OF_KINDS.findall(path.read_text("utf-8")))
+        str(path.relative_to(ROOT)): OF_KINDS.findall(path.read_text("utf-8"))
         for path, module in modules().items()
         if room_of(module) not in ("kinds", "kinds.spec")
     }
-    assert {path: n for path, n in found.items() if n > STILL.get(path, 0)} == {}
+    assert {path: tests for path, tests in found.items() if tests} == {}
     assert OF_KINDS.search("if isinstance(sweep.study, MessagingStudy):")

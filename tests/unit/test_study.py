@@ -18,7 +18,6 @@ from dvsim.fabric.switch.meanfield import carried, mean_hops, saturation, zero_l
 from dvsim.kinds import study as studies
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.metrics import METRICS, TABLES
-from dvsim.kinds.switch.result import flow_text
 from dvsim.kinds.switch.text import study_lines
 from dvsim.report import write_results
 from dvsim.report.answers import answer
@@ -26,6 +25,7 @@ from dvsim.report.study_tables import points_table
 from dvsim.report.sweep import Sweep
 from dvsim.results import kept
 from dvsim.results.folder import load_result
+from dvsim.results.points import flow_text
 from dvsim.session import run_scenarios
 
 SWEEP = "[[vary]]\nheight = [4, 8]\n[[vary]]\nload = [0.1, 0.9]\n"
@@ -199,7 +199,7 @@ def test_flow_fidelity_says_so_with_its_error(tmp_path, monkeypatch):
     assert lines[-1] == f"  {said}"
     told = answer(Sweep(study))
     assert told[-1] == f"F{said[1:]}. Replications are equal there and give no interval."
-    last = points_table(Sweep(study), "points").rows[1]
+    last = points_table(study, Sweep(study), "points").rows[1]
     assert last[-1].text.startswith("settled; flow: mean latency within ")
     assert [cell.text for cell in last[2:-1:2]] == ["–"] * (len(last[2:-1]) // 2 + 1)
 

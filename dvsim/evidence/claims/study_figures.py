@@ -11,8 +11,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.evidence.numbers import number_text
-from dvsim.kinds.hosts.result import MessagingStudy
-from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.results import statistics
 from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
@@ -85,10 +83,10 @@ class StudyFigures:
         Missing
             If it declares none of that name.
         """
-        asked = self.studies[scenario].scenario
-        if not isinstance(asked, MessagingScenario) or name not in asked.tolerance:
+        found = self.studies[scenario].scenario.declared.get(name)
+        if found is None:
             raise Missing(f"{scenario} declares no {name}")
-        return asked.tolerance[name]
+        return found
 
     def bottleneck(self, scenario: str, point: int) -> str:
         """Return the busiest stage of a point of a study of messaging.
@@ -98,10 +96,10 @@ class StudyFigures:
         Missing
             If it is a study of something else.
         """
-        study = self.studies[scenario]
-        if not isinstance(study, MessagingStudy):
+        stage = self.studies[scenario].bottleneck(point)
+        if stage is None:
             raise Missing(f"no stages in {scenario}")
-        return study.bottleneck(point)[0]
+        return stage[0]
 
     def _number(self, scenario: str, keys: Mapping[str, object]) -> int | None:
         """Return the number of the first point with these values, varied or not."""

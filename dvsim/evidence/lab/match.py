@@ -10,8 +10,6 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
 from dvsim.kinds.base import kind_of
-from dvsim.kinds.hosts.result import MessagingStudy
-from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run, runs_of, studies_of
@@ -137,13 +135,19 @@ def _as_declared(case: Case, scenario: Scenario, data: LabData) -> Case:
 
 def why_not(scenario: Spec, case: Case, data: LabData, taken: Taken | None) -> str:
     """Return why a scenario has nothing beside a case, as far as can be said without a run."""
-    if isinstance(scenario, MessagingScenario):
+    kind = kind_of(scenario)
+    if not kind.messages:
+        return f"{scenario.name} is {kind.about}, of which nothing is compared"
+    if kind.studies:
         reason = _no_point(scenario, points_of(scenario, case))
         if not reason:
             _alike(case, study_sample(case), scenario.name, taken)
         return reason
-    if not isinstance(scenario, Scenario):
-        return f"{scenario.name} is of a switch alone, of which nothing is compared"
+    return _other_system(cast("Scenario", scenario), case, data, taken)
+
+
+def _other_system(scenario: Scenario, case: Case, data: LabData, taken: Taken | None) -> str:
+    """Return why a system has nothing beside a case, as `why_not`."""
     if case.keys.get("transport", "") not in {"", *_transports(scenario)}:
         return f"{scenario.name} has {OTHER}"
     if case.message_bytes not in (None, scenario.workload.message_bytes):
@@ -165,8 +169,8 @@ def _of(
         return
     for run in runs_of([result]):
         yield _of_run(run, case, data, taken)
-    for study in studies_of([result]):  # of messaging, others have a reason
-        yield _of_study(cast("MessagingStudy", study), case, taken)
+    for study in studies_of([result]):
+        yield _of_study(study, case, taken)
 
 
 def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | str:
@@ -184,14 +188,14 @@ def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | 
     return Pair(_alike(case, simulated.sample, scenario.name, taken), simulated)
 
 
-def _of_study(study: MessagingStudy, case: Case, taken: Taken | None) -> Pair | str:
+def _of_study(study: PointsStudy, case: Case, taken: Taken | None) -> Pair | str:
     simulated = of_study(study, points_of(study.scenario, case)[0], case)
     if not simulated.statistics:
         return f"{study.scenario.name} has no {case.metric} of these statistics at this point"
     return Pair(_alike(case, simulated.sample, study.scenario.name, taken), simulated)
 
 
-def _no_point(scenario: MessagingScenario, points: Sequence[int]) -> str:
+def _no_point(scenario: Spec, points: Sequence[int]) -> str:
     """Return why there is not one point; empty if there is."""
     if not points:
         return f"{scenario.name} has no such point"
@@ -210,14 +214,14 @@ def _no_point(scenario: MessagingScenario, points: Sequence[int]) -> str:
     )
 
 
-def points_of(scenario: MessagingScenario, case: Case) -> list[int]:
+def points_of(scenario: Spec, case: Case) -> list[int]:
     """Return the points of a scenario that are those of a case, by size and by its keys."""
     results = []
     for point in range(len(scenario.points)):
         setting = scenario.at(point)
         own = {key: setting.get(key) for key in case.keys}
         same = all(value is None or str(value) == case.keys[key] for key, value in own.items())
-        if same and case.message_bytes in (None, setting.workload.message_bytes):
+        if same and case.message_bytes in (None, setting.get("message_bytes")):
             results.append(point)
     return results
 

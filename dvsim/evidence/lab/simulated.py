@@ -10,8 +10,8 @@ import numpy as np
 
 from dvsim.evidence.lab.data import Case, Metric, Sample
 from dvsim.evidence.numbers import Floats, statistic
-from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.rabbitmq.spec import Column, Scenario
+from dvsim.results.points import PointsStudy
 from dvsim.results.run import Run
 from dvsim.results.statistics import Estimate, estimate
 from dvsim.results.summary import column_rates, column_samples
@@ -180,7 +180,7 @@ def of_run(
     )
 
 
-def of_study(study: MessagingStudy, point: int, case: Case) -> Simulated:
+def of_study(study: PointsStudy, point: int, case: Case) -> Simulated:
     """Return what a point of a study of messaging has beside a case."""
     table = study.estimates()
     table = table[table["point"] == point].set_index("metric")
@@ -197,13 +197,13 @@ def of_study(study: MessagingStudy, point: int, case: Case) -> Simulated:
     return Simulated(
         scenario=study.scenario.name,
         what=f"point {point}: {names}",
-        message_bytes=setting.workload.message_bytes,
+        message_bytes=int(setting.value("message_bytes")),
         sample=study_sample(case),
         replications=study.replications,
         statistics=results,
         model=None,
         per_message=1.0,
-        loop="closed" if setting.workload.rate is None else "open",
+        loop="closed" if setting.value("rate") is None else "open",
         notes=("studies of messaging keep no samples: no bands and no distances",),
         runs=runs,
     )

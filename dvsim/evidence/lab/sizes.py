@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, points_of, systems_of, why_not
-from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.kinds.base import kind_of
 from dvsim.scenario.spec import Spec
 
 SIZE = "message_bytes"
@@ -67,17 +67,17 @@ def _varied(scenario: Spec, data: LabData) -> Spec:
     """Return a scenario of messaging that varies its size over the sizes of the data, if it can."""
     sizes = {case.message_bytes for case in data.cases if case.message_bytes}
     own = next((table[SIZE] for table in scenario.vary if list(table) == [SIZE]), ())
-    if not isinstance(scenario, MessagingScenario) or not own or sizes <= set(own):
+    if not _of_points(scenario) or not own or sizes <= set(own):
         return scenario
     new = {SIZE: tuple(sorted(sizes))}
-    return replace(
-        scenario, vary=tuple(new if list(table) == [SIZE] else table for table in scenario.vary)
+    return scenario.varied(
+        tuple(new if list(table) == [SIZE] else table for table in scenario.vary)
     )
 
 
 def _point(scenario: Spec, case: Case) -> Spec:
     """Return a scenario of messaging at the one point that answers; any other as it is."""
-    if isinstance(scenario, MessagingScenario):
+    if _of_points(scenario):
         return scenario.at(points_of(scenario, case)[0])
     return scenario
 
@@ -90,15 +90,21 @@ def _resized(scenario: Spec, case: Case) -> list[tuple[float, Spec]]:
     for system in systems_of([scenario]):
         own = system.workload.message_bytes
         return [(_apart(own, size), replace(system.put("message_bytes", size), reference=None))]
-    if not isinstance(scenario, MessagingScenario):
+    if not _of_points(scenario):
         return []
     settings = [
         scenario.at(point) for point in points_of(scenario, replace(case, message_bytes=None))
     ]
-    near = min((_apart(one.workload.message_bytes, size) for one in settings), default=0.0)
-    nearest = [one for one in settings if _apart(one.workload.message_bytes, size) == near]
+    near = min((_apart(int(one.value("message_bytes")), size) for one in settings), default=0.0)
+    nearest = [one for one in settings if _apart(int(one.value("message_bytes")), size) == near]
     # several points of one size differ in a key that the case does not name
     return [(near, nearest[0].put("message_bytes", size))] if len(nearest) == 1 else []
+
+
+def _of_points(scenario: Spec) -> bool:
+    """Whether messages of a size go through each point of a scenario."""
+    kind = kind_of(scenario)
+    return bool(kind.messages and kind.studies)
 
 
 def _apart(own: int, size: int) -> float:

@@ -17,7 +17,7 @@ from dvsim.evidence.claims.decide import named_claims
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.ledger.types import Fitted
-from dvsim.kinds.hosts.spec import MessagingScenario
+from dvsim.kinds.base import kind_of
 from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card, Parameter
@@ -46,7 +46,7 @@ class Influence(Design[Trial, list[Fitted]]):
 
     def __init__(self, source: Source, scenarios: Sequence[Spec]) -> None:
         self.source = source
-        self.scenarios = [item for item in scenarios if isinstance(item, MessagingScenario)]
+        self.scenarios = [item for item in scenarios if _varies(item)]
 
     def plan(self) -> Plan[Trial, list[Fitted]]:
         """Ask for the scenarios as they are, and for those that each parameter changes."""
@@ -75,6 +75,12 @@ def served(
     """Return the parameters that were fitted to claims of a source, with what they move."""
     by = Runs(seed, None, workers=workers, progress=True)
     return execute(Influence(source, scenarios), by)
+
+
+def _varies(scenario: Spec) -> bool:
+    """Whether messages go through each point, by cards that may have been fitted to claims."""
+    kind = kind_of(scenario)
+    return bool(kind.messages and kind.studies)
 
 
 def _trials(scenarios: Iterable[Spec]) -> list[Trial]:
@@ -126,11 +132,11 @@ def _values(source: Source, studies: dict[str, PointsStudy]) -> dict[str, float]
     return results
 
 
-def _changed(scenario: MessagingScenario, same: Same) -> MessagingScenario:
+def _changed(scenario: Spec, same: Same) -> Spec:
     """Return a scenario with one parameter larger on every card that has it."""
     card = partial(_changed_card, same)
     vary = tuple(_mapped(table.items(), card) for table in scenario.vary)
-    changed = replace(scenario, vary=vary)
+    changed = scenario.varied(vary)
     for role, one in scenario.cards.items():
         changed = changed.put(role, card(one))
     return changed

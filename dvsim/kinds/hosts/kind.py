@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
 from dvsim.kinds.base import Keys, Order
-from dvsim.kinds.hosts.metrics import METRICS, SHOWN, STAGE_COLUMNS
+from dvsim.kinds.hosts.metrics import METRICS, SHOWN, STAGE_COLUMNS, UNITS
 from dvsim.kinds.hosts.spec import (
     MOST_BROKERS,
     MOST_CLIENTS,
@@ -91,7 +91,9 @@ class MessagingKind(PointsKind):
             message = f"must be at least {scenario.least}, is {work.messages}"
             yield ("workload", "messages"), message
 
-    units = METRICS
+    described = METRICS
+    units = UNITS
+    messages = True
     shown = SHOWN
     work = ("events", "events/s")
 

@@ -4,28 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-METRICS: Mapping[str, str] = {
-    "rate_in": "msg/s",  # taken in: by the broker, or by the sending socket
-    "rate_out": "msg/s",  # taken by the applications that consume, all together
-    "megabytes": "MB/s",  # of messages, without any frame: what consumers take
-    "megabits": "Mb/s",
-    "density": "ns",  # mean time between two messages of one stream or consumer
-    "latency": "us",  # from the application that publishes to the one that consumes, mean
-    "p50": "us",
-    "p99": "us",
-    "max": "us",
-    "setup": "1",  # share of the latency that is the set-up of connections
-    "ack_mean": "us",  # from publishing to the broker's acknowledgement
-    "ack_p99": "us",
-    "fairness": "1",  # Jain's index of what each consumer got; 1 is even
-    "links": "links",  # that a message crosses
-    "busiest": "1",  # utilisation of the busiest stage
+from dvsim.kinds.base import Metric
+
+METRICS: Mapping[str, Metric] = {
+    "rate_in": Metric("msg/s", "rate in", "Messages taken in per second"),
+    "rate_out": Metric(
+        "msg/s", "rate out", "Messages that consumers take per second, all of them together"
+    ),
+    "megabytes": Metric("MB/s", "data", "Bytes of messages that consumers take, without frames"),
+    "megabits": Metric("Mb/s", "bandwidth", "Bits of messages that consumers take, without frames"),
+    "density": Metric("ns", "density", "Mean time between two messages of one stream or consumer"),
+    "latency": Metric(
+        "us",
+        "latency",
+        "Mean time of a message from the publishing to the consuming application",
+    ),
+    "p50": Metric("us"),
+    "p99": Metric("us", "99 % of the latencies"),
+    "max": Metric("us"),
+    "setup": Metric(
+        "1", "share of connection set-up", "What setting up connections takes of the latency"
+    ),
+    "ack_mean": Metric(
+        "us",
+        "time to the acknowledgement",
+        "Mean time from publishing to the acknowledgement of the broker",
+    ),
+    "ack_p99": Metric("us"),
+    "fairness": Metric("1", "fairness", "Jain's index of what each consumer got: 1 is even"),
+    "links": Metric("links"),  # that a message crosses
+    "busiest": Metric("1", "busiest stage", "Utilisation of the busiest stage"),
 }
 """What is measured in each run; what a run does not have is not a number.
 
 A ping has latencies and no rates. A flow has latencies where its publishers have a window: without
 one they are ahead of the system by any time.
 """
+UNITS = {name: metric.unit for name, metric in METRICS.items()}
 
 STAGE_COLUMNS: Mapping[str, str] = {
     "point": "int32",

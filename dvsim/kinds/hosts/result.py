@@ -10,6 +10,21 @@ import pandas as pd
 from dvsim.kinds.hosts.spec import MessagingScenario
 from dvsim.results.points import PointsStudy
 
+DRAWN = (
+    "rate_in",
+    "rate_out",
+    "megabytes",
+    "megabits",
+    "density",
+    "latency",
+    "ack_mean",
+    "fairness",
+    "setup",
+    "busiest",
+)
+EVEN = 0.99  # an index of fairness above which there is nothing to see
+ALIKE = 1e-3  # relative; rates in and out that differ less are one curve
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MessagingStudy(PointsStudy):
@@ -23,6 +38,20 @@ class MessagingStudy(PointsStudy):
 
     scenario: MessagingScenario
     stages: pd.DataFrame
+
+    @property
+    def drawn(self) -> list[str]:
+        """The metrics that say something about the study, as figures have them."""
+        points, peer = self.points, self.scenario.peer
+        dull = {"busiest", "megabytes" if peer else "megabits"}
+        dull |= {"setup"} if points["setup"].nunique(dropna=True) <= 1 else set()
+        dull |= {"fairness"} if points["fairness"].min() > EVEN else set()
+        unlike = (points["rate_in"] / points["rate_out"] - 1).abs().max()
+        if not unlike > ALIKE or peer:
+            dull.add("rate_in")
+        if "streams" not in self.scenario.keys and not peer:
+            dull.add("density")
+        return [name for name in DRAWN if name not in dull and points[name].notna().any()]
 
     def bottleneck(self, point: int) -> tuple[str, float]:
         """Return the busiest stage of a point, and its utilisation."""

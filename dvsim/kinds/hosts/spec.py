@@ -185,7 +185,7 @@ class MessagingScenario(Spec):
             }
             for table in found.vary
         )
-        return found._varied(vary)
+        return found.varied(vary)
 
     @property
     def peer(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import How, Keys, Kind, Order, Plain, Questions
+from dvsim.kinds.base import How, Keys, Kind, Metric, Order, Plain, Questions
 from dvsim.kinds.rabbitmq import checks
 from dvsim.kinds.rabbitmq.spec import CLUSTER, ROLES, USUAL, Scenario
 from dvsim.scenario import bounds
@@ -36,6 +36,10 @@ class RabbitmqKind(Kind):
     emulated = True
     simulates = "sim"
     brief_table = "summary"
+    messages = True
+    described: ClassVar[Mapping[str, Metric]] = {
+        "delivered_rate": Metric("1/s", axis="msg/s", written="msg/s")
+    }
     orders: ClassVar[Keys] = {"messages_per_second": Order("scaled", *bounds.LOAD, (1e3, 1e6))}
 
     def recognises(self, data: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dvsim.errors import Fault
 from dvsim.kinds.base import Keys, Order
 from dvsim.kinds.points import PointsKind
-from dvsim.kinds.switch.metrics import METRICS, SHOWN, TABLES
+from dvsim.kinds.switch.metrics import METRICS, SHOWN, TABLES, UNITS
 from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.scenario import bounds, find
 from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath
@@ -130,7 +130,8 @@ class SwitchKind(PointsKind):
             if traffic.injection == "queue":
                 yield place, "'butterfly' has no queues; use injection 'drop'"
 
-    units = METRICS
+    described = METRICS
+    units = UNITS
     shown = SHOWN
     tables = TABLES
     work = ("node_updates", "node updates/s")

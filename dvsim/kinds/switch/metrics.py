@@ -4,24 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-METRICS: Mapping[str, str] = {
-    "offered": "packets",  # arrived at inputs; of one plane or all: of all
-    "accepted": "packets",  # entered
-    "delivered": "packets",  # left at their output
-    "lost": "packets",  # by faults
-    "refused": "packets",  # found no free node and are gone
-    "throughput": "packets/slot/input",  # delivered
-    "acceptance": "1",  # accepted / offered; not a number where nothing was offered
-    "mean_hops": "nodes",
-    "mean_latency": "slots",  # from arrival at the input to the output, waiting included
-    "p50": "slots",  # quantiles of the latency
-    "p99": "slots",
-    "max": "slots",
-    "blocked": "1",  # share of the wanted descents, mean over the cylinders but the innermost
-    "in_flight": "packets",  # inside at the end
-    "waiting": "packets",  # in the queues at the end
+from dvsim.kinds.base import Metric
+
+METRICS: Mapping[str, Metric] = {
+    "offered": Metric("packets"),  # arrived at inputs; of one plane or all: of all
+    "accepted": Metric("packets"),  # entered
+    "delivered": Metric("packets"),  # left at their output
+    "lost": Metric(
+        "packets", "packets lost", "Packets that a fault lost on the way", "packets", ""
+    ),
+    "refused": Metric("packets"),  # found no free node and are gone
+    "throughput": Metric(
+        "packets/slot/input",
+        "throughput",
+        "Packets delivered per slot and input",
+        "packets per slot and input",
+        "",
+    ),
+    "acceptance": Metric(  # not a number where nothing was offered
+        "1",
+        "acceptance",
+        "Of the packets that arrive, the share that gets in at once",
+        "accepted / offered",
+        "",
+    ),
+    "mean_hops": Metric(
+        "nodes",
+        "mean hops",
+        "Nodes that a packet visits, the entry node included",
+        "nodes visited",
+        "",
+    ),
+    "mean_latency": Metric(  # from arrival at the input to the output, waiting included
+        "slots",
+        "mean latency",
+        "Thick lines are the mean over all packets, from arrival to delivery, "
+        "waiting included, and thin dotted ones what 99 % of them do not exceed",
+    ),
+    "p50": Metric("slots"),  # quantiles of the latency
+    "p99": Metric("slots", "99 % of the latencies"),
+    "max": Metric("slots"),
+    "blocked": Metric("1"),  # share of the wanted descents, mean over the outer cylinders
+    "in_flight": Metric("packets"),  # inside at the end
+    "waiting": Metric("packets"),  # in the queues at the end
 }
 """What is measured in each run, with units; a mean or quantile of nothing is not a number."""
+UNITS = {name: metric.unit for name, metric in METRICS.items()}
 
 POINT_COLUMNS: Mapping[str, str] = {
     "point": "int32",  # 0.., as in `SwitchScenario.points`

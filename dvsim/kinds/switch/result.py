@@ -7,7 +7,6 @@ scenario and a replication. Replication r of seed s is the run of `Switch.run` w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -53,6 +52,53 @@ class Study(PointsStudy):
         """The table of theory."""
         return self.theory
 
+    @property
+    def drawn(self) -> list[str]:
+        """The metrics that say something about the study, as figures have them.
+
+        A packet that waits is never refused, one that always waits has no latency to speak of, and
+        where nothing waits the latency is the hops.
+        """
+        scenario, points = self.scenario, self.points
+        injection = "any" if "injection" in scenario.keys else scenario.traffic.injection
+        chosen = {
+            "queue": ["mean_latency", "throughput"],
+            "saturate": ["throughput", "mean_hops"],
+        }.get(injection, ["throughput", "acceptance", "mean_hops", "mean_latency"])
+        if points["mean_latency"].equals(points["mean_hops"].rename("mean_latency")):
+            chosen = [metric for metric in chosen if metric != "mean_latency"]
+        if points["lost"].gt(0).any():
+            chosen = [*chosen, "lost"]
+        return [metric for metric in chosen if points[metric].notna().any()]
+
+    def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
+        """Put H x A in the place of the height where switches of one size differ in their angles.
+
+        So it is when heights and angles were varied together, and no size has one shape only: then
+        the question is what the angles do at a fixed number of ports.
+        """
+        if not {"height", "angles"} <= set(keys) or "load" in keys:
+            return keys
+        shapes = keys[["height", "angles"]].drop_duplicates()
+        ports = shapes["height"] * shapes["angles"]
+        crossed = len(shapes) == shapes["height"].nunique() * shapes["angles"].nunique()
+        if crossed or ports.value_counts().min() < 2:
+            return keys
+        named = keys.assign(ports=keys["height"] * keys["angles"])
+        return named.drop(columns="height").loc[:, ["ports", *keys.columns.drop("height")]]
+
+    def levels(self, metric: str, key: str | None) -> list[tuple[float, str]]:
+        """Return the published levels of a metric along a key, each with what it is."""
+        setting = self.scenario
+        table = setting.switch if setting.network is None else setting.network.switch
+        if table is None:
+            return []
+        if (metric, key) == ("throughput", "height") and setting.traffic.injection == "saturate":
+            return [(2 / 9, "2/9: published limit for few angles, many heights")]
+        if (metric, key) == ("acceptance", "angles") and table.injecting is not None:
+            return [(0.99, "99 %: published for five idle angles to one")]  # some angles are idle
+        return []
+
     def notes(self) -> dict[int, str]:
         """Return by point why it has not settled; points that have settled are absent."""
         texts = self.points.groupby("point")["notes"].agg(lambda notes: note_of(notes.tolist()))
@@ -69,21 +115,3 @@ class Study(PointsStudy):
             int(str(point)): (float(latency), float(throughput))
             for point, latency, throughput in errors.itertuples()
         }
-
-
-def flow_text(errors: Mapping[int, tuple[float, float]], points: int) -> str:
-    """Say how far the points at flow fidelity are from the cycle level.
-
-    Parameters
-    ----------
-    errors
-        As `Study.flow_errors` gives them, of at least one point.
-    points
-        Of the study.
-    """
-    latency, throughput = (max(pair[item] for pair in errors.values()) for item in (0, 1))
-    which = "all points" if len(errors) == points else f"{len(errors)} of {points} points"
-    return (
-        f"flow fidelity at {which}: against the cycle level, mean latency within {latency:.1%} "
-        f"and throughput within {throughput:.1%}"
-    )

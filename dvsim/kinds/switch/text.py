@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.study import halves_of, key_text, number_text
-from dvsim.kinds.switch.result import flow_text
 from dvsim.results.asked_text import asked_lines
 from dvsim.results.beside_studies import matching_keys
 from dvsim.results.lines import Table
+from dvsim.results.points import flow_text
 from dvsim.scenario.spec import point_text
 
 if TYPE_CHECKING:
