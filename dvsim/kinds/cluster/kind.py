@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dvsim.errors import Fault
 from dvsim.kinds.base import How, Keys, Order, Plain, Questions
-from dvsim.kinds.cluster.metrics import METRICS, SHOWN
+from dvsim.kinds.cluster.metrics import DESCRIBED, METRICS, SHOWN
 from dvsim.kinds.cluster.spec import (
     MOST_CLIENTS,
     MOST_NODES,
@@ -53,6 +53,7 @@ class ClusterKind(PointsKind):
         ),
     }
     units = METRICS
+    described = DESCRIBED
     shown = SHOWN
 
     @property

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dvsim.kinds.base import Metric
+
 METRICS: Mapping[str, str] = {
     "rate_in": "msg/s",  # that the brokers took
     "rate_out": "msg/s",  # that consumers got
@@ -27,3 +29,10 @@ METRICS: Mapping[str, str] = {
     "cost": "$",  # of a month, for 1,000 msg/s that consumers got
 }
 SHOWN = ("rate_out", "p50", "p99", "cpu", "unstable", "cost")
+DESCRIBED = {
+    "rate_in": Metric("msg/s", "rate in", "Messages taken in per second"),
+    "rate_out": Metric(
+        "msg/s", "rate out", "Messages that consumers take per second, all of them together"
+    ),
+    "p99": Metric("ms", "99 % of the latencies"),
+}
