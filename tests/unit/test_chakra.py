@@ -1,5 +1,8 @@
 """Are the nodes of Chakra traces replayed as they wait for each other, and bad traces refused?"""
 
+import gzip
+import json
+
 import pytest
 from chakra_writer import (
     ALLGATHER,
@@ -88,7 +91,7 @@ def test_what_cannot_be_replayed_is_counted(tmp_path):
         ([node(1, RECV, comm_src=0, comm_tag=-2)], "a message of 0 bytes with tag -2"),
         ([node(1, COLLECTIVE, comm_type=44)], "rank 0: node 1: no collective 44"),
         ([node(1, COLLECTIVE, comm_type=ALLREDUCE, comm_size=-1)], "a collective of -1 bytes"),
-        ([b"\x0f"], r"a\.0\.et: is truncated or no protocol buffer, at byte"),
+        ([b"\x0f"], r"a\.0\.et: rank 0, node \d+: is truncated or no protocol buffer, at byte"),
     ],
 )
 def test_nodes_that_cannot_be_are_refused(nodes, said, tmp_path):
@@ -99,7 +102,7 @@ def test_nodes_that_cannot_be_are_refused(nodes, said, tmp_path):
 def test_a_damaged_trace_is_refused(tmp_path):
     files = training(3)
     laid(tmp_path, files | {"step.1.et": files["step.1.et"][:-3]})
-    with pytest.raises(ScenarioError, match=r"step\.1\.et: is truncated"):
+    with pytest.raises(ScenarioError, match=r"step\.1\.et: rank 1, node \d+: is truncated"):
         read(tmp_path)
     (tmp_path / "step.1.et").unlink()
     with pytest.raises(ScenarioError, match="has no file of rank 1, but of rank 2"):
@@ -108,5 +111,73 @@ def test_a_damaged_trace_is_refused(tmp_path):
     with pytest.raises(ScenarioError, match=r"rank \d"):
         read(tmp_path)
     laid(tmp_path, {"step.1.et": b""})
-    with pytest.raises(ScenarioError, match=r"step\.1\.et: is empty"):
+    with pytest.raises(ScenarioError, match=r"step\.1\.et: rank 1, node 0: is empty"):
         read(tmp_path)
+
+
+def as_json(files, camel):
+    """Return a trace as JSON, as chakra_jsonizer writes it, or by ASTRA-sim's names."""
+    found = {}
+    for rank in range(len(files)):
+        nodes = [
+            {"id": "1", "type": "COMP_NODE", "durationMicros": "10"},
+            {"id": "2", "type": "COMP_NODE", "ctrlDeps": ["1"], "attr": [
+                {"name": "num_ops", "int64Val": "3000000000000"}]},
+            {"id": "3", "type": "COMM_COLL_NODE", "dataDeps": ["1"], "attr": [
+                {"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "uint64Val": "64"},
+                {"name": "is_cpu_op", "boolVal": False}]},
+            {"id": "4", "type": "COMM_COLL_NODE", "dataDeps": ["2", "3"], "attr": [
+                {"name": "comm_type", "int64Val": "9"}]},
+        ]  # fmt: skip
+        peer = {"type": "COMM_RECV_NODE", "id": "6", "name": "comm_src"}
+        if rank + 1 < len(files):
+            peer = {"type": "COMM_SEND_NODE", "id": "5", "name": "comm_dst"}
+        values = {peer.pop("name"): rank + 1 if peer["id"] == "5" else rank - 1}
+        values |= {"comm_size": 512, "comm_tag": 7}
+        attributes = [{"name": name, "int32Val": value} for name, value in values.items()]
+        nodes.append({**peer, "dataDeps": ["4"], "attr": attributes})
+        if camel:
+            texts = [json.dumps(one, indent=2) for one in ({"version": "0.0.4"}, *nodes)]
+            found[f"step.{rank}.json"] = "".join(texts)
+        else:
+            found[f"step.{rank}.json"] = json.dumps({"workload_graph": list(map(flat, nodes))})
+    return found
+
+
+def flat(node):
+    """Return a node by the names that ASTRA-sim reads."""
+    numbers = {"COMP_NODE": 4, "COMM_SEND_NODE": 5, "COMM_RECV_NODE": 6, "COMM_COLL_NODE": 7}
+    after = [int(one) for key in ("ctrlDeps", "dataDeps") for one in node.get(key, ())]
+    rest = {one["name"]: int(list(one.values())[1]) for one in node.get("attr", ())}
+    return {
+        "Id": int(node["id"]), "Name": "x", "NodeType": numbers[node["type"]], "data_deps": after,
+        "runtime": int(node.get("durationMicros", 0)), **rest,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("camel", [True, False], ids=["jsonizer", "astra"])
+def test_json_is_the_same_trace(camel, tmp_path):
+    texts = as_json(training(2), camel)
+    for name in ("json", "wire", "packed"):
+        (tmp_path / name).mkdir()
+    laid(tmp_path / "json", {name: text.encode() for name, text in texts.items()})
+    laid(tmp_path / "wire", training(2))
+    assert read(tmp_path / "json").digest == read(tmp_path / "wire").digest
+    renamed = {name.replace("json", "et"): gzip.compress(t.encode()) for name, t in texts.items()}
+    laid(tmp_path / "packed", renamed)
+    assert read(tmp_path / "packed" / "step.0.et").digest == read(tmp_path / "wire").digest
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"version": "1"} {"id": "1", "type": "COMP_NODE"', r"json:1: rank 0, node 0: is trunc"),
+        ('{"version": "1"} {"id": "x", "type": "COMP_NODE"}', r"node 0: id must be a whole number"),
+        ('{"version": "1"} {"id": "1", "type": "FROB_NODE"}', r"type must be a whole number, is"),
+        ('{"version": "1"} [3]', r"json:1: rank 0, node 0: must have objects for nodes"),
+        ('{"nodes": [{"id": 3, "type": "COMP_NODE"}, {"id": 3}]}', r"node 1: has node 3 twice"),
+    ],
+)
+def test_json_that_is_no_trace_is_refused(text, said, tmp_path):
+    with pytest.raises(ScenarioError, match=said):
+        read(laid(tmp_path, {"a.0.json": text.encode()}))

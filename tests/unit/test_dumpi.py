@@ -11,7 +11,7 @@ from dvsim.kinds.workload.check import COLLECTIVE_TAG, RECV, SEND
 from dvsim.kinds.workload.mpi import OWN_TAGS
 from dvsim.kinds.workload.readers import read
 from dvsim.kinds.workload.readers.dumpi_calls import ALL_CALLS, LAYOUTS, NAMES
-from dvsim.kinds.workload.readers.dumpi_file import read_file
+from dvsim.kinds.workload.readers.dumpi_file import Trace, read_file
 
 TAG = COLLECTIVE_TAG
 
@@ -46,7 +46,9 @@ def test_a_record_is_as_the_format_has_it(tmp_path):
     file = Dumpi()
     file.body = b"\x00\x0c\x4f\x00\x00" + times + struct.pack(">iHiiHi", 3, 9, -1, 8, 2, 5) + wait
     (tmp_path / "a-0.bin").write_bytes(file.data())
-    first, second = read_file(tmp_path / "a-0.bin").calls
+    trace = Trace()
+    read_file(tmp_path / "a-0.bin", trace)
+    first, second = trace.calls
     assert (first.name, first.arguments) == ("Irecv", (3, 9, -1, 8, 2, 5))
     assert (first.begin, first.end) == ((SECOND + 3) * 10**9 + 5, (SECOND + 3) * 10**9 + 6)
     assert (second.name, second.arguments) == ("Waitall", (2, (5, NULL), ()))
@@ -166,10 +168,13 @@ def changed(name, change):
 @pytest.mark.parametrize(
     ("write", "said"),
     [
-        (changed("run-0001.bin", lambda data: data[:90]), r"0001\.bin: has no index at its end"),
+        (
+            changed("run-0001.bin", lambda data: data[:90]),
+            r"0001\.bin: rank 1, call 0: has no index at its end",
+        ),
         (
             changed("run-0001.bin", lambda data: data[:100] + data[-300:]),
-            r"0001\.bin: (is truncated|has an index that leads out|has no room|call \d+)",
+            r"0001\.bin: rank 1, call \d+: (is trunca|has an index that leads|has no room|call)",
         ),
         (changed("run-0000.bin", None), "has no file of rank 0, but of rank 1"),
         (changed("run-0001.bin", None), r"run\.meta:2: numprocs=2, but the last file is of rank 0"),

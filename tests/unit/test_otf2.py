@@ -190,8 +190,11 @@ def damaged(name, change):
     [
         (damaged("traces/1.evt", None), r"1\.evt: rank 1: is missing: the events of this rank"),
         (damaged("traces.def", None), r"traces\.def: is missing: the definitions"),
-        (damaged("traces/0.evt", lambda data: data[:60]), r"0\.evt: is truncated: it ends at byte"),
-        (damaged("traces/0.evt", lambda data: data[:10]), r"0\.evt: no chunk of an OTF2 archive"),
+        (
+            damaged("traces/0.evt", lambda data: data[:60]),
+            r"0, event \d+: is truncated: it ends at",
+        ),
+        (damaged("traces/0.evt", lambda data: data[:10]), r"0\.evt: rank 0, event 0: no chunk of"),
         (damaged("traces.otf2", lambda data: data[:20]), "is no anchor file of an OTF2 archive"),
         (damaged("traces.otf2", lambda data: data[:28] + b"\2" + data[29:]), "packed by SIONlib"),
         (damaged("traces/0.evt", lambda data: data[:18] + b"\2"), r"0\.evt: rank 0: has no events"),

@@ -8,6 +8,7 @@ import tarfile
 
 import pytest
 
+from dvsim.core import arrays
 from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import CALC, COLLECTIVE_TAG, SEND
 from dvsim.kinds.workload.readers import read
@@ -111,7 +112,7 @@ def test_no_member_of_a_tar_leaves_it(tmp_path):
 
 def test_an_error_in_a_tar_names_it_and_the_member(tmp_path):
     tar = packed(tmp_path, {"a.txt": "0 init\n0 compute -1\n0 finalize\n"})
-    with pytest.raises(ScenarioError, match=r"trace\.tgz/a\.txt:2: an amount of work must not"):
+    with pytest.raises(ScenarioError, match=r"trace\.tgz/a\.txt:2: rank 0, call 1: an amount"):
         read(tar)
     tar.write_bytes(tar.read_bytes()[:40])
     with pytest.raises(ScenarioError, match=r"trace\.tgz: cannot be unpacked"):
@@ -160,13 +161,13 @@ def test_every_simgrid_action_is_read(line, said, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("0 init\n0 barrier\n0 compute 1\n0 jump 3\n", r":4: knows no action 'jump'"),
-        ("0 init\n0 send 4 0 8\n", r":2: the ranks are 0 to 0; no rank 4"),
-        ("0 init\n0 send 0 0 -8\n", r":2: size must not be negative, is '-8'"),
-        ("0 init\n0 compute nan\n", r":2: an amount of work must not be negative, is 'nan'"),
-        ("0 init\n0 compute 1e300\n", r":2: computes for 1e\+291 s; at most"),
-        ("0 init\n0 send 0 0 1 99\n", r":2: knows no data type '99'"),
-        ("0 init\n0 send 0\n", r":2: needs at least 2 arguments"),
+        ("0 init\n0 barrier\n0 compute 1\n0 jump 3\n", r":4: rank 0, call 3: knows no action 'ju"),
+        ("0 init\n0 send 4 0 8\n", r":2: rank 0, call 1: the ranks are 0 to 0; no rank 4"),
+        ("0 init\n0 send 0 0 -8\n", r":2: rank 0, call 1: size must not be negative, is '-8'"),
+        ("0 init\n0 compute nan\n", r":2: rank 0, call 1: an amount of work must not be"),
+        ("0 init\n0 compute 1e300\n", r":2: rank 0, call 1: computes for 1e\+291 s; at most"),
+        ("0 init\n0 send 0 0 1 99\n", r":2: rank 0, call 1: knows no data type '99'"),
+        ("0 init\n0 send 0\n", r":2: rank 0, call 1: needs at least 2 arguments"),
         ("0 init\n2 init\n", r"has no line of rank 1, but of rank 2"),
         ("0 init\n1 init\n0 finalize\n", r":2: is the last line of rank 1, which never calls fin"),
         ("0 init\n1 init\n0 barrier\n", r"rank 1: does not enter a barrier"),
@@ -213,12 +214,12 @@ def test_what_liballprof_does_not_record_is_counted(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("MPI_Isend:1010", "MPI_Isend:1000", r"0\.txt:4: MPI_Isend: the time goes back"),
-        ("91,0,2:640", "91,0,8:640", r"0\.txt:4: has 8 ranks, but there are files of 2"),
-        (":1:5:91,0,2:640", ":3:5:91,0,2:640", r"0\.txt:4: the ranks are 0 to 1, not 3"),
-        ("4096:100:11,8,8:1", "4096:-1:11,8,8:1", r"0\.txt:4: a count must not be negative"),
-        ("MPI_Waitall:", "Waitall ", r"0\.txt:6: must be MPI_NAME:START:…:END"),
-        (":640:1011", ":1011", r"0\.txt:4: has 6 arguments, which is too few"),
+        ("MPI_Isend:1010", "MPI_Isend:1000", r"0\.txt:4: rank 0, call 2: MPI_Isend: the time go"),
+        ("91,0,2:640", "91,0,8:640", r"0\.txt:4: rank 0, call 2: has 8 ranks, but there"),
+        (":1:5:91,0,2:640", ":3:5:91,0,2:640", r"0\.txt:4: rank 0, call 2: the ranks are 0 to 1,"),
+        ("4096:100:11,8,8:1", "4096:-1:11,8,8:1", r"0\.txt:4: rank 0, call 2: a count must not"),
+        ("MPI_Waitall:", "Waitall ", r"0\.txt:6: rank 0, call 4: must be MPI_NAME:START:…:END"),
+        (":640:1011", ":1011", r"0\.txt:4: rank 0, call 2: has 6 arguments, which is too few"),
     ],
 )
 def test_bad_liballprof_lines_are_refused(old, new, said, tmp_path):
@@ -293,7 +294,8 @@ def test_goal_as_other_editors_write_it(text, tmp_path):
 
 def test_a_goal_number_that_is_too_large_is_refused(tmp_path):
     (tmp_path / "one.goal").write_text(GOAL.replace("8b to", f"{10**20}b to"))
-    with pytest.raises(ScenarioError, match=r"one\.goal:3: has a number that is too large: 1000"):
+    said = r"one\.goal:3: rank 0, operation 0: has a number that is too large: 1000"
+    with pytest.raises(ScenarioError, match=said):
         read(tmp_path / "one.goal")
 
 
@@ -325,3 +327,37 @@ def test_old_simgrid_waits_for_the_last_request(tmp_path):
     (tmp_path / "old.txt").write_text(calls)
     graph = read(tmp_path / "old.txt")
     assert (graph.messages, graph.bytes, dict(graph.skipped)) == (1, 8, {"waitany": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "num_ranks 2000000000\nrank 0 {\n}\n",
+            r":1: num_ranks is 2000000000, but there",
+        ),
+        (GOAL.replace("1\n}", "1\nl2: calc"), r":4: rank 0, operation 1: is no statement of GOAL"),
+        (GOAL[:-3], r":6: rank 1, operation 1: rank 1 has no closing bracket: is the file trunca"),
+        (GOAL.replace("num_ranks 2", "num_ranks 3 // rank"), r": rank 2 is missing, of 3"),
+    ],
+)
+def test_a_goal_schedule_that_is_not_whole_is_refused(text, said, tmp_path):
+    (tmp_path / "one.goal").write_text(text)
+    with pytest.raises(ScenarioError, match=said):
+        read(tmp_path / "one.goal")
+
+
+def test_a_collective_beyond_memory_is_refused_before_it_is_laid_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(arrays, "available_bytes", lambda: 10**6)
+    path, ranks = tmp_path / "all.txt", 100
+    path.write_text("".join(f"{rank} init\n{rank} alltoall 99999 99999\n" for rank in range(ranks)))
+    with pytest.raises(
+        ScenarioError, match=r"rank 0: .*by pairwise of 100 ranks needs 12,000,000 B"
+    ):
+        read(path)
+
+
+def test_an_archive_without_its_anchor_is_told(tmp_path):
+    laid(tmp_path, {"traces/0.evt": "x"})
+    with pytest.raises(ScenarioError, match=r"has traces/0\.evt, but no anchor file of an OTF2"):
+        read(tmp_path)

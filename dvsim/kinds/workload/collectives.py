@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from dvsim.core.arrays import check_memory
 from dvsim.kinds.workload import algorithms as by
 from dvsim.kinds.workload.schedule import Ints, Messages, Schedule, scheduled, then
 from dvsim.scenario import bounds
@@ -100,6 +101,9 @@ EACH_TO_EACH: tuple[Any, ...] = (
 
 MOST_MESSAGES = 1 << 26
 """Of one collective."""
+
+BYTES = 1200
+"""Of a message, about: until its two operations are part of a graph."""
 
 VECTOR = ("bcast", "reduce", "allreduce", "scan", "exscan")
 """Collectives on one vector, which algorithms may cut into a block for each rank."""
@@ -220,7 +224,7 @@ def schedule(
     Raises
     ------
     ValueError
-        If there is no such collective, algorithm of it, or root.
+        If there is no such collective, algorithm of it, or root; or no memory for its messages.
     """
     if kind not in KINDS:
         raise ValueError(f"no collective {kind!r}; there are {', '.join(KINDS)}")
@@ -234,8 +238,14 @@ def schedule(
     known = ALGORITHMS_OF[LIKE.get(kind, kind)]
     if name not in known:
         raise ValueError(f"{kind} knows {', '.join(known)}, not {name!r}")
-    if ranks * ranks > MOST_MESSAGES and (name in EACH_TO_EACH or (name, kind) in EACH_TO_EACH):
-        raise ValueError(f"a {kind} by {name} of {ranks} ranks: more than {MOST_MESSAGES} messages")
+    if name in EACH_TO_EACH or (name, kind) in EACH_TO_EACH:
+        if ranks * ranks > MOST_MESSAGES:
+            what = f"a {kind} by {name} of {ranks} ranks"
+            raise ValueError(f"{what}: more than {MOST_MESSAGES} messages")
+        try:
+            check_memory(f"a {kind} by {name} of {ranks} ranks", BYTES * ranks * ranks)
+        except MemoryError as error:
+            raise ValueError(str(error)) from None
     return _schedule(kind, ranks, given, root if kind in ROOTED else 0, name)
 
 

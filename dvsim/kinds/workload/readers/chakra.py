@@ -1,5 +1,7 @@
 """Chakra execution traces: a graph of nodes for each rank, ``PREFIX.RANK.et``, as ASTRA-sim reads.
 
+The nodes may be JSON, too: ``PREFIX.RANK.json``, or such text in a file ``.et``.
+
 A file has a message with its version, then one for each node, each behind its length. What a node
 waits for are its control and data dependencies; nothing else orders the nodes of a rank.
 """
@@ -8,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from pathlib import Path
@@ -18,15 +19,27 @@ from dvsim.kinds.workload.collectives import MPICH, Collectives, split
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import WORLD, Program
 from dvsim.kinds.workload.readers.calls import program_of
-from dvsim.kinds.workload.readers.protobuf import Wire, numbers, real, signed, zigzag
-from dvsim.kinds.workload.readers.text import data_of, files_of_ranks, picoseconds, refuse
+from dvsim.kinds.workload.readers.chakra_nodes import (
+    COLLECTIVE,
+    COMPUTE,
+    LOAD,
+    METADATA,
+    RECV,
+    SEND,
+    STORE,
+    Node,
+    nodes_of,
+)
+from dvsim.kinds.workload.readers.text import files_of_ranks, of_rank, picoseconds, refuse
 from dvsim.scenario import bounds
 
-NAME = re.compile(r"(.*)\.(\d{1,7})\.et")
+NAME = re.compile(r"(.*)\.(\d{1,7})\.(?:et|json|et\.json)")
+WORDS = (b"_NODE", b"NodeType", b"workload_graph", b'"version"')
+"""Of which JSON of a trace has one near its beginning."""
+
 FLOPS = 1e12
 """Of a processor, where a node says how many operations it has and not how long it took."""
 
-METADATA, LOAD, STORE, COMPUTE, SEND, RECV, COLLECTIVE = range(1, 8)
 TITLES = {LOAD: "memory loads", STORE: "memory stores"}
 KINDS = (
     "allreduce", "reduce", "allgather", "gather", "scatter", "bcast", "alltoall", "reduce_scatter",
@@ -34,28 +47,11 @@ KINDS = (
 )  # fmt: skip
 """Collectives by their numbers."""
 
-Attribute = int | float | str
-
-
-@dataclass
-class Node:
-    """One node: what it is, what it waits for, and its attributes by name."""
-
-    number: int = 0
-    kind: int = 0
-    after: list[int] = field(default_factory=list)
-    duration: int = 0  # µs
-    attributes: dict[str, Attribute] = field(default_factory=dict)
-
-    def whole(self, name: str, missing: int = 0) -> int:
-        """Return an attribute that is a number."""
-        value = self.attributes.get(name, missing)
-        return int(value) if isinstance(value, int | float) and abs(value) < 1 << 63 else missing
-
 
 def is_file(path: Path, head: bytes) -> bool:
-    """Return whether a file is of a rank's nodes, which only its name says."""
-    return NAME.fullmatch(path.name) is not None
+    """Return whether a file is of a rank's nodes, which its name says; of JSON its words, too."""
+    named = NAME.fullmatch(path.name) is not None
+    return named and (path.suffix == ".et" or any(one in head for one in WORDS))
 
 
 def files_beside(path: Path) -> list[Path]:
@@ -79,7 +75,7 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
             refuse(path, None, "must be called PREFIX.RANK.et, with a rank of its own")
         files[int(found[2])] = path
     ranks, program = program_of(files, paths, name, table)
-    nodes = [_nodes(files[rank]) for rank in range(ranks)]
+    nodes = [_nodes(files[rank], rank) for rank in range(ranks)]
     groups: dict[str, list[int]] = {}
     for rank, own in enumerate(nodes):
         for group in {_group(one) for one in own if one.kind == COLLECTIVE}:
@@ -93,17 +89,19 @@ def _group(node: Node) -> str:
     return str(node.attributes.get("pg_name", ""))
 
 
-def _nodes(path: Path) -> list[Node]:
+def _nodes(path: Path, rank: int) -> list[Node]:
     """Return the nodes of a file, each behind those that it waits for."""
-    messages = Wire(data_of(path), path).messages()
-    if next(messages, None) is None:
-        refuse(path, None, "is empty")
     found: dict[int, Node] = {}
-    for message in messages:
-        node = _node(message)
-        if node.number in found:
-            refuse(path, None, f"has node {node.number} twice")
-        found[node.number] = node
+    with of_rank(rank, lambda: len(found), "node"):
+        for node in nodes_of(path):
+            if node.number in found:
+                refuse(path, None, f"has node {node.number} twice")
+            found[node.number] = node
+        return _sorted(found, path)
+
+
+def _sorted(found: dict[int, Node], path: Path) -> list[Node]:
+    """Return nodes, each behind those that it waits for."""
     for node in found.values():
         lacks = next((one for one in node.after if one not in found), None)
         if lacks is not None:
@@ -126,46 +124,6 @@ def _ordered(sorter: TopologicalSorter[int]) -> Iterator[int]:
         number = heappop(ready)
         sorter.done(number)
         yield number
-
-
-def _node(message: Wire) -> Node:
-    node = Node()
-    for number, value in message.fields():
-        if number in (4, 5):
-            node.after += numbers(value, message.path)
-        elif number == 10 and isinstance(value, bytes):
-            name, attribute = _attribute(Wire(value, message.path, message.begin))
-            node.attributes[name] = attribute
-        elif isinstance(value, int):
-            if number == 1:
-                node.number = value
-            elif number == 3:
-                node.kind = value
-            elif number == 7:
-                node.duration = value
-    return node
-
-
-SIGNED, ZIGZAG, REAL, TEXT = (7, 9), (15, 17), (3, 5), 29
-
-
-def _attribute(message: Wire) -> tuple[str, Attribute]:
-    """Return the name and value of an attribute; lists count as 0."""
-    name, found = "", 0
-    given: Attribute = found
-    for number, value in message.fields():
-        if isinstance(value, int):
-            given = signed(value) if number in SIGNED else value
-            given = zigzag(value) if number in ZIGZAG else given
-        elif number == 1:
-            name = value.decode("utf-8", "replace")
-        elif number == TEXT:
-            given = value.decode("utf-8", "replace")
-        elif number in REAL:
-            given = real(value) if len(value) in (4, 8) else 0.0
-        elif len(value) in (4, 8) and number in (19, 21, 23, 25):
-            given = int.from_bytes(value, "little", signed=number > 21)
-    return name, given
 
 
 class _Rank:

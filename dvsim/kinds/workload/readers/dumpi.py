@@ -18,7 +18,14 @@ from dvsim.kinds.workload.mpi import Program
 from dvsim.kinds.workload.readers.calls import BLOCKING, communicates
 from dvsim.kinds.workload.readers.dumpi_file import MAGIC, Call, Status, Trace, read_file
 from dvsim.kinds.workload.readers.dumpi_groups import WORLD, Communicators, Handles, Key
-from dvsim.kinds.workload.readers.text import MOST_BYTES, files_of_ranks, integer, lines_of, refuse
+from dvsim.kinds.workload.readers.text import (
+    MOST_BYTES,
+    files_of_ranks,
+    integer,
+    lines_of,
+    of_rank,
+    refuse,
+)
 
 NAME = re.compile(r"(.*?)-(\d{1,7})\.bin")
 NULL = 1  # the request that is none
@@ -92,7 +99,9 @@ class _Rank:
         self.rank = rank
         self.path = path
         self.known = known
-        self.trace: Trace = read_file(path)
+        self.trace = Trace()
+        with of_rank(rank, lambda: len(self.trace.calls), "call"):
+            read_file(path, self.trace)
         self.ended = 0  # ns, when the last call that communicated had ended
         self.call: Call
         self.persistent: dict[int, tuple[Call, Key | None]] = {}

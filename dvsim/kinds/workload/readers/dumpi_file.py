@@ -102,8 +102,8 @@ class _File:
         return count
 
 
-def read_file(path: Path) -> Trace:
-    """Return what a file has.
+def read_file(path: Path, trace: Trace) -> None:
+    """Fill a trace with what a file has.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def read_file(path: Path) -> Trace:
     if not file.data.startswith(MAGIC):
         refuse(path, None, "is no DUMPI file: it does not begin with its mark")
     places = _index(file)
-    trace = Trace(sizes=dict(enumerate(SIZES)))
+    trace.sizes.update(enumerate(SIZES))
     version: tuple[int, ...] = (0, 0, 0)
     if places["header"]:
         file.at = places["header"]
@@ -131,7 +131,6 @@ def read_file(path: Path) -> Trace:
         if number == END:
             break
         _call(file, trace, number, offset, version)
-    return trace
 
 
 def _index(file: _File) -> dict[str, int]:

@@ -159,7 +159,7 @@ def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid
     if not given.is_file():
         refuse(given, None, "there is no such file or folder")
     head = _head(given)
-    if _is_tar(given, head):
+    if _is_tar(given, head) and not chakra.is_file(given, b""):
         with tempfile.TemporaryDirectory(prefix="dvsim-trace-") as folder:
             unpack(given, head, Path(folder))
             try:
@@ -210,6 +210,10 @@ def _folder(folder: Path, options: Options, name: str) -> Graph:
             refuse(folder, None, f"has more than one trace: {listed}; name one of them")
         return FORMATS[found].read(files, options, name)
     if not groups:
+        parts = next(folder.rglob("*.evt"), None)
+        if parts is not None:
+            place = parts.relative_to(folder)
+            refuse(folder, None, f"has {place}, but no anchor file of an OTF2 archive, NAME.otf2")
         known = ", ".join(one.title for one in FORMATS.values())
         refuse(folder, None, f"has no trace of a format that can be read: {known}")
     if len(groups) > 1:

@@ -27,6 +27,7 @@ from typing import IO
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.graph import ANY, CALC, SEND, Builder, Graph
+from dvsim.kinds.workload.readers.text import data_of
 
 PS_PER_NS = 1000
 MOST_DIGITS = 15  # of a size, or of nanoseconds: 11 days
@@ -66,7 +67,7 @@ def read_goal(path: Path | str) -> Graph:
         With file and line: for what is no statement, an unknown label, a rank that is missing or
         there twice, and what `Builder.build` refuses.
     """
-    text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
+    text = data_of(Path(path)).decode("utf-8-sig", "replace")
     return _Reading(str(path)).read(text)
 
 
@@ -82,14 +83,19 @@ class _Reading:
         self.seen: dict[int, int] = {}
         self.labels: dict[str, int] = {}
         self.edges: list[tuple[str, str, bool, int]] = []
+        self.operations = 0  # of this rank
+        self.blocks = 0  # beginnings of ranks in the whole text
 
     def wrong(self, message: str, line: int | None = None) -> ScenarioError:
-        """Return the error of a line, of this one by default."""
-        return ScenarioError([Fault(self.file, line or self.line, "", message)])
+        """Return the error of a line, of this one by default, with the rank and operation."""
+        key = f"rank {self.rank}, operation {self.operations}" if self.opened else ""
+        return ScenarioError([Fault(self.file, line or self.line, key, message)])
 
     def read(self, text: str) -> Graph:
         """Return the graph of a text."""
-        for self.line, line in enumerate(_lines(text), 1):
+        lines = _lines(text)
+        self.blocks = sum(line.count("rank") for line in lines)
+        for self.line, line in enumerate(lines, 1):
             place = len(line) - len(line.lstrip())
             while place < len(line):
                 found = _STATEMENT.match(line, place)
@@ -103,7 +109,7 @@ class _Reading:
             raise self.wrong("has no num_ranks", 1)
         if self.rank >= 0:
             lacks = "closing" if self.opened else "opening"
-            raise self.wrong(f"rank {self.rank} has no {lacks} bracket: is the file whole?")
+            raise self.wrong(f"rank {self.rank} has no {lacks} bracket: is the file truncated?")
         missing = [rank for rank in range(self.builder.ranks) if rank not in self.seen]
         if missing:
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
@@ -116,7 +122,10 @@ class _Reading:
         if found["ranks"] is not None:
             if self.builder is not None:
                 raise self.wrong("num_ranks is there twice")
-            self.builder = Builder(int(found["ranks"]), self.file, (self.file,))
+            ranks = int(found["ranks"][:MOST_DIGITS])
+            if ranks > self.blocks:  # before as many are counted
+                raise self.wrong(f"num_ranks is {ranks}, but there are fewer ranks in the file")
+            self.builder = Builder(ranks, self.file, (self.file,))
         elif self.builder is None:
             raise self.wrong("num_ranks must come first")
         elif found["rank"] is not None:
@@ -158,6 +167,7 @@ class _Reading:
             join = self.builder.require_start if started else self.builder.require
             join(self.labels[one], self.labels[other])
         self.edges, self.labels, self.rank, self.opened = [], {}, -1, False
+        self.operations = 0
 
     def operation(self, found: re.Match[str], builder: Builder) -> None:
         """Add an operation."""
@@ -180,6 +190,7 @@ class _Reading:
             if label in self.labels:
                 raise self.wrong(f"rank {self.rank} has two operations '{label}'")
             self.labels[label] = number
+        self.operations += 1
 
 
 def _lines(text: str) -> list[str]:

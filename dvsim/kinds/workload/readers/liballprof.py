@@ -20,6 +20,7 @@ from dvsim.kinds.workload.readers.text import (
     integer,
     lines_of,
     number,
+    of_rank,
     picoseconds,
     refuse,
     shown,
@@ -69,6 +70,7 @@ class _Rank:
         self.rank = rank
         self.path = path
         self.line = 0
+        self.calls = 0
         self.ended: float | None = None  # µs, when the call before had ended
         self.begun = 0.0
         self.last = 0.0
@@ -83,11 +85,12 @@ class _Rank:
             refuse(self.path, None, "has no line with a call")
         if any(_address(text) % 8 == 4 for _, text in lines):
             self.step = 4
-        for self.line, text in lines:
-            if not is_line(text):
-                refuse(self.path, self.line, f"must be MPI_NAME:START:…:END, is {shown(text)}")
-            call, *fields = text.split(":")
-            self._call(call.removeprefix("MPI_"), fields)
+        with of_rank(self.rank, lambda: self.calls, "call"):
+            for self.calls, (self.line, text) in enumerate(lines):
+                if not is_line(text):
+                    refuse(self.path, self.line, f"must be MPI_NAME:START:…:END, is {shown(text)}")
+                call, *fields = text.split(":")
+                self._call(call.removeprefix("MPI_"), fields)
         self._compute(self.last)
         return self.last - self.begun
 

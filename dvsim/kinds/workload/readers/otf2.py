@@ -28,7 +28,7 @@ from dvsim.kinds.workload.readers.otf2_archive import (
     records,
 )
 from dvsim.kinds.workload.readers.scorep import KINDS, UNEVEN, own_size
-from dvsim.kinds.workload.readers.text import refuse
+from dvsim.kinds.workload.readers.text import of_rank, refuse
 from dvsim.scenario import bounds
 
 (
@@ -121,7 +121,9 @@ class _Rank:
         self.did = False  # whether the call left an event
         self.probed: dict[int, tuple[int, ...]] = {}
         self.members: dict[int, int] = {}
-        self.first, self.last = self._decode(chunk)
+        self.count = 0  # events that were read
+        with of_rank(rank, lambda: self.count, "event"):
+            self.first, self.last = self._decode(chunk)
 
     def _decode(self, chunk: int) -> tuple[int, int]:
         """Keep the events that say something of MPI; return the first and the last time."""
@@ -130,6 +132,7 @@ class _Rank:
         probed: dict[int, tuple[int, ...]] = {}
         of_request: dict[int, int] = {}
         for kind, time, record in records(self.file, chunk, events=True):
+            self.count += 1
             first, last = time if first is None else first, time
             if kind in (ENTER, LEAVE):
                 number = record.number()

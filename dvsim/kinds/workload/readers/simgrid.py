@@ -18,6 +18,7 @@ from dvsim.kinds.workload.readers.text import (
     integer,
     lines_of,
     number,
+    of_rank,
     picoseconds,
     refuse,
     shown,
@@ -130,8 +131,9 @@ def read(
             line, *_, path = lines[rank][-1]
             refuse(path, line, f"is the last line of rank {rank}, which never calls finalize")
         reader = _Rank(program, rank, flops)
-        for call in lines[rank]:
-            reader.call(*call)
+        with of_rank(rank, lambda: reader.calls, "call"):  # noqa: B023 - of this round
+            for reader.calls, call in enumerate(lines[rank]):
+                reader.call(*call)
     return program.graph()
 
 
@@ -143,6 +145,7 @@ class _Rank:
         self.rank = rank
         self.flops = flops
         self.size = 1
+        self.calls = 0
         self.open: dict[tuple[int, int, int], list[int]] = {}
         self.requests = 0
         self.entered: list[int] = []  # requests of collectives that do not block

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,6 +27,25 @@ def refuse(path: Path | str, line: int | None, message: str, key: str = "") -> N
         Always.
     """
     raise ScenarioError([Fault(str(path), line, key, message)])
+
+
+@contextmanager
+def of_rank(rank: int, place: Callable[[], int], what: str) -> Iterator[None]:
+    """Name the rank, and the place in it, in errors that name no key of their own.
+
+    Parameters
+    ----------
+    rank
+        Whose file or lines are read.
+    place
+        Gives how many operations of the rank have been read, in the words of its format: `what`.
+    """
+    try:
+        yield
+    except ScenarioError as error:
+        key = f"rank {rank}, {what} {place()}"
+        named = [one if one.key else replace(one, key=key) for one in error.faults]
+        raise ScenarioError(named) from None
 
 
 def shown(word: str) -> str:
