@@ -35,10 +35,8 @@ def with_libvic(prefix: Path) -> list[str]:
 def output(command: Sequence[object], check: bool = True) -> str:
     """Return what a program prints.
 
-    Raises
-    ------
-    SystemExit
-        If it fails, and that is looked at.
+    Raises:
+        SystemExit: If it fails, and that is looked at.
     """
     words = [str(word) for word in command]
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=600)

@@ -55,9 +55,7 @@ def replay() -> Sequence[str]:
 def run(command: Sequence[str], folder: Path) -> None:
     """Run a command.
 
-    Raises
-    ------
-    CalledProcessError
-        If it fails.
+    Raises:
+        CalledProcessError: If it fails.
     """
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)

@@ -65,18 +65,16 @@ _LAZY = {
 def load(scenario: str | os.PathLike[str], **overrides: object) -> Spec:
     """Load a scenario by name or file, with overrides.
 
-    Parameters
-    ----------
-    scenario
-        A name such as ``"h3/dv-8"`` (``dvsim list`` prints them) or a path to a TOML file.
-    **overrides
-        ``messages``, ``message_bytes`` and ``iterations`` of the workload by name; any other key
-        with ``__`` for the dots: ``system__card__sram="64 MiB"``, ``traffic__load=0.4``.
+    Args:
+        scenario: A name such as ``"h3/dv-8"`` (``dvsim list`` prints them) or a path to a TOML
+            file.
+        **overrides: ``messages``, ``message_bytes`` and ``iterations`` of the workload by name; any
+            other key with ``__`` for the dots: ``system__card__sram="64 MiB"``,
+            ``traffic__load=0.4``.
 
-    Raises
-    ------
-    ScenarioError
-        If the scenario or an override is wrong; its text names every fault with file and line.
+    Raises:
+        ScenarioError: If the scenario or an override is wrong; its text names every fault with file
+            and line.
     """
     from dvsim.kinds.load import load as load_scenario
 
@@ -99,38 +97,28 @@ def run(
 
     A scenario of a switch or network alone gives a `dvsim.kinds.switch.result.Study`.
 
-    Parameters
-    ----------
-    scenario
-        A name, a path, or what `load` returned.
-    seed, replications
-        Replications 1 .. `replications` of `seed`; None goes by `precision`, and takes 1 of an
-        emulated run. The same numbers give the same samples, of a simulated run.
-    precision
-        Instead of `replications`: 3 to 30, until half of the 95 % interval of the rate is at most
-        this share of it; see `dvsim.results.precision`. None takes 0.05 of a simulated run.
-    workers
-        Processes; None or 1 stays in this one. More need a script whose call is guarded by
-        ``if __name__ == "__main__":``, as `multiprocessing` asks.
-    backend
-        ``"sim"``; or ``"emu"``: real programs and RabbitMQ on this machine, as a
-        `dvsim.emulation.asked.Emulation` says in detail.
-    scale
-        Multiplies the number of messages; None takes 1, and of an emulated run what makes it
-        short.
-    **overrides
-        As in `load`, for a name or a path.
+    Args:
+        scenario: A name, a path, or what `load` returned.
+        seed, replications: Replications 1 .. `replications` of `seed`; None goes by `precision`,
+            and takes 1 of an emulated run. The same numbers give the same samples, of a simulated
+            run.
+        precision: Instead of `replications`: 3 to 30, until half of the 95 % interval of the rate
+            is at most this share of it; see `dvsim.results.precision`. None takes 0.05 of a
+            simulated run.
+        workers: Processes; None or 1 stays in this one. More need a script whose call is guarded by
+            ``if __name__ == "__main__":``, as `multiprocessing` asks.
+        backend: ``"sim"``; or ``"emu"``: real programs and RabbitMQ on this machine, as a
+            `dvsim.emulation.asked.Emulation` says in detail.
+        scale: Multiplies the number of messages; None takes 1, and of an emulated run what makes it
+            short.
+        **overrides: As in `load`, for a name or a path.
 
-    Raises
-    ------
-    ScenarioError
-        If the scenario, an override or an argument is wrong.
-    RunFailed
-        See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
-        `dvsim.kinds.switch.model.study`.
-    TypeError
-        If there are overrides for a scenario that is loaded already, or a precision beside what
-        says how many replications there are.
+    Raises:
+        ScenarioError: If the scenario, an override or an argument is wrong.
+        RunFailed: See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
+            `dvsim.kinds.switch.model.study`.
+        TypeError: If there are overrides for a scenario that is loaded already, or a precision
+            beside what says how many replications there are.
     """
     from dvsim.session import run_scenarios
 
@@ -174,28 +162,19 @@ def replay(
 ) -> Replay:
     """Replay the trace of a program over a fabric and return when it is done, and why then.
 
-    Parameters
-    ----------
-    trace
-        A file, a folder or a tar of either: OTF2, GOAL, SimGrid, liballprof and others.
-    fabric
-        ``"dv202"`` to ``"dv216"``, ``"dv"`` for the smallest of these with enough ports,
-        ``"fdr"``, ``"aries"``, ``"loggops"``, or the name or file of a card.
-    compute
-        ``"measured"``, ``"zero"`` or a factor.
-    placement, seed
-        ``"linear"``, ``"random"`` by the seed, or a port for each rank.
-    straggler
-        A rank and how many times as long it computes.
-    **parameters
-        Numbers of the fabric, such as ``L="2.5 us"``; `dvsim replay --help` has the others.
+    Args:
+        trace: A file, a folder or a tar of either: OTF2, GOAL, SimGrid, liballprof and others.
+        fabric: ``"dv202"`` to ``"dv216"``, ``"dv"`` for the smallest of these with enough ports,
+            ``"fdr"``, ``"aries"``, ``"loggops"``, or the name or file of a card.
+        compute: ``"measured"``, ``"zero"`` or a factor.
+        placement, seed: ``"linear"``, ``"random"`` by the seed, or a port for each rank.
+        straggler: A rank and how many times as long it computes.
+        **parameters: Numbers of the fabric, such as ``L="2.5 us"``; `dvsim replay --help` has the
+            others.
 
-    Raises
-    ------
-    ScenarioError
-        If the trace cannot be read or an argument is wrong.
-    RunFailed
-        If operations can never complete; with who waits for what.
+    Raises:
+        ScenarioError: If the trace cannot be read or an argument is wrong.
+        RunFailed: If operations can never complete; with who waits for what.
     """
     from pathlib import Path
 
@@ -231,37 +210,25 @@ def sweep(
 ) -> Swept:
     """Run a scenario at many points and return their table, ``.table``, with units in ``.units``.
 
-    Parameters
-    ----------
-    scenario
-        A name or a path.
-    vary
-        By key, ``workload.message_bytes`` or short as in `load`: a list of values, or a range
-        such as ``"8..131072*4"``, see docs/sweep.md. All values are crossed.
-    together
-        Keys whose values go together instead: ``["workload.message_bytes,workload.messages"]``.
-    where
-        A condition that points must meet: ``"sram < 64 MiB"``.
-    sample
-        ``"sobol:64"``: as many points spread evenly, instead of all.
-    seed, replications, precision, scale, **overrides
-        As in `run`; each point has the replications that its precision needs.
-    workers
-        Processes; more than 1 need a guarded script, see `run`.
-    scheduler
-        Address or file of a dask scheduler.
-    out
-        Where run folders are kept and found again; None keeps nothing.
+    Args:
+        scenario: A name or a path.
+        vary: By key, ``workload.message_bytes`` or short as in `load`: a list of values, or a range
+            such as ``"8..131072*4"``, see docs/sweep.md. All values are crossed.
+        together: Keys whose values go together instead:
+            ``["workload.message_bytes,workload.messages"]``.
+        where: A condition that points must meet: ``"sram < 64 MiB"``.
+        sample: ``"sobol:64"``: as many points spread evenly, instead of all.
+        seed, replications, precision, scale, **overrides: As in `run`; each point has the
+            replications that its precision needs.
+        workers: Processes; more than 1 need a guarded script, see `run`.
+        scheduler: Address or file of a dask scheduler.
+        out: Where run folders are kept and found again; None keeps nothing.
 
-    Raises
-    ------
-    ScenarioError
-        If an argument is wrong, or no point is valid. Points that fail stay in the table.
-    RunFailed
-        If a worker dies.
+    Raises:
+        ScenarioError: If an argument is wrong, or no point is valid. Points that fail stay in the
+            table.
+        RunFailed: If a worker dies.
 
-    Examples
-    --------
     >>> swept = sweep("h3/fdr-8", {"message_bytes": [8, 1024]}, replications=1, messages=20_000)
     >>> bool(swept.table["delivered_rate"].is_monotonic_decreasing)
     True

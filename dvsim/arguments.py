@@ -17,10 +17,9 @@ NAMES = {"--set": "overrides", "--zip": "together"}
 def by_argument(arguments: Sequence[str]) -> Iterator[None]:
     """Let a `ScenarioError` name arguments where it names options of the command line.
 
-    Parameters
-    ----------
-    arguments
-        Of the call: the nearest is offered for a keyword that is no key of a scenario either.
+    Args:
+        arguments: Of the call: the nearest is offered for a keyword that is no key of a scenario
+            either.
     """
     try:
         yield
@@ -31,8 +30,6 @@ def by_argument(arguments: Sequence[str]) -> Iterator[None]:
 def _said(fault: Fault, arguments: Sequence[str]) -> Fault:
     """Return a fault in the words of Python.
 
-    Examples
-    --------
     >>> print(_said(Fault("--seed", None, "", "-1 is negative"), ["seed"]))
     seed: -1 is negative
     >>> print(_said(Fault("--set", None, "replication", "unknown key"), ["seed", "replications"]))

@@ -23,10 +23,8 @@ DEFAULT_REPLICATIONS = {"sim": 10, "emu": 1}  # of verdicts, traces, emulated ru
 def backend_of(asked: str | Emulation) -> Emulation | None:
     """Return how to emulate, None for backend sim.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such backend.
+    Raises:
+        ScenarioError: If there is no such backend.
     """
     if isinstance(asked, Emulation):
         return asked

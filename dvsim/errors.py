@@ -31,21 +31,13 @@ class DvsimError(Exception):
 class Fault:
     """One thing that is wrong in one place.
 
-    Parameters
-    ----------
-    file
-        Path as the user gave it, a name, or ``--set``.
-    line
-        Line in that file, counted from 1; None where there is none.
-    key
-        Dotted key, such as ``system.card.sram``; empty for the file as a whole.
-    message
-        What is wrong.
-    hint
-        The nearest valid spelling, if there is one.
+    Args:
+        file: Path as the user gave it, a name, or ``--set``.
+        line: Line in that file, counted from 1; None where there is none.
+        key: Dotted key, such as ``system.card.sram``; empty for the file as a whole.
+        message: What is wrong.
+        hint: The nearest valid spelling, if there is one.
 
-    Examples
-    --------
     >>> print(Fault("a.toml", 7, "workload.mesages", "unknown key", "messages"))
     a.toml:7: workload.mesages: unknown key; did you mean 'messages'?
     """

@@ -10,10 +10,8 @@ from dvsim.errors import DvsimError
 def emulator_prefix() -> Path:
     """Return the folder with ``include/vic.h``, ``lib/libvic.so`` and ``bin/vicrun``.
 
-    Raises
-    ------
-    DvsimError
-        If this installation was built without it.
+    Raises:
+        DvsimError: If this installation was built without it.
     """
     prefix = Path(__file__).resolve().parent / "_emulator"
     if not (prefix / "bin" / "vicrun").is_file():

@@ -59,10 +59,8 @@ def default_workers() -> int:
 
     Under taskset a process may use fewer cores than there are.
 
-    Raises
-    ------
-    ScenarioError
-        If DVSIM_WORKERS is no whole number above 0.
+    Raises:
+        ScenarioError: If DVSIM_WORKERS is no whole number above 0.
     """
     text = os.environ.get(WORKERS_VARIABLE)
     if not text:
@@ -82,10 +80,8 @@ _LASTING: ContextVar[tuple[ExitStack, dict[int, Workers]] | None] = ContextVar(
 class Workers:
     """Processes that do tasks; they are started when there is something to do.
 
-    Parameters
-    ----------
-    workers
-        Processes; 1 works in this one.
+    Args:
+        workers: Processes; 1 works in this one.
     """
 
     def __init__(self, workers: int) -> None:
@@ -119,17 +115,12 @@ class Workers:
         What is done within `START_S` is done in this process, unless others have been started: that
         takes longer.
 
-        Parameters
-        ----------
-        work
-            What is done with a task; a function of a module, which depends on nothing else.
-        tasks
-            What it is done with.
+        Args:
+            work: What is done with a task; a function of a module, which depends on nothing else.
+            tasks: What it is done with.
 
-        Raises
-        ------
-        RunFailed
-            If a worker dies. What `work` raises is raised where its result is taken.
+        Raises:
+            RunFailed: If a worker dies. What `work` raises is raised where its result is taken.
         """
         if self._workers <= 1:
             return map(work, tasks)

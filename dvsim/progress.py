@@ -40,12 +40,9 @@ class Shown(NamedTuple):
 class Part:
     """Tasks that are alike: how many, about how long each takes, and what they did take.
 
-    Parameters
-    ----------
-    tasks
-        Of them.
-    expected_s
-        About how long each takes; only how it compares with that of other parts counts.
+    Args:
+        tasks: Of them.
+        expected_s: About how long each takes; only how it compares with that of other parts counts.
     """
 
     def __init__(self, tasks: int, expected_s: float = 1.0) -> None:
@@ -87,16 +84,12 @@ class Progress:
     A thread shows it when nothing has ended for a while, so that a long iteration is seen to run.
     That nobody can read it, because stderr is closed or its disk is full, does not end a run.
 
-    Parameters
-    ----------
-    tasks
-        Iterations (of systems) or runs (of switches) to do, over all scenarios and replications.
-    visible
-        False keeps quiet.
-    what
-        What a task is called, in the plural.
-    parts
-        The same tasks in parts, by any key, if they do not all take equally long.
+    Args:
+        tasks: Iterations (of systems) or runs (of switches) to do, over all scenarios and
+            replications.
+        visible: False keeps quiet.
+        what: What a task is called, in the plural.
+        parts: The same tasks in parts, by any key, if they do not all take equally long.
     """
 
     def __init__(
@@ -148,16 +141,12 @@ class Progress:
     ) -> None:
         """Count finished tasks, and show it in time.
 
-        Parameters
-        ----------
-        name
-            What they belong to, for people.
-        tasks
-            How many.
-        amounts
-            What they did, by the words behind its rate.
-        part, work_s
-            Their part, and the time that they took in their process; None takes what was expected.
+        Args:
+            name: What they belong to, for people.
+            tasks: How many.
+            amounts: What they did, by the words behind its rate.
+            part, work_s: Their part, and the time that they took in their process; None takes what
+                was expected.
         """
         with self._lock:
             self._done += tasks

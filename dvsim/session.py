@@ -41,38 +41,30 @@ def run_scenarios(
 ) -> list[Result]:
     """Run scenarios, each once for the same scenario, version, seed and replications.
 
-    Parameters
-    ----------
-    scenarios
-        What to run; the results come in this order. Equal ones share a run. One of a system gives
-        a `Run`, one of a switch or network alone a `Study`, of messaging a `MessagingStudy`.
-    seed, replications
-        See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
-        `dvsim.kinds.switch.model.study`. None goes by `precision`, and takes 1 of an emulated run.
-    out, force, workers, progress, command
-        See `dvsim.study.execute.Runs`.
-    scale
-        Multiplies the number of messages, or of slots that count; it is part of the question and
-        of the resolved scenario. None takes 1, and of an emulated run what makes it short, see
-        `dvsim.emulation.asked.own_scale`.
-    backend
-        ``"sim"``, ``"emu"``, or how to emulate.
-    precision
-        Instead of `replications`: 3 to 30, until half of the 95 % interval of what is asked is at
-        most this share of it, see `dvsim.results.precision`. 30 may be too few. None takes 0.05 of
-        simulated runs where nothing else says how many replications there are.
-    more
-        Instead of both: from the results so far to whether each needs more replications.
-    steps
-        Replications of the first look, of the second, …; after the last nothing is asked.
+    Args:
+        scenarios: What to run; the results come in this order. Equal ones share a run. One of a
+            system gives a `Run`, one of a switch or network alone a `Study`, of messaging a
+            `MessagingStudy`.
+        seed, replications: See `dvsim.kinds.rabbitmq.sim.simulate`,
+            `dvsim.kinds.rabbitmq.emu.emulate` and `dvsim.kinds.switch.model.study`. None goes by
+            `precision`, and takes 1 of an emulated run.
+        out, force, workers, progress, command: See `dvsim.study.execute.Runs`.
+        scale: Multiplies the number of messages, or of slots that count; it is part of the question
+            and of the resolved scenario. None takes 1, and of an emulated run what makes it short,
+            see `dvsim.emulation.asked.own_scale`.
+        backend: ``"sim"``, ``"emu"``, or how to emulate.
+        precision: Instead of `replications`: 3 to 30, until half of the 95 % interval of what is
+            asked is at most this share of it, see `dvsim.results.precision`. 30 may be too few.
+            None takes 0.05 of simulated runs where nothing else says how many replications there
+            are.
+        more: Instead of both: from the results so far to whether each needs more replications.
+        steps: Replications of the first look, of the second, …; after the last nothing is asked.
 
-    Raises
-    ------
-    ScenarioError
-        If `seed`, `replications`, `precision`, `scale`, `workers` or `backend` cannot be, or what
-        they make of a scenario, or if there is no such backend for a scenario.
-    RunFailed, OutputError
-        See `dvsim.study.execute.simulate` and `dvsim.results.kept`.
+    Raises:
+        ScenarioError: If `seed`, `replications`, `precision`, `scale`, `workers` or `backend`
+            cannot be, or what they make of a scenario, or if there is no such backend for a
+            scenario.
+        RunFailed, OutputError: See `dvsim.study.execute.simulate` and `dvsim.results.kept`.
     """
     emulation = backend_of(backend)
     if replications is None and precision is None and more is None and emulation is None:

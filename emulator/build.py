@@ -97,19 +97,13 @@ def hardware_sources() -> list[Path]:
 def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = None) -> None:
     """Fill a folder: ``include``, ``lib`` (with pkg-config and CMake files), ``bin``, ``share``.
 
-    Parameters
-    ----------
-    prefix
-        The folder.
-    flags
-        Of the compiler, beside those that every build has, and before those of ``$CFLAGS``.
-    objects
-        An empty folder that keeps the object files, a folder of it for each program.
+    Args:
+        prefix: The folder.
+        flags: Of the compiler, beside those that every build has, and before those of ``$CFLAGS``.
+        objects: An empty folder that keeps the object files, a folder of it for each program.
 
-    Raises
-    ------
-    subprocess.CalledProcessError
-        If the compiler refuses; its messages are on stderr.
+    Raises:
+        subprocess.CalledProcessError: If the compiler refuses; its messages are on stderr.
     """
     if objects is None:
         with tempfile.TemporaryDirectory() as folder:

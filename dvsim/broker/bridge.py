@@ -26,23 +26,16 @@ ADVICE = "apt install librabbitmq-dev pkg-config"
 def vicbridge(prefix: Path | None = None) -> Path:
     """Return the program ``vicbridge``; compile it if this has not been done with what there is.
 
-    Parameters
-    ----------
-    prefix
-        The folder of libvic and of the sources. Default: the one that comes with dvsim.
+    Args:
+        prefix: The folder of libvic and of the sources. Default: the one that comes with dvsim.
 
-    Returns
-    -------
-    pathlib.Path
-        In ``$XDG_CACHE_HOME/dvsim/vicbridge-…`` (default ``~/.cache``); the name of the folder
-        tells sources, headers, libvic's place, librabbitmq and flags.
+    Returns:
+        pathlib.Path: In ``$XDG_CACHE_HOME/dvsim/vicbridge-…`` (default ``~/.cache``); the name of
+        the folder tells sources, headers, libvic's place, librabbitmq and flags.
 
-    Raises
-    ------
-    DvsimError
-        If there is no compiler or no librabbitmq, or the compiler refuses.
-    OutputError
-        If the cache cannot be written.
+    Raises:
+        DvsimError: If there is no compiler or no librabbitmq, or the compiler refuses.
+        OutputError: If the cache cannot be written.
     """
     prefix = (prefix or emulator_prefix()).resolve()
     sources = sorted((prefix / "share" / "bridge").glob("*.[ch]"))
@@ -66,10 +59,8 @@ def vicbridge(prefix: Path | None = None) -> Path:
 def check_ours(program: Path) -> None:
     """Refuse a compiled program that somebody else may have put there: it is run.
 
-    Raises
-    ------
-    OutputError
-        If it, or its folder, belongs to another user than root, or all can write it.
+    Raises:
+        OutputError: If it, or its folder, belongs to another user than root, or all can write it.
     """
     for path in (program, program.parent):
         found = path.stat()

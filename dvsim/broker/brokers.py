@@ -26,12 +26,9 @@ from dvsim.errors import RunFailed
 class Cluster:
     """Nodes that are one broker.
 
-    Parameters
-    ----------
-    name
-        ``a``, ``b`` and so on.
-    nodes
-        ``a1``, ``a2`` and so on.
+    Args:
+        name: ``a``, ``b`` and so on.
+        nodes: ``a1``, ``a2`` and so on.
     """
 
     name: str
@@ -46,50 +43,32 @@ class Brokers:
     this process ends, however it ends. Of a process that was killed the files stay in the folder
     for temporary ones, until somebody makes the next `Brokers`.
 
-    Parameters
-    ----------
-    clusters, nodes
-        How many clusters, and how many nodes in each.
-    directory
-        Where their files are: a folder that is empty or not there. Default: a temporary one.
-    plugins
-        Plug-ins to enable, such as ``rabbitmq_management``; each listens on a port of its own.
-    memory
-        Bytes in use at which a node lets its publishers wait. Default: all nodes together have
-        40 % of the machine's memory.
-    tls
-        Listen with TLS, too; certificates are in `tls`.
-    timeout_s
-        How long to wait until all are ready, in seconds.
-    progress
-        Told, in a few words, what is waited for.
+    Args:
+        clusters, nodes: How many clusters, and how many nodes in each.
+        directory: Where their files are: a folder that is empty or not there. Default: a temporary
+            one.
+        plugins: Plug-ins to enable, such as ``rabbitmq_management``; each listens on a port of its
+            own.
+        memory: Bytes in use at which a node lets its publishers wait. Default: all nodes together
+            have 40 % of the machine's memory.
+        tls: Listen with TLS, too; certificates are in `tls`.
+        timeout_s: How long to wait until all are ready, in seconds.
+        progress: Told, in a few words, what is waited for.
 
-    Attributes
-    ----------
-    clusters
-        The `Cluster` of nodes.
-    user, password
-        Of the only user, made up at random.
-    credentials
-        A file with ``user:password``, which only its owner can read.
-    tls
-        The folder with ``ca.pem``, ``client.pem`` and ``client-key.pem``; None without TLS.
-    version
-        RabbitMQ's version.
+    Attributes:
+        clusters: The `Cluster` of nodes.
+        user, password: Of the only user, made up at random.
+        credentials: A file with ``user:password``, which only its owner can read.
+        tls: The folder with ``ca.pem``, ``client.pem`` and ``client-key.pem``; None without TLS.
+        version: RabbitMQ's version.
 
-    Raises
-    ------
-    ScenarioError
-        If a parameter cannot be.
-    DvsimError
-        If RabbitMQ (or, for TLS, openssl) is not installed.
-    OutputError
-        If the folder cannot be used.
-    RunFailed
-        If the nodes are not ready in time; the text has the end of a log. Nothing is left then.
+    Raises:
+        ScenarioError: If a parameter cannot be.
+        DvsimError: If RabbitMQ (or, for TLS, openssl) is not installed.
+        OutputError: If the folder cannot be used.
+        RunFailed: If the nodes are not ready in time; the text has the end of a log. Nothing is
+            left then.
 
-    Examples
-    --------
     ::
 
         with Brokers(clusters=2, nodes=3) as brokers:
@@ -160,10 +139,9 @@ class Brokers:
     def close(self, *, tidily: bool = False) -> None:
         """Kill the nodes and remove their files, once.
 
-        Parameters
-        ----------
-        tidily
-            Let the nodes end by themselves first, which tells their clients, and takes seconds.
+        Args:
+            tidily: Let the nodes end by themselves first, which tells their clients, and takes
+                seconds.
         """
         if tidily:
             end = time.monotonic() + STOP_S

@@ -22,14 +22,10 @@ ANSWER_S = 180
 class Control:
     """How to reach the nodes that share a cookie.
 
-    Parameters
-    ----------
-    program
-        ``rabbitmqctl``.
-    home
-        The folder with the cookie.
-    epmd_port
-        The port of their epmd.
+    Args:
+        program: ``rabbitmqctl``.
+        home: The folder with the cookie.
+        epmd_port: The port of their epmd.
     """
 
     program: Path
@@ -39,10 +35,8 @@ class Control:
     def run(self, node: str, *arguments: str, timeout_s: float = ANSWER_S) -> str:
         """Run a command on a node and return what it prints.
 
-        Raises
-        ------
-        DvsimError
-            If it fails, or does not end in time; the text has what it said.
+        Raises:
+            DvsimError: If it fails, or does not end in time; the text has what it said.
         """
         # a time limit of its own: a call to a node that hangs would else never end
         command = [str(self.program), "--quiet", "--node", f"{node}@localhost"]
@@ -68,10 +62,8 @@ class Control:
     def status(self, node: str, timeout_s: float = ANSWER_S) -> Mapping[str, Any]:
         """Return what a node says of its cluster: ``running_nodes``, ``alarms``, ``partitions``.
 
-        Raises
-        ------
-        DvsimError
-            If it does not answer.
+        Raises:
+            DvsimError: If it does not answer.
         """
         text = self.run(node, "cluster_status", "--formatter", "json", timeout_s=timeout_s)
         found: Mapping[str, Any] = json.loads(text)

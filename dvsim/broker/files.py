@@ -29,24 +29,16 @@ LISTENERS = {
 class Settings:
     """What makes one node different from another.
 
-    Parameters
-    ----------
-    name, cluster
-        Such as ``a1`` of ``a``; in Erlang it is ``a1@localhost``.
-    seed
-        The name of the node whose cluster it joins; None for the first one.
-    folder
-        Where all its files are.
-    ports
-        By purpose: ``amqp``, ``distribution``, ``amqps`` if wanted, and those of `LISTENERS`.
-    plugins
-        Plug-ins to enable.
-    memory
-        Bytes at which the node lets publishers wait.
-    user, password
-        Of the only user.
-    tls
-        Whether it also listens with TLS; then ``../tls`` has its certificate.
+    Args:
+        name, cluster: Such as ``a1`` of ``a``; in Erlang it is ``a1@localhost``.
+        seed: The name of the node whose cluster it joins; None for the first one.
+        folder: Where all its files are.
+        ports: By purpose: ``amqp``, ``distribution``, ``amqps`` if wanted, and those of
+            `LISTENERS`.
+        plugins: Plug-ins to enable.
+        memory: Bytes at which the node lets publishers wait.
+        user, password: Of the only user.
+        tls: Whether it also listens with TLS; then ``../tls`` has its certificate.
     """
 
     name: str

@@ -24,16 +24,11 @@ ADVICE = f"apt install rabbitmq-server, or let {FOLDER} name the folder of rabbi
 class Installation:
     """What a node is run with.
 
-    Parameters
-    ----------
-    server, ctl
-        The scripts ``rabbitmq-server`` and ``rabbitmqctl``.
-    epmd
-        Erlang's directory of nodes.
-    version
-        RabbitMQ's version, such as ``3.10.8``; empty if it does not say.
-    plugins
-        Names of the plug-ins that it has; empty if they cannot be told.
+    Args:
+        server, ctl: The scripts ``rabbitmq-server`` and ``rabbitmqctl``.
+        epmd: Erlang's directory of nodes.
+        version: RabbitMQ's version, such as ``3.10.8``; empty if it does not say.
+        plugins: Names of the plug-ins that it has; empty if they cannot be told.
     """
 
     server: Path
@@ -46,10 +41,8 @@ class Installation:
 def find() -> Installation:
     """Find RabbitMQ: in the folder that ``DVSIM_RABBITMQ`` names, else where packages put it.
 
-    Raises
-    ------
-    DvsimError
-        If there is none, or no Erlang that it could run on; the text names the package.
+    Raises:
+        DvsimError: If there is none, or no Erlang that it could run on; the text names the package.
     """
     folder = _folder()
     programs = [shutil.which(name) for name in ("erl", "epmd")]

@@ -22,10 +22,9 @@ LEAST = 256 << 20
 def check_shape(clusters: int, nodes: int) -> None:
     """Refuse a number of clusters or nodes that cannot be.
 
-    Raises
-    ------
-    ScenarioError
-        If it is below 1, or there is no letter for a cluster, or no digit for a node.
+    Raises:
+        ScenarioError: If it is below 1, or there is no letter for a cluster, or no digit for a
+            node.
     """
     for name, value, most in (("clusters", clusters, CLUSTERS), ("nodes", nodes, NODES)):
         if not 1 <= value <= most:
@@ -35,10 +34,8 @@ def check_shape(clusters: int, nodes: int) -> None:
 def check_patience(timeout_s: float) -> None:
     """Refuse a time to wait in which nothing can start; no number is no time.
 
-    Raises
-    ------
-    ScenarioError
-        If it is no number above 0; it may be infinite.
+    Raises:
+        ScenarioError: If it is no number above 0; it may be infinite.
     """
     if not timeout_s > 0:
         raise _wrong("timeout_s", f"must be above 0 seconds, is {timeout_s:g}")
@@ -47,10 +44,8 @@ def check_patience(timeout_s: float) -> None:
 def memory_of(count: int, given: int | None) -> int:
     """Return the bytes at which each of so many nodes lets its publishers wait.
 
-    Raises
-    ------
-    ScenarioError
-        If they are too few for a node, or more than the machine has.
+    Raises:
+        ScenarioError: If they are too few for a node, or more than the machine has.
     """
     machine = machine_bytes()
     each = given if given is not None else int(SHARE * machine) // count
@@ -77,10 +72,9 @@ def machine_bytes() -> int:
 def check_plugins(names: Iterable[str], installation: Installation) -> tuple[str, ...]:
     """Return plug-ins, each once.
 
-    Raises
-    ------
-    ScenarioError
-        If RabbitMQ has no such plug-in, or it would listen on a port that is not ours.
+    Raises:
+        ScenarioError: If RabbitMQ has no such plug-in, or it would listen on a port that is not
+            ours.
     """
     chosen = tuple(dict.fromkeys(names))
     for name in chosen:

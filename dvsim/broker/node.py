@@ -28,15 +28,11 @@ NO_DISK = "1000000000000000"
 class Node:
     """A node: its address, and what can happen to it. `Brokers` makes it.
 
-    Attributes
-    ----------
-    name
-        Such as ``a1``.
-    url, tls_url
-        ``amqp://`` and ``amqps://`` addresses, without user and password; `tls_url` is None
-        without TLS.
-    port
-        Of `url`.
+    Attributes:
+        name: Such as ``a1``.
+        url, tls_url: ``amqp://`` and ``amqps://`` addresses, without user and password; `tls_url`
+            is None without TLS.
+        port: Of `url`.
     """
 
     def __init__(self, settings: Settings, installation: Installation, control: Control) -> None:
@@ -85,18 +81,13 @@ class Node:
     def start(self, *, wait: bool = True, timeout_s: float = READY_S) -> None:
         """Start it, with the data that it had; nothing happens while it runs.
 
-        Parameters
-        ----------
-        wait
-            Return when it is ready, else at once. Nodes of one cluster that were all down wait for
-            each other: start each without waiting, then `wait_ready`.
-        timeout_s
-            How long to wait, in seconds.
+        Args:
+            wait: Return when it is ready, else at once. Nodes of one cluster that were all down
+                wait for each other: start each without waiting, then `wait_ready`.
+            timeout_s: How long to wait, in seconds.
 
-        Raises
-        ------
-        RunFailed
-            If it ends, or is not ready in time; the text has the end of its log.
+        Raises:
+            RunFailed: If it ends, or is not ready in time; the text has the end of its log.
         """
         if not self.alive:
             control, folder = self._control, self._settings.folder
@@ -112,10 +103,8 @@ class Node:
     def wait_ready(self, timeout_s: float = READY_S) -> None:
         """Wait until it answers as an AMQP broker does.
 
-        Raises
-        ------
-        RunFailed
-            If it ends, or is not ready in time; the text has the end of its log.
+        Raises:
+            RunFailed: If it ends, or is not ready in time; the text has the end of its log.
         """
         end = time.monotonic() + timeout_s
         while not greets(self.port):
@@ -153,13 +142,9 @@ class Node:
     def ctl(self, *arguments: str, timeout_s: float = ANSWER_S) -> str:
         """Run ``rabbitmqctl`` on it and return what that prints.
 
-        Raises
-        ------
-        DvsimError
-            If it fails, or does not end in time.
+        Raises:
+            DvsimError: If it fails, or does not end in time.
 
-        Examples
-        --------
         ``node.ctl("list_queues", "name", "messages")``
         """
         return self._control.run(self.name, *arguments, timeout_s=timeout_s)
@@ -167,10 +152,8 @@ class Node:
     def sync(self) -> None:
         """Let it write to disk what exchanges, queues and bindings there are.
 
-        Raises
-        ------
-        DvsimError
-            If it does not answer.
+        Raises:
+            DvsimError: If it does not answer.
         """
         self.ctl("eval", "mnesia:sync_log().")
 

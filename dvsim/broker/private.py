@@ -23,17 +23,12 @@ LOCK = "lock"
 class PrivateFolder:
     """A new folder; or one that exists, is empty, and stays when its content has gone.
 
-    Parameters
-    ----------
-    given
-        Its path; None for a new one among the temporary files.
-    prefix
-        How the name of a new one begins; those that are left are found by it.
+    Args:
+        given: Its path; None for a new one among the temporary files.
+        prefix: How the name of a new one begins; those that are left are found by it.
 
-    Raises
-    ------
-    OutputError
-        If it cannot be made, or holds something.
+    Raises:
+        OutputError: If it cannot be made, or holds something.
     """
 
     def __init__(self, given: Path | None = None, *, prefix: str = PREFIX) -> None:

@@ -30,14 +30,10 @@ if os.getppid() == int(sys.argv[1]):  # else it was too late: the parent is gone
 class Identity:
     """One process, for as long as the machine runs.
 
-    Parameters
-    ----------
-    pid
-        Its number.
-    start
-        When it started, in clock ticks since the machine did.
-    boot
-        Which start of the machine that was.
+    Args:
+        pid: Its number.
+        start: When it started, in clock ticks since the machine did.
+        boot: Which start of the machine that was.
     """
 
     pid: int
@@ -86,21 +82,14 @@ def start_bound(
 
     It has a session of its own: Ctrl-C in a terminal does not reach it.
 
-    Parameters
-    ----------
-    command
-        The program, by its full path, and its arguments.
-    environment
-        All of its environment.
-    folder
-        Where it starts.
-    output
-        The file to which its stdout and stderr are added.
+    Args:
+        command: The program, by its full path, and its arguments.
+        environment: All of its environment.
+        folder: Where it starts.
+        output: The file to which its stdout and stderr are added.
 
-    Raises
-    ------
-    OSError
-        If there is no such folder, or the file cannot be written.
+    Raises:
+        OSError: If there is no such folder, or the file cannot be written.
     """
     words = bound([str(word) for word in command], signal.SIGKILL)
 

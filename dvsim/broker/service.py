@@ -26,18 +26,13 @@ from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
 class Look:
     """A node, as it is now.
 
-    Parameters
-    ----------
-    node
-        What was written down when it was ready.
-    running
-        Whether its process runs.
-    memory
-        Bytes that the process holds.
-    uptime_s
-        For how long it has run, in seconds.
-    alarms
-        ``memory`` or ``disk``, for which publishers wait; empty if its cluster does not answer.
+    Args:
+        node: What was written down when it was ready.
+        running: Whether its process runs.
+        memory: Bytes that the process holds.
+        uptime_s: For how long it has run, in seconds.
+        alarms: ``memory`` or ``disk``, for which publishers wait; empty if its cluster does not
+            answer.
     """
 
     node: Kept
@@ -56,26 +51,17 @@ def default_folder() -> Path:
 def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) -> tuple[State, bool]:
     """Start nodes and return when they are ready.
 
-    Parameters
-    ----------
-    path
-        The folder where they are written down.
-    asked
-        Parameters of `Brokers`.
-    progress
-        Told what is waited for.
+    Args:
+        path: The folder where they are written down.
+        asked: Parameters of `Brokers`.
+        progress: Told what is waited for.
 
-    Returns
-    -------
-    State, bool
-        What runs, and whether it did before.
+    Returns:
+        State, bool: What runs, and whether it did before.
 
-    Raises
-    ------
-    ScenarioError
-        If a parameter is wrong, or other nodes than these run there.
-    DvsimError
-        If they cannot be started; none is left then.
+    Raises:
+        ScenarioError: If a parameter is wrong, or other nodes than these run there.
+        DvsimError: If they cannot be started; none is left then.
     """
     folder = StateFolder(path)
     with folder.alone():
@@ -112,10 +98,8 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
 def status(path: Path) -> tuple[State, list[Look]] | None:
     """Look at the nodes that run, also those that have ended since; None if there are none.
 
-    Raises
-    ------
-    RunFailed
-        If they are being started.
+    Raises:
+        RunFailed: If they are being started.
     """
     if not _is_there(path):
         return None
@@ -135,10 +119,8 @@ def status(path: Path) -> tuple[State, list[Look]] | None:
 def down(path: Path) -> bool:
     """End the nodes and remove what they have left; say whether there were any.
 
-    Raises
-    ------
-    RunFailed
-        If they do not end, killed or not.
+    Raises:
+        RunFailed: If they do not end, killed or not.
     """
     if not _is_there(path):
         return False

@@ -31,14 +31,10 @@ WAIT_S = 10
 class Kept:
     """A node that is kept running.
 
-    Parameters
-    ----------
-    name, cluster, url, tls_url
-        As of `Node`.
-    ports
-        What its plug-ins listen on, by purpose.
-    process
-        Its process; it may have ended since.
+    Args:
+        name, cluster, url, tls_url: As of `Node`.
+        ports: What its plug-ins listen on, by purpose.
+        process: Its process; it may have ended since.
     """
 
     name: str
@@ -53,16 +49,11 @@ class Kept:
 class State:
     """What runs, or is being started.
 
-    Parameters
-    ----------
-    keeper
-        The process that keeps the nodes.
-    asked
-        Parameters of `Brokers`, as they were given.
-    nodes
-        Empty until all are ready.
-    control
-        How to reach them; None until then.
+    Args:
+        keeper: The process that keeps the nodes.
+        asked: Parameters of `Brokers`, as they were given.
+        nodes: Empty until all are ready.
+        control: How to reach them; None until then.
     """
 
     keeper: Identity
@@ -78,10 +69,8 @@ class State:
     def from_json(cls, text: str) -> State:
         """Return what `to_json` wrote.
 
-        Raises
-        ------
-        ValueError, TypeError, KeyError
-            If it is something else.
+        Raises:
+            ValueError, TypeError, KeyError: If it is something else.
         """
         found = json.loads(text)
         nodes = [
@@ -96,10 +85,9 @@ class State:
 class StateFolder:
     """The folder, made for its owner alone if it is not there.
 
-    Raises
-    ------
-    OutputError
-        If it cannot be made, is no folder, somebody else's, or can be written by others.
+    Raises:
+        OutputError: If it cannot be made, is no folder, somebody else's, or can be written by
+            others.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,10 +107,8 @@ class StateFolder:
     def alone(self) -> Iterator[None]:
         """Wait until nobody else starts or ends nodes here, and keep others from it.
 
-        Raises
-        ------
-        OutputError
-            If the folder cannot be written.
+        Raises:
+            OutputError: If the folder cannot be written.
         """
         try:
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -137,10 +123,8 @@ class StateFolder:
     def read(self) -> State | None:
         """Return what is written down; None if nothing is.
 
-        Raises
-        ------
-        OutputError
-            If it cannot be read, or is something else: then nothing here is touched.
+        Raises:
+            OutputError: If it cannot be read, or is something else: then nothing here is touched.
         """
         try:
             return State.from_json(self._file.read_text("utf-8"))
@@ -155,10 +139,8 @@ class StateFolder:
     def write(self, state: State) -> None:
         """Write down what runs, whole or not at all.
 
-        Raises
-        ------
-        OutputError
-            If it cannot be written. Nothing new is left then.
+        Raises:
+            OutputError: If it cannot be written. Nothing new is left then.
         """
         new = self.path / f".state.{os.getpid()}"
         try:
@@ -171,10 +153,8 @@ class StateFolder:
     def check_free(self) -> None:
         """Refuse a folder of nodes that is not ours.
 
-        Raises
-        ------
-        OutputError
-            If there is one.
+        Raises:
+            OutputError: If there is one.
         """
         if self.nodes.exists():
             raise OutputError(f"'{self.nodes}' is in the way")

@@ -64,17 +64,12 @@ def pace_ppm(factor: float) -> int:
 class VortexCard:
     """One card that carries messages of one size.
 
-    Parameters
-    ----------
-    card
-        A model card of kind "vortex".
-    message_bytes
-        Size of every message, in bytes.
+    Args:
+        card: A model card of kind "vortex".
+        message_bytes: Size of every message, in bytes.
 
-    Raises
-    ------
-    ValueError
-        If the C core refuses the parameters (models/card/card.h names the ranges).
+    Raises:
+        ValueError: If the C core refuses the parameters (models/card/card.h names the ranges).
     """
 
     def __init__(self, card: Card, message_bytes: int) -> None:
@@ -108,15 +103,11 @@ class VortexCard:
     def set_pace(self, factor: float) -> None:
         """Set how long the software takes for a message from the next burst on.
 
-        Parameters
-        ----------
-        factor
-            Of the fixed part of ``vic_to_dram``; what a byte costs stays.
+        Args:
+            factor: Of the fixed part of ``vic_to_dram``; what a byte costs stays.
 
-        Raises
-        ------
-        ValueError
-            If it is below zero.
+        Raises:
+            ValueError: If it is below zero.
         """
         if lib.dvsim_card_pace(self._card, pace_ppm(factor)):
             raise ValueError(f"a message cannot take {factor:g} times vic_to_dram")
@@ -132,10 +123,8 @@ class VortexCard:
     def receive(self, arrival: Arrival, messages: int) -> Burst:
         """Let a burst that comes out of the fabric flow into node memory.
 
-        Raises
-        ------
-        ValueError
-            If a message is larger than the SRAM, or there is no message.
+        Raises:
+            ValueError: If a message is larger than the SRAM, or there is no message.
         """
         if lib.dvsim_card_receive(self._card, arrival, messages, self._burst):
             raise ValueError(f"the card cannot receive {messages} messages: larger than its SRAM?")
@@ -152,10 +141,8 @@ class VortexCard:
     def push_credit(self, now_ps: int = 0) -> None:
         """Put one control word into the surprise FIFO, word by word into that of the sender's card.
 
-        Raises
-        ------
-        RuntimeError
-            If it is full.
+        Raises:
+            RuntimeError: If it is full.
         """
         if self._push(now_ps):
             raise RuntimeError("a credit was sent to a surprise FIFO that is full")
@@ -163,10 +150,8 @@ class VortexCard:
     def pop_credit(self) -> None:
         """Take one control word out of the surprise FIFO.
 
-        Raises
-        ------
-        RuntimeError
-            If it is empty.
+        Raises:
+            RuntimeError: If it is empty.
         """
         if self._pop():
             raise RuntimeError("a credit was taken from a surprise FIFO that is empty")

@@ -35,23 +35,16 @@ class Arrived(NamedTuple):
 class CycleCore:
     """Cards and a network that carry messages word by word.
 
-    Parameters
-    ----------
-    params
-        Checked parameters of the network; its injection is that of bursts, whatever they say.
-    slot_ps
-        How long a slot is.
-    card
-        Of kind ``vortex``: what PIO, DMA and looks cost.
-    slower
-        Factor on the time of DMA transfers, at least 1: a fault of the cards.
+    Args:
+        params: Checked parameters of the network; its injection is that of bursts, whatever they
+            say.
+        slot_ps: How long a slot is.
+        card: Of kind ``vortex``: what PIO, DMA and looks cost.
+        slower: Factor on the time of DMA transfers, at least 1: a fault of the cards.
 
-    Raises
-    ------
-    MemoryError
-        If it does not fit in memory.
-    ValueError
-        If the core refuses the parameters.
+    Raises:
+        MemoryError: If it does not fit in memory.
+        ValueError: If the core refuses the parameters.
     """
 
     def __init__(
@@ -88,10 +81,8 @@ class CycleCore:
     def send(self, message: int, source: int, to: int, length: int, time_ps: int) -> None:
         """Send a message of `length` bytes at a time.
 
-        Raises
-        ------
-        ValueError
-            If there is no such port.
+        Raises:
+            ValueError: If there is no such port.
         """
         given = ffi.new("dvsim_message *", (message, source, to, length))
         if self.native.send(self.native.self, given, time_ps) != lib.DVSIM_OK:

@@ -22,19 +22,13 @@ class Window(NamedTuple):
 class DramRing:
     """A ring of a few buffers with a finite number of word slots, for messages of one size.
 
-    Parameters
-    ----------
-    buffer_bytes, buffers
-        Size of one buffer in bytes, and how many there are.
-    threads
-        Bridge threads; each holds one message in reassembly beyond the buffer.
-    message_words
-        64-bit words of one message.
+    Args:
+        buffer_bytes, buffers: Size of one buffer in bytes, and how many there are.
+        threads: Bridge threads; each holds one message in reassembly beyond the buffer.
+        message_words: 64-bit words of one message.
 
-    Raises
-    ------
-    ValueError
-        If the C core refuses the sizes.
+    Raises:
+        ValueError: If the C core refuses the sizes.
     """
 
     def __init__(self, buffer_bytes: int, buffers: int, threads: int, message_words: int) -> None:
@@ -69,21 +63,14 @@ class DramRing:
     ) -> int:
         """Fill a free buffer with a burst and return how many of its messages were taken.
 
-        Parameters
-        ----------
-        offered
-            Messages of the burst.
-        arrival_ps, drain_ps
-            From one message to the next, on the way in and out.
-        wait_ps
-            Until the bridge has emptied the buffers before this one.
-        stop
-            Scales the level at which the sender is stopped: the signal comes early or late.
+        Args:
+            offered: Messages of the burst.
+            arrival_ps, drain_ps: From one message to the next, on the way in and out.
+            wait_ps: Until the bridge has emptied the buffers before this one.
+            stop: Scales the level at which the sender is stopped: the signal comes early or late.
 
-        Raises
-        ------
-        RuntimeError
-            If no buffer is free.
+        Raises:
+            RuntimeError: If no buffer is free.
         """
         flow = self._flow
         flow.arrival_ps, flow.drain_ps, flow.wait_ps = arrival_ps, drain_ps, wait_ps
@@ -106,10 +93,8 @@ class DramRing:
     def drain(self, messages: int) -> None:
         """Give a buffer of `messages` to the bridge's threads.
 
-        Raises
-        ------
-        RuntimeError
-            If the ring does not hold that many.
+        Raises:
+            RuntimeError: If the ring does not hold that many.
         """
         if lib.dvsim_host_drain(self._host, messages):
             raise RuntimeError("the bridge drained messages that the ring does not hold")

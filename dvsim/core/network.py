@@ -55,19 +55,13 @@ def network_bytes(params: NetworkParams) -> int:
 class NetworkCore:
     """A network in the C core.
 
-    Parameters
-    ----------
-    params
-        Checked parameters.
-    threads
-        Threads of the core; they do not change any result.
+    Args:
+        params: Checked parameters.
+        threads: Threads of the core; they do not change any result.
 
-    Raises
-    ------
-    MemoryError
-        If it does not fit in memory; nothing has been allocated then.
-    ValueError
-        If the core refuses the parameters.
+    Raises:
+        MemoryError: If it does not fit in memory; nothing has been allocated then.
+        ValueError: If the core refuses the parameters.
     """
 
     def __init__(self, params: NetworkParams, threads: int = 1) -> None:

@@ -18,23 +18,15 @@ class Level(NamedTuple):
 class Ports:
     """Ports in the C core.
 
-    Parameters
-    ----------
-    ports
-        How many.
-    byte_fs
-        What a byte takes at a port, in femtoseconds.
-    unit_bytes
-        Sizes are rounded up to that.
-    levels
-        The nearest first; the last reaches all.
+    Args:
+        ports: How many.
+        byte_fs: What a byte takes at a port, in femtoseconds.
+        unit_bytes: Sizes are rounded up to that.
+        levels: The nearest first; the last reaches all.
 
-    Raises
-    ------
-    ValueError
-        If the C core refuses the numbers.
-    MemoryError
-        If there is no memory.
+    Raises:
+        ValueError: If the C core refuses the numbers.
+        MemoryError: If there is no memory.
     """
 
     def __init__(self, ports: int, byte_fs: int, unit_bytes: int, levels: Sequence[Level]) -> None:

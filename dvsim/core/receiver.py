@@ -39,19 +39,13 @@ class WordArrival(NamedTuple):
 class WordCard(VortexCard):
     """One card and the node behind it, for messages of one size, word by word.
 
-    Parameters
-    ----------
-    card
-        A model card of kind "vortex".
-    message_bytes
-        Size of every message, in bytes.
-    buffers
-        Buffers of the DRAM ring.
+    Args:
+        card: A model card of kind "vortex".
+        message_bytes: Size of every message, in bytes.
+        buffers: Buffers of the DRAM ring.
 
-    Raises
-    ------
-    ValueError
-        If the C core refuses the parameters (models/host/receiver.h names the ranges).
+    Raises:
+        ValueError: If the C core refuses the parameters (models/host/receiver.h names the ranges).
     """
 
     def __init__(self, card: Card, message_bytes: int, buffers: int) -> None:
@@ -103,19 +97,14 @@ class WordCard(VortexCard):
     def take(self, arrival: WordArrival, messages: int, window: Window) -> tuple[Burst, Ints]:
         """Let a burst that comes out of the fabric go into a buffer of the ring.
 
-        Returns
-        -------
-        tuple
-            The burst, and when each of its pieces was in node memory, in ps, ascending.
+        Returns:
+            tuple: The burst, and when each of its pieces was in node memory, in ps, ascending.
 
-        Raises
-        ------
-        ValueError
-            If the burst is out of range.
-        RuntimeError
-            If no buffer is free, the ring never has room, or a word is not what was sent.
-        MemoryError
-            If there is no memory for so many words.
+        Raises:
+            ValueError: If the burst is out of range.
+            RuntimeError: If no buffer is free, the ring never has room, or a word is not what was
+                sent.
+            MemoryError: If there is no memory for so many words.
         """
         pieces, burst = np.empty(messages * self.pieces, dtype=np.int64), ffi.new("dvsim_burst *")
         slots = np.ascontiguousarray(arrival.slots, dtype=np.int64)
@@ -146,10 +135,8 @@ class WordCard(VortexCard):
     def release(self) -> int:
         """Give the oldest buffer of the ring to the threads; return its messages.
 
-        Raises
-        ------
-        RuntimeError
-            If no buffer is in use.
+        Raises:
+            RuntimeError: If no buffer is in use.
         """
         messages = int(lib.dvsim_receiver_release(self._receiver))
         if messages < 0:
@@ -174,12 +161,9 @@ class WordCard(VortexCard):
 class WordRing(DramRing):
     """The ring of a `WordCard`: how many messages it takes as `DramRing`, their words in the card.
 
-    Parameters
-    ----------
-    card
-        Whose ring it is.
-    buffer_bytes, buffers, threads
-        As of `DramRing`.
+    Args:
+        card: Whose ring it is.
+        buffer_bytes, buffers, threads: As of `DramRing`.
     """
 
     def __init__(self, card: WordCard, buffer_bytes: int, buffers: int, threads: int) -> None:

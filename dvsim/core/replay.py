@@ -101,21 +101,14 @@ def _lines(count: int) -> npt.NDArray[np.void]:
 class ReplayCore:
     """A replay in the C core.
 
-    Parameters
-    ----------
-    graph
-        The operations; its arrays must not change meanwhile.
-    costs
-        At the hosts, and without a fabric of the way.
-    fabric
-        What carries the messages; None for LogGOPS.
-    place
-        The port of each rank; needed with a fabric.
+    Args:
+        graph: The operations; its arrays must not change meanwhile.
+        costs: At the hosts, and without a fabric of the way.
+        fabric: What carries the messages; None for LogGOPS.
+        place: The port of each rank; needed with a fabric.
 
-    Raises
-    ------
-    MemoryError
-        If it does not fit in memory; nothing has been allocated then.
+    Raises:
+        MemoryError: If it does not fit in memory; nothing has been allocated then.
     """
 
     def __init__(
@@ -155,12 +148,9 @@ class ReplayCore:
     def run(self) -> None:
         """Run until nothing more can happen.
 
-        Raises
-        ------
-        MemoryError
-            If there is no memory for what is under way.
-        ValueError
-            If the fabric refuses a message.
+        Raises:
+            MemoryError: If there is no memory for what is under way.
+            ValueError: If the fabric refuses a message.
         """
         while (left := lib.dvsim_replay_run(self._replay, EVENTS)) > 0:
             pass

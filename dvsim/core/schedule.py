@@ -8,10 +8,9 @@ from dvsim.core.stage import PS_PER_S
 class Schedule:
     """Due times of an iteration's messages, counted from 0.
 
-    Parameters
-    ----------
-    messages_per_second
-        Offered load of an open loop; None for a closed one, in which everything is due at once.
+    Args:
+        messages_per_second: Offered load of an open loop; None for a closed one, in which
+            everything is due at once.
     """
 
     def __init__(self, messages_per_second: float | None) -> None:

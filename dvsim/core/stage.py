@@ -23,10 +23,8 @@ YOUNG = 100_000
 class Clock(simpy.Environment):
     """Simulated time in integer picoseconds, with a count of the events scheduled.
 
-    Parameters
-    ----------
-    observer
-        Who looks on, if anybody does.
+    Args:
+        observer: Who looks on, if anybody does.
     """
 
     def __init__(self, observer: Observer | None = None) -> None:

@@ -62,19 +62,13 @@ def simd() -> str:
 class Vortex:
     """A switch in the C core, or several independent ones side by side.
 
-    Parameters
-    ----------
-    params
-        Checked parameters.
-    threads
-        Threads of the core; they do not change any result.
+    Args:
+        params: Checked parameters.
+        threads: Threads of the core; they do not change any result.
 
-    Raises
-    ------
-    MemoryError
-        If it does not fit in memory; nothing has been allocated then.
-    ValueError
-        If the core refuses the parameters.
+    Raises:
+        MemoryError: If it does not fit in memory; nothing has been allocated then.
+        ValueError: If the core refuses the parameters.
     """
 
     def __init__(self, params: VortexParams, threads: int = 1) -> None:
@@ -165,10 +159,8 @@ class Vortex:
     def save(self) -> bytes:
         """Return the state as bytes.
 
-        Raises
-        ------
-        ValueError
-            If packets are watched or given: they are more than the state has room for.
+        Raises:
+            ValueError: If packets are watched or given: they are more than the state has room for.
         """
         size = int(lib.dvsim_vortex_state_bytes(self._vortex))
         if size < 0:

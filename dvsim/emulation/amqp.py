@@ -38,17 +38,12 @@ def connect(target: Target, what: str) -> Any:  # noqa: ANN401 - pika has no typ
 
     Heartbeats are off: a connection may be idle for as long as others work.
 
-    Parameters
-    ----------
-    target
-        The broker.
-    what
-        How the connection calls itself.
+    Args:
+        target: The broker.
+        what: How the connection calls itself.
 
-    Raises
-    ------
-    RunFailed
-        If there is no broker, or it does not want us.
+    Raises:
+        RunFailed: If there is no broker, or it does not want us.
     """
     import pika
 
@@ -80,10 +75,8 @@ def parameters(target: Target, what: str) -> Any:  # noqa: ANN401
 def spoken(target: Target) -> Iterator[None]:
     """Turn what the client library raises into an error that names the broker.
 
-    Raises
-    ------
-    RunFailed
-        In place of the errors of pika and of sockets.
+    Raises:
+        RunFailed: In place of the errors of pika and of sockets.
     """
     from pika.exceptions import AMQPError
 
@@ -129,14 +122,10 @@ class Queue:
 
     Its name and that of its exchange belong to this run, so nothing of anybody else is touched.
 
-    Parameters
-    ----------
-    target
-        The broker.
-    receiver
-        1 …; queue and topic of the first end with ``.A``, as in the paper.
-    token
-        Names the run.
+    Args:
+        target: The broker.
+        receiver: 1 …; queue and topic of the first end with ``.A``, as in the paper.
+        token: Names the run.
     """
 
     def __init__(self, target: Target, receiver: int, token: str) -> None:
@@ -178,10 +167,8 @@ class Queue:
     def depth(self) -> int:
         """Return how many messages are queued.
 
-        Raises
-        ------
-        RunFailed
-            If the broker does not answer.
+        Raises:
+            RunFailed: If the broker does not answer.
         """
         with spoken(self.target):
             found = self.channel.queue_declare(self.name, durable=True, passive=True)
@@ -190,10 +177,8 @@ class Queue:
     def events(self, seconds: float) -> None:
         """Let what has come call whom it concerns, and wait for more.
 
-        Raises
-        ------
-        RunFailed
-            If the broker is gone.
+        Raises:
+            RunFailed: If the broker is gone.
         """
         with spoken(self.target):
             self._connection.process_data_events(time_limit=seconds)

@@ -33,21 +33,18 @@ class Traces(NamedTuple):
 class Emulation:
     """Where the messages go, and what is promised for them.
 
-    Parameters
-    ----------
-    clusters, nodes
-        Private RabbitMQ clusters, and nodes in each; `nodes` None takes the paper's three, or one
-        on a machine with little memory. Receiver n has its queue on the first node of cluster n.
-    urls
-        Brokers of the user's instead: ``amqp://HOST[:PORT][/VHOST]``; receiver n takes the n-th.
-    credentials
-        File with ``user:password`` for `urls`; without one the environment counts, see
-        `dvsim.emulation.credentials`.
-    at_least_once
-        Publisher confirms; without them, as in the paper's test, nobody tells the senders.
-    traces
-        Where to leave traces, if they are wanted. They cost the programs a little time, and make
-        it another question.
+    Args:
+        clusters, nodes: Private RabbitMQ clusters, and nodes in each; `nodes` None takes the
+            paper's three, or one on a machine with little memory. Receiver n has its queue on the
+            first node of cluster n.
+        urls: Brokers of the user's instead: ``amqp://HOST[:PORT][/VHOST]``; receiver n takes the
+            n-th.
+        credentials: File with ``user:password`` for `urls`; without one the environment counts, see
+            `dvsim.emulation.credentials`.
+        at_least_once: Publisher confirms; without them, as in the paper's test, nobody tells the
+            senders.
+        traces: Where to leave traces, if they are wanted. They cost the programs a little time, and
+            make it another question.
     """
 
     clusters: int = CLUSTERS
@@ -171,19 +168,13 @@ def check_emulation(
 ) -> None:
     """Refuse what backend emu cannot do, everything at once.
 
-    Parameters
-    ----------
-    scenarios
-        What shall be run.
-    emulation
-        How.
-    others
-        Options that only backend sim has, by name; None where they are not given.
+    Args:
+        scenarios: What shall be run.
+        emulation: How.
+        others: Options that only backend sim has, by name; None where they are not given.
 
-    Raises
-    ------
-    ScenarioError
-        With every fault.
+    Raises:
+        ScenarioError: With every fault.
     """
     faults = [f for one in scenarios for f in kind_of(one).unsuited(one, emulation)]
     faults += emulation.faults()

@@ -21,16 +21,11 @@ PATIENCE_S = 10.0  # between SIGTERM and SIGKILL
 class Child:
     """A program in a session of its own, so that Ctrl-C is the harness's alone.
 
-    Parameters
-    ----------
-    name
-        What an error calls it.
-    command
-        The program, by its full path, and its arguments; no secrets.
-    environment
-        Set in addition to that of this process.
-    talks
-        Whether stdin and stdout are pipes of text; else they lead nowhere.
+    Args:
+        name: What an error calls it.
+        command: The program, by its full path, and its arguments; no secrets.
+        environment: Set in addition to that of this process.
+        talks: Whether stdin and stdout are pipes of text; else they lead nowhere.
     """
 
     def __init__(
@@ -68,10 +63,8 @@ class Child:
     def say(self, line: str) -> None:
         """Write a line to its stdin.
 
-        Raises
-        ------
-        RunFailed
-            If it does not read any more.
+        Raises:
+            RunFailed: If it does not read any more.
         """
         assert self._process.stdin is not None
         try:

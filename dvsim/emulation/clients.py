@@ -25,14 +25,10 @@ LAST_S = 0.05  # in which the last acknowledgements are on the way
 class Loop:
     """Senders and receivers of one run.
 
-    Parameters
-    ----------
-    targets
-        The nodes: clients are spread over them evenly.
-    queues
-        Their names; sender and receiver n use queue n, and begin again behind the last.
-    asked
-        What is sent.
+    Args:
+        targets: The nodes: clients are spread over them evenly.
+        queues: Their names; sender and receiver n use queue n, and begin again behind the last.
+        asked: What is sent.
     """
 
     def __init__(self, targets: Sequence[Target], queues: Sequence[str], asked: Asked) -> None:

@@ -39,10 +39,8 @@ def send(
 ) -> Sending:
     """Send the messages of an iteration and record what each bridge counted.
 
-    Raises
-    ------
-    RunFailed
-        If a program or a broker fails.
+    Raises:
+        RunFailed: If a program or a broker fails.
     """
     traces, confirms = emulation.traces, emulation.at_least_once
     with closing(PrivateFolder(prefix=PREFIX)) as private:

@@ -44,21 +44,14 @@ def drain(
     A message whose id has been there before is a duplicate, as one that was published again, and
     counts once.
 
-    Parameters
-    ----------
-    queue
-        Where from.
-    sent
-        What must be there.
-    on_messages
-        Called with how many there are so far, now and then.
-    quiet_s
-        Seconds without a message after which what is missing is lost.
+    Args:
+        queue: Where from.
+        sent: What must be there.
+        on_messages: Called with how many there are so far, now and then.
+        quiet_s: Seconds without a message after which what is missing is lost.
 
-    Raises
-    ------
-    RunFailed
-        If a message is missing, strange or changed, or the broker is gone.
+    Raises:
+        RunFailed: If a message is missing, strange or changed, or the broker is gone.
     """
     found = _Found(sent)
     started = changed = time.monotonic()

@@ -34,23 +34,15 @@ def run_iteration(
 ) -> Outcome:
     """Run one iteration on queues of its own, and remove them again.
 
-    Parameters
-    ----------
-    scenario
-        What is sent, over what.
-    emulation
-        What is promised for it.
-    where
-        The brokers.
-    seed
-        Of the contents of the messages.
-    shown
-        Told what is done.
+    Args:
+        scenario: What is sent, over what.
+        emulation: What is promised for it.
+        where: The brokers.
+        seed: Of the contents of the messages.
+        shown: Told what is done.
 
-    Raises
-    ------
-    RunFailed
-        If a program or a broker fails, or what has arrived is not what was sent.
+    Raises:
+        RunFailed: If a program or a broker fails, or what has arrived is not what was sent.
     """
     messages, receivers = scenario.workload.messages, scenario.system.receivers
     token = secrets.token_hex(4)

@@ -26,11 +26,9 @@ TRANSIENT = 1
 class Publisher:
     """What a publisher process does.
 
-    Parameters
-    ----------
-    asked
-        ``name``, ``size`` and ``seed`` of the bodies, ``exchange``, ``confirms``, and ``routes``:
-        a list of ``target``, ``key`` and ``queue``, one for each receiver.
+    Args:
+        asked: ``name``, ``size`` and ``seed`` of the bodies, ``exchange``, ``confirms``, and
+            ``routes``: a list of ``target``, ``key`` and ``queue``, one for each receiver.
     """
 
     def __init__(self, asked: Mapping[str, Any]) -> None:
@@ -55,10 +53,8 @@ class Publisher:
     def publish(self, first: int, messages: int) -> None:
         """Publish messages by number, in turn to all receivers, and wait until they are queued.
 
-        Raises
-        ------
-        RunFailed
-            If a broker is gone, or returns or refuses a message.
+        Raises:
+            RunFailed: If a broker is gone, or returns or refuses a message.
         """
         routes, body = self._routes, self._bodies.body
         exchange, properties, mandatory = self._exchange, self._properties, self._mandatory

@@ -34,25 +34,18 @@ _COUNTED = re.compile(r"batches => (\d+).*?writes => (\d+)", re.DOTALL)
 class Asked(NamedTuple):
     """What is sent.
 
-    Attributes
-    ----------
-    size, messages
-        Bytes of each, at least 16; how many at most.
-    window
-        That each sender may have unconfirmed.
-    due
-        Seconds from the beginning at which each message is to be sent; None for as many as the
-        window allows.
-    seconds
-        After which a sender without `due` begins no message any more.
-    prefetch
-        That a receiver may have unacknowledged; 0 for any number.
-    queue, copies
-        Its type; copies of a queue, None for as many as the brokers give it.
-    publishers, queues, consumers
-        How many; messages are spread evenly over publishers, and those over queues.
-    processing
-        From the seconds since the beginning to those that a receiver takes for a message.
+    Attributes:
+        size, messages: Bytes of each, at least 16; how many at most.
+        window: That each sender may have unconfirmed.
+        due: Seconds from the beginning at which each message is to be sent; None for as many as the
+            window allows.
+        seconds: After which a sender without `due` begins no message any more.
+        prefetch: That a receiver may have unacknowledged; 0 for any number.
+        queue, copies: Its type; copies of a queue, None for as many as the brokers give it.
+        publishers, queues, consumers: How many; messages are spread evenly over publishers, and
+            those over queues.
+        processing: From the seconds since the beginning to those that a receiver takes for a
+            message.
     """
 
     size: int
@@ -73,22 +66,16 @@ class Asked(NamedTuple):
 class Seen:
     """What became of the messages.
 
-    Attributes
-    ----------
-    published, confirmed, refused
-        By the senders: confirmed and refused ones were so once each.
-    delivered, again
-        Messages that a receiver had, and those that receivers had more than once.
-    queued
-        That are in the queues at the end.
-    seconds, received_s
-        From the first publish to the last confirm, and to the last message that was received.
-    latencies
-        Seconds from the intended time to the receiver.
-    syncs, entries
-        Of the log of each node, in the run; empty of queues without one, and of foreign brokers.
-    busy
-        Processor seconds of each node, in the run; empty of foreign brokers.
+    Attributes:
+        published, confirmed, refused: By the senders: confirmed and refused ones were so once each.
+        delivered, again: Messages that a receiver had, and those that receivers had more than once.
+        queued: That are in the queues at the end.
+        seconds, received_s: From the first publish to the last confirm, and to the last message
+            that was received.
+        latencies: Seconds from the intended time to the receiver.
+        syncs, entries: Of the log of each node, in the run; empty of queues without one, and of
+            foreign brokers.
+        busy: Processor seconds of each node, in the run; empty of foreign brokers.
     """
 
     published: int = 0
@@ -132,10 +119,9 @@ class Place(NamedTuple):
 def measured(place: Place, asked: Asked) -> Seen:
     """Send messages to new queues, one after the other led by each node, and receive all of them.
 
-    Raises
-    ------
-    RunFailed
-        If a message is confirmed twice, is nowhere at the end, or nothing happens for a minute.
+    Raises:
+        RunFailed: If a message is confirmed twice, is nowhere at the end, or nothing happens for a
+            minute.
     """
     from dvsim.emulation.clients import Loop
 
@@ -186,10 +172,8 @@ def arguments_of(asked: Asked) -> dict[str, Any]:
 def _mirror(place: Place, token: str, copies: int) -> None:
     """Let queues of a run have mirrors: RabbitMQ 3.10 knows them as a policy.
 
-    Raises
-    ------
-    RunFailed
-        If the brokers are not ours: a policy would be left in somebody else's.
+    Raises:
+        RunFailed: If the brokers are not ours: a policy would be left in somebody else's.
     """
     if place.private is None:
         raise RunFailed(
@@ -204,10 +188,8 @@ def _mirror(place: Place, token: str, copies: int) -> None:
 def counted(brokers: Brokers, node: str) -> Mapping[str, int]:
     """Return how many batches and entries the log of a node has written.
 
-    Raises
-    ------
-    RunFailed
-        If the node does not count them, as other versions than 3.8 to 3.11 may not.
+    Raises:
+        RunFailed: If the node does not count them, as other versions than 3.8 to 3.11 may not.
     """
     said = brokers.control.run(node, "eval", "catch maps:get(ra_log_wal, ra_counters:overview()).")
     found = _COUNTED.search(said)

@@ -33,12 +33,9 @@ class Shown(Protocol):
 class Site:
     """Where the queue of each receiver is.
 
-    Parameters
-    ----------
-    targets
-        Receiver n has its queue on the n-th, and begins again behind the last.
-    private
-        The brokers, if they are ours.
+    Args:
+        targets: Receiver n has its queue on the n-th, and begins again behind the last.
+        private: The brokers, if they are ours.
     """
 
     targets: tuple[Target, ...]
@@ -69,10 +66,8 @@ class Site:
 def site(emulation: Emulation) -> Iterator[Site]:
     """Start private brokers and end them again, or take the user's.
 
-    Raises
-    ------
-    DvsimError
-        If they cannot be started, or the credentials cannot be read.
+    Raises:
+        DvsimError: If they cannot be started, or the credentials cannot be read.
     """
     if emulation.urls:
         user, password = credentials_of(emulation.credentials)
@@ -98,10 +93,8 @@ class Watch:
     def look(self) -> None:
         """Look if it is time; call it at least twice a second.
 
-        Raises
-        ------
-        RunFailed
-            If a broker is gone, or nothing has come for `STALL_S`.
+        Raises:
+            RunFailed: If a broker is gone, or nothing has come for `STALL_S`.
         """
         now = time.monotonic()
         if now - self._looked < LOOK_S:

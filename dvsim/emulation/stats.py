@@ -34,15 +34,12 @@ TOTALS = ("messages", "published", "confirmed", "returned", "nacked", "republish
 class Stats:
     """The statistics of one bridge; `first_ns` is when its first interval began, by the clock.
 
-    Parameters
-    ----------
-    path
-        What ``vicbridge --stats`` has written: comments, one with the clock, a head, and rows.
+    Args:
+        path: What ``vicbridge --stats`` has written: comments, one with the clock, a head, and
+            rows.
 
-    Raises
-    ------
-    RunFailed
-        If it is not that.
+    Raises:
+        RunFailed: If it is not that.
     """
 
     def __init__(self, path: Path) -> None:

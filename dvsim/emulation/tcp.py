@@ -38,10 +38,8 @@ def send(
 ) -> Sending:
     """Send the messages of an iteration and record each batch.
 
-    Raises
-    ------
-    RunFailed
-        If a publisher or a broker fails.
+    Raises:
+        RunFailed: If a publisher or a broker fails.
     """
     publisher = scenario.system.publisher
     if publisher is None:

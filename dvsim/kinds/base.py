@@ -50,15 +50,11 @@ Questions = Mapping[str, Spec]
 class Order(NamedTuple):
     """The order of the values of a key.
 
-    Attributes
-    ----------
-    kind
-        ``share``: numbers from 0 to 1; ``scaled``: numbers above 0, as near as their ratio says;
-        ``whole``; ``powers`` of two.
-    least, most
-        What it may be.
-    between
-        Where to look when nothing else is said; None if that must be said.
+    Attributes:
+        kind: ``share``: numbers from 0 to 1; ``scaled``: numbers above 0, as near as their ratio
+            says; ``whole``; ``powers`` of two.
+        least, most: What it may be.
+        between: Where to look when nothing else is said; None if that must be said.
     """
 
     kind: Literal["share", "scaled", "whole", "powers"]
@@ -75,17 +71,12 @@ Keys = Mapping[str, Order]
 class How:
     """How scenarios are run: with the scenario, all that an answer depends on.
 
-    Attributes
-    ----------
-    version
-        Of dvsim, see `dvsim.core.code`.
-    seed, replications
-        Replication 1 .. `replications` of `seed`.
-    emulation
-        How real programs are run; None simulates.
-    begun
-        Results of fewer replications, by question: a kind may go on from them instead of running
-        all. No answer depends on it.
+    Attributes:
+        version: Of dvsim, see `dvsim.core.code`.
+        seed, replications: Replication 1 .. `replications` of `seed`.
+        emulation: How real programs are run; None simulates.
+        begun: Results of fewer replications, by question: a kind may go on from them instead of
+            running all. No answer depends on it.
     """
 
     version: str
@@ -103,18 +94,13 @@ class How:
 class Metric(NamedTuple):
     """A number that a replication gives, described once for tables, pages and figures.
 
-    Attributes
-    ----------
-    unit
-        ``1`` of a plain number.
-    label
-        As people call it; empty takes its name.
-    reading
-        What it is, to begin a sentence that says how to read a figure; empty takes the label.
-    axis
-        Its unit on an axis, where that needs other words than `unit`.
-    written
-        Its unit behind a figure in a text; None takes `unit`.
+    Attributes:
+        unit: ``1`` of a plain number.
+        label: As people call it; empty takes its name.
+        reading: What it is, to begin a sentence that says how to read a figure; empty takes the
+            label.
+        axis: Its unit on an axis, where that needs other words than `unit`.
+        written: Its unit behind a figure in a text; None takes `unit`.
     """
 
     unit: str
@@ -151,31 +137,21 @@ class Plain(NamedTuple):
 class Kind:
     """What is different about a kind of scenario.
 
-    Attributes
-    ----------
-    name
-        What stands in its files as ``kind``.
-    about
-        What its scenarios are of, to follow "is": ``of a switch or network alone``.
-    Spec
-        The class of its scenarios.
-    orders
-        The keys that have an order, in which a limit can be searched for; the usual one first.
-    studies
-        Whether its results are studies, see `dvsim.kinds.points`.
-    pages
-        Whether a report can be made of its results.
-    emulated
-        Whether backend emu, real programs on this machine, can run them, too.
-    always
-        Whether every run has every metric; where one is missing nothing was asked of it then.
-    brief_table
-        The one of `tables` from which `keyed` takes the numbers of a result.
-    described
-        Metrics by name, as far as more is to be said of them than their units.
-    messages
-        Whether messages of a size go through its systems, whose rates or times were measured
-        elsewhere, too.
+    Attributes:
+        name: What stands in its files as ``kind``.
+        about: What its scenarios are of, to follow "is": ``of a switch or network alone``.
+        Spec: The class of its scenarios.
+        orders: The keys that have an order, in which a limit can be searched for; the usual one
+            first.
+        studies: Whether its results are studies, see `dvsim.kinds.points`.
+        pages: Whether a report can be made of its results.
+        emulated: Whether backend emu, real programs on this machine, can run them, too.
+        always: Whether every run has every metric; where one is missing nothing was asked of it
+            then.
+        brief_table: The one of `tables` from which `keyed` takes the numbers of a result.
+        described: Metrics by name, as far as more is to be said of them than their units.
+        messages: Whether messages of a size go through its systems, whose rates or times were
+            measured elsewhere, too.
     """
 
     name: ClassVar[str]
@@ -233,10 +209,8 @@ class Kind:
     def replicate(self, scenario: Own, seed: int, replication: int) -> Reading:
         """Run one replication of a point and return its metrics.
 
-        Raises
-        ------
-        RunFailed
-            If it fails.
+        Raises:
+            RunFailed: If it fails.
         """
         raise NotImplementedError
 
@@ -247,10 +221,8 @@ class Kind:
     def trace(self, scenario: Own, seed: int, timeline: Own) -> dict[str, Any]:
         """Run the first replication of the first point for its timeline.
 
-        Returns
-        -------
-        dict
-            What is to be said of the time and the length of it; JSON types.
+        Returns:
+            dict: What is to be said of the time and the length of it; JSON types.
         """
         raise NotImplementedError
 
@@ -269,23 +241,15 @@ class Kind:
     ) -> Generator[Any, None, None]:
         """Run scenarios and yield the result of each, in order; closing it ends what works for it.
 
-        Parameters
-        ----------
-        scenarios, how
-            What is run, and how.
-        workers
-            Processes; 1 runs in this one.
-        progress
-            Show progress on stderr.
-        command
-            What was typed, for the manifests.
-        whole
-            The scenarios before they were scaled, by question.
+        Args:
+            scenarios, how: What is run, and how.
+            workers: Processes; 1 runs in this one.
+            progress: Show progress on stderr.
+            command: What was typed, for the manifests.
+            whole: The scenarios before they were scaled, by question.
 
-        Raises
-        ------
-        RunFailed
-            If a run fails or does not fit in memory, or a worker dies.
+        Raises:
+            RunFailed: If a run fails or does not fit in memory, or a worker dies.
         """
         raise NotImplementedError
 
@@ -329,10 +293,8 @@ class Kind:
     def kept(self, result: Own) -> Mapping[str, Any]:
         """Return the tables of a result, by name, or their columns by name.
 
-        Raises
-        ------
-        RunFailed
-            If they are not what a run must give.
+        Raises:
+            RunFailed: If they are not what a run must give.
         """
         return {name: getattr(result, name) for name in self.tables}
 
@@ -387,10 +349,9 @@ class Kind:
 def kind_named(name: str) -> Kind:
     """Return the kind of a name.
 
-    Raises
-    ------
-    ScenarioError
-        If there is none; with the nearest name. Or if its package cannot be imported.
+    Raises:
+        ScenarioError: If there is none; with the nearest name. Or if its package cannot be
+            imported.
     """
     if name in OWN:
         found: Kind = importlib.import_module(OWN[name]).KIND

@@ -27,21 +27,14 @@ def check(
 ) -> tuple[Any, list[Fault]]:
     """Check a document as a whole.
 
-    Parameters
-    ----------
-    kind
-        Of the scenario.
-    document
-        With all its layers.
-    path
-        The file on top.
-    partial
-        True for a common part of others, which may lack keys.
+    Args:
+        kind: Of the scenario.
+        document: With all its layers.
+        path: The file on top.
+        partial: True for a common part of others, which may lack keys.
 
-    Returns
-    -------
-    tuple
-        The scenario, or None and everything that is wrong.
+    Returns:
+        tuple: The scenario, or None and everything that is wrong.
     """
     document = _completed(kind, document)
     places = Places(kind.Spec, document)
@@ -177,10 +170,8 @@ class Places:
     def filled(self, data: dict[str, Any]) -> dict[KeyPath, KeyPath]:
         """Give tables the first value of what they leave to be varied.
 
-        Returns
-        -------
-        dict
-            For each place that was filled the one that its value comes from.
+        Returns:
+            dict: For each place that was filled the one that its value comes from.
         """
         moved: dict[KeyPath, KeyPath] = {}
         for key, place in self.varied.items():

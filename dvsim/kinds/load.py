@@ -52,18 +52,13 @@ class Resolved:
 def load(name_or_path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Spec:
     """Read one scenario.
 
-    Parameters
-    ----------
-    name_or_path
-        A name such as ``h3/dv-8``, or a path that ends in ``.toml``. Cards are looked for in
-        ``cards`` beside the file, then among the packaged ones.
-    overrides
-        Such as ``workload.messages=1000``; the last one wins.
+    Args:
+        name_or_path: A name such as ``h3/dv-8``, or a path that ends in ``.toml``. Cards are looked
+            for in ``cards`` beside the file, then among the packaged ones.
+        overrides: Such as ``workload.messages=1000``; the last one wins.
 
-    Raises
-    ------
-    ScenarioError
-        With every fault that was found.
+    Raises:
+        ScenarioError: With every fault that was found.
     """
     return resolve(name_or_path, overrides).scenario
 
@@ -83,10 +78,8 @@ class Template:
     def resolved(self, overrides: Sequence[str]) -> Resolved:
         """Apply overrides, check the scenario as a whole and freeze it.
 
-        Raises
-        ------
-        ScenarioError
-            With every fault that was found.
+        Raises:
+            ScenarioError: With every fault that was found.
         """
         document = self.document.copy()
         whole = self.lengthened(overrides)
@@ -122,10 +115,9 @@ class Template:
 def template(name_or_path: str | os.PathLike[str]) -> Template:
     """Read the files of one scenario; whether it is good is seen when it is resolved.
 
-    Raises
-    ------
-    ScenarioError
-        If they cannot be read, or are those of a campaign or of a common part of others.
+    Raises:
+        ScenarioError: If they cannot be read, or are those of a campaign or of a common part of
+            others.
     """
     path = find.resolve_name(name_or_path)
     document = read_chain(path)
@@ -143,19 +135,14 @@ def load_campaign(
 ) -> list[Spec]:
     """Read all scenarios of a campaign.
 
-    Parameters
-    ----------
-    name_or_path
-        A campaign; a scenario, which gives a list of one; or a pattern such as ``h3/dv-*``, which
-        gives the packaged scenarios with such a name.
-    overrides
-        Applied to each of them. Of several, those over a transport that has no such card or
-        parameter go without, as long as one has it.
+    Args:
+        name_or_path: A campaign; a scenario, which gives a list of one; or a pattern such as
+            ``h3/dv-*``, which gives the packaged scenarios with such a name.
+        overrides: Applied to each of them. Of several, those over a transport that has no such card
+            or parameter go without, as long as one has it.
 
-    Raises
-    ------
-    ScenarioError
-        With the faults of all of them.
+    Raises:
+        ScenarioError: With the faults of all of them.
     """
     return _all(_members(name_or_path), overrides)
 
@@ -206,10 +193,8 @@ _PARAMETERS = {name for parameters in KINDS.values() for name in parameters}
 def kind_for(document: Document) -> Kind:
     """Return the kind of a scenario file.
 
-    Raises
-    ------
-    ScenarioError
-        If it names a kind that is not installed; with the nearest.
+    Raises:
+        ScenarioError: If it names a kind that is not installed; with the nearest.
     """
     name = document.data.get("kind")
     if not isinstance(name, str):

@@ -23,14 +23,11 @@ if TYPE_CHECKING:
 class PointsKind(Kind):
     """A kind whose results are studies.
 
-    Attributes
-    ----------
-    units
-        The metrics of a run with their units.
-    shown
-        Those that a table for people has.
-    work
-        What a reading counts, and that a second in words, for the progress; empty for nothing.
+    Attributes:
+        units: The metrics of a run with their units.
+        shown: Those that a table for people has.
+        work: What a reading counts, and that a second in words, for the progress; empty for
+            nothing.
     """
 
     studies = True

@@ -48,22 +48,15 @@ def is_whatif(data: Mapping[str, Any]) -> bool:
 def variants(path: Path, question: Document, members: list[Path], built: Built) -> list[Document]:
     """Return the scenarios that answer a question: of each member the baseline, then the variants.
 
-    Parameters
-    ----------
-    path
-        The file of the question.
-    question
-        What it contains.
-    members
-        The scenario files of its campaign.
-    built
-        Checks a document as a whole.
+    Args:
+        path: The file of the question.
+        question: What it contains.
+        members: The scenario files of its campaign.
+        built: Checks a document as a whole.
 
-    Raises
-    ------
-    ScenarioError
-        With everything that is wrong with the question; what is wrong with one of the scenarios
-        is said when it is built.
+    Raises:
+        ScenarioError: With everything that is wrong with the question; what is wrong with one of
+            the scenarios is said when it is built.
     """
     model, faults = validate(WhatIfFile, question)
     if model is None:

@@ -23,8 +23,6 @@ class Amount:
 
     The ends are the value itself of one replication, which says nothing about the spread.
 
-    Examples
-    --------
     >>> Amount(76050.2, 75474.1, 76626.3, "msg/s")
     76,050 ± 576 msg/s
     >>> float(Amount(684e6, 684e6, 684e6, "B/s"))
@@ -53,8 +51,6 @@ class Amount:
 def amount_text(value: float, half: float = 0.0, unit: str = "") -> str:
     """Return a value with half of its interval and its unit; bytes and seconds get a prefix.
 
-    Examples
-    --------
     >>> amount_text(76050.2, 576.3, "msg/s"), amount_text(684.2e6, 5.2e6, "B/s")
     ('76,050 ± 576 msg/s', '684.2 ± 5.2 MB/s')
     >>> amount_text(684.2e6, unit="B/s"), amount_text(2.33e-7, unit="s"), amount_text(812, unit="B")
@@ -71,8 +67,6 @@ def scale_of(value: float, unit: str) -> tuple[float, str]:
 
     A column of a table takes that of its largest value.
 
-    Examples
-    --------
     >>> scale_of(684e6, "B/s"), scale_of(684e6, "msg/s")
     ((1000000.0, 'MB/s'), (1.0, 'msg/s'))
     """
@@ -86,8 +80,6 @@ def scale_of(value: float, unit: str) -> tuple[float, str]:
 def estimate_text(value: float, half: float) -> str:
     """Return a value with half of its interval, or its ends where that reaches below 0.
 
-    Examples
-    --------
     >>> estimate_text(0.66713, 0.01927), estimate_text(85.12, 0.0), estimate_text(20595.2, 310.0)
     ('0.667 ± 0.019', '85.1', '20,595 ± 310')
     """
@@ -104,8 +96,6 @@ def estimate_texts(value: float, half: float) -> tuple[str, str]:
     what cannot be negative and may be 0 the second text has both ends, ``0 to 1,410``; of a value
     without interval it is empty.
 
-    Examples
-    --------
     >>> estimate_texts(35644.0, 448.3), estimate_texts(18655.7, 5045.8), estimate_texts(266.6, 1147)
     (('35,644', '448'), ('18,660', '5,050'), ('270', '0 to 1,410'))
     """
@@ -125,8 +115,6 @@ def _rounded(value: float, place: int) -> str:
 def share_text(value: float) -> str:
     """Return a share in per cent.
 
-    Examples
-    --------
     >>> [share_text(share) for share in (0.692, 0.06, 0.00042, 0.0)]
     ['69 %', '6.0 %', '0.042 %', '0 %']
     """
@@ -138,8 +126,6 @@ def share_text(value: float) -> str:
 def number_text(value: float | None) -> str:
     """Return a number with the digits that a reader can use.
 
-    Examples
-    --------
     >>> [number_text(v) for v in (24367.1122, 0.0, 0.9671, 36.984, None)]
     ['24,367', '0', '0.967', '37', '–']
     """

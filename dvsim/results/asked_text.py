@@ -14,12 +14,9 @@ if TYPE_CHECKING:
 def asked_lines(study: PointsStudy, length: str = "") -> Iterator[str]:
     """Yield the name with what was changed, the title, how long it was and how often.
 
-    Parameters
-    ----------
-    study
-        Of any kind.
-    length
-        Of a run, in words; by default its share of what the unchanged scenario has.
+    Args:
+        study: Of any kind.
+        length: Of a run, in words; by default its share of what the unchanged scenario has.
     """
     scenario, changes = study.scenario, changes_of(study.scenario)
     yield f"{changes.name}{'' if study.simulated else ', emulated'}: {scenario.title}"

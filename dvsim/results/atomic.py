@@ -27,10 +27,8 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
     If the block raises, or the process dies in it, `folder` stays what it was.
 
-    Raises
-    ------
-    OSError
-        If the parent cannot be made or written, or `folder` cannot be replaced.
+    Raises:
+        OSError: If the parent cannot be made or written, or `folder` cannot be replaced.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     clean(folder.parent)
@@ -49,10 +47,8 @@ def whole_folders(folders: Sequence[Path]) -> Iterator[list[Path]]:
     On leaving, everything that was written is waited for together, then each takes its place. If
     the process dies between two, the others stay what they were.
 
-    Raises
-    ------
-    OSError
-        If a parent cannot be made or written, or a folder cannot be replaced.
+    Raises:
+        OSError: If a parent cannot be made or written, or a folder cannot be replaced.
     """
     partials: list[Path] = []
     for parent in dict.fromkeys(folder.parent for folder in folders):
@@ -114,10 +110,8 @@ def write_file(path: Path, data: bytes) -> None:
     A symbolic link stays one: the file that it leads to is written. What is there and is no file,
     such as ``/dev/stdout`` or a named pipe, takes the bytes and is never replaced.
 
-    Raises
-    ------
-    OSError
-        If it cannot be written. A file that was there before is still there then.
+    Raises:
+        OSError: If it cannot be written. A file that was there before is still there then.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as device:  # refuses a folder

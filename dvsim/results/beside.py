@@ -24,12 +24,9 @@ Key = tuple[str, str, str]
 class Row(Sides):
     """One statistic of all runs.
 
-    Attributes
-    ----------
-    column, reading, statistic
-        What; `column` is `SYSTEM` for all receivers together.
-    unit
-        Of the values: ``1/s``, ``B/s`` or ``1``.
+    Attributes:
+        column, reading, statistic: What; `column` is `SYSTEM` for all receivers together.
+        unit: Of the values: ``1/s``, ``B/s`` or ``1``.
     """
 
     column: str
@@ -50,15 +47,11 @@ class Comparison:
 def compare(runs: Sequence[Run]) -> Comparison:
     """Put runs side by side.
 
-    Parameters
-    ----------
-    runs
-        Two at least.
+    Args:
+        runs: Two at least.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer.
+    Raises:
+        ValueError: If there are fewer.
     """
     if len(runs) < 2:
         message = f"a comparison needs two runs, not {len(runs)}"

@@ -30,12 +30,9 @@ Point = tuple[tuple[str, Any], ...]
 class StudyRow(Sides):
     """One metric of all studies at one point.
 
-    Attributes
-    ----------
-    point
-        The keys that tell points apart, with their values; empty where there is one point.
-    metric, unit
-        What.
+    Attributes:
+        point: The keys that tell points apart, with their values; empty where there is one point.
+        metric, unit: What.
     """
 
     point: Mapping[str, Any]
@@ -47,12 +44,9 @@ class StudyRow(Sides):
 class StudyComparison:
     """Studies side by side; the first is what the others are held against.
 
-    Attributes
-    ----------
-    rows
-        Of the points that all studies have.
-    unmatched
-        Of each study its points that not all have.
+    Attributes:
+        rows: Of the points that all studies have.
+        unmatched: Of each study its points that not all have.
     """
 
     studies: tuple[PointsStudy, ...]
@@ -69,15 +63,11 @@ class StudyComparison:
 def compare_studies(studies: Sequence[PointsStudy]) -> StudyComparison:
     """Put studies of one kind side by side.
 
-    Parameters
-    ----------
-    studies
-        Two at least, all of a switch or network or all of messaging.
+    Args:
+        studies: Two at least, all of a switch or network or all of messaging.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer, or they are of several kinds.
+    Raises:
+        ValueError: If there are fewer, or they are of several kinds.
     """
     if len(studies) < 2 or len({type(study) for study in studies}) > 1:
         message = "a comparison needs two studies of one kind"

@@ -28,14 +28,10 @@ _LENGTHS = ("messages", "iterations", "slots", "warmup")
 class Changes:
     """What was changed in a scenario.
 
-    Attributes
-    ----------
-    base
-        The scenario as it was not changed.
-    said
-        What differs, in words, such as ``4 sockets``; not how long it was run.
-    length
-        How many times the messages, or slots, of `base` it has.
+    Attributes:
+        base: The scenario as it was not changed.
+        said: What differs, in words, such as ``4 sockets``; not how long it was run.
+        length: How many times the messages, or slots, of `base` it has.
     """
 
     base: Spec
@@ -137,8 +133,6 @@ def _values(scenario: Spec) -> Mapping[str, Mapping[str, Any]]:
 def _words(key: str, value: Any) -> str:  # noqa: ANN401 - any value of a scenario
     """Return a value with its key, as people say it.
 
-    Examples
-    --------
     >>> _words("sockets", 4), _words("sram", "64 MiB"), _words("load", [0.1, 0.2, 0.4])
     ('4 sockets', 'sram 64 MiB', 'load 0.1 to 0.4')
     >>> _words("order", None)

@@ -17,12 +17,9 @@ MOST_SIZES = 6  # whose ratios are said one by one
 class Contest:
     """A run over the Data Vortex and one over TCP, with messages of one size.
 
-    Attributes
-    ----------
-    vortex, tcp
-        The runs.
-    ratio
-        Of the first rate to the second; None where nothing was delivered.
+    Attributes:
+        vortex, tcp: The runs.
+        ratio: Of the first rate to the second; None where nothing was delivered.
     """
 
     vortex: Run

@@ -19,8 +19,6 @@ def known_of(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 def made_text(manifest: Mapping[str, Any]) -> str:
     """Say in one line what an emulated run was made with.
 
-    Examples
-    --------
     >>> print(made_text({"emulated": {"scale": 0.01, "messages_asked": 20_000_000,
     ...     "question": {"clusters": 2, "nodes": 1, "promise": "at most once"},
     ...     "brokers": [{"product": "RabbitMQ", "version": "3.10.8"}]}}))

@@ -79,10 +79,8 @@ def find_result(
 
     `emulated` is the part of the question that only an emulated run has, see `run_folder`.
 
-    Raises
-    ------
-    RunFailed
-        If the folder of the question is there, but is not a good answer to it.
+    Raises:
+        RunFailed: If the folder of the question is there, but is not a good answer to it.
     """
     folder = run_folder(root, scenario, version, seed, replications, backend, emulated)
     if not is_there(folder):
@@ -101,19 +99,13 @@ def write_result(result: Result, folder: Path) -> Result:
 
     One that is already there is replaced; it stays until the new one is complete.
 
-    Parameters
-    ----------
-    result
-        A finished run or study.
-    folder
-        Where to keep it, see `run_folder`. Its parents are made.
+    Args:
+        result: A finished run or study.
+        folder: Where to keep it, see `run_folder`. Its parents are made.
 
-    Raises
-    ------
-    OutputError
-        If anything could not be written. Nothing of the new result remains then.
-    RunFailed
-        If the tables of the result are not what its kind must return.
+    Raises:
+        OutputError: If anything could not be written. Nothing of the new result remains then.
+        RunFailed: If the tables of the result are not what its kind must return.
     """
     manifest = keep(folder, contents_of(result), result.manifest)
     return replace(result, folder=folder, manifest=manifest)
@@ -122,10 +114,8 @@ def write_result(result: Result, folder: Path) -> Result:
 def contents_of(result: Run | PointsStudy) -> dict[str, bytes]:
     """Return the files of a result that count, by name; the same bytes for the same result.
 
-    Raises
-    ------
-    RunFailed
-        If the tables of the result are not what its kind must return.
+    Raises:
+        RunFailed: If the tables of the result are not what its kind must return.
     """
     kind = kind_of(result.scenario)
     found = kind.kept(result)
@@ -138,11 +128,9 @@ def contents_of(result: Run | PointsStudy) -> dict[str, bytes]:
 def load_result(folder: Path) -> Run | PointsStudy:
     """Return the run or the study that is kept in `folder`.
 
-    Raises
-    ------
-    RunFailed
-        If the folder is no result, a file of it is missing, truncated or changed, or it is of a
-        version of dvsim that this one does not read.
+    Raises:
+        RunFailed: If the folder is no result, a file of it is missing, truncated or changed, or it
+            is of a version of dvsim that this one does not read.
     """
     manifest = read_manifest(folder)
     text = read_checked(folder, SCENARIO, manifest)

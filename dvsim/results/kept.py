@@ -62,10 +62,8 @@ def check_name(folder: Path, scenario: bytes, manifest: Mapping[str, Any]) -> No
 
     A folder that was given another name by its owner says nothing about what was asked.
 
-    Raises
-    ------
-    RunFailed
-        If it is the name of another question.
+    Raises:
+        RunFailed: If it is the name of another question.
     """
     named = folder.absolute().name
     if NAME.fullmatch(named) is None:
@@ -79,10 +77,8 @@ def check_name(folder: Path, scenario: bytes, manifest: Mapping[str, Any]) -> No
 def is_there(folder: Path) -> bool:
     """Say whether a result is kept in a folder.
 
-    Raises
-    ------
-    RunFailed
-        If something is there that is no complete result.
+    Raises:
+        RunFailed: If something is there that is no complete result.
     """
     if not os.path.lexists(folder):
         return False
@@ -94,15 +90,11 @@ def is_there(folder: Path) -> bool:
 def make_room(folder: Path) -> list[Path]:
     """Make the folders around a folder of results: a bad place shows before the run, not after.
 
-    Returns
-    -------
-    list
-        Those that were not there before, the innermost first; see `clear_room`.
+    Returns:
+        list: Those that were not there before, the innermost first; see `clear_room`.
 
-    Raises
-    ------
-    OutputError
-        If they cannot be made or written.
+    Raises:
+        OutputError: If they cannot be made or written.
     """
     made = [parent for parent in folder.parents if not os.path.lexists(parent)]
     try:
@@ -131,19 +123,13 @@ def keep(
 
     A result that is already there is replaced; it stays until the new one is complete.
 
-    Parameters
-    ----------
-    folder
-        Where; its parents are made.
-    contents
-        The files that count, by name.
-    manifest
-        Without hashes.
+    Args:
+        folder: Where; its parents are made.
+        contents: The files that count, by name.
+        manifest: Without hashes.
 
-    Raises
-    ------
-    OutputError
-        If anything could not be written. Nothing of the new result remains then.
+    Raises:
+        OutputError: If anything could not be written. Nothing of the new result remains then.
     """
     kept = with_hashes(manifest, contents)
     try:
@@ -161,15 +147,11 @@ def keep_many(results: Mapping[Path, tuple[Mapping[str, bytes], Mapping[str, Any
 
     The disk is waited for once and not file by file, which would take longer than a small run.
 
-    Parameters
-    ----------
-    results
-        By folder: the files that count, and the manifest without hashes; as in `keep`.
+    Args:
+        results: By folder: the files that count, and the manifest without hashes; as in `keep`.
 
-    Raises
-    ------
-    OutputError
-        If anything could not be written. Some of the folders may be there then.
+    Raises:
+        OutputError: If anything could not be written. Some of the folders may be there then.
     """
     try:
         with whole_folders(list(results)) as partials:
@@ -199,10 +181,8 @@ def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a folder of results.
 
-    Raises
-    ------
-    RunFailed
-        If the folder is none, or its manifest is damaged or of another format.
+    Raises:
+        RunFailed: If the folder is none, or its manifest is damaged or of another format.
     """
     path = folder / MANIFEST
     if not is_file(path):
@@ -238,10 +218,8 @@ def _inside(folder: Path) -> Path | None:
 def read_checked(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
     """Return the bytes of a file.
 
-    Raises
-    ------
-    RunFailed
-        If it is missing, truncated or not what the manifest says.
+    Raises:
+        RunFailed: If it is missing, truncated or not what the manifest says.
     """
     try:
         data = (folder / name).read_bytes()

@@ -18,16 +18,11 @@ from dvsim.scenario.spec import Spec, plain
 class Keyed:
     """The numbers of one run, or of one point of a study.
 
-    Attributes
-    ----------
-    inner
-        The keys that the scenario itself varies, with their values; empty for a system.
-    results
-        By name.
-    bottleneck
-        What limits it, `dvsim.results.stages.Limit` in words; empty of a study.
-    note
-        Why the figures depend on how long it ran; empty if they do not.
+    Attributes:
+        inner: The keys that the scenario itself varies, with their values; empty for a system.
+        results: By name.
+        bottleneck: What limits it, `dvsim.results.stages.Limit` in words; empty of a study.
+        note: Why the figures depend on how long it ran; empty if they do not.
     """
 
     inner: Mapping[str, float | str]
@@ -53,14 +48,11 @@ def of_points(
 ) -> list[Keyed]:
     """Return the numbers of each point of a study.
 
-    Parameters
-    ----------
-    scenario
-        What was asked, resolved.
-    table
-        Its points: the columns by name; ``notes`` says of a replication why it has not settled.
-    metrics
-        Which of them are the numbers.
+    Args:
+        scenario: What was asked, resolved.
+        table: Its points: the columns by name; ``notes`` says of a replication why it has not
+            settled.
+        metrics: Which of them are the numbers.
     """
     values = {name: np.asarray(table[name]) for name in metrics}
     points = np.asarray(table["point"])

@@ -20,12 +20,9 @@ Floats = npt.NDArray[np.float64]
 class Fitted(NamedTuple):
     """A law and what it was fitted to.
 
-    Attributes
-    ----------
-    law
-        As a card has it.
-    sizes, times_s
-        The points, in bytes and seconds; several may have the same size.
+    Attributes:
+        law: As a card has it.
+        sizes, times_s: The points, in bytes and seconds; several may have the same size.
     """
 
     law: Law
@@ -53,17 +50,12 @@ def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Fitted:
     The start is the non-negative least squares solution of the relative errors. Laws without a
     part per message, and without one per byte, are tried as well: the best may lie on that edge.
 
-    Parameters
-    ----------
-    sizes
-        Bytes of a message, at least 1.
-    times_s
-        Seconds for one, above 0; as many.
+    Args:
+        sizes: Bytes of a message, at least 1.
+        times_s: Seconds for one, above 0; as many.
 
-    Raises
-    ------
-    ValueError
-        If there is no point, or one that cannot be.
+    Raises:
+        ValueError: If there is no point, or one that cannot be.
     """
     size = np.asarray(sizes, dtype=np.float64)
     time = np.asarray(times_s, dtype=np.float64)

@@ -10,18 +10,14 @@ from dataclasses import dataclass
 class Table:
     """Rows of equally many cells, at least one, under a head if there is one.
 
-    Attributes
-    ----------
-    head, rows
-        The cells, as text.
-    right
-        Columns that are flush right: numbers.
-    keys
-        Columns on the left that name the row: repeated where a table is wider than the terminal.
-    groups
-        How many of the other columns stay together; those that are left stand alone.
-    widths
-        Of the columns in plain lines; empty takes what the cells need, with two blanks between.
+    Attributes:
+        head, rows: The cells, as text.
+        right: Columns that are flush right: numbers.
+        keys: Columns on the left that name the row: repeated where a table is wider than the
+            terminal.
+        groups: How many of the other columns stay together; those that are left stand alone.
+        widths: Of the columns in plain lines; empty takes what the cells need, with two blanks
+            between.
     """
 
     head: Sequence[str]

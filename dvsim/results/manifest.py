@@ -42,21 +42,14 @@ def build_manifest(
 ) -> dict[str, Any]:
     """Return what is known about a run, a study or a sweep that has just finished; JSON types only.
 
-    Parameters
-    ----------
-    name
-        Of the scenario.
-    version, seed, replications, backend
-        What was asked, and of which code.
-    command
-        The words of the command line, or the Python call, that asked for it.
-    started
-        Time zone aware; stored in UTC.
-    wall_s
-        Seconds of work: the wall time of every task, added up, in whichever process it ran. With
-        several workers the answer is there sooner.
-    known
-        What else there is to say, such as `run_facts`; JSON types.
+    Args:
+        name: Of the scenario.
+        version, seed, replications, backend: What was asked, and of which code.
+        command: The words of the command line, or the Python call, that asked for it.
+        started: Time zone aware; stored in UTC.
+        wall_s: Seconds of work: the wall time of every task, added up, in whichever process it ran.
+            With several workers the answer is there sooner.
+        known: What else there is to say, such as `run_facts`; JSON types.
     """
     return {
         "format": FORMAT,
@@ -80,16 +73,12 @@ def run_facts(
 ) -> dict[str, Any]:
     """Return what the manifest of a run of a system says besides.
 
-    Parameters
-    ----------
-    scenario
-        What was run: its cards and reference are named with their hashes.
-    counters
-        Component ``run`` gives the simulated seconds and the events, summed over replications
-        and iterations.
-    emulated
-        What is known of an emulated run (JSON types): question, scale, brokers, commands. It has
-        no simulated seconds and events.
+    Args:
+        scenario: What was run: its cards and reference are named with their hashes.
+        counters: Component ``run`` gives the simulated seconds and the events, summed over
+            replications and iterations.
+        emulated: What is known of an emulated run (JSON types): question, scale, brokers, commands.
+            It has no simulated seconds and events.
     """
     facts: dict[str, Any] = {
         "cards": [

@@ -19,14 +19,10 @@ from dvsim.results.statistics import Estimate, Floats
 class Measure(NamedTuple):
     """Something that an answer may tell besides the rate.
 
-    Parameters
-    ----------
-    heading
-        What it is, to begin a sentence or a column.
-    of
-        From a run to its value, a mean over replications; not a number if the run has none.
-    text
-        From the value to a figure with a unit.
+    Args:
+        heading: What it is, to begin a sentence or a column.
+        of: From a run to its value, a mean over replications; not a number if the run has none.
+        text: From the value to a figure with a unit.
     """
 
     heading: str

@@ -29,20 +29,14 @@ class Kept(NamedTuple):
 def folders_of(name: str, root: Path, last: int | None = None) -> list[Path]:
     """Return the folders of results that a name stands for.
 
-    Parameters
-    ----------
-    name
-        A folder, which stands for itself, or the name of a scenario that was run.
-    root
-        Where kept results are.
-    last
-        The last so many results of the scenario, in the order in which they were made; None for
-        the newest of each backend, sim first.
+    Args:
+        name: A folder, which stands for itself, or the name of a scenario that was run.
+        root: Where kept results are.
+        last: The last so many results of the scenario, in the order in which they were made; None
+            for the newest of each backend, sim first.
 
-    Raises
-    ------
-    ScenarioError
-        If there is none, with the nearest name, or fewer than the last so many.
+    Raises:
+        ScenarioError: If there is none, with the nearest name, or fewer than the last so many.
     """
     if is_file(Path(name) / MANIFEST):
         return [Path(name)]
@@ -63,10 +57,8 @@ def kept_of(name: str, root: Path) -> list[Kept]:
 
     Those in another format are left out, unless there are no others.
 
-    Raises
-    ------
-    RunFailed
-        If one of them is damaged, or all are in another format.
+    Raises:
+        RunFailed: If one of them is damaged, or all are in another format.
     """
     inside = root.joinpath(*(part for part in name.split("/") if part not in {"", ".", ".."}))
     for place in (inside, Path(name)):

@@ -24,15 +24,10 @@ _MOST_BARS = 60
 def block(title: str, notes: Sequence[str], *parts: str) -> str:
     """Return a block of HTML.
 
-    Parameters
-    ----------
-    title, notes
-        Text, which is escaped: a headline, and lines below it.
-    *parts
-        HTML of tables and pictures.
+    Args:
+        title, notes: Text, which is escaped: a headline, and lines below it.
+        *parts: HTML of tables and pictures.
 
-    Examples
-    --------
     >>> block("a < b", ["seed 1"])
     '<div><strong>a &lt; b</strong><br/><small>seed 1</small></div>'
     """
@@ -52,8 +47,6 @@ def table(frame: pd.DataFrame, *, index: bool = False) -> str:
 def number(value: float) -> str:
     """Return a number with at most four decimal places, and thousands apart.
 
-    Examples
-    --------
     >>> [number(x) for x in (12345.678, 0.25, 3.0, 0.00001, float("nan"))]
     ['12,345.7', '0.25', '3', '1e-05', '-']
     """
@@ -69,12 +62,9 @@ def number(value: float) -> str:
 def histogram(counts: npt.NDArray[np.int64], label: str) -> str:
     """Return a histogram as inline SVG; nothing if there is nothing in it.
 
-    Parameters
-    ----------
-    counts
-        Shape (values,): how often each value 0, 1, … came.
-    label
-        What the values are, with unit.
+    Args:
+        counts: Shape (values,): how often each value 0, 1, … came.
+        label: What the values are, with unit.
     """
     filled = np.flatnonzero(counts)
     if not filled.size:

@@ -39,16 +39,14 @@ TINY = 1e-9  # what rounding leaves of nothing
 class Change(NamedTuple):
     """What became of a value.
 
-    Attributes
-    ----------
-    kind
-        ``ratio``: this value over that of the first run; ``difference``: less that of the first.
-    value
-        Of ratios with an interval the geometric mean over replications, else that of the means.
-    low, high
-        The 95 % interval; None where none can be given.
-    paired
-        Whether it is of pairs of replications, not of two independent runs; None without one.
+    Attributes:
+        kind: ``ratio``: this value over that of the first run; ``difference``: less that of the
+            first.
+        value: Of ratios with an interval the geometric mean over replications, else that of the
+            means.
+        low, high: The 95 % interval; None where none can be given.
+        paired: Whether it is of pairs of replications, not of two independent runs; None without
+            one.
     """
 
     kind: Kind
@@ -60,8 +58,6 @@ class Change(NamedTuple):
     def text(self, unit: float = 1.0) -> str:
         """Write it for people: a difference has a sign and is divided by a unit.
 
-        Examples
-        --------
         >>> Change("ratio", 1.0163, 1.0043, 1.0285, True).text()
         '1.016 ± 1.2%'
         >>> Change("ratio", 3.0, 1.5, 6.0, False).text(), Change("ratio", 0.406).text()
@@ -91,27 +87,18 @@ class Change(NamedTuple):
 def change(first: Each, other: Each, kind: Kind, *, common: bool) -> Change | None:
     """Return how one run differs from the first.
 
-    Parameters
-    ----------
-    first, other
-        The value in each replication of both.
-    kind
-        Ratio or difference.
-    common
-        Whether replication r of both had the same random numbers.
+    Args:
+        first, other: The value in each replication of both.
+        kind: Ratio or difference.
+        common: Whether replication r of both had the same random numbers.
 
-    Returns
-    -------
-    Change or None
-        None where there is nothing to compare, or to divide by. There is no interval of one
-        replication, of other numbers of replications, or of a ratio where a value is not above 0.
+    Returns:
+        Change or None: None where there is nothing to compare, or to divide by. There is no
+        interval of one replication, of other numbers of replications, or of a ratio where a value
+        is not above 0.
 
-    Notes
-    -----
     Welch, B. L. (1947), Biometrika 34, 28-35, with the degrees of freedom of Satterthwaite.
 
-    Examples
-    --------
     >>> found = change({1: 10.0, 2: 20.0}, {1: 11.0, 2: 22.0}, "ratio", common=True)
     >>> f"{found.value:.3f} {found.low:.3f} {found.high:.3f}"
     '1.100 1.100 1.100'

@@ -24,18 +24,12 @@ MOST_SHOWN = 4  # metrics of a kind that does not say which
 class PointsStudy:
     """The outcome of a scenario at all its points.
 
-    Attributes
-    ----------
-    scenario
-        What was asked, resolved.
-    seed, replications
-        How it was asked.
-    folder
-        Where it is kept, or None while it lives in memory only.
-    manifest
-        Where it came from, see `dvsim.results.manifest`.
-    points
-        One row for each point and replication, with the metrics.
+    Attributes:
+        scenario: What was asked, resolved.
+        seed, replications: How it was asked.
+        folder: Where it is kept, or None while it lives in memory only.
+        manifest: Where it came from, see `dvsim.results.manifest`.
+        points: One row for each point and replication, with the metrics.
     """
 
     scenario: Spec
@@ -77,12 +71,10 @@ class PointsStudy:
     def estimates(self) -> pd.DataFrame:
         """Return each metric of each point with its 95 % Student interval over replications.
 
-        Returns
-        -------
-        DataFrame
-            point, the varied keys, metric, value, low, high, unit. With one replication the
-            interval is the value itself; so it is at flow fidelity, where replications are equal,
-            and what they may be wrong by is said by `flow_errors`. What is not a number in a
+        Returns:
+            DataFrame: point, the varied keys, metric, value, low, high, unit. With one replication
+            the interval is the value itself; so it is at flow fidelity, where replications are
+            equal, and what they may be wrong by is said by `flow_errors`. What is not a number in a
             replication is left out of the mean; a value is not a number where no replication has
             one.
         """
@@ -202,12 +194,9 @@ def _finite(row: Mapping[Any, Any]) -> dict[str, Any]:
 def flow_text(errors: Mapping[int, tuple[float, float]], points: int) -> str:
     """Say how far the points at flow fidelity are from the cycle level.
 
-    Parameters
-    ----------
-    errors
-        As `PointsStudy.flow_errors` gives them, of at least one point.
-    points
-        Of the study.
+    Args:
+        errors: As `PointsStudy.flow_errors` gives them, of at least one point.
+        points: Of the study.
     """
     latency, throughput = (max(pair[item] for pair in errors.values()) for item in (0, 1))
     which = "all points" if len(errors) == points else f"{len(errors)} of {points} points"

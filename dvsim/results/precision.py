@@ -30,18 +30,12 @@ R = TypeVar("R", bound=Run | PointsStudy)
 class Reached(NamedTuple):
     """How well the result of a scenario is known.
 
-    Attributes
-    ----------
-    scenario
-        Its name.
-    what
-        What was asked of it: ``rate``, ``ratio``, ``widest ratio``, the name of a metric.
-    share
-        Half of the 95 % interval over the value; 0 where there is no value to be known.
-    replications
-        How many there were.
-    question
-        The open question, or the changed scenario, that it belongs to, if any.
+    Attributes:
+        scenario: Its name.
+        what: What was asked of it: ``rate``, ``ratio``, ``widest ratio``, the name of a metric.
+        share: Half of the 95 % interval over the value; 0 where there is no value to be known.
+        replications: How many there were.
+        question: The open question, or the changed scenario, that it belongs to, if any.
     """
 
     scenario: str
@@ -53,8 +47,6 @@ class Reached(NamedTuple):
     def text(self, asked: float) -> str:
         """Say it for people.
 
-        Examples
-        --------
         >>> Reached("h3/dv-8", "rate", 0.0123, 3).text(0.05)
         'h3/dv-8: rate ± 1.2% with 3 replications'
         >>> Reached("h3/dv-8", "rate", 0.0712, 30).text(0.05)
@@ -74,8 +66,6 @@ def _text(alike: Sequence[Reached], asked: float) -> str:
 def reached_texts(known: Sequence[Reached], asked: float) -> list[str]:
     """Return what was reached for people: each text once, of many only those not within.
 
-    Examples
-    --------
     >>> some = [Reached(f"h3/dv-{n}", "rate", n / 1000, 3) for n in (8, 16, 32, 64)]
     >>> reached_texts(some, 0.05)[0]
     'h3/dv-8: rate ± 0.8% with 3 replications'
@@ -166,12 +156,9 @@ def pairs_among(results: Sequence[R]) -> list[tuple[R, R]]:
 def shares_of(points: Sequence[Keyed], headline: Sequence[str]) -> tuple[str, list[float]]:
     """Return what is asked of a run or study, and how well each of its points is known.
 
-    Parameters
-    ----------
-    points
-        Its numbers.
-    headline
-        Of its kind, see `dvsim.kinds.base.Kind.headline`.
+    Args:
+        points: Its numbers.
+        headline: Of its kind, see `dvsim.kinds.base.Kind.headline`.
     """
     had = [name for name in headline if any(_has(point, name) for point in points)]
     metric = (had or headline)[0]

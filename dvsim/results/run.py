@@ -40,18 +40,13 @@ if TYPE_CHECKING:
 class Run:
     """The outcome of one scenario.
 
-    Attributes
-    ----------
-    scenario
-        What was asked, resolved.
-    seed, replications, backend
-        How it was asked; with the scenario and the version they determine every sample.
-    folder
-        Where it is kept, or None while it lives in memory only.
-    manifest
-        Where it came from, see `dvsim.results.manifest`.
-    samples, counters
-        The tables, see `dvsim.results.samples`.
+    Attributes:
+        scenario: What was asked, resolved.
+        seed, replications, backend: How it was asked; with the scenario and the version they
+            determine every sample.
+        folder: Where it is kept, or None while it lives in memory only.
+        manifest: Where it came from, see `dvsim.results.manifest`.
+        samples, counters: The tables, see `dvsim.results.samples`.
     """
 
     scenario: Scenario
@@ -218,10 +213,8 @@ def of_tables(
 ) -> Run:
     """Return the run of which these tables were kept.
 
-    Raises
-    ------
-    RunFailed
-        If the samples are none.
+    Raises:
+        RunFailed: If the samples are none.
     """
     counters = counters_of(summary)[list(COUNTER_COLUMNS)]
     backend = str(manifest["backend"])

@@ -47,16 +47,12 @@ _LEAST = {
 def check_samples(samples: pd.DataFrame) -> pd.DataFrame:
     """Return `samples` unchanged if it is a samples table.
 
-    Parameters
-    ----------
-    samples
-        Table with the columns of `SAMPLE_COLUMNS`, in that order and with those types.
+    Args:
+        samples: Table with the columns of `SAMPLE_COLUMNS`, in that order and with those types.
 
-    Raises
-    ------
-    RunFailed
-        If a column is missing, unknown, out of order or of another type, or if a value is below
-        the least one that can be meant (a duration of zero, a negative count).
+    Raises:
+        RunFailed: If a column is missing, unknown, out of order or of another type, or if a value
+            is below the least one that can be meant (a duration of zero, a negative count).
     """
     _check_columns(samples, SAMPLE_COLUMNS, "samples")
     for name, least in _LEAST.items():
@@ -71,10 +67,9 @@ def check_samples(samples: pd.DataFrame) -> pd.DataFrame:
 def check_counters(counters: pd.DataFrame) -> pd.DataFrame:
     """Return `counters` unchanged if it is a counters table with finite values.
 
-    Raises
-    ------
-    RunFailed
-        If the columns or types differ from `COUNTER_COLUMNS`, or a value is NaN or infinite.
+    Raises:
+        RunFailed: If the columns or types differ from `COUNTER_COLUMNS`, or a value is NaN or
+            infinite.
     """
     _check_columns(counters, COUNTER_COLUMNS, "counters")
     bad = np.flatnonzero(~np.isfinite(counters["value"].to_numpy(dtype=np.float64)))

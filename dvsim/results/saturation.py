@@ -36,8 +36,6 @@ class Offered(NamedTuple):
 def sentence(points: Sequence[Offered]) -> str:
     """Say which line saturates last and what each carries then; nothing if none saturates.
 
-    Examples
-    --------
     >>> points = [Offered("brc", 0.3, 0.24, 0.002, 0), Offered("random", 0.3, 0.25, 0.002, 0)]
     >>> sentence(points)
     'Saturates last: random, 0.2500 ± 0.0020; then brc, 0.2400 ± 0.0020 packets per slot and input.'

@@ -102,8 +102,6 @@ class _Manifest(_Part):
 def misshapen(manifest: object) -> str | None:
     """Return the first key of a manifest that cannot be, None if there is none.
 
-    Examples
-    --------
     >>> misshapen({"files": {}, "seed": 1}), misshapen({"files": {}, "host": {"cpu": 3}})
     (None, 'host.cpu')
     """

@@ -18,13 +18,10 @@ Result = Run | PointsStudy
 class Sides:
     """A number of each result; a base for rows that say which.
 
-    Attributes
-    ----------
-    values
-        One for each result; None where it has none.
-    changes
-        What became of the value of the first; None of the first, and where there is nothing to
-        compare.
+    Attributes:
+        values: One for each result; None where it has none.
+        changes: What became of the value of the first; None of the first, and where there is
+            nothing to compare.
     """
 
     values: tuple[Estimate | None, ...]
@@ -71,14 +68,11 @@ def names_of(results: Sequence[Result]) -> list[str]:
 def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Sides:
     """Put the values of results side by side.
 
-    Parameters
-    ----------
-    each
-        Of each result the value in each replication; empty where it has none.
-    common
-        Of each result whether its replications had the random numbers of those of the first.
-    share
-        Shares are subtracted, not divided; so is everything if one of the results has 0.
+    Args:
+        each: Of each result the value in each replication; empty where it has none.
+        common: Of each result whether its replications had the random numbers of those of the
+            first.
+        share: Shares are subtracted, not divided; so is everything if one of the results has 0.
     """
     values = tuple(estimate(one.values()) if one else None for one in each)
     nothing = any(one is not None and one.value == 0 for one in values)

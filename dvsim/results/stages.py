@@ -66,18 +66,12 @@ def busiest(counters: pd.DataFrame) -> Stage | None:
 class Limit:
     """What keeps a run from being faster: a stage that is always busy, or what the others wait for.
 
-    Attributes
-    ----------
-    cause
-        The stage, ``waiting for credits`` where a sender waits for room, ``the offered load`` of
-        an open loop that keeps up, or ``no stage alone``.
-    stage
-        The busiest stage.
-    busy
-        For which share of the time it was busy.
+    Attributes:
+        cause: The stage, ``waiting for credits`` where a sender waits for room, ``the offered
+            load`` of an open loop that keeps up, or ``no stage alone``.
+        stage: The busiest stage.
+        busy: For which share of the time it was busy.
 
-    Examples
-    --------
     >>> Limit("waiting for credits", "AMQP socket", 0.75), Limit("broker", "broker", 0.987)
     (waiting for credits (AMQP socket 75 % busy), broker (99 % busy))
     """
@@ -96,17 +90,11 @@ class Limit:
 def limit_of(stage: Stage | None, scenario: Scenario, rate: float) -> Limit | None:
     """Return what limits a run; None where nothing was counted, as in an emulated run.
 
-    Parameters
-    ----------
-    stage
-        The busiest, see `busiest`.
-    scenario
-        What was run.
-    rate
-        Whole messages per second over all receivers.
+    Args:
+        stage: The busiest, see `busiest`.
+        scenario: What was run.
+        rate: Whole messages per second over all receivers.
 
-    Notes
-    -----
     Where no stage is saturated a closed loop over the Data Vortex waits for credits: one for a
     buffer of the ring, which a poll gives back.
     """

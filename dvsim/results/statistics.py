@@ -63,8 +63,6 @@ def estimate(values: Iterable[float], confidence: float = CONFIDENCE) -> Estimat
 
     Replications whose value is not a number are left out.
 
-    Examples
-    --------
     >>> [round(x, 3) for x in estimate([9.0, float("nan"), 11.0, 10.0])]
     [10.0, 7.516, 12.484]
     >>> estimate([2.0])
@@ -102,15 +100,11 @@ def half_width(
 ) -> Floats:
     """Return half of Student's interval of a mean: ``t((1 + confidence) / 2, n - 1) s / sqrt(n)``.
 
-    Parameters
-    ----------
-    n
-        Replications.
-    deviation
-        Standard deviation s over them, with n - 1 in the denominator; not a number counts as 0,
-        since one replication says nothing about the spread between runs.
-    confidence
-        Of the interval, 0.95 as a rule.
+    Args:
+        n: Replications.
+        deviation: Standard deviation s over them, with n - 1 in the denominator; not a number
+            counts as 0, since one replication says nothing about the spread between runs.
+        confidence: Of the interval, 0.95 as a rule.
     """
     count = np.asarray(n, dtype=np.float64)
     spread = np.nan_to_num(np.asarray(deviation, dtype=np.float64))

@@ -50,19 +50,14 @@ Row = tuple[int, int, str, str, str, float, str]
 def summarise(samples: pd.DataFrame, counters: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     """Return the statistics of every column and reading, then the counters, as a tidy table.
 
-    Parameters
-    ----------
-    samples, counters
-        The tables of one run, see `dvsim.results.samples`.
-    scenario
-        Says which receiver and iterations make a column, and what is counted: pieces and
-        messages for the Data Vortex, messages alone for TCP.
+    Args:
+        samples, counters: The tables of one run, see `dvsim.results.samples`.
+        scenario: Says which receiver and iterations make a column, and what is counted: pieces and
+            messages for the Data Vortex, messages alone for TCP.
 
-    Returns
-    -------
-    DataFrame
-        Columns of `SUMMARY_COLUMNS`. Rates and their spread are in 1/s. A statistic that the
-        samples do not define (the spread of one sample, anything of none) has no row.
+    Returns:
+        DataFrame: Columns of `SUMMARY_COLUMNS`. Rates and their spread are in 1/s. A statistic that
+        the samples do not define (the spread of one sample, anything of none) has no row.
     """
     return as_table(summary_columns(samples, counters, scenario))
 
@@ -137,15 +132,11 @@ def rate_of(summary: Mapping[str, Iterable[Any]]) -> dict[int, float]:
     rate. It is not the mean of the samples' rates, which the columns of a paper print
     (``docs/rates.md``).
 
-    Parameters
-    ----------
-    summary
-        The columns of `summarise`, by name.
+    Args:
+        summary: The columns of `summarise`, by name.
 
-    Returns
-    -------
-    dict
-        By replication; empty if nothing was sampled.
+    Returns:
+        dict: By replication; empty if nothing was sampled.
     """
     names = ("replication", "column", "statistic", "value")
     return {
@@ -171,13 +162,9 @@ def estimates(summary: pd.DataFrame) -> pd.DataFrame:
     Counters are first averaged over the iterations of a replication. With one replication the
     interval is the value itself: nothing is known about the spread between runs.
 
-    Returns
-    -------
-    DataFrame
-        column, reading, statistic, value, low, high, unit; in the order of the summary.
+    Returns:
+        DataFrame: column, reading, statistic, value, low, high, unit; in the order of the summary.
 
-    Notes
-    -----
     The interval is that of `dvsim.results.statistics.ends`, over n replications.
     """
     return over_replications(per_replication(summary))

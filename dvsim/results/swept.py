@@ -67,23 +67,15 @@ class Row:
 class Swept:
     """A sweep, or a shard of one, with what came out.
 
-    Attributes
-    ----------
-    name
-        Of the scenario.
-    keys
-        What was varied, by the options first, then by the scenario itself.
-    results
-        Names of the results, each a column of `table`; ``NAME_low`` and ``NAME_high`` are the ends
-        of its 95 % interval over replications.
-    units
-        Of keys and results; ``1`` for a plain number, empty for a text.
-    table
-        One row per point.
-    manifest
-        What was asked, and where it came from.
-    folder
-        Where it is kept, None in memory.
+    Attributes:
+        name: Of the scenario.
+        keys: What was varied, by the options first, then by the scenario itself.
+        results: Names of the results, each a column of `table`; ``NAME_low`` and ``NAME_high`` are
+            the ends of its 95 % interval over replications.
+        units: Of keys and results; ``1`` for a plain number, empty for a text.
+        table: One row per point.
+        manifest: What was asked, and where it came from.
+        folder: Where it is kept, None in memory.
     """
 
     name: str
@@ -151,12 +143,9 @@ def short(key: str) -> str:
 def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     """Return rows as a table, and the names of its results; equal for any order of the rows.
 
-    Parameters
-    ----------
-    rows
-        Of all points.
-    keys
-        Varied by the options; those that a scenario varies itself follow.
+    Args:
+        rows: Of all points.
+        keys: Varied by the options; those that a scenario varies itself follow.
     """
     ordered = sorted(enumerate(rows), key=lambda item: (item[1].point, item[0]))
     chosen = [row for _, row in ordered]
@@ -188,10 +177,8 @@ def write_swept(
 
     `more` has other files that count, by name.
 
-    Raises
-    ------
-    OutputError
-        If anything could not be written. Nothing of the new one remains then.
+    Raises:
+        OutputError: If anything could not be written. Nothing of the new one remains then.
     """
     columns = _columns(swept.table)
     contents = {POINTS: to_parquet(swept.table, columns), CSV: _csv(swept), **(more or {})}
@@ -204,10 +191,8 @@ def write_swept(
 def load_swept(folder: Path) -> Swept:
     """Return the sweep that is kept in a folder.
 
-    Raises
-    ------
-    RunFailed
-        If it is none, or a file is missing, truncated or changed.
+    Raises:
+        RunFailed: If it is none, or a file is missing, truncated or changed.
     """
     manifest = read_manifest(folder)
     if manifest.get("backend") != KIND:

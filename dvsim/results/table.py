@@ -32,12 +32,9 @@ def to_parquet(
 ) -> bytes:
     """Return the columns of `table` as one zstd-compressed Parquet file.
 
-    Parameters
-    ----------
-    table
-        Any table that has these columns, or the columns by name.
-    columns
-        Name and type of each column, in the order of the file.
+    Args:
+        table: Any table that has these columns, or the columns by name.
+        columns: Name and type of each column, in the order of the file.
     """
     arrays = [pa.array(_plain(table[name], kind), _ARROW[kind]) for name, kind in columns.items()]
     # start times and indices grow evenly: their differences take a tenth of the room
@@ -66,21 +63,15 @@ def from_parquet(
 ) -> pd.DataFrame:
     """Return the table in `data`.
 
-    Parameters
-    ----------
-    data
-        A file as `to_parquet` makes it.
-    columns
-        Name and type of each column.
-    later
-        Columns of numbers that may have come later than the file: not a number where it lacks them.
+    Args:
+        data: A file as `to_parquet` makes it.
+        columns: Name and type of each column.
+        later: Columns of numbers that may have come later than the file: not a number where it
+            lacks them.
 
-    Raises
-    ------
-    OtherColumns
-        If `data` holds other columns or types than `columns`.
-    ValueError
-        If it is not Parquet, or is truncated.
+    Raises:
+        OtherColumns: If `data` holds other columns or types than `columns`.
+        ValueError: If it is not Parquet, or is truncated.
     """
     try:
         table = pq.read_table(pa.BufferReader(data))

@@ -26,10 +26,8 @@ class OtherVersion(RunFailed):
 def check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Refuse a folder whose format is not that of this version.
 
-    Raises
-    ------
-    OtherVersion
-        With its version, this one, and what to do.
+    Raises:
+        OtherVersion: With its version, this one, and what to do.
     """
     found = manifest.get("format")
     if found != FORMAT:
@@ -39,10 +37,8 @@ def check_format(folder: Path, manifest: Mapping[str, Any]) -> None:
 def load_kept(folder: Path, name: str, manifest: Mapping[str, Any]) -> Spec:
     """Return the scenario of a folder, whose bytes are known to be as they were kept.
 
-    Raises
-    ------
-    OtherVersion
-        If it is none by the rules of this version.
+    Raises:
+        OtherVersion: If it is none by the rules of this version.
     """
     try:
         return load(folder / name)

@@ -29,19 +29,14 @@ if TYPE_CHECKING:
 class Outcome:
     """What one variant gave.
 
-    Attributes
-    ----------
-    run
-        The run.
-    says
-        What is different, in words.
-    rate
-        Messages per second, as the question counts them.
-    ratio
-        To the baseline, replication by replication; None of the baseline itself, or where nothing
-        was delivered.
-    limit
-        What keeps it from being faster; None of an emulated run, whose stages are not counted.
+    Attributes:
+        run: The run.
+        says: What is different, in words.
+        rate: Messages per second, as the question counts them.
+        ratio: To the baseline, replication by replication; None of the baseline itself, or where
+            nothing was delivered.
+        limit: What keeps it from being faster; None of an emulated run, whose stages are not
+            counted.
     """
 
     run: Run

@@ -32,8 +32,6 @@ def sentence(gains: Sequence[Gain], replications: int, most: int | None = None) 
 
     There are `replications`, or from as many to `most`.
 
-    Examples
-    --------
     >>> found = ("8 B", "two", 2), ("8 B", "four", 3.3), ("1 KiB", "two", 2), ("1 KiB", "four", 2)
     >>> gains = [Gain(label, f"{n} processes", Estimate.around(x, 0)) for label, n, x in found]
     >>> sentence(gains, 10)
@@ -71,8 +69,6 @@ def counted(least: int, most: int | None = None) -> str:
 def standing(ratio: Estimate, replications: int) -> str:
     """Say whether a ratio to the baseline "rises", "falls", "stays" or is "open".
 
-    Examples
-    --------
     >>> pairs = (3, 0.1), (0.9, 0.01), (1.004, 0.001), (1.2, 0.4)
     >>> [standing(Estimate.around(*pair), 10) for pair in pairs]
     ['rises', 'falls', 'stays', 'open']
@@ -122,8 +118,6 @@ def _times(one: Gain) -> str:
 def times_text(times: Estimate) -> str:
     """Write a ratio with half of its interval, in as many digits as that has.
 
-    Examples
-    --------
     >>> times_text(Estimate.around(3.968, 0.021)), times_text(Estimate.around(1.0, 0.0))
     ('x 3.97 ± 0.02', 'x 1.00')
     """
@@ -135,8 +129,6 @@ def times_text(times: Estimate) -> str:
 def joined(texts: Sequence[str], word: str) -> str:
     """Return texts as a list in a sentence.
 
-    Examples
-    --------
     >>> joined(["a", "b", "c"], "or")
     'a, b or c'
     """

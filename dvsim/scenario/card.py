@@ -37,10 +37,8 @@ ADVICE = {
 def load_card(name_or_path: str | Path) -> Card:
     """Read a card by its name, or by a path that ends in ``.toml``.
 
-    Raises
-    ------
-    ScenarioError
-        With everything that is wrong with it.
+    Raises:
+        ScenarioError: With everything that is wrong with it.
     """
     text = str(name_or_path)
     if text.endswith(".toml") or isinstance(name_or_path, Path):
@@ -62,21 +60,14 @@ def card_at(
 ) -> tuple[Card | None, list[Fault]]:
     """Read the card that a path of a scenario names or contains.
 
-    Parameters
-    ----------
-    document
-        Of the whole scenario; need not be valid otherwise.
-    path
-        Of the card.
-    kind
-        That it must have; None for any.
-    asker
-        What asks for that kind, for the message.
+    Args:
+        document: Of the whole scenario; need not be valid otherwise.
+        path: Of the card.
+        kind: That it must have; None for any.
+        asker: What asks for that kind, for the message.
 
-    Returns
-    -------
-    tuple
-        The card, or None and everything that is wrong with it.
+    Returns:
+        tuple: The card, or None and everything that is wrong with it.
     """
     table = document.at(path)
     if isinstance(table, str):

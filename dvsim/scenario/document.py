@@ -60,14 +60,11 @@ COMMAND_LINE = Origin("--set")
 class Document:
     """A tree of tables with the origin of every path in it.
 
-    Parameters
-    ----------
-    data
-        The tables.
-    origins
-        By path from the root; a path that is missing has the origin of the table around it.
-    folders
-        Of the files it was read from, the file itself first: where its cards may lie.
+    Args:
+        data: The tables.
+        origins: By path from the root; a path that is missing has the origin of the table around
+            it.
+        folders: Of the files it was read from, the file itself first: where its cards may lie.
     """
 
     data: dict[str, Any]
@@ -140,10 +137,8 @@ def _is_whole(path: KeyPath, value: dict[str, Any]) -> bool:
 def read(path: Path) -> Document:
     """Read one TOML file.
 
-    Raises
-    ------
-    ScenarioError
-        If it cannot be read, is not text, or is not TOML; with the line.
+    Raises:
+        ScenarioError: If it cannot be read, is not text, or is not TOML; with the line.
     """
     try:
         raw = path.read_bytes()

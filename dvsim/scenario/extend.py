@@ -17,10 +17,8 @@ Extended = Callable[[Document, Path, str], Path]
 def read_chain(path: Path) -> Document:
     """Read a scenario and everything that it extends, merged; the file itself wins.
 
-    Raises
-    ------
-    ScenarioError
-        If one of them cannot be read, is not there, or leads back to an earlier one.
+    Raises:
+        ScenarioError: If one of them cannot be read, is not there, or leads back to an earlier one.
     """
     layers = layers_of(path, _scenario, "a file or a scenario")
     merged = layers[-1]
@@ -36,10 +34,8 @@ def read_chain(path: Path) -> Document:
 def layers_of(path: Path, extended: Extended, what: str) -> list[Document]:
     """Return a file and everything that it extends, the file itself first.
 
-    Raises
-    ------
-    ScenarioError
-        If one of them cannot be read, is not there, or leads back to an earlier one.
+    Raises:
+        ScenarioError: If one of them cannot be read, is not there, or leads back to an earlier one.
     """
     layers: list[Document] = []
     seen: set[Path] = set()
@@ -67,10 +63,8 @@ def read_card_layers(path: Path) -> list[Document]:
 def _card(document: Document, path: Path, name: str) -> Path:
     """Return the file of the card that this card extends: in the same folder, or packaged.
 
-    Raises
-    ------
-    ScenarioError
-        If there is none; with the nearest name.
+    Raises:
+        ScenarioError: If there is none; with the nearest name.
     """
     if name.endswith(".toml"):
         return _file(document, path, name)

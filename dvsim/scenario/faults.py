@@ -47,25 +47,16 @@ def validate(
 ) -> tuple[Any, list[Fault]]:
     """Check a document against a class.
 
-    Parameters
-    ----------
-    model
-        Of a whole file.
-    document
-        What was read.
-    data
-        The tables that are checked, if they are not those of the document as they stand.
-    moved
-        The places in the document of values that have been put elsewhere in `data`.
-    missing
-        What is said of a key that is not there.
-    partial
-        True if missing keys are no faults: others will add them.
+    Args:
+        model: Of a whole file.
+        document: What was read.
+        data: The tables that are checked, if they are not those of the document as they stand.
+        moved: The places in the document of values that have been put elsewhere in `data`.
+        missing: What is said of a key that is not there.
+        partial: True if missing keys are no faults: others will add them.
 
-    Returns
-    -------
-    tuple
-        An instance of the class, or None, and everything that is wrong.
+    Returns:
+        tuple: An instance of the class, or None, and everything that is wrong.
     """
     try:
         found = adapter(model).validate_python(document.data if data is None else data)

@@ -116,10 +116,8 @@ def _metadata(hint: Any) -> Iterator[Any]:  # noqa: ANN401 - any annotation
 def bounded(given: object, limits: Limits) -> int | float | Law | str:
     """Return a value in base units.
 
-    Raises
-    ------
-    UnitError
-        If it is no value of the dimension, or out of its bounds.
+    Raises:
+        UnitError: If it is no value of the dimension, or out of its bounds.
     """
     value = parse(given, limits.dimension)
     if isinstance(value, str):

@@ -27,18 +27,13 @@ UNREADABLE = "(cannot be read: see `dvsim check`)"
 class Entry:
     """A scenario, campaign or card that can be named.
 
-    Parameters
-    ----------
-    name
-        As the user types it.
-    path
-        The file.
-    title
-        Its title, or `UNREADABLE`.
-    kind
-        ``scenario``, ``switch`` (a scenario of a switch or network alone), ``messaging`` (over
-        hosts), ``campaign`` or ``what-if`` (a campaign of scenarios and their variants); for a card
-        its own kind.
+    Args:
+        name: As the user types it.
+        path: The file.
+        title: Its title, or `UNREADABLE`.
+        kind: ``scenario``, ``switch`` (a scenario of a switch or network alone), ``messaging``
+            (over hosts), ``campaign`` or ``what-if`` (a campaign of scenarios and their variants);
+            for a card its own kind.
     """
 
     name: str
@@ -98,15 +93,11 @@ def list_cards() -> list[Entry]:
 def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
     """Return the file of a scenario or campaign.
 
-    Parameters
-    ----------
-    name_or_path
-        A name such as ``h3/dv-8``, or a path. Text that ends in ``.toml`` is a path.
+    Args:
+        name_or_path: A name such as ``h3/dv-8``, or a path. Text that ends in ``.toml`` is a path.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such file; with the nearest name.
+    Raises:
+        ScenarioError: If there is no such file; with the nearest name.
     """
     text = os.fspath(name_or_path)
     if text.endswith(".toml") or not isinstance(name_or_path, str):
@@ -127,10 +118,8 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
 def existing(path: Path) -> Path:
     """Return the path of a file that is there.
 
-    Raises
-    ------
-    ScenarioError
-        If it is not; with the nearest name in the same folder.
+    Raises:
+        ScenarioError: If it is not; with the nearest name in the same folder.
     """
     if is_file(path):
         return path
@@ -201,8 +190,6 @@ def scenario_name(path: Path) -> str:
 def name_fault(name: str) -> str | None:
     """Return what is wrong with the name of a scenario, which is also that of a folder of results.
 
-    Examples
-    --------
     >>> name_fault("h3/dv-8"), name_fault("../dv-8")
     (None, "must be a relative path such as 'h3/dv-8', without '.' and '..'")
     """

@@ -12,20 +12,13 @@ from dvsim.scenario.units import Dimension
 class Limits(NamedTuple):
     """The dimension and the bounds of a value.
 
-    Parameters
-    ----------
-    dimension
-        See `dvsim.scenario.units`.
-    least
-        The smallest value allowed, in base units.
-    above
-        True if `least` itself is not allowed.
-    most
-        The largest value allowed. The parts of a law have bounds of their own.
-    words
-        All that a word may be.
-    optional
-        True if a card may leave it out.
+    Args:
+        dimension: See `dvsim.scenario.units`.
+        least: The smallest value allowed, in base units.
+        above: True if `least` itself is not allowed.
+        most: The largest value allowed. The parts of a law have bounds of their own.
+        words: All that a word may be.
+        optional: True if a card may leave it out.
     """
 
     dimension: Dimension

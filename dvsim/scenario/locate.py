@@ -26,19 +26,13 @@ _TOKEN = re.compile(
 def locate(text: str) -> dict[Path, int]:
     r"""Return the line of each table and key.
 
-    Parameters
-    ----------
-    text
-        A TOML document that parses.
+    Args:
+        text: A TOML document that parses.
 
-    Returns
-    -------
-    dict
-        From path to line, counted from 1. A table has the line of its header, or of the first
+    Returns:
+        dict: From path to line, counted from 1. A table has the line of its header, or of the first
         key that names it.
 
-    Examples
-    --------
     >>> locate("a.b = 1\n[c]\nd = [\n 2]\n[[e]]\nf = 3\n")
     {('a',): 1, ('a', 'b'): 1, ('c',): 2, ('c', 'd'): 3, ('e',): 5, ('e', 0): 5, ('e', 0, 'f'): 6}
     """

@@ -17,19 +17,14 @@ _FIXED = ("abstract", "campaign", "extends", "name")  # what a file is, not what
 def apply(document: Document, overrides: Sequence[str]) -> list[Fault]:
     """Set values in a document, in order; the last one wins.
 
-    Parameters
-    ----------
-    document
-        Changed in place.
-    overrides
-        Such as ``workload.messages=1000`` or ``system.card.sram=64 MiB``: a dotted key, and a
-        value that is read as TOML where it is TOML, else as text.
+    Args:
+        document: Changed in place.
+        overrides: Such as ``workload.messages=1000`` or ``system.card.sram=64 MiB``: a dotted key,
+            and a value that is read as TOML where it is TOML, else as text.
 
-    Returns
-    -------
-    list of Fault
-        Of the options that could not be applied. Whether a key exists and a value fits is left to
-        the check of the whole scenario, which says it with ``--set`` as the place.
+    Returns:
+        list of Fault: Of the options that could not be applied. Whether a key exists and a value
+        fits is left to the check of the whole scenario, which says it with ``--set`` as the place.
     """
     return [fault for option in overrides for fault in _apply(document, option)]
 
@@ -37,15 +32,10 @@ def apply(document: Document, overrides: Sequence[str]) -> list[Fault]:
 def concerns(option: str, roles: Mapping[str, str | None]) -> bool:
     """Return whether a system has what an option sets; only cards differ between systems.
 
-    Parameters
-    ----------
-    option
-        As for `apply`.
-    roles
-        The cards of the system: by role their kind, None for any.
+    Args:
+        option: As for `apply`.
+        roles: The cards of the system: by role their kind, None for any.
 
-    Examples
-    --------
     >>> [concerns("system.bridge.sockets=2", roles) for roles in ({"bridge": "bridge"}, {})]
     [True, False]
     >>> concerns("system.card.sram=1 MiB", {"card": "link"}), concerns("workload.messages=9", {})
@@ -69,23 +59,15 @@ def begins(option: str, tops: Container[str]) -> bool:
 def whole(options: Iterable[str], tops: Container[str], keys: Sequence[str]) -> list[str | Fault]:
     """Return options with full keys in the place of ends of keys that only one key has.
 
-    Parameters
-    ----------
-    options
-        As for `apply`.
-    tops
-        Keys at the top of the file; what begins with one of them is a full key already.
-    keys
-        The full keys that there are.
+    Args:
+        options: As for `apply`.
+        tops: Keys at the top of the file; what begins with one of them is a full key already.
+        keys: The full keys that there are.
 
-    Returns
-    -------
-    list of str or Fault
-        One for each option: as it is if it fits no key, a fault if several keys end so, or if one
-        nearly does.
+    Returns:
+        list of str or Fault: One for each option: as it is if it fits no key, a fault if several
+        keys end so, or if one nearly does.
 
-    Examples
-    --------
     >>> keys = ["system.card.threads", "system.bridge.threads", "system.bridge.sockets"]
     >>> whole(["bridge.threads=2", "sockets=2"], ["system"], keys)
     ['system.bridge.threads=2', 'system.bridge.sockets=2']
@@ -147,8 +129,6 @@ def _apply(document: Document, option: str) -> list[Fault]:
 def read_value(text: str) -> Any:  # noqa: ANN401 - any TOML value
     """Return a value as TOML reads it, or the text itself where it is no TOML.
 
-    Examples
-    --------
     >>> read_value("1_000"), read_value("[1, 2]"), read_value('"1 ms"'), read_value("1 ms")
     (1000, [1, 2], '1 ms', '1 ms')
     """

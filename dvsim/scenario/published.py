@@ -16,10 +16,8 @@ COLUMNS = ("transport", "message_bytes", "run", "published_column", "statistic",
 def read_csv(path: Path) -> tuple[dict[str, str], ...]:
     """Return the rows of a CSV file with a header, as text by column name.
 
-    Raises
-    ------
-    ScenarioError
-        If the file cannot be read.
+    Raises:
+        ScenarioError: If the file cannot be read.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -33,10 +31,8 @@ def read_csv(path: Path) -> tuple[dict[str, str], ...]:
 def transports(path: Path) -> tuple[str, ...]:
     """Return the transports that a table of published statistics has, in its order.
 
-    Raises
-    ------
-    ScenarioError
-        If it cannot be read, or is no such table.
+    Raises:
+        ScenarioError: If it cannot be read, or is no such table.
     """
     rows = read_csv(path)
     lacking = [name for name in COLUMNS if not rows or rows[0].get(name) is None]

@@ -55,17 +55,12 @@ class UnitError(DvsimError, ValueError):
 def read(text: object, dimension: str) -> Fraction:
     """Read a number and its unit exactly, in the base unit of the dimension.
 
-    Parameters
-    ----------
-    text
-        Such as ``"4.4 GB/s"``; anything but text is refused.
-    dimension
-        A key of `UNITS`.
+    Args:
+        text: Such as ``"4.4 GB/s"``; anything but text is refused.
+        dimension: A key of `UNITS`.
 
-    Raises
-    ------
-    UnitError
-        Without a unit, with one of another dimension, negative or not finite.
+    Raises:
+        UnitError: Without a unit, with one of another dimension, negative or not finite.
     """
     name, example = NAMES.get(dimension, dimension), EXAMPLES[dimension]
     if not isinstance(text, str):
@@ -94,8 +89,6 @@ def read(text: object, dimension: str) -> Fraction:
 def nearest_unit(unit: str, dimension: str) -> str | None:
     """Return the unit of this dimension that was probably meant, if one is near.
 
-    Examples
-    --------
     >>> [nearest_unit(*pair) for pair in (("nsec", "time"), ("Gbps", "rate"), ("GHz", "rate"))]
     ['ns', 'Gb/s', 'GB/s']
     """
@@ -112,10 +105,8 @@ def nearest_unit(unit: str, dimension: str) -> str | None:
 def whole(value: Fraction, text: object, dimension: str) -> int:
     """Return a value that must be whole in its base unit and fit into 64 bits.
 
-    Raises
-    ------
-    UnitError
-        If it is or does not.
+    Raises:
+        UnitError: If it is or does not.
     """
     if value.denominator != 1:
         raise UnitError(f"{show(text)} is not a whole number of {BASE_UNITS[dimension]}")
@@ -127,10 +118,8 @@ def whole(value: Fraction, text: object, dimension: str) -> int:
 def nearest_float(value: Fraction, text: object) -> float:
     """Return the nearest float.
 
-    Raises
-    ------
-    UnitError
-        If there is none.
+    Raises:
+        UnitError: If there is none.
     """
     try:
         return float(value)

@@ -23,15 +23,12 @@ Value = str | int | float | list["Value"] | dict[str, "Value"]
 def to_toml(scenario: Spec) -> str:
     """Return the scenario as TOML.
 
-    Parameters
-    ----------
-    scenario
-        Resolved.
+    Args:
+        scenario: Resolved.
 
-    Returns
-    -------
-    str
-        The same for scenarios that ask the same, whatever files and units they were written in.
+    Returns:
+        str: The same for scenarios that ask the same, whatever files and units they were written
+        in.
     """
     lines: list[str] = []
     for section, table in sections(scenario).items():
@@ -47,17 +44,13 @@ def to_toml(scenario: Spec) -> str:
 def sections(scenario: Spec, *, whole: bool = True) -> dict[str, dict[str, Any]]:
     """Return the values of a scenario, without the cards of its system, as they stand in TOML.
 
-    Parameters
-    ----------
-    scenario
-        Resolved.
-    whole
-        A card among the values of a varied key is a table with all its numbers, not only a name.
+    Args:
+        scenario: Resolved.
+        whole: A card among the values of a varied key is a table with all its numbers, not only a
+            name.
 
-    Returns
-    -------
-    dict
-        By section, ``""`` for the top, and key. A varied key stands in a section ``vary.0``,
+    Returns:
+        dict: By section, ``""`` for the top, and key. A varied key stands in a section ``vary.0``,
         ``vary.1``, … only.
     """
     found: dict[str, dict[str, Any]] = {"": {"kind": scenario.KIND} if scenario.NAMED else {}}

@@ -55,18 +55,12 @@ class Table:
 class Spec(Table):
     """One question, with everything that its answer depends on.
 
-    Attributes
-    ----------
-    KIND, NAMED
-        The name of its kind, and whether it stands in its files as ``kind``.
-    LENGTH
-        The key that says how long a point is run, which ``--scale`` multiplies.
-    TASKS
-        What is run for each replication: a point, or what else a point consists of.
-    MULTIPLIED
-        The numbers, besides those of cards, that a what-if may multiply.
-    name, title, question, source, path
-        For people.
+    Attributes:
+        KIND, NAMED: The name of its kind, and whether it stands in its files as ``kind``.
+        LENGTH: The key that says how long a point is run, which ``--scale`` multiplies.
+        TASKS: What is run for each replication: a point, or what else a point consists of.
+        MULTIPLIED: The numbers, besides those of cards, that a what-if may multiply.
+        name, title, question, source, path: For people.
     """
 
     KIND: ClassVar[str]
@@ -292,8 +286,6 @@ def names_of(table: type) -> frozenset[str]:
 def plain(value: Any) -> int | float | str | None:  # noqa: ANN401 - any value of a table
     """Return a value of a table as one number or one text, as a column can hold it.
 
-    Examples
-    --------
     >>> plain(0.5), plain((0, 2))
     (0.5, '0 2')
     """
@@ -308,8 +300,6 @@ def plain(value: Any) -> int | float | str | None:  # noqa: ANN401 - any value o
 def point_text(point: Point) -> str:
     """Return a point for people.
 
-    Examples
-    --------
     >>> point_text({"height": 16, "load": 0.30})
     'height 16, load 0.3'
     """

@@ -20,24 +20,15 @@ CONFIDENCES = ("published", "calibrated", "measured-here", "unverified", "assume
 class Parameter:
     """One number of a card, with what is known about it.
 
-    Parameters
-    ----------
-    name
-        Such as ``sram``.
-    value
-        Bytes, picoseconds, bytes/s, a plain number, a `Law` or a word, as `dimension` says.
-    dimension
-        One of `dvsim.scenario.units.DIMENSIONS`.
-    text
-        The value as it was written.
-    confidence
-        One of `CONFIDENCES`.
-    source
-        Where the number comes from.
-    fitted
-        What the value was fitted to; given exactly when it is calibrated.
-    origin
-        ``data-vortex-8.toml:7`` or ``--set``.
+    Args:
+        name: Such as ``sram``.
+        value: Bytes, picoseconds, bytes/s, a plain number, a `Law` or a word, as `dimension` says.
+        dimension: One of `dvsim.scenario.units.DIMENSIONS`.
+        text: The value as it was written.
+        confidence: One of `CONFIDENCES`.
+        source: Where the number comes from.
+        fitted: What the value was fitted to; given exactly when it is calibrated.
+        origin: ``data-vortex-8.toml:7`` or ``--set``.
     """
 
     name: str
@@ -54,14 +45,10 @@ class Parameter:
 class Card:
     """The parameters of one component; ``card["sram"]`` is the value itself.
 
-    Parameters
-    ----------
-    name, title, notes
-        For people.
-    kind
-        One of `dvsim.scenario.kinds.KINDS`.
-    parameters
-        By name, in the order of the kind.
+    Args:
+        name, title, notes: For people.
+        kind: One of `dvsim.scenario.kinds.KINDS`.
+        parameters: By name, in the order of the kind.
     """
 
     name: str
@@ -82,12 +69,10 @@ class Card:
     def having(self, values: Mapping[str, Any], **known: str | None) -> Card:
         """Return the card with other values.
 
-        Parameters
-        ----------
-        values
-            In base units, by name; of optional parameters, too, that the card does not have.
-        known
-            What is known of all of them, fields of `Parameter`; by default what was.
+        Args:
+            values: In base units, by name; of optional parameters, too, that the card does not
+                have.
+            known: What is known of all of them, fields of `Parameter`; by default what was.
         """
         parameters = dict(self.parameters)
         for name, value in values.items():

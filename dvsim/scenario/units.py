@@ -49,15 +49,10 @@ DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
 class Law:
     """An affine cost: so much per message and so much per byte of it.
 
-    Parameters
-    ----------
-    fixed_ps
-        Picoseconds per message, >= 0.
-    per_byte_fs
-        Femtoseconds per byte, >= 0.
+    Args:
+        fixed_ps: Picoseconds per message, >= 0.
+        per_byte_fs: Femtoseconds per byte, >= 0.
 
-    Examples
-    --------
     >>> Law(46_000_000, 3_300_000).ps(8)
     46026400
     """
@@ -83,26 +78,18 @@ def parse(text: object, dimension: Dimension) -> int | float | Law | str: ...
 def parse(text: object, dimension: Dimension) -> int | float | Law | str:
     """Read a value.
 
-    Parameters
-    ----------
-    text
-        What stood in the file: text with a unit; a number (or its digits) for counts and ratios;
-        for a law also a table ``{fixed = "46 us", per_byte = "3.3 ns/B"}``, a missing part is 0.
-    dimension
-        What it must be.
+    Args:
+        text: What stood in the file: text with a unit; a number (or its digits) for counts and
+            ratios; for a law also a table ``{fixed = "46 us", per_byte = "3.3 ns/B"}``, a missing
+            part is 0.
+        dimension: What it must be.
 
-    Returns
-    -------
-    int, float, Law or str
-        In the units of the table above; never negative, never infinite.
+    Returns:
+        int, float, Law or str: In the units of the table above; never negative, never infinite.
 
-    Raises
-    ------
-    UnitError
-        If it is anything else.
+    Raises:
+        UnitError: If it is anything else.
 
-    Examples
-    --------
     >>> parse("5.001 ms", "time"), parse("2 MiB", "size"), parse("56 Gb/s", "rate")
     (5001000000, 2097152, 7000000000.0)
     >>> parse("4.4 GHz", "rate")
@@ -165,15 +152,10 @@ def _law(text: object) -> Law:
 def format_value(value: float | Law | str, dimension: Dimension) -> str:
     """Write a value so that `parse` gives it back exactly, in the unit that needs fewest digits.
 
-    Parameters
-    ----------
-    value
-        In the units of the table above.
-    dimension
-        What it is.
+    Args:
+        value: In the units of the table above.
+        dimension: What it is.
 
-    Examples
-    --------
     >>> format_value(5_001_000_000, "time"), format_value(131_072, "size")
     ('5.001 ms', '128 KiB')
     >>> format_value(Law(46_000_000, 3_300_000), "law")
@@ -238,8 +220,6 @@ _OF_UNIT: Mapping[str, tuple[Dimension, float]] = {
 def value_text(value: object, unit: str = "") -> str:
     """Write the value of a key as people do, in its unit if it has one.
 
-    Examples
-    --------
     >>> value_text(0.30), value_text(1048576.0), value_text("brc"), value_text(None)
     ('0.3', '1,048,576', 'brc', 'none')
     >>> value_text(2048.0, "B"), value_text(5e-3, "s")

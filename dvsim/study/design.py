@@ -21,18 +21,12 @@ from dvsim.scenario.spec import Spec
 class Trial:
     """One scenario to be run.
 
-    Attributes
-    ----------
-    scenario
-        As long as it is run.
-    replications
-        The last one: replications 1 .. `replications` are asked for.
-    seed
-        None takes that of the study.
-    begun
-        The result of fewer replications, to go on from.
-    whole
-        The scenario before it was made shorter, where that is told.
+    Attributes:
+        scenario: As long as it is run.
+        replications: The last one: replications 1 .. `replications` are asked for.
+        seed: None takes that of the study.
+        begun: The result of fewer replications, to go on from.
+        whole: The scenario before it was made shorter, where that is told.
     """
 
     scenario: Spec
@@ -53,10 +47,8 @@ Plan = Generator[Sequence[T], list[Any], Answer]
 class Design(ABC, Generic[T, Answer]):
     """A question that needs runs: a subclass writes `plan`, which reads like one function.
 
-    Attributes
-    ----------
-    answer
-        There when `ask` returns no more trials.
+    Attributes:
+        answer: There when `ask` returns no more trials.
     """
 
     answer: Answer
@@ -127,14 +119,10 @@ def planned(
 class Variants(Design[Trial, list[Any]]):
     """Scenarios beside each other: one, a campaign, or a what-if with its baselines.
 
-    Parameters
-    ----------
-    trials
-        Of equally many replications; the answer has their results in this order.
-    more
-        From the results so far to whether each needs more replications; None never asks it.
-    steps
-        Replications of the second look, of the third, …; after the last nothing is asked.
+    Args:
+        trials: Of equally many replications; the answer has their results in this order.
+        more: From the results so far to whether each needs more replications; None never asks it.
+        steps: Replications of the second look, of the third, …; after the last nothing is asked.
     """
 
     def __init__(

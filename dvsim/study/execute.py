@@ -71,23 +71,15 @@ def execute(design: Design[T, Answer], by: Executor[T]) -> Answer:
 class Runs(Executor[Trial]):
     """Runs on this machine, a task for each replication or iteration; whole results in folders.
 
-    Attributes
-    ----------
-    seed
-        Of trials that name none.
-    out
-        Where run folders go; a complete one that answers the same question is reused. None keeps
-        the results in memory.
-    force
-        Run even if there is such a folder, and replace it.
-    workers
-        Processes; None takes one for each core. Of simulated runs only.
-    emulation
-        How real programs are run; None simulates.
-    progress
-        Show progress on stderr.
-    command
-        What was typed, for the manifests.
+    Attributes:
+        seed: Of trials that name none.
+        out: Where run folders go; a complete one that answers the same question is reused. None
+            keeps the results in memory.
+        force: Run even if there is such a folder, and replace it.
+        workers: Processes; None takes one for each core. Of simulated runs only.
+        emulation: How real programs are run; None simulates.
+        progress: Show progress on stderr.
+        command: What was typed, for the manifests.
     """
 
     seed: int
@@ -168,10 +160,8 @@ def simulate(
 
     `whole` has the scenarios before they were scaled, by question.
 
-    Raises
-    ------
-    RunFailed
-        If a run fails or does not fit in memory, or a worker dies.
+    Raises:
+        RunFailed: If a run fails or does not fit in memory, or a worker dies.
     """
     groups: dict[str, list[Spec]] = {}
     for scenario in scenarios:

@@ -43,10 +43,8 @@ def declarations(header: str) -> str:
 def libvic() -> Library:
     """Return libvic, loaded once.
 
-    Raises
-    ------
-    DvsimError
-        If there is no library, or it cannot be loaded.
+    Raises:
+        DvsimError: If there is no library, or it cannot be loaded.
     """
     from cffi import FFI
 

@@ -15,10 +15,8 @@ AnyBytes = Any
 def given(data: AnyBytes) -> Any:  # noqa: ANN401 - a C pointer
     """Return bytes to be read: the same memory.
 
-    Raises
-    ------
-    InvalidArgument
-        If it is text, offers no memory, or is not contiguous.
+    Raises:
+        InvalidArgument: If it is text, offers no memory, or is not contiguous.
     """
     try:
         return libvic().ffi.from_buffer(data)

@@ -27,14 +27,10 @@ from dvsim.vic.words import AnyWords, Words, given, taken
 def open() -> Card:
     """Join the job of the environment, or have one card in loopback.
 
-    Raises
-    ------
-    Busy
-        If the card is open, here or in another process.
-    NoJob
-        If VIC_JOB is set but names no job that can be joined; the text says why.
-    SystemRefused
-        If there is no memory.
+    Raises:
+        Busy: If the card is open, here or in another process.
+        NoJob: If VIC_JOB is set but names no job that can be joined; the text says why.
+        SystemRefused: If there is no memory.
     """
     ffi, lib = libvic()
     handle = ffi.new("vic_t **")
@@ -241,12 +237,10 @@ class Card(Closing):
     def wait(self, counters: int, fifo_min: int = 0, timeout_ns: int = FOREVER) -> int:
         """Wait for any of several things; return as bits what is there.
 
-        Parameters
-        ----------
-        counters
-            Bit n is set: wait for counter n to read 0. In the result it then reads 0.
-        fifo_min
-            Wait for so many words in the FIFO, too; bit `READY_FIFO` of the result. 0: do not.
+        Args:
+            counters: Bit n is set: wait for counter n to read 0. In the result it then reads 0.
+            fifo_min: Wait for so many words in the FIFO, too; bit `READY_FIFO` of the result. 0: do
+                not.
         """
         ready = self._ffi.new("uint64_t *")
         arguments = {"counters": counters, "fifo_min": fifo_min, "_ready": ready}
@@ -308,14 +302,11 @@ class Card(Closing):
     ) -> Messages:
         """Open messages of any length to other cards (vic_message.h).
 
-        Parameters
-        ----------
-        max_bytes
-            Of one message; 0: 16 MiB. The same on all cards, as is `window_bytes`.
-        window_bytes
-            Of the ring for each other card in the card's memory; 0: a share of a quarter of it.
-        ordered
-            The program relies on the order in which each card sends.
+        Args:
+            max_bytes: Of one message; 0: 16 MiB. The same on all cards, as is `window_bytes`.
+            window_bytes: Of the ring for each other card in the card's memory; 0: a share of a
+                quarter of it.
+            ordered: The program relies on the order in which each card sends.
         """
         if not self._card:
             raise self._error("vic_message_open", Status.ECLOSED, {})
@@ -330,12 +321,10 @@ class Card(Closing):
     def team(self, cards: Sequence[int] | None = None, timeout: float | None = None) -> Team:
         """Open a team for calls that cards make together (vic_collective.h).
 
-        Parameters
-        ----------
-        cards
-            The same list on each of them, this card among them; None: all cards of the job.
-        timeout
-            Seconds to wait for the others; None: for ever. After `TimedOut` the same call goes on.
+        Args:
+            cards: The same list on each of them, this card among them; None: all cards of the job.
+            timeout: Seconds to wait for the others; None: for ever. After `TimedOut` the same call
+                goes on.
         """
         if not self._card:
             raise self._error("vic_team_open", Status.ECLOSED, {})

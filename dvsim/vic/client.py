@@ -131,12 +131,9 @@ class Client(Closing, Stream[Delivery]):
     ) -> None:
         """Publish bytes, an array or another buffer through the bridge on a card.
 
-        Raises
-        ------
-        TimedOut
-            If the window was full, or the bridge not there; it was not published.
-        NoSpace
-            If what was received waits, for nobody but this thread; see `recv`.
+        Raises:
+            TimedOut: If the window was full, or the bridge not there; it was not published.
+            NoSpace: If what was received waits, for nobody but this thread; see `recv`.
         """
         data, name = given(body), self._name(key)
         self._wait(
@@ -174,10 +171,8 @@ class Client(Closing, Stream[Delivery]):
         A wait for one of them that has no room is not in slices, as some have it already: it sees
         Ctrl-C when it is over.
 
-        Raises
-        ------
-        TimedOut
-            If some had no room; the others have it.
+        Raises:
+            TimedOut: If some had no room; the others have it.
         """
         data, name, cards = given(body), self._name(topic), self._ffi.new("uint32_t *")
         last = {"_cards": cards, "timeout_ns": nanoseconds(timeout)}
@@ -195,12 +190,9 @@ class Client(Closing, Stream[Delivery]):
     ) -> None:
         """Say that a delivery is done, so that the broker forgets it; or give it back.
 
-        Raises
-        ------
-        InvalidArgument
-            If it was acknowledged before.
-        TimedOut
-            If its bridge is there and has no room; it can be acknowledged later.
+        Raises:
+            InvalidArgument: If it was acknowledged before.
+            TimedOut: If its bridge is there and has no room; it can be acknowledged later.
         """
         self._wait("ack_within", timeout, _delivery=delivery.handle, reject=int(reject))
 
@@ -213,10 +205,8 @@ class Client(Closing, Stream[Delivery]):
     def close(self) -> None:
         """Close; a second time does nothing. Waits of other threads raise `Closed`.
 
-        Raises
-        ------
-        PeerDied
-            If not all that was published is confirmed; closed all the same.
+        Raises:
+            PeerDied: If not all that was published is confirmed; closed all the same.
         """
         status = self._lib.vic_client_close(self._client)
         if status == Status.EPEER:

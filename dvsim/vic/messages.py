@@ -62,10 +62,8 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
     def send(self, dest: int, data: AnyBytes, timeout: float | None = None) -> None:
         """Send a message: bytes, an array or another buffer, read where it is.
 
-        Raises
-        ------
-        TimedOut
-            If the card does not receive; nothing was sent.
+        Raises:
+            TimedOut: If the card does not receive; nothing was sent.
         """
         bytes_ = given(data)
         call = self._lib.vic_message_send
@@ -87,10 +85,9 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
     def recv_into(self, buffer: AnyBytes, timeout: float | None = None) -> tuple[int, int]:
         """Receive into an array or another writable buffer; return the card and how many bytes.
 
-        Raises
-        ------
-        NoSpace
-            If it is too small; the message stays the next, and the text says how long it is.
+        Raises:
+            NoSpace: If it is too small; the message stays the next, and the text says how long it
+                is.
         """
         memory = filled(buffer)
         if self._ready:
@@ -118,10 +115,8 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
     def flush(self, timeout: float | None = None) -> None:
         """Wait until the programs of other cards have received what was sent.
 
-        Raises
-        ------
-        PeerDied
-            If a card died, or closed and had not received all; said once.
+        Raises:
+            PeerDied: If a card died, or closed and had not received all; said once.
         """
         call = self._lib.vic_message_flush
         status = in_slices(lambda ns: int(call(self._messages, ns)), timeout, self._timed)
@@ -131,10 +126,8 @@ class Messages(Closing, Stream[tuple[int, bytes]]):
     def close(self) -> None:
         """Close; a second time does nothing. Waits of other threads raise `Closed`.
 
-        Raises
-        ------
-        PeerDied
-            If a card had closed and not received all; closed all the same.
+        Raises:
+            PeerDied: If a card had closed and not received all; closed all the same.
         """
         status = self._lib.vic_message_close(self._messages)
         if status not in (Status.OK, Status.ECLOSED):

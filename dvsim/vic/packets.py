@@ -29,17 +29,14 @@ def header(
 ) -> int | Words:
     """Return the header of a packet, or an array of headers if any argument is an array.
 
-    Parameters
-    ----------
-    dest, addr, counter
-        Card, SRAM word and counter there; arrays are broadcast against each other.
-    op
-        What the packet does.
+    Args:
+        dest, addr, counter: Card, SRAM word and counter there; arrays are broadcast against each
+            other.
+        op: What the packet does.
 
-    Raises
-    ------
-    OutOfRange
-        If one cannot be in any header. What this job does not have is found when it is sent.
+    Raises:
+        OutOfRange: If one cannot be in any header. What this job does not have is found when it is
+            sent.
     """
     parts = (dest, addr, counter)
     if not any(isinstance(part, np.ndarray) for part in parts):
@@ -83,10 +80,8 @@ def _units(op: Op) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
 def same_length(name: str, headers: Words, payloads: Words) -> None:
     """Check that a call has a payload for each header.
 
-    Raises
-    ------
-    InvalidArgument
-        If it has not.
+    Raises:
+        InvalidArgument: If it has not.
     """
     if len(headers) != len(payloads):
         text = f"{name}: {len(headers)} headers for {len(payloads)} payloads"

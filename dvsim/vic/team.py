@@ -133,10 +133,8 @@ class Team(Closing):
     def alltoall(self, words: AnyWords, timeout: float | None = None) -> Words:
         """Return a row of words from each card: row i of what it gave went to card i of the team.
 
-        Raises
-        ------
-        InvalidArgument
-            If the words are not as many for each card.
+        Raises:
+            InvalidArgument: If the words are not as many for each card.
         """
         array = given(words)
         if len(array) % len(self) != 0:

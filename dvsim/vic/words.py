@@ -23,10 +23,9 @@ def _refuse(what: str) -> InvalidArgument:
 def given(words: AnyWords) -> Words:
     """Return words to be read as a flat array: the same memory, if it is an array already.
 
-    Raises
-    ------
-    InvalidArgument
-        If it is no array of 8-byte elements, not contiguous, or a number is not in 0 .. 2**64 - 1.
+    Raises:
+        InvalidArgument: If it is no array of 8-byte elements, not contiguous, or a number is not in
+            0 .. 2**64 - 1.
     """
     if isinstance(words, np.ndarray):
         if words.dtype == np.uint64 and words.ndim == 1 and words.flags.c_contiguous:

@@ -19,14 +19,11 @@ FRAME = 80  # bytes of method, header and TCP around a body
 class Work(NamedTuple):
     """What a message of the whole cluster asks of each node, in seconds of an own scheduler.
 
-    Attributes
-    ----------
-    taking, giving
-        Publishing with its copies and confirms; delivering with its acknowledgements; by node.
-    path
-        Of all nodes together: the time of a message that meets no other.
-    sent
-        Bytes that each node sends to clients and other nodes.
+    Attributes:
+        taking, giving: Publishing with its copies and confirms; delivering with its
+            acknowledgements; by node.
+        path: Of all nodes together: the time of a message that meets no other.
+        sent: Bytes that each node sends to clients and other nodes.
     """
 
     taking: Floats
@@ -53,12 +50,9 @@ def work_of(
     A client on another node than the leader costs a hop, half of it at either end. Consumers of a
     quorum queue and of a stream read from the copy on their own node where there is one.
 
-    Parameters
-    ----------
-    kind
-        The type of the queues.
-    fed
-        Publishers are at the leaders, and nobody consumes.
+    Args:
+        kind: The type of the queues.
+        fed: Publishers are at the leaders, and nobody consumes.
     """
     law = {name: _seconds(broker[name], size) * pace for name in LAWS}
     led, followed, clients, _ = shares

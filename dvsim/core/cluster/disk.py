@@ -15,14 +15,10 @@ FULLEST = 0.95  # utilisation of the log at which its cycles stop growing
 class Use(NamedTuple):
     """What a node does to its volume.
 
-    Attributes
-    ----------
-    operations
-        Writes in a second.
-    bytes
-        Written in a second.
-    syncs
-        In a second.
+    Attributes:
+        operations: Writes in a second.
+        bytes: Written in a second.
+        syncs: In a second.
     """
 
     operations: float
@@ -104,14 +100,10 @@ def flushes(broker: Card, volume: Card, size: int, rate: float, kept: float, que
     Each queue flushes when the interval is over. What is written beyond the operations of the
     volume, or of the threads that write, is merged into larger writes.
 
-    Parameters
-    ----------
-    rate
-        Messages that come to copies on the node, in a second.
-    kept
-        The share that nobody has consumed when its queue is flushed.
-    queues
-        Copies of queues on the node.
+    Args:
+        rate: Messages that come to copies on the node, in a second.
+        kept: The share that nobody has consumed when its queue is flushed.
+        queues: Copies of queues on the node.
     """
     wanted = rate * broker["flush_operations"]
     can = min(volume["iops"], broker["writers"] / max(1e-9, volume["write"] * PS))

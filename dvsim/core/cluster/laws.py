@@ -20,31 +20,21 @@ ROUNDS = 100  # halvings of the range of a rate
 class Laws:
     """The laws of a cluster while its queues are where they are.
 
-    Parameters
-    ----------
-    kind
-        The type of the queues.
-    shares
-        What each node leads and follows.
-    cards
-        ``host``, ``storage`` and ``rabbit``.
-    size
-        Of a message.
-    queues
-        How many there are.
-    fed
-        Publishers are at the leaders, and nobody consumes.
+    Args:
+        kind: The type of the queues.
+        shares: What each node leads and follows.
+        cards: ``host``, ``storage`` and ``rabbit``.
+        size: Of a message.
+        queues: How many there are.
+        fed: Publishers are at the leaders, and nobody consumes.
 
-    Attributes
-    ----------
-    members
-        Copies that each node keeps, its own and others', by queue.
-    logs
-        Of each node.
-    serial, process
-        Seconds that the process of a queue takes for a message; messages a second of all of them.
-    wire
-        Messages a second that the network lets each node send for; infinite where no card says it.
+    Attributes:
+        members: Copies that each node keeps, its own and others', by queue.
+        logs: Of each node.
+        serial, process: Seconds that the process of a queue takes for a message; messages a second
+            of all of them.
+        wire: Messages a second that the network lets each node send for; infinite where no card
+            says it.
     """
 
     def __init__(
@@ -78,14 +68,10 @@ class Laws:
     def use(self, node: int, rate: float, kept: float) -> Use:
         """Return what a node does to its volume.
 
-        Parameters
-        ----------
-        node
-            By number.
-        rate
-            Messages a second of the whole cluster.
-        kept
-            The share that nobody has consumed when it is written, or written again.
+        Args:
+            node: By number.
+            rate: Messages a second of the whole cluster.
+            kept: The share that nobody has consumed when it is written, or written again.
         """
         log, share = self.logs[node], float(self.members[node])
         if self.kind == "quorum":
@@ -115,10 +101,9 @@ class Laws:
     def ceilings(self, window: float | None) -> dict[str, float]:
         """Return the most messages a second, by what does not allow more; nobody consumes.
 
-        Parameters
-        ----------
-        window
-            Messages that may be on the way to each queue without a confirm; None for any number.
+        Args:
+            window: Messages that may be on the way to each queue without a confirm; None for any
+                number.
         """
         nodes = range(len(self.members))
         power, taking = schedulers(self.host), self.work.taking

@@ -15,16 +15,11 @@ NOBODY = -1
 class Shares(NamedTuple):
     """What each node has of all queues and clients.
 
-    Attributes
-    ----------
-    led
-        The share of all queues that it leads; they sum to less than 1 after a death.
-    followed
-        The copies that it keeps of queues that others lead, by queue.
-    clients
-        The share of clients: evenly on those that live.
-    alive
-        Whether it lives.
+    Attributes:
+        led: The share of all queues that it leads; they sum to less than 1 after a death.
+        followed: The copies that it keeps of queues that others lead, by queue.
+        clients: The share of clients: evenly on those that live.
+        alive: Whether it lives.
     """
 
     led: Floats
@@ -37,16 +32,11 @@ class Shares(NamedTuple):
 class Placement:
     """Queues on nodes.
 
-    Attributes
-    ----------
-    kind
-        The type of the queues.
-    leaders
-        The node that leads each queue, `NOBODY` where there is none; shape (queues,).
-    members
-        The nodes that keep each queue; shape (queues, copies).
-    alive
-        By node.
+    Attributes:
+        kind: The type of the queues.
+        leaders: The node that leads each queue, `NOBODY` where there is none; shape (queues,).
+        members: The nodes that keep each queue; shape (queues, copies).
+        alive: By node.
     """
 
     kind: str

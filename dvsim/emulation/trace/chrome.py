@@ -53,23 +53,15 @@ def write_trace(
 ) -> Written:
     """Write a timeline; rows are thinned, the largest first, until it fits.
 
-    Parameters
-    ----------
-    path
-        Ends in ``.gz`` if it shall be compressed.
-    timeline
-        What to write.
-    about
-        For the metadata of the file, as JSON types: what was traced.
-    limit
-        Bytes of the file before it is compressed.
-    sampled
-        What was thinned before, in words.
+    Args:
+        path: Ends in ``.gz`` if it shall be compressed.
+        timeline: What to write.
+        about: For the metadata of the file, as JSON types: what was traced.
+        limit: Bytes of the file before it is compressed.
+        sampled: What was thinned before, in words.
 
-    Raises
-    ------
-    OutputError
-        If the file cannot be written.
+    Raises:
+        OutputError: If the file cannot be written.
     """
     rows = timeline.rows
     components = dict.fromkeys(row.component for row in rows)
@@ -103,10 +95,9 @@ def write_trace(
 def check_place(path: Path) -> None:
     """Refuse a place where `save` could not write: before the run, not after.
 
-    Raises
-    ------
-    OutputError
-        If there is a folder of that name, or the folder it would be in cannot be written.
+    Raises:
+        OutputError: If there is a folder of that name, or the folder it would be in cannot be
+            written.
     """
     target = Path(os.path.realpath(path))  # that of pathlib raises where links go round
     try:
@@ -124,10 +115,8 @@ def check_place(path: Path) -> None:
 def save(path: Path, content: bytes) -> None:
     """Write a file; compressed, without a name and a date in it, if its name ends in ``.gz``.
 
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
+    Raises:
+        OutputError: If it cannot be written.
     """
     if path.suffix == ".gz":
         content = gzip.compress(content, compresslevel=6, mtime=0)

@@ -32,10 +32,8 @@ def emulated_timeline(
 ) -> tuple[Timeline, dict[str, Any], list[str]]:
     """Return the timeline of what was left in a folder, facts about it, and how it was sampled.
 
-    Raises
-    ------
-    RunFailed
-        If nothing was left, or not what a program of this version writes.
+    Raises:
+        RunFailed: If nothing was left, or not what a program of this version writes.
     """
     timeline = Timeline(room)
     facts: dict[str, Any] = {

@@ -22,21 +22,14 @@ Facts = dict[str, Any]
 def simulated_timeline(scenario: Spec, seed: int, room: int) -> tuple[Timeline, Facts]:
     """Run a scenario once and return its timeline, and what it is of, as JSON types.
 
-    Parameters
-    ----------
-    scenario
-        As it is run, see `dvsim.scenario.spec.Spec.scaled`.
-    seed
-        Of the run whose first replication is traced.
-    room
-        Events that the timeline keeps at most.
+    Args:
+        scenario: As it is run, see `dvsim.scenario.spec.Spec.scaled`.
+        seed: Of the run whose first replication is traced.
+        room: Events that the timeline keeps at most.
 
-    Raises
-    ------
-    ScenarioError
-        See `check_traceable`.
-    RunFailed
-        If the run fails.
+    Raises:
+        ScenarioError: See `check_traceable`.
+        RunFailed: If the run fails.
     """
     check_traceable(scenario)
     timeline = Timeline(room)

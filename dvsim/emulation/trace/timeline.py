@@ -24,14 +24,10 @@ Kind = Literal["work", "span", "level", "moment"]
 class Event(NamedTuple):
     """Something on a timeline, in nanoseconds; a level lasts until the next.
 
-    Attributes
-    ----------
-    begin_ns, end_ns, name, facts
-        When it was, and what.
-    sends
-        The arrows that begin in it: the number of each, and when it begins.
-    gets
-        The number of the arrow that ends where it begins; 0 for none.
+    Attributes:
+        begin_ns, end_ns, name, facts: When it was, and what.
+        sends: The arrows that begin in it: the number of each, and when it begins.
+        gets: The number of the arrow that ends where it begins; 0 for none.
     """
 
     begin_ns: int
@@ -70,10 +66,8 @@ class Row:
 class Timeline:
     """What a run did when; an observer of the simulator, see `dvsim.core.observer`.
 
-    Parameters
-    ----------
-    room
-        Events that are kept at most.
+    Args:
+        room: Events that are kept at most.
     """
 
     def __init__(self, room: int) -> None:
@@ -172,8 +166,6 @@ class Timeline:
 def ordinal(number: int) -> str:
     """Return a power of two as an ordinal number.
 
-    Examples
-    --------
     >>> ordinal(2), ordinal(16), ordinal(1_024)
     ('2nd', '16th', '1,024th')
     """

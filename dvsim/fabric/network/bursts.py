@@ -41,12 +41,9 @@ class Line(NamedTuple):
 class BurstTable:
     """Lines of one network, for each number of flows at work; made on demand.
 
-    Parameters
-    ----------
-    network
-        The network; its planes are alike.
-    flows
-        Who sends to whom.
+    Args:
+        network: The network; its planes are alike.
+        flows: Who sends to whom.
     """
 
     def __init__(self, network: Network, flows: tuple[Flow, ...]) -> None:

@@ -26,14 +26,10 @@ _MEMORY: dict[str, Document] = {}
 def kept(what: str, measure: Callable[[], Document], **depends_on: object) -> Document:
     """Return a measurement, from memory or disk if it is there.
 
-    Parameters
-    ----------
-    what
-        Its kind, first part of the file name.
-    measure
-        Called if it is not there; returns what JSON can hold.
-    **depends_on
-        All that it depends on but the code.
+    Args:
+        what: Its kind, first part of the file name.
+        measure: Called if it is not there; returns what JSON can hold.
+        **depends_on: All that it depends on but the code.
     """
     key = json.dumps([what, source_digest().decode(), _room(), depends_on], sort_keys=True)
     if key not in _MEMORY:

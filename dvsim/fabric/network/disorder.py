@@ -27,14 +27,10 @@ Slots = npt.NDArray[np.int64]
 class Disorder(NamedTuple):
     """How far words of a flow overtake each other.
 
-    Attributes
-    ----------
-    late
-        Share of words that come after one that was sent later.
-    held
-        Words that one port holds back at once, at most.
-    wait
-        Slots for which a word is held back, at most.
+    Attributes:
+        late: Share of words that come after one that was sent later.
+        held: Words that one port holds back at once, at most.
+        wait: Slots for which a word is held back, at most.
     """
 
     late: float
@@ -46,12 +42,9 @@ class Disorder(NamedTuple):
 def disorder_of(network: Network, flows: tuple[Flow, ...]) -> Disorder:
     """Send a burst along all flows at once and measure the worst of them.
 
-    Parameters
-    ----------
-    network
-        With all its planes.
-    flows
-        Who sends to whom.
+    Args:
+        network: With all its planes.
+        flows: Who sends to whom.
     """
     slots = max(1, min(SLOTS, MOST_UPDATES // network.nodes))
     words = slots * network.planes
@@ -71,13 +64,9 @@ def disorder_of(network: Network, flows: tuple[Flow, ...]) -> Disorder:
 def disorder(slots: Slots) -> Disorder:
     """Return the disorder of one burst.
 
-    Parameters
-    ----------
-    slots
-        In which each word came, in the order in which they were sent, shape (words,).
+    Args:
+        slots: In which each word came, in the order in which they were sent, shape (words,).
 
-    Examples
-    --------
     >>> disorder(np.array([5, 6, 7])), disorder(np.array([5, 9, 6, 7]))
     (Disorder(late=0.0, held=0, wait=0), Disorder(late=0.25, held=2, wait=3))
     """

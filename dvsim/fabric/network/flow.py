@@ -40,18 +40,12 @@ FULL = 0.99  # a switch that passes less of what arrives is beyond saturation
 class Estimate(NamedTuple):
     """What is expected at one load.
 
-    Parameters
-    ----------
-    accepted, delivered
-        Packets per slot and port of a plane.
-    hops, latency
-        Shares, by nodes and by slots.
-    wait
-        Mean slots at the port.
-    units
-        By level, at that load.
-    notes
-        What is beyond saturation.
+    Args:
+        accepted, delivered: Packets per slot and port of a plane.
+        hops, latency: Shares, by nodes and by slots.
+        wait: Mean slots at the port.
+        units: By level, at that load.
+        notes: What is beyond saturation.
     """
 
     accepted: float
@@ -71,10 +65,8 @@ def flow_knows(offer: Offer) -> bool:
 def run_flow(network: Network, offer: Offer, slots: int, warmup: int) -> NetworkRun:
     """Return what a run is expected to count, rounded to whole packets, with its error.
 
-    Raises
-    ------
-    ValueError
-        For other traffic than uniform, dropped or queued.
+    Raises:
+        ValueError: For other traffic than uniform, dropped or queued.
     """
     if not flow_knows(offer):
         what = f"pattern {offer.pattern!r} with injection {offer.injection!r}"

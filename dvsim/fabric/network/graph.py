@@ -13,14 +13,12 @@ if TYPE_CHECKING:
 def graph(network: Network) -> nx.DiGraph:
     """Return the ports, switches and links of one plane; all planes are alike.
 
-    Returns
-    -------
-    networkx.DiGraph
-        A node is ``("port", port)`` or ``("switch", level, number)``, level 0 being the leaves,
-        with attributes ``kind``, ``port`` or ``level``, ``number`` and, below the top, ``group``,
-        the number of the group of switches with the same ports below. A link has ``kind``: ``up``,
-        ``down``, or ``host`` between a port and its leaf; and ``links``, how many there are in
-        parallel.
+    Returns:
+        networkx.DiGraph: A node is ``("port", port)`` or ``("switch", level, number)``, level 0
+        being the leaves, with attributes ``kind``, ``port`` or ``level``, ``number`` and, below the
+        top, ``group``, the number of the group of switches with the same ports below. A link has
+        ``kind``: ``up``, ``down``, or ``host`` between a port and its leaf; and ``links``, how many
+        there are in parallel.
     """
     shape = network.tree
     top, half = shape.levels - 1, shape.radix // 2

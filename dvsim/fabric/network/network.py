@@ -43,38 +43,26 @@ class Network:
     below, and from there down by its address. Between two switches, and to the port, is a link: a
     queue that delays by `link` slots and passes one packet per slot. Queues have no bound.
 
-    Parameters
-    ----------
-    preset
-        ``dv202`` .. ``dv216``: 2^2 .. 2^16 ports in 1, 2 or 3 levels. The switch of a preset has
-        as many heights as ports, at most 64, the card's angles, one that injects, and exit
-        ``any``. That is assumed, as the vendor's is not public: of the switches with one injecting
-        angle it is the one that the literature found best.
-    switch
-        Instead of a preset: a `Switch` without faults, either with exit ``any`` and one injecting
-        angle (H ports) or with exit ``angle`` and all angles injecting (A x H ports).
-    levels, ports
-        With `switch`: 1 to 3 levels (default 1), and the ports (default: as many as they can have).
-    planes, link
-        Parallel networks and the slots of a link; default: the card's.
-    card
-        A vortex card, or its name. Its `port_rate` and the planes give the length of a slot:
-        planes x 8 B / port_rate.
+    Args:
+        preset: ``dv202`` .. ``dv216``: 2^2 .. 2^16 ports in 1, 2 or 3 levels. The switch of a
+            preset has as many heights as ports, at most 64, the card's angles, one that injects,
+            and exit ``any``. That is assumed, as the vendor's is not public: of the switches with
+            one injecting angle it is the one that the literature found best.
+        switch: Instead of a preset: a `Switch` without faults, either with exit ``any`` and one
+            injecting angle (H ports) or with exit ``angle`` and all angles injecting (A x H ports).
+        levels, ports: With `switch`: 1 to 3 levels (default 1), and the ports (default: as many as
+            they can have).
+        planes, link: Parallel networks and the slots of a link; default: the card's.
+        card: A vortex card, or its name. Its `port_rate` and the planes give the length of a slot:
+            planes x 8 B / port_rate.
 
-    Raises
-    ------
-    ValueError
-        If there is no such network; the text says what is nearest.
-    ScenarioError
-        If there is no such card.
+    Raises:
+        ValueError: If there is no such network; the text says what is nearest.
+        ScenarioError: If there is no such card.
 
-    Notes
-    -----
     Word k of all that a port sends goes by plane (port + k) mod planes; in generated traffic each
     input of each plane has arrivals of its own.
 
-    Examples
-    --------
     >>> network = Network("dv208")
     >>> network.ports, network.levels, network.switches, network.nodes
     (256, 2, (8, 4), 516096)
@@ -202,28 +190,20 @@ class Network:
     ) -> NetworkRun:
         """Simulate `warmup` slots, then `slots` slots that are counted.
 
-        Parameters
-        ----------
-        load
-            As in `start`.
-        slots, warmup
-            Slots that count, and slots before them that do not.
-        seed, pattern, injection, threads
-            As in `start`; injection ``given`` needs `start` itself.
-        fidelity
-            ``cycle``: every packet. ``flow``: what is expected, from tables of the switch, for
-            uniform traffic that is dropped or queued; the error is measured and stated.
-            ``auto``: flow where it applies and the cycle level would take more than 2^34 node
-            updates, some ten seconds of one core.
-        **more
-            hot, burst, duty, trace, permutation: see `Traffic`.
+        Args:
+            load: As in `start`.
+            slots, warmup: Slots that count, and slots before them that do not.
+            seed, pattern, injection, threads: As in `start`; injection ``given`` needs `start`
+                itself.
+            fidelity: ``cycle``: every packet. ``flow``: what is expected, from tables of the
+                switch, for uniform traffic that is dropped or queued; the error is measured and
+                stated. ``auto``: flow where it applies and the cycle level would take more than
+                2^34 node updates, some ten seconds of one core.
+            **more: hot, burst, duty, trace, permutation: see `Traffic`.
 
-        Raises
-        ------
-        ValueError
-            If an argument is out of range or does not go with another one.
-        MemoryError
-            If the network does not fit in memory; said before anything is allocated.
+        Raises:
+            ValueError: If an argument is out of range or does not go with another one.
+            MemoryError: If the network does not fit in memory; said before anything is allocated.
         """
         slots, warmup = whole("slots", slots, 1), whole("warmup", warmup, 0)
         choice("fidelity", fidelity, FIDELITIES)
@@ -254,21 +234,15 @@ class Network:
     ) -> NetworkSimulation:
         """Return a simulation of this network at slot 0, to be run in steps.
 
-        Parameters
-        ----------
-        load
-            Of `Traffic`, for each input of each plane; or traffic itself, and then no other of its
-            arguments.
-        seed
-            From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
-        pattern, injection
-            Of `Traffic`; injection ``given`` with `NetworkSimulation.send`.
-        threads
-            From 1 to 64; planes are spread over them.
-        **more
-            hot, burst, duty, trace, permutation: see `Traffic`. Ports spread the packets of a
-            trace over the planes by the rule; as many as there are planes may arrive at a port in
-            one slot.
+        Args:
+            load: Of `Traffic`, for each input of each plane; or traffic itself, and then no other
+                of its arguments.
+            seed: From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
+            pattern, injection: Of `Traffic`; injection ``given`` with `NetworkSimulation.send`.
+            threads: From 1 to 64; planes are spread over them.
+            **more: hot, burst, duty, trace, permutation: see `Traffic`. Ports spread the packets of
+                a trace over the planes by the rule; as many as there are planes may arrive at a
+                port in one slot.
         """
         offer = check_offer(self, Traffic.of(load, pattern, injection, **more), seed)
         return NetworkSimulation(self, offer, whole("threads", threads, 1, MOST_THREADS))

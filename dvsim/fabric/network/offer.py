@@ -56,10 +56,8 @@ def params_of(network: Network, offer: Offer) -> NetworkParams:
 def spread(trace: Trace, ports: int, planes: int) -> tuple[Ints, Ints, Ints]:
     """Spread the packets of a trace: number k of a port goes by plane (port + k) mod planes.
 
-    Returns
-    -------
-    tuple
-        Slots, plane * ports + port, outputs.
+    Returns:
+        tuple: Slots, plane * ports + port, outputs.
     """
     by_port = np.argsort(trace.input, kind="stable")
     source = trace.input[by_port]

@@ -19,13 +19,10 @@ if TYPE_CHECKING:
 class Queues(NamedTuple):
     """Queues at the links from each level up and down, [levels, 2]; down from leaves: to ports.
 
-    Parameters
-    ----------
-    peak
-        The longest queue that a packet has joined, itself counted.
-    mean
-        Mean packets per link that have passed it and want to enter, those that enter at once
-        counted.
+    Args:
+        peak: The longest queue that a packet has joined, itself counted.
+        mean: Mean packets per link that have passed it and want to enter, those that enter at once
+            counted.
     """
 
     peak: Ints
@@ -35,12 +32,9 @@ class Queues(NamedTuple):
 class Error(NamedTuple):
     """How far a run at flow fidelity is from the cycle level, on one plane of `ports` ports.
 
-    Parameters
-    ----------
-    latency, throughput
-        Relative errors of the mean latency and of the throughput.
-    ports
-        Fewer than those of the network if that would have taken too long.
+    Args:
+        latency, throughput: Relative errors of the mean latency and of the throughput.
+        ports: Fewer than those of the network if that would have taken too long.
     """
 
     latency: float
@@ -55,20 +49,14 @@ class NetworkRun(Figures):
     `hops` counts the nodes of all switches that a packet visits. `latency` is in slots, from the
     arrival at a port to the delivery at the other, links included.
 
-    Parameters
-    ----------
-    network, offer
-        What was run.
-    warmup
-        Slots before the counting began.
-    counts
-        As the core gives them.
-    notes
-        Why the run has not settled; empty if it has.
-    fidelity
-        ``cycle``, or ``flow`` where the counts are expected and not counted; `queues` are 0 then.
-    error
-        Of a run at flow fidelity; None for ``cycle``, which is exact.
+    Args:
+        network, offer: What was run.
+        warmup: Slots before the counting began.
+        counts: As the core gives them.
+        notes: Why the run has not settled; empty if it has.
+        fidelity: ``cycle``, or ``flow`` where the counts are expected and not counted; `queues` are
+            0 then.
+        error: Of a run at flow fidelity; None for ``cycle``, which is exact.
     """
 
     network: Network

@@ -34,8 +34,6 @@ class Completions(NamedTuple):
 class NetworkSimulation(Stepping):
     """A network with its packets.
 
-    Examples
-    --------
     >>> from dvsim.fabric.network import Network
     >>> simulation = Network("dv203").start(injection="given")
     >>> simulation.send(source=0, to=5, words=1000, handle=77)
@@ -56,22 +54,15 @@ class NetworkSimulation(Stepping):
     def run_until(self, slots: int) -> int:
         """Run to the end of the slot in which a burst is completed, with injection ``given``.
 
-        Parameters
-        ----------
-        slots
-            At most so many.
+        Args:
+            slots: At most so many.
 
-        Returns
-        -------
-        int
-            The slots that were run; the simulation is then in slot `now`.
+        Returns:
+            int: The slots that were run; the simulation is then in slot `now`.
 
-        Raises
-        ------
-        ValueError
-            With another injection.
-        KeyboardInterrupt, MemoryError
-            As `run`.
+        Raises:
+            ValueError: With another injection.
+            KeyboardInterrupt, MemoryError: As `run`.
         """
         self._only_given("run_until")
         self._clear()
@@ -104,25 +95,17 @@ class NetworkSimulation(Stepping):
         Word k of all that a port sends goes by plane (port + k) mod planes; each plane takes one
         word of a port per slot and keeps the order of its bursts.
 
-        Parameters
-        ----------
-        source, to
-            Ports.
-        words
-            At least 1.
-        handle
-            A number of the caller's, by which `completions` names the burst.
-        slots
-            Array of as many int64 as there are words: gets the slot in which each word is
-            delivered. The caller keeps it until the burst is completed.
+        Args:
+            source, to: Ports.
+            words: At least 1.
+            handle: A number of the caller's, by which `completions` names the burst.
+            slots: Array of as many int64 as there are words: gets the slot in which each word is
+                delivered. The caller keeps it until the burst is completed.
 
-        Raises
-        ------
-        ValueError
-            If `slots` is another array, there is no such port, or more bursts are on their way than
-            can be told apart (4 million at 65,536 ports, more at fewer).
-        MemoryError
-            If there is no memory for more bursts.
+        Raises:
+            ValueError: If `slots` is another array, there is no such port, or more bursts are on
+                their way than can be told apart (4 million at 65,536 ports, more at fewer).
+            MemoryError: If there is no memory for more bursts.
         """
         self._only_given("send")
         last = self.network.ports - 1

@@ -20,16 +20,11 @@ PRESET_RADIX = 64
 class Tree(NamedTuple):
     """The shape of one plane.
 
-    Parameters
-    ----------
-    radix
-        Inputs, and outputs, of every switch.
-    ports
-        Ports of the network.
-    switches
-        Switches of each level, the leaves first.
-    parallel
-        Links from a group of the level below to each switch of the top.
+    Args:
+        radix: Inputs, and outputs, of every switch.
+        ports: Ports of the network.
+        switches: Switches of each level, the leaves first.
+        parallel: Links from a group of the level below to each switch of the top.
     """
 
     radix: int
@@ -73,10 +68,8 @@ def sizes(radix: int, levels: int) -> list[int]:
 def tree(radix: int, levels: int, ports: int) -> Tree:
     """Return the shape of a plane.
 
-    Raises
-    ------
-    ValueError
-        If there is no such tree; the text has the nearest.
+    Raises:
+        ValueError: If there is no such tree; the text has the nearest.
     """
     if levels > 1 and (radix % 2 or radix < 4):
         raise ValueError(

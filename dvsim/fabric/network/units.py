@@ -38,14 +38,10 @@ SEED = 20_180_101
 class Part(NamedTuple):
     """What a switch does in its network; rates are relative to the load of a port.
 
-    Parameters
-    ----------
-    below, up
-        Packets per slot on a link from below, and on a link up; up is 0 at the top.
-    down
-        Ports towards below.
-    groups
-        At the top: groups below, none of which sends to itself; else 0.
+    Args:
+        below, up: Packets per slot on a link from below, and on a link up; up is 0 at the top.
+        down: Ports towards below.
+        groups: At the top: groups below, none of which sends to itself; else 0.
     """
 
     below: float
@@ -58,17 +54,12 @@ class Part(NamedTuple):
 class Unit:
     """A switch at one load.
 
-    Parameters
-    ----------
-    passed
-        Share of what arrives from below that is accepted (``drop``), or of all that arrives that
-        is delivered (``queue``).
-    hops, latency
-        Shares by nodes visited, and by slots.
-    wanted, blocked, present
-        Per slot and switch, by cylinder.
-    link
-        Mean packets that are behind an output and may pass.
+    Args:
+        passed: Share of what arrives from below that is accepted (``drop``), or of all that arrives
+            that is delivered (``queue``).
+        hops, latency: Shares by nodes visited, and by slots.
+        wanted, blocked, present: Per slot and switch, by cylinder.
+        link: Mean packets that are behind an output and may pass.
     """
 
     passed: float

@@ -43,18 +43,12 @@ class ButterflyRun:
 class Butterfly:
     """An unbuffered butterfly of 2 x 2 elements.
 
-    Parameters
-    ----------
-    ports
-        Inputs, and as many outputs; a power of two.
+    Args:
+        ports: Inputs, and as many outputs; a power of two.
 
-    Raises
-    ------
-    ValueError
-        If `ports` is not a power of two, or a parameter of `run` is out of range.
+    Raises:
+        ValueError: If `ports` is not a power of two, or a parameter of `run` is out of range.
 
-    Examples
-    --------
     >>> run = Butterfly(2).run(load=1.0, slots=10_000)
     >>> abs(run.acceptance - 3 / 4) < 0.01  # two packets, the same output in half of the slots
     True
@@ -70,10 +64,8 @@ class Butterfly:
     def run(self, load: float, slots: int, seed: int = 1) -> ButterflyRun:
         """Offer uniform Bernoulli traffic: a packet per input and slot with probability `load`.
 
-        Raises
-        ------
-        ValueError
-            If the load is outside 0 .. 1 or there is no slot.
+        Raises:
+            ValueError: If the load is outside 0 .. 1 or there is no slot.
         """
         share("load", load)
         whole("slots", slots, 1)
@@ -93,17 +85,13 @@ class Butterfly:
     ) -> npt.NDArray[np.int32]:
         """Send one packet per input through the network, for many slots at once.
 
-        Parameters
-        ----------
-        address
-            [slots, ports], the output that each input wants, -1 for no packet.
-        rng
-            Decides who wins where two packets meet.
+        Args:
+            address: [slots, ports], the output that each input wants, -1 for no packet.
+            rng: Decides who wins where two packets meet.
 
-        Returns
-        -------
-        ndarray of shape (slots, ports)
-            The address of the packet at each output, -1 for none; never another's.
+        Returns:
+            ndarray of shape (slots, ports): The address of the packet at each output, -1 for none;
+            never another's.
         """
         slots, half = address.shape[0], self.ports // 2
         at = address
@@ -132,13 +120,9 @@ def analytic_acceptance(ports: int, load: float) -> float:
     and the acceptance is p_n / p_0. The two inputs of an element come from disjoint parts of the
     network, so for uniform traffic this is exact.
 
-    Raises
-    ------
-    ValueError
-        If `ports` is not a power of two or the load is outside 0 .. 1.
+    Raises:
+        ValueError: If `ports` is not a power of two or the load is outside 0 .. 1.
 
-    Examples
-    --------
     >>> [round(analytic_acceptance(ports, 0.5), 4) for ports in (128, 256)]
     [0.5092, 0.4768]
     """

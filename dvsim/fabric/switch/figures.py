@@ -87,10 +87,8 @@ class Figures:
     def quantile(self, q: float) -> int:
         """Return the smallest latency that at least a share `q` of the packets does not exceed.
 
-        Raises
-        ------
-        ValueError
-            If `q` is not in [0, 1] or nothing was delivered.
+        Raises:
+            ValueError: If `q` is not in [0, 1] or nothing was delivered.
         """
         if not 0 <= q <= 1:
             raise ValueError(f"q must be from 0 to 1, is {q}")

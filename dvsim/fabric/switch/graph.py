@@ -11,20 +11,16 @@ from dvsim.fabric.switch.wiring import crossing_of, random_order
 def graph(switch: Switch, seed: int = 1) -> nx.DiGraph:
     """Return the nodes and links of a switch as a directed graph.
 
-    Parameters
-    ----------
-    switch
-        The switch.
-    seed
-        With crossing ``random``, the seed of the run whose wiring is drawn.
+    Args:
+        switch: The switch.
+        seed: With crossing ``random``, the seed of the run whose wiring is drawn.
 
-    Returns
-    -------
-    networkx.DiGraph
-        A node is the tuple (cylinder, angle, height), with these three as attributes, ``input``
-        and ``output`` where it has that port, and ``faults``, a text, where it is faulty. A link
-        has ``kind``: ``down`` (to the next cylinder, height unchanged), ``stay`` (to the crossing
-        height of the same cylinder) or ``ring`` (along the innermost cylinder).
+    Returns:
+        networkx.DiGraph: A node is the tuple (cylinder, angle, height), with these three as
+        attributes, ``input`` and ``output`` where it has that port, and ``faults``, a text, where
+        it is faulty. A link has ``kind``: ``down`` (to the next cylinder, height unchanged),
+        ``stay`` (to the crossing height of the same cylinder) or ``ring`` (along the innermost
+        cylinder).
     """
     built = nx.DiGraph(height=switch.height, angles=switch.angles, crossing=switch.crossing)
     order = random_order(switch.height, seed) if switch.crossing == "random" else None

@@ -76,25 +76,17 @@ def _staying(n: int, angles: int, throughput: float, exit: str) -> npt.NDArray[n
 def carried(height: int, angles: int, load: float, exit: ExitRule = "angle") -> float:
     """Return the throughput at an offered load, when a packet that is refused is dropped.
 
-    Parameters
-    ----------
-    height, angles
-        H (a power of two) and A; all angles inject.
-    load
-        Packets offered per input and slot, 0 to 1.
-    exit
-        ``"angle"``: a packet leaves at its addressed angle. ``"any"``: wherever it reaches the
-        innermost cylinder.
+    Args:
+        height, angles: H (a power of two) and A; all angles inject.
+        load: Packets offered per input and slot, 0 to 1.
+        exit: ``"angle"``: a packet leaves at its addressed angle. ``"any"``: wherever it reaches
+            the innermost cylinder.
 
-    Returns
-    -------
-    float
-        The largest T, packets per slot and input, with T <= load (1 - y_0), to 1e-9.
+    Returns:
+        float: The largest T, packets per slot and input, with T <= load (1 - y_0), to 1e-9.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    Raises:
+        ValueError: If a parameter is out of range.
     """
     n = _check(height, angles, exit)
     load = share("load", load)
@@ -112,13 +104,9 @@ def carried(height: int, angles: int, load: float, exit: ExitRule = "angle") -> 
 def saturation(height: int, angles: int, exit: ExitRule = "angle") -> float:
     """Return the throughput per input when a packet waits at every input; see the module.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    Raises:
+        ValueError: If a parameter is out of range.
 
-    Examples
-    --------
     >>> round(saturation(2, 1), 6)  # exact: there is nothing to block a descent
     0.666667
     >>> [round(saturation(2**k, 2), 4) for k in (4, 8, 20)]
@@ -132,8 +120,6 @@ def limit(angles: int, exit: ExitRule = "angle") -> float:
 
     2/9 for A <= 4 and for exit ``"any"``, else 2 (A - 2) / ((A - 1)(A + 2)); see the module.
 
-    Examples
-    --------
     >>> [round(limit(a), 4) for a in (1, 4, 5, 6, 8, 16)]
     [0.2222, 0.2222, 0.2143, 0.2, 0.1714, 0.1037]
     """
@@ -148,23 +134,16 @@ def blocking(
 ) -> npt.NDArray[np.float64]:
     """Return the share of descents that are blocked, per cylinder.
 
-    Parameters
-    ----------
-    height, angles, load, exit
-        As in `carried`; load 1 is saturation.
+    Args:
+        height, angles, load, exit: As in `carried`; load 1 is saturation.
 
-    Returns
-    -------
-    ndarray of shape (log2 H,)
-        y_1 .. y_n: entry c is for descents from cylinder c, as in ``SwitchRun.blocked``.
+    Returns:
+        ndarray of shape (log2 H,): y_1 .. y_n: entry c is for descents from cylinder c, as in
+        ``SwitchRun.blocked``.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    Raises:
+        ValueError: If a parameter is out of range.
 
-    Examples
-    --------
     >>> blocking(4, 3, 1.0).round(3)
     array([0.453, 0.317])
     """
@@ -175,20 +154,13 @@ def blocking(
 def mean_hops(height: int, angles: int, throughput: float, exit: ExitRule = "angle") -> float:
     """Return the mean number of nodes that a packet visits, the entry node included.
 
-    Parameters
-    ----------
-    height, angles, exit
-        As in `carried`.
-    throughput
-        Packets carried per slot and input.
+    Args:
+        height, angles, exit: As in `carried`.
+        throughput: Packets carried per slot and input.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or the throughput is above `saturation`.
+    Raises:
+        ValueError: If a parameter is out of range, or the throughput is above `saturation`.
 
-    Examples
-    --------
     >>> mean_hops(4, 3, 0.0)  # the 12 x 12 prototype at light load
     5.0
     """
@@ -214,18 +186,12 @@ def zero_load_hops(height: int, angles: int, exit: ExitRule = "angle") -> npt.ND
     This holds for every crossing pattern that flips the tested bit. Derived by this project; for
     the published 12 x 12 prototype (H = 4, A = 3) it gives the published median of 5.
 
-    Returns
-    -------
-    ndarray
-        Probabilities, index = hops.
+    Returns:
+        ndarray: Probabilities, index = hops.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
+    Raises:
+        ValueError: If a parameter is out of range.
 
-    Examples
-    --------
     >>> zero_load_hops(4, 3)[3:] * 12
     array([1., 3., 4., 3., 1.])
     """

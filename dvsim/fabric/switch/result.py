@@ -21,18 +21,12 @@ if TYPE_CHECKING:
 class SwitchRun(Figures):
     """Counts of the slots since the warm-up, over all replications unless said otherwise.
 
-    Parameters
-    ----------
-    switch, offer
-        What was run.
-    warmup
-        Slots before the counting began.
-    counts
-        As the core gives them.
-    notes
-        Why the run has not settled; empty if it has.
-    paths
-        Of the watched packets, from the first slot on.
+    Args:
+        switch, offer: What was run.
+        warmup: Slots before the counting began.
+        counts: As the core gives them.
+        notes: Why the run has not settled; empty if it has.
+        paths: Of the watched packets, from the first slot on.
     """
 
     switch: Switch

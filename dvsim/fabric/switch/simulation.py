@@ -32,8 +32,6 @@ class Deliveries(NamedTuple):
 class Simulation(Stepping):
     """A switch with its packets; `Switch.start` makes one, `Switch.resume` reads one.
 
-    Examples
-    --------
     >>> from dvsim.fabric.switch import Switch
     >>> simulation = Switch(height=4, angles=3).start(injection="given")
     >>> simulation.give(input=0, output=5, handle=77)
@@ -66,17 +64,12 @@ class Simulation(Stepping):
     def give(self, input: int, output: int, handle: int) -> None:
         """Offer a packet in the next slot, with injection ``given``.
 
-        Parameters
-        ----------
-        input, output
-            Ports.
-        handle
-            A number of the caller's, by which `deliveries` and `refused` name the packet.
+        Args:
+            input, output: Ports.
+            handle: A number of the caller's, by which `deliveries` and `refused` name the packet.
 
-        Raises
-        ------
-        ValueError
-            If a port does not exist, or a packet is offered at this input already.
+        Raises:
+            ValueError: If a port does not exist, or a packet is offered at this input already.
         """
         self._only_given("give")
         height = self.switch.height
@@ -102,12 +95,9 @@ class Simulation(Stepping):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a checkpoint, whole or not at all, from which `Switch.resume` goes on.
 
-        Raises
-        ------
-        ValueError
-            With watched packets or injection ``given``, which are not kept.
-        OutputError
-            If the file cannot be written.
+        Raises:
+            ValueError: With watched packets or injection ``given``, which are not kept.
+            OutputError: If the file cannot be written.
         """
         from dvsim.fabric.switch.checkpoint import save
 

@@ -32,12 +32,9 @@ class Core(Protocol):
 class Stepping:
     """A core and the slot that it is in; the batches say later whether it has settled.
 
-    Parameters
-    ----------
-    core
-        What is run.
-    nodes
-        Nodes of it, to guess how long a slot takes.
+    Args:
+        core: What is run.
+        nodes: Nodes of it, to guess how long a slot takes.
     """
 
     def __init__(self, core: Core, nodes: int) -> None:
@@ -50,12 +47,9 @@ class Stepping:
     def run(self, slots: int) -> None:
         """Run so many slots.
 
-        Raises
-        ------
-        KeyboardInterrupt
-            On Ctrl-C, between two slots; the simulation can go on from there.
-        MemoryError
-            If there is no memory for longer histograms or queues.
+        Raises:
+            KeyboardInterrupt: On Ctrl-C, between two slots; the simulation can go on from there.
+            MemoryError: If there is no memory for longer histograms or queues.
         """
         self._clear()
         end = self.now + whole("slots", slots, 0)

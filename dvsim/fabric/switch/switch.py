@@ -29,34 +29,23 @@ class Switch:
     innermost cylinder it leaves where it is addressed. Packets enter at cylinder 0, where no packet
     of that cylinder arrives.
 
-    Parameters
-    ----------
-    height
-        H, a power of two from 2 to 2^20; there are log2(H) + 1 cylinders.
-    angles
-        A, from 1 to 4096.
-    injecting
-        Angles that have input ports: None for all, a number m for 0 .. m - 1, or the angles.
-    crossing
-        ``brc`` (bit-reversed counter), ``xor`` or ``random``, see `dvsim.fabric.switch.wiring`. The
-        permutations of ``random`` are drawn from the seed of the run; its replications share them.
-    exit
-        ``angle``: H x A outputs, a packet goes round the innermost cylinder to its angle.
-        ``any``: H outputs, a packet leaves as soon as it is on the innermost cylinder.
-    faults
-        `Fault` objects, or tuples (kind, cylinder, angle, height).
+    Args:
+        height: H, a power of two from 2 to 2^20; there are log2(H) + 1 cylinders.
+        angles: A, from 1 to 4096.
+        injecting: Angles that have input ports: None for all, a number m for 0 .. m - 1, or the
+            angles.
+        crossing: ``brc`` (bit-reversed counter), ``xor`` or ``random``, see
+            `dvsim.fabric.switch.wiring`. The permutations of ``random`` are drawn from the seed of
+            the run; its replications share them.
+        exit: ``angle``: H x A outputs, a packet goes round the innermost cylinder to its angle.
+            ``any``: H outputs, a packet leaves as soon as it is on the innermost cylinder.
+        faults: `Fault` objects, or tuples (kind, cylinder, angle, height).
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range; the text says which and what is allowed.
+    Raises:
+        ValueError: If an argument is out of range; the text says which and what is allowed.
 
-    Notes
-    -----
     Ports are numbered angle * H + height; with exit ``any`` the outputs are the heights.
 
-    Examples
-    --------
     >>> switch = Switch(height=4, angles=3)
     >>> switch.nodes, switch.inputs, switch.outputs
     (36, 12, 12)
@@ -149,23 +138,16 @@ class Switch:
     ) -> SwitchRun:
         """Simulate `warmup` slots, then `slots` slots that are counted.
 
-        Parameters
-        ----------
-        load
-            As in `start`.
-        slots, warmup
-            Slots that count, and slots before them that do not.
-        seed, pattern, injection, threads, replications, watch
-            As in `start`; injection ``given`` needs `start` itself.
-        **more
-            hot, burst, duty, trace, permutation: see `Traffic`.
+        Args:
+            load: As in `start`.
+            slots, warmup: Slots that count, and slots before them that do not.
+            seed, pattern, injection, threads, replications, watch: As in `start`; injection
+                ``given`` needs `start` itself.
+            **more: hot, burst, duty, trace, permutation: see `Traffic`.
 
-        Raises
-        ------
-        ValueError
-            If an argument is out of range or does not go with another one.
-        MemoryError
-            If the switch does not fit in memory; said before anything is allocated.
+        Raises:
+            ValueError: If an argument is out of range or does not go with another one.
+            MemoryError: If the switch does not fit in memory; said before anything is allocated.
         """
         slots, warmup = whole("slots", slots, 1), whole("warmup", warmup, 0)
         traffic = Traffic.of(load, pattern, injection, **more)
@@ -193,23 +175,16 @@ class Switch:
     ) -> Simulation:
         """Return a simulation of this switch at slot 0, to be run in steps.
 
-        Parameters
-        ----------
-        load
-            Of `Traffic`, or traffic itself, and then no other of its arguments.
-        seed
-            From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
-        pattern, injection
-            Of `Traffic`; injection ``given`` with `Simulation.give`.
-        threads
-            From 1 to 64.
-        replications
-            Independent switches side by side; number r equals a run of its own with
-            `replication_seed(seed, r)` (crossing ``random``: but for the wiring, that of `seed`).
-        watch
-            Keep the paths of the first so many packets.
-        **more
-            hot, burst, duty, trace, permutation: see `Traffic`.
+        Args:
+            load: Of `Traffic`, or traffic itself, and then no other of its arguments.
+            seed: From 0 to 2^64 - 1; the same seed gives the same bytes for any number of threads.
+            pattern, injection: Of `Traffic`; injection ``given`` with `Simulation.give`.
+            threads: From 1 to 64.
+            replications: Independent switches side by side; number r equals a run of its own with
+                `replication_seed(seed, r)` (crossing ``random``: but for the wiring, that of
+                `seed`).
+            watch: Keep the paths of the first so many packets.
+            **more: hot, burst, duty, trace, permutation: see `Traffic`.
         """
         from dvsim.fabric.switch.simulation import Simulation
 
@@ -221,10 +196,8 @@ class Switch:
     def resume(path: str | os.PathLike[str], threads: int | None = None) -> Simulation:
         """Continue a simulation that `Simulation.save` wrote, with the same bytes to come.
 
-        Raises
-        ------
-        ValueError
-            If the file cannot be read, is damaged, or is not a checkpoint.
+        Raises:
+            ValueError: If the file cannot be read, is damaged, or is not a checkpoint.
         """
         from dvsim.fabric.switch.checkpoint import resume
 

@@ -33,23 +33,16 @@ def read_trace(
 ) -> Trace:
     """Read a trace and check it.
 
-    Parameters
-    ----------
-    trace
-        A path, or (slots, inputs, outputs) as three sequences of equal length.
-    inputs
-        For each port whether it is an input.
-    outputs
-        Number of outputs.
-    at_once
-        Packets that an input can take in one slot.
+    Args:
+        trace: A path, or (slots, inputs, outputs) as three sequences of equal length.
+        inputs: For each port whether it is an input.
+        outputs: Number of outputs.
+        at_once: Packets that an input can take in one slot.
 
-    Raises
-    ------
-    ValueError
-        For a file that cannot be read, a line that is no packet, slots out of order, more than
-        `at_once` packets at one input in one slot, or a port that does not exist; the text has
-        file and line.
+    Raises:
+        ValueError: For a file that cannot be read, a line that is no packet, slots out of order,
+            more than `at_once` packets at one input in one slot, or a port that does not exist; the
+            text has file and line.
     """
     if isinstance(trace, str | os.PathLike):
         path = Path(trace)

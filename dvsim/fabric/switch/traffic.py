@@ -56,31 +56,21 @@ class More(TypedDict, total=False):
 class Traffic:
     """What is offered to the inputs of a switch, or to the ports of a network.
 
-    Parameters
-    ----------
-    load
-        Probability of an arrival per slot and input, in [0, 1]; None where something else says
-        what arrives (pattern ``trace``) or a packet always waits (injection ``saturate``).
-    pattern
-        ``uniform`` (all outputs alike), ``bit-complement``, ``transpose``, ``shuffle``,
-        ``permutation`` (of ports; of a switch heights are permuted, the angle stays),
-        ``hot-spot``, ``bursty``, ``trace``.
-    injection
-        ``drop``: a refused packet is gone. ``queue``: it waits in an unbounded queue.
-        ``saturate``: a packet always waits. ``given``: packets, or bursts, of the caller's.
-    hot
-        ``{"fraction": 0.1, "outputs": [0]}``, or ``(0.1, [0])``: this share of the packets goes to
-        one of these outputs.
-    burst, duty
-        Arrivals come in frames of `burst` slots; a frame is on with probability `duty`, and all
-        its packets go to one output.
-    trace
-        Path of a CSV file "slot,input,output" with that header, or the three arrays.
-    permutation
-        Destination of each port, of a switch destination height of each height.
+    Args:
+        load: Probability of an arrival per slot and input, in [0, 1]; None where something else
+            says what arrives (pattern ``trace``) or a packet always waits (injection ``saturate``).
+        pattern: ``uniform`` (all outputs alike), ``bit-complement``, ``transpose``, ``shuffle``,
+            ``permutation`` (of ports; of a switch heights are permuted, the angle stays),
+            ``hot-spot``, ``bursty``, ``trace``.
+        injection: ``drop``: a refused packet is gone. ``queue``: it waits in an unbounded queue.
+            ``saturate``: a packet always waits. ``given``: packets, or bursts, of the caller's.
+        hot: ``{"fraction": 0.1, "outputs": [0]}``, or ``(0.1, [0])``: this share of the packets
+            goes to one of these outputs.
+        burst, duty: Arrivals come in frames of `burst` slots; a frame is on with probability
+            `duty`, and all its packets go to one output.
+        trace: Path of a CSV file "slot,input,output" with that header, or the three arrays.
+        permutation: Destination of each port, of a switch destination height of each height.
 
-    Examples
-    --------
     >>> from dvsim import Switch
     >>> traffic = Traffic(0.2, "hot-spot", hot=(0.5, [0]))
     >>> run = Switch(height=4, angles=3).run(traffic, slots=1000)
@@ -101,10 +91,8 @@ class Traffic:
     ) -> Traffic:
         """Return traffic of plain keywords, or that which is given in the place of the load.
 
-        Raises
-        ------
-        ValueError
-            If there are keywords beside it.
+        Raises:
+            ValueError: If there are keywords beside it.
         """
         if not isinstance(load, Traffic):
             return cls(load, pattern, injection, **more)
@@ -134,18 +122,12 @@ class Offer:
 class Ends(NamedTuple):
     """The ports of whatever is offered packets.
 
-    Parameters
-    ----------
-    inputs
-        For each port whether it is an input, in any shape.
-    outputs
-        Number of outputs.
-    permuted
-        A permutation is of so many numbers, heights or ports.
-    one, size
-        What such a number is called, and how many there are of them.
-    at_once
-        Packets that an input can take in one slot.
+    Args:
+        inputs: For each port whether it is an input, in any shape.
+        outputs: Number of outputs.
+        permuted: A permutation is of so many numbers, heights or ports.
+        one, size: What such a number is called, and how many there are of them.
+        at_once: Packets that an input can take in one slot.
     """
 
     inputs: npt.NDArray[np.bool_]

@@ -25,8 +25,6 @@ _CROSS = 0x63726F7373  # "cross"
 def splitmix(start: int, first: int, count: int) -> npt.NDArray[np.uint64]:
     """Return numbers `first` .. of the SplitMix64 sequence that starts at `start` [1]_.
 
-    References
-    ----------
     .. [1] Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
     """
     index = np.arange(first, first + count, dtype=np.uint64)
@@ -39,10 +37,9 @@ def splitmix(start: int, first: int, count: int) -> npt.NDArray[np.uint64]:
 def random_order(height: int, seed: int) -> npt.NDArray[np.uint32]:
     """Draw the permutations of crossing ``random`` from the seed of a run.
 
-    Returns
-    -------
-    array of 2 * height - 2 numbers
-        The next R of each R of cylinder 0, then of cylinder 1, and so on to the last but one.
+    Returns:
+        array of 2 * height - 2 numbers: The next R of each R of cylinder 0, then of cylinder 1, and
+        so on to the last but one.
     """
     start = int(splitmix(seed ^ _CROSS, 0, 1)[0])
     drawn, cylinders = 0, []

@@ -19,14 +19,10 @@ MOST_NODES = 300_000  # as objects of Python they take about a kilobyte each
 class Topology:
     """A switch, or the tree of switches that it is part of.
 
-    Attributes
-    ----------
-    title : str
-        What it is.
-    switch : Switch
-        The switch, or each of the switches of the network.
-    network : Network or None
-        The network, if it has more than one switch.
+    Attributes:
+        title: What it is.
+        switch: The switch, or each of the switches of the network.
+        network: The network, if it has more than one switch.
     """
 
     title: str
@@ -43,10 +39,9 @@ class Topology:
     def graph(self, most: int = MOST_NODES) -> nx.DiGraph:
         """Return the graph: the nodes of a switch, or ports and switches of one plane.
 
-        Raises
-        ------
-        ValueError
-            If it has more than `most` nodes; the text names the nearest size that has not.
+        Raises:
+            ValueError: If it has more than `most` nodes; the text names the nearest size that has
+                not.
         """
         if self.nodes > most:
             raise ValueError(
@@ -73,10 +68,8 @@ def of_switch(
 def of_preset(name: str) -> Topology:
     """Take a preset of `dvsim.Network`: the switch itself where there is only one.
 
-    Raises
-    ------
-    ValueError
-        If there is no such preset; the text names the nearest.
+    Raises:
+        ValueError: If there is no such preset; the text names the nearest.
     """
     from dvsim.fabric.network import Network
 

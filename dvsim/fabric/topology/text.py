@@ -17,8 +17,6 @@ import networkx as nx  # type: ignore[import-untyped]
 def name_of(node: tuple[Any, ...]) -> str:
     """Name a node of a switch or of a network.
 
-    Examples
-    --------
     >>> name_of((0, 1, 2)), name_of(("port", 12)), name_of(("switch", 1, 3))
     ('c0a1h2', 'port12', 'level1switch3')
     """

@@ -88,10 +88,8 @@ def emulated(
 ) -> Generator[PointsStudy, None, None]:
     """Measure scenarios and yield the study of each.
 
-    Raises
-    ------
-    RunFailed
-        If a node cannot be reached, or a message is nowhere.
+    Raises:
+        RunFailed: If a node cannot be reached, or a message is nowhere.
     """
     started = datetime.now(UTC)
     question = {id(one): kind.question(one, how.emulation) for one in scenarios}

@@ -11,15 +11,10 @@ Floats = NDArray[np.float64]
 def waits(before: Floats, arrivals: Floats, served: Floats) -> Floats:
     """Return what waits after each step (Lindley's recursion, a running sum held up at 0).
 
-    Parameters
-    ----------
-    before
-        What waited before the first; shape (nodes,).
-    arrivals, served
-        What comes in each step, and what could be served; shape (steps, nodes).
+    Args:
+        before: What waited before the first; shape (nodes,).
+        arrivals, served: What comes in each step, and what could be served; shape (steps, nodes).
 
-    Examples
-    --------
     >>> waits(np.array([1.0]), np.array([[0.0], [0.0], [3.0]]), np.full((3, 1), 2.0)).ravel()
     array([0., 0., 1.])
     """
@@ -35,8 +30,6 @@ def passed(before: Floats, arrivals: Floats, waiting: Floats) -> Floats:
 def quantiles(values: Floats, weights: Floats, shares: tuple[float, ...]) -> list[float]:
     """Return quantiles of values that stand for so many messages; not numbers if there are none.
 
-    Examples
-    --------
     >>> quantiles(np.array([3.0, 1.0, 2.0]), np.array([1.0, 8.0, 1.0]), (0.5, 0.9, 1.0))
     [1.0, 2.0, 3.0]
     """

@@ -33,16 +33,11 @@ class Left(NamedTuple):
 class Sums:
     """What all seconds so far add up to.
 
-    Attributes
-    ----------
-    published
-        Messages up to the end of each second, at their intended times.
-    taken, given
-        Messages that the brokers took, and consumers got.
-    admitted
-        Messages that publishers have sent.
-    values, weights
-        Latencies in seconds, and how many messages had them.
+    Attributes:
+        published: Messages up to the end of each second, at their intended times.
+        taken, given: Messages that the brokers took, and consumers got.
+        admitted: Messages that publishers have sent.
+        values, weights: Latencies in seconds, and how many messages had them.
     """
 
     published: list[float] = field(default_factory=lambda: [0.0])

@@ -27,22 +27,15 @@ ROUNDS = 1.5  # cycles of the log: half of one until the next begins, and that o
 class State:
     """What one second leaves to the next.
 
-    Attributes
-    ----------
-    held
-        Messages that publishers may not send.
-    processors, logs, queues
-        Messages that wait on the node of their leader: for schedulers, for the log, for consumers.
-    given
-        Messages that consumers got in the last second.
-    uses
-        What each node does to its volume.
-    credit
-        Bytes of bursts that each volume has left.
-    missed
-        Entries that each node has to catch up with.
-    alarm
-        Whether publishers are stopped.
+    Attributes:
+        held: Messages that publishers may not send.
+        processors, logs, queues: Messages that wait on the node of their leader: for schedulers,
+            for the log, for consumers.
+        given: Messages that consumers got in the last second.
+        uses: What each node does to its volume.
+        credit: Bytes of bursts that each volume has left.
+        missed: Entries that each node has to catch up with.
+        alarm: Whether publishers are stopped.
     """
 
     held: float
@@ -64,14 +57,10 @@ class State:
 class Passed(NamedTuple):
     """What a second did to messages.
 
-    Attributes
-    ----------
-    taken, given
-        Messages that came through the processors, and that consumers got.
-    delays
-        Seconds in the cluster of who comes in each step; shape (steps, nodes).
-    busy
-        How busy the schedulers of each node are.
+    Attributes:
+        taken, given: Messages that came through the processors, and that consumers got.
+        delays: Seconds in the cluster of who comes in each step; shape (steps, nodes).
+        busy: How busy the schedulers of each node are.
     """
 
     taken: float
@@ -92,16 +81,12 @@ class Nodes:
     def second(self, state: State, admitted: Floats, consumed: float, normal: Floats) -> Passed:
         """Let a second pass.
 
-        Parameters
-        ----------
-        state
-            Changed to what it leaves.
-        admitted
-            Messages that come in each step, if all queues have a leader; of others fewer do.
-        consumed
-            Messages a second that all consumers can take.
-        normal
-            A draw for each node.
+        Args:
+            state: Changed to what it leaves.
+            admitted: Messages that come in each step, if all queues have a leader; of others fewer
+                do.
+            consumed: Messages a second that all consumers can take.
+            normal: A draw for each node.
         """
         laws, led, work = self.laws, self.shares.led, self.laws.work
         power = self._caught_up(state, self._power(state, normal))

@@ -40,10 +40,8 @@ def run_point(
 ) -> Plain:
     """Run one replication of a point, and note its course on a timeline if there is one.
 
-    Raises
-    ------
-    RunFailed
-        If a message is neither delivered nor anywhere.
+    Raises:
+        RunFailed: If a message is neither delivered nor anywhere.
     """
     return _Run(scenario, seed, replication, timeline).all()
 

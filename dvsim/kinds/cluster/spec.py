@@ -43,24 +43,16 @@ Processing = Annotated[
 class ClientTable(Table):
     """Who publishes and who consumes.
 
-    Attributes
-    ----------
-    rate
-        Messages per second of all publishers, at intended times; None: one sender and one receiver
-        as fast as `credit` lets them.
-    seconds
-        Simulated.
-    message_bytes, publishers, queues
-        Messages are spread evenly over publishers and queues.
-    consumers
-        None for as many as `rate` needs, at least two for each queue.
-    processing
-        What a consumer takes for a message, before it takes the next.
-    window, prefetch
-        Messages that a publisher may have unconfirmed, and a consumer unacknowledged; a prefetch of
-        0 is any number.
-    credit
-        Without `rate`: messages that the sender may have on the way.
+    Attributes:
+        rate: Messages per second of all publishers, at intended times; None: one sender and one
+            receiver as fast as `credit` lets them.
+        seconds: Simulated.
+        message_bytes, publishers, queues: Messages are spread evenly over publishers and queues.
+        consumers: None for as many as `rate` needs, at least two for each queue.
+        processing: What a consumer takes for a message, before it takes the next.
+        window, prefetch: Messages that a publisher may have unconfirmed, and a consumer
+            unacknowledged; a prefetch of 0 is any number.
+        credit: Without `rate`: messages that the sender may have on the way.
     """
 
     VARIED: ClassVar[bool] = True
@@ -81,16 +73,13 @@ class ClientTable(Table):
 class ClusterTable(Table):
     """The cluster and its cards.
 
-    Attributes
-    ----------
-    queue
-        ``classic``: on one node. ``mirrored``: a master, and mirrors that confirm before it does.
-        ``quorum``: Raft, every message in the log of each replica. ``stream``: a log that keeps
-        what was consumed.
-    nodes
-        Of the cluster.
-    replicas
-        Of each queue, its leader included; None for those of `dvsim.scenario.kinds.REPLICAS`.
+    Attributes:
+        queue: ``classic``: on one node. ``mirrored``: a master, and mirrors that confirm before it
+            does. ``quorum``: Raft, every message in the log of each replica. ``stream``: a log that
+            keeps what was consumed.
+        nodes: Of the cluster.
+        replicas: Of each queue, its leader included; None for those of
+            `dvsim.scenario.kinds.REPLICAS`.
     """
 
     VARIED: ClassVar[bool] = True
@@ -107,15 +96,11 @@ class ClusterTable(Table):
 class EventTable(Table):
     """What happens in the run.
 
-    Attributes
-    ----------
-    what
-        ``kill``: nodes die, and come back at the end. ``slow``: consumers take `factor` times as
-        long. ``peak``: `factor` times as much is published.
-    begin, lasts
-        Shares of the run.
-    victims
-        Nodes that die: the first ones, in a second event those behind them.
+    Attributes:
+        what: ``kill``: nodes die, and come back at the end. ``slow``: consumers take `factor` times
+            as long. ``peak``: `factor` times as much is published.
+        begin, lasts: Shares of the run.
+        victims: Nodes that die: the first ones, in a second event those behind them.
     """
 
     VARIED: ClassVar[bool] = True
@@ -136,12 +121,9 @@ class EventTable(Table):
 class ClusterScenario(Spec):
     """One question about a cluster.
 
-    Attributes
-    ----------
-    event, then
-        What happens, and what happens besides; at the same time, or at another.
-    tolerance
-        Numbers by which sentences of the source are decided, declared before any run.
+    Attributes:
+        event, then: What happens, and what happens besides; at the same time, or at another.
+        tolerance: Numbers by which sentences of the source are decided, declared before any run.
     """
 
     KIND: ClassVar[str] = "cluster"

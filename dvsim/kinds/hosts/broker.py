@@ -29,21 +29,14 @@ NODE = "broker threads"
 class Node:
     """One broker node.
 
-    Parameters
-    ----------
-    targets
-        Where what it delivers goes, for each consumer (or node) behind it.
-    weights
-        How many consumers are behind each target.
-    wake_ps
-        Time to wake one of its threads.
+    Args:
+        targets: Where what it delivers goes, for each consumer (or node) behind it.
+        weights: How many consumers are behind each target.
+        wake_ps: Time to wake one of its threads.
 
-    Attributes
-    ----------
-    stages
-        What can be busy: its threads, its log.
-    routed
-        Course of the messages that have come into its queues.
+    Attributes:
+        stages: What can be busy: its threads, its log.
+        routed: Course of the messages that have come into its queues.
     """
 
     def __init__(

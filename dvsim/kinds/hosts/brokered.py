@@ -26,14 +26,10 @@ INGRESS, EGRESS, BETWEEN = "link to the broker", "link to the consumer", "link b
 class Brokered:
     """The system of pattern ``broker``.
 
-    Attributes
-    ----------
-    safe
-        Course of the messages that the first node has acknowledged.
-    publishers, consumers
-        The clients.
-    links
-        Links that a message crosses, mean over the consumers.
+    Attributes:
+        safe: Course of the messages that the first node has acknowledged.
+        publishers, consumers: The clients.
+        links: Links that a message crosses, mean over the consumers.
     """
 
     def __init__(

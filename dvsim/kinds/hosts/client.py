@@ -21,14 +21,10 @@ GRAINS = 400  # batches into which the messages of a flow are cut, where nothing
 class Traffic:
     """What is sent over all hops: size of a message with its frame, and how finely it is cut.
 
-    Attributes
-    ----------
-    frame
-        Bytes of a message with its frame.
-    grain
-        Messages that an application hands over in one event at most.
-    buffer
-        Bytes in one call of the socket at most.
+    Attributes:
+        frame: Bytes of a message with its frame.
+        grain: Messages that an application hands over in one event at most.
+        buffer: Bytes in one call of the socket at most.
     """
 
     frame: int
@@ -58,12 +54,10 @@ class Publisher:
 
     It begins a message for each credit that it has, see `allow`.
 
-    Attributes
-    ----------
-    begun, passed
-        Courses of the messages that it was allowed to begin, and has passed to its socket.
-    hops
-        Of this client.
+    Attributes:
+        begun, passed: Courses of the messages that it was allowed to begin, and has passed to its
+            socket.
+        hops: Of this client.
     """
 
     def __init__(
@@ -132,19 +126,14 @@ class Publisher:
 class Consumer:
     """An application that consumes, with the receiving thread of its library if it has one.
 
-    Parameters
-    ----------
-    slowdown
-        How much longer it takes for a message than the card says.
-    on_consumed
-        Called with the number of messages that the application has just taken.
-    acknowledge
-        Messages that it acknowledges at once, None for none; then `on_acknowledged` is called.
+    Args:
+        slowdown: How much longer it takes for a message than the card says.
+        on_consumed: Called with the number of messages that the application has just taken.
+        acknowledge: Messages that it acknowledges at once, None for none; then `on_acknowledged` is
+            called.
 
-    Attributes
-    ----------
-    hops
-        Of this client; the first takes the bytes from the socket.
+    Attributes:
+        hops: Of this client; the first takes the bytes from the socket.
     """
 
     def __init__(

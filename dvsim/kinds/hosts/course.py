@@ -17,12 +17,9 @@ MOST_SAMPLED = 20_000  # messages whose latency is looked up
 class Course:
     """The messages that have passed one place, in order.
 
-    Attributes
-    ----------
-    messages
-        So far.
-    listener
-        Called when messages have passed.
+    Attributes:
+        messages: So far.
+        listener: Called when messages have passed.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -78,10 +75,8 @@ def latencies_us(start: Course, end: Course, skip: float) -> Floats:
 
     The n-th to arrive is held against the n-th to start: of a mean that is exact in any order.
 
-    Parameters
-    ----------
-    skip
-        The share of messages at the beginning that is left out.
+    Args:
+        skip: The share of messages at the beginning that is left out.
     """
     count = min(start.messages, end.messages)
     first = int(skip * count) + 1

@@ -18,12 +18,9 @@ CHUNK = 20  # messages that a consumer gets in one go: each in turn, so many at 
 class Queue:
     """A queue that consumers share; each may hold `prefetch` messages unacknowledged.
 
-    Attributes
-    ----------
-    held
-        Messages that each consumer holds.
-    waiting
-        Messages in the queue.
+    Attributes:
+        held: Messages that each consumer holds.
+        waiting: Messages in the queue.
     """
 
     def __init__(

@@ -49,14 +49,11 @@ class Shared(NamedTuple):
 class Cost:
     """Time of a batch: ``call + messages * message + bytes * byte``, in picoseconds.
 
-    Parameters
-    ----------
-    call
-        Paid once for each batch.
-    laws
-        Paid for each message, and for each byte of the batch.
-    message_factor, byte_factor
-        How much longer messages (and calls) and bytes take than they would alone on the host.
+    Args:
+        call: Paid once for each batch.
+        laws: Paid for each message, and for each byte of the batch.
+        message_factor, byte_factor: How much longer messages (and calls) and bytes take than they
+            would alone on the host.
     """
 
     def __init__(
@@ -78,32 +75,20 @@ class Cost:
 class Hop:
     """A process that works on batches of a byte stream of equal messages.
 
-    Parameters
-    ----------
-    frame
-        Bytes of a message in this stream.
-    limit
-        Bytes that it takes at most.
-    cost
-        Gives the picoseconds that a batch takes.
-    onward
-        Called with the bytes of a batch when it is done.
-    whole
-        Pass messages on when their last byte is done, not byte by byte.
-    shared, priority
-        What it needs while it works and shares with other hops: a port, a thread. Of those that
-        wait for it, the lowest priority comes first.
-    wake_ps
-        Time to wake up when something arrives after there was nothing to do.
-    kind
-        What it is called in tables: hops of one kind are alike.
-    into
-        Of a link: the hop at its other end, to which arrows lead.
+    Args:
+        frame: Bytes of a message in this stream.
+        limit: Bytes that it takes at most.
+        cost: Gives the picoseconds that a batch takes.
+        onward: Called with the bytes of a batch when it is done.
+        whole: Pass messages on when their last byte is done, not byte by byte.
+        shared, priority: What it needs while it works and shares with other hops: a port, a thread.
+            Of those that wait for it, the lowest priority comes first.
+        wake_ps: Time to wake up when something arrives after there was nothing to do.
+        kind: What it is called in tables: hops of one kind are alike.
+        into: Of a link: the hop at its other end, to which arrows lead.
 
-    Attributes
-    ----------
-    messages, busy_ps
-        Messages done, and picoseconds at work.
+    Attributes:
+        messages, busy_ps: Messages done, and picoseconds at work.
     """
 
     def __init__(

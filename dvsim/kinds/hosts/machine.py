@@ -18,12 +18,9 @@ class Machine:
     on a byte by `byte_contention`: threads share a bus and the caches, and no stream has them for
     itself. With more threads than cores they take turns.
 
-    Parameters
-    ----------
-    card
-        A card of kind "machine".
-    streams, threads
-        That are at work all the time.
+    Args:
+        card: A card of kind "machine".
+        streams, threads: That are at work all the time.
     """
 
     def __init__(self, card: Card, name: str, streams: int, threads: int, draws: Streams) -> None:

@@ -29,10 +29,8 @@ class Flow(NamedTuple):
 def flow(scenario: MessagingScenario, seed: int, replication: int) -> Flow:
     """Run one replication of a point.
 
-    Raises
-    ------
-    RunFailed
-        If messages are lost or invented, or a time is too large.
+    Raises:
+        RunFailed: If messages are lost or invented, or a time is too large.
     """
     try:
         return Flow(*run_point(scenario, seed, replication))

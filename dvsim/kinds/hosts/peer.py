@@ -20,12 +20,9 @@ WIRE = "link"
 class Peers:
     """The system of pattern ``peer``.
 
-    Attributes
-    ----------
-    publishers, consumers
-        One of each for a stream.
-    links
-        Links that every message crosses.
+    Attributes:
+        publishers, consumers: One of each for a stream.
+        links: Links that every message crosses.
     """
 
     links = 1.0

@@ -87,10 +87,9 @@ def link(
 ) -> Hop:
     """Make the hop over a link into another hop; streams over one port take turns.
 
-    Parameters
-    ----------
-    grain
-        Bytes that are carried in one event: a packet shows how a message overlaps with itself.
+    Args:
+        grain: Bytes that are carried in one event: a packet shows how a message overlaps with
+            itself.
     """
     interrupts = Interrupts(clock, card, into.arrive)
     packet = payload(card)

@@ -30,10 +30,8 @@ ALIKE = 1e-3  # relative; rates in and out that differ less are one curve
 class MessagingStudy(PointsStudy):
     """The outcome of a scenario of messaging over hosts.
 
-    Attributes
-    ----------
-    stages
-        How busy each stage was, with the columns of `STAGE_COLUMNS`.
+    Attributes:
+        stages: How busy each stage was, with the columns of `STAGE_COLUMNS`.
     """
 
     scenario: MessagingScenario

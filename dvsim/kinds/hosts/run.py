@@ -30,14 +30,10 @@ BITS, MEGA, NS_PER_S, PS_PER_US = 8, 10**6, 10**9, 10**6
 class Outcome(NamedTuple):
     """What one run gives.
 
-    Attributes
-    ----------
-    metrics
-        By the names of `dvsim.kinds.hosts.result.METRICS`.
-    stages
-        Utilisation by stage; of several alike the busiest.
-    events
-        Of SimPy.
+    Attributes:
+        metrics: By the names of `dvsim.kinds.hosts.result.METRICS`.
+        stages: Utilisation by stage; of several alike the busiest.
+        events: Of SimPy.
     """
 
     metrics: dict[str, float]
@@ -50,10 +46,8 @@ def run_point(
 ) -> Outcome:
     """Simulate one replication of one point; an observer changes nothing.
 
-    Raises
-    ------
-    RunFailed
-        If messages are lost or invented on the way.
+    Raises:
+        RunFailed: If messages are lost or invented on the way.
     """
     clock, flow, engine = Clock(observer), setting.workload, setting.cards["client"]
     frame = flow.message_bytes + engine["frame_overhead"]

@@ -56,26 +56,19 @@ Buffer = Annotated[
 class FlowTable(Table):
     """What is sent.
 
-    Attributes
-    ----------
-    mode
-        ``ping``: one message at a time, its time from the application that sends it to the one
-        that receives it. ``flow``: as fast as it goes.
-    message_bytes, messages
-        Size, and how many messages (of a flow: published in all; of a ping: one after the other).
-    streams
-        Of pattern ``peer``: independent pairs of a sender and a receiver.
-    publishers, consumers
-        Of pattern ``broker``.
-    window
-        Messages that a publisher may have on the way to the broker's acknowledgement, or to the
-        peer; None for no limit.
-    rate
-        Of a flow: messages per second that all publishers together begin, evenly and whatever
-        became of the others; None for as fast as it goes.
-    connection
-        Of a ping: messages for which a connection is used before the next is set up; None for a
-        connection that was there before.
+    Attributes:
+        mode: ``ping``: one message at a time, its time from the application that sends it to the
+            one that receives it. ``flow``: as fast as it goes.
+        message_bytes, messages: Size, and how many messages (of a flow: published in all; of a
+            ping: one after the other).
+        streams: Of pattern ``peer``: independent pairs of a sender and a receiver.
+        publishers, consumers: Of pattern ``broker``.
+        window: Messages that a publisher may have on the way to the broker's acknowledgement, or to
+            the peer; None for no limit.
+        rate: Of a flow: messages per second that all publishers together begin, evenly and whatever
+            became of the others; None for as fast as it goes.
+        connection: Of a ping: messages for which a connection is used before the next is set up;
+            None for a connection that was there before.
     """
 
     VARIED: ClassVar[bool] = True
@@ -99,30 +92,22 @@ class FlowTable(Table):
 class SystemTable(Table):
     """What carries it, and its cards.
 
-    Attributes
-    ----------
-    pattern
-        ``peer`` or ``broker``.
-    buffer
-        Bytes that an engine passes to or from the socket in one call at most.
-    exchange
-        ``queue``: one queue, from which consumers take what the others do not. ``direct``: a queue
-        of its own for each consumer, addressed by the key. ``topic``: as direct, found by matching
-        every binding. ``fanout``: a copy for every consumer.
-    delivery
-        Of exchange ``queue``: who gets the next message, ``fast`` (the first that has room),
-        ``round-robin`` (each in turn) or ``proportional`` (who has most room).
-    durability
-        ``none``; ``log-first``: in the log before it is delivered and acknowledged; ``batched``:
-        delivered at once, acknowledged when the log is synced, at intervals.
-    brokers
-        Federated nodes: the first takes what is published and hands on what others deliver.
-    prefetch, acknowledge
-        Messages that a consumer may hold unacknowledged, and how many it acknowledges at once.
-        None for no acknowledgements.
-    slowdown
-        How much longer the slowest consumer takes for a message than the fastest; the others lie
-        evenly between.
+    Attributes:
+        pattern: ``peer`` or ``broker``.
+        buffer: Bytes that an engine passes to or from the socket in one call at most.
+        exchange: ``queue``: one queue, from which consumers take what the others do not.
+            ``direct``: a queue of its own for each consumer, addressed by the key. ``topic``: as
+            direct, found by matching every binding. ``fanout``: a copy for every consumer.
+        delivery: Of exchange ``queue``: who gets the next message, ``fast`` (the first that has
+            room), ``round-robin`` (each in turn) or ``proportional`` (who has most room).
+        durability: ``none``; ``log-first``: in the log before it is delivered and acknowledged;
+            ``batched``: delivered at once, acknowledged when the log is synced, at intervals.
+        brokers: Federated nodes: the first takes what is published and hands on what others
+            deliver.
+        prefetch, acknowledge: Messages that a consumer may hold unacknowledged, and how many it
+            acknowledges at once. None for no acknowledgements.
+        slowdown: How much longer the slowest consumer takes for a message than the fastest; the
+            others lie evenly between.
     """
 
     VARIED: ClassVar[bool] = True
@@ -147,10 +132,8 @@ class SystemTable(Table):
 class MessagingScenario(Spec):
     """One question about messaging over hosts.
 
-    Attributes
-    ----------
-    tolerance
-        Numbers by which sentences of the source are decided, declared before any run.
+    Attributes:
+        tolerance: Numbers by which sentences of the source are decided, declared before any run.
     """
 
     KIND: ClassVar[str] = "messaging"

@@ -23,10 +23,8 @@ class WriteLog:
     A write takes what is there, up to 1 MiB: ``write + bytes / bandwidth``. So a busy device writes
     large batches and an idle one single messages.
 
-    Parameters
-    ----------
-    frame
-        Bytes of a message in the log.
+    Args:
+        frame: Bytes of a message in the log.
     """
 
     def __init__(self, clock: Clock, card: Card, frame: int) -> None:

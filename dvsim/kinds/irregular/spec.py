@@ -30,29 +30,23 @@ Bytes = Annotated[
 class WordsTable(Table):
     """What the program does.
 
-    Attributes
-    ----------
-    program
-        ``gather``: read elements at random places. ``scatter``: write them there. ``histogram``:
-        count in bins at random places. ``radix-sort``: keys of 32 bits, 16 bits in each pass.
-        ``gups``: random updates of a table, of which no core has more than 1,024 under way.
-    sending
-        ``word``: one element after the other, each core waits for what it reads. ``window``: some
-        elements are under way at a time. ``buffer``: elements are collected in buffers.
-    nodes, words
-        How many nodes, and elements of each. They are spread evenly, so that 1 / nodes of them
-        are local.
-    window
-        Elements of a core that are under way.
-    buffer
-        Bytes of a buffer: over a network that software drives one for each core and destination,
-        over a Data Vortex one for each transfer, to any destinations.
-    headers
-        Over a Data Vortex: ``cached``, they wait in the card; ``sent``, they go there with the
-        payloads.
-    path
-        Over a Data Vortex, what carries buffers from node memory into the card: ``dma`` or
-        ``pio``. Single words go by PIO.
+    Attributes:
+        program: ``gather``: read elements at random places. ``scatter``: write them there.
+            ``histogram``: count in bins at random places. ``radix-sort``: keys of 32 bits, 16 bits
+            in each pass. ``gups``: random updates of a table, of which no core has more than 1,024
+            under way.
+        sending: ``word``: one element after the other, each core waits for what it reads.
+            ``window``: some elements are under way at a time. ``buffer``: elements are collected in
+            buffers.
+        nodes, words: How many nodes, and elements of each. They are spread evenly, so that 1 /
+            nodes of them are local.
+        window: Elements of a core that are under way.
+        buffer: Bytes of a buffer: over a network that software drives one for each core and
+            destination, over a Data Vortex one for each transfer, to any destinations.
+        headers: Over a Data Vortex: ``cached``, they wait in the card; ``sent``, they go there with
+            the payloads.
+        path: Over a Data Vortex, what carries buffers from node memory into the card: ``dma`` or
+            ``pio``. Single words go by PIO.
     """
 
     VARIED: ClassVar[bool] = True
@@ -81,10 +75,8 @@ class WordsSystem(Table):
 class IrregularScenario(Spec):
     """One question about irregular programs.
 
-    Attributes
-    ----------
-    tolerance
-        Numbers by which claims are decided, declared before any run.
+    Attributes:
+        tolerance: Numbers by which claims are decided, declared before any run.
     """
 
     KIND: ClassVar[str] = "irregular"

@@ -22,12 +22,9 @@ class Broker(Stage):
     high-watermark blocks its publishers while it pages messages to disk, down to ``paging_ratio``
     of the watermark.
 
-    Parameters
-    ----------
-    card
-        A model card of kind "broker".
-    message_bytes, mtu
-        Size of a message and of a packet on the way to the broker, in bytes.
+    Args:
+        card: A model card of kind "broker".
+        message_bytes, mtu: Size of a message and of a packet on the way to the broker, in bytes.
     """
 
     def __init__(

@@ -24,14 +24,10 @@ def flow_error(card: Card, message_bytes: int, messages: int) -> float | None:
     The burst comes at the full rate of the port, and the ring always has room. None if the card
     cannot be simulated word by word, or one message has more than `MOST_WORDS` words.
 
-    Parameters
-    ----------
-    card
-        Of kind "vortex".
-    message_bytes
-        Size of a message.
-    messages
-        Of the burst; as many as have `MOST_WORDS` words, if it is more.
+    Args:
+        card: Of kind "vortex".
+        message_bytes: Size of a message.
+        messages: Of the burst; as many as have `MOST_WORDS` words, if it is more.
     """
     if beyond_words(card) is not None:
         return None

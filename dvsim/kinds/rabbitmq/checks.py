@@ -24,12 +24,9 @@ from dvsim.scenario.word_card import beyond_words
 def between_sections(document: Document, *, partial: bool = False) -> list[Fault]:
     """Return everything that is wrong between the sections.
 
-    Parameters
-    ----------
-    document
-        The whole scenario.
-    partial
-        True if other files may still add what is missing.
+    Args:
+        document: The whole scenario.
+        partial: True if other files may still add what is missing.
     """
     return [
         *_roles(document, partial),
@@ -238,10 +235,8 @@ def _count(value: Any) -> int | None:  # noqa: ANN401
 def extent(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
     """Yield what is too much together, in a scenario whose numbers are each within bounds.
 
-    Yields
-    ------
-    tuple
-        The path of the key that asks too much, and a message.
+    Yields:
+        tuple: The path of the key that asks too much, and a message.
     """
     work, system, probe = scenario.workload, scenario.system, scenario.probe
     took = least_ps(scenario)

@@ -30,10 +30,8 @@ class ClusterBroker(Broker):
     slowest is done of that, the process of its queue, the processors, the disks and the network
     of the nodes that keep it, and the confirms for which its sender waits, if it does.
 
-    Attributes
-    ----------
-    shares
-        How busy each of these is while the stage is at work.
+    Attributes:
+        shares: How busy each of these is while the stage is at work.
     """
 
     def __init__(

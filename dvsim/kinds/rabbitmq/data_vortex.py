@@ -49,14 +49,10 @@ def _card_and_ring(
 class ReceivingNode:
     """A sender and the node it sends to, as SimPy processes.
 
-    Parameters
-    ----------
-    number
-        1 for the node of the ``.A`` queue, 2 for ``.B``, and so on.
-    messages
-        How many messages the sender has.
-    fabric
-        What all nodes share; flow `number` - 1 is this node's.
+    Args:
+        number: 1 for the node of the ``.A`` queue, 2 for ``.B``, and so on.
+        messages: How many messages the sender has.
+        fabric: What all nodes share; flow `number` - 1 is this node's.
     """
 
     def __init__(

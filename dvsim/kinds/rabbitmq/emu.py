@@ -44,23 +44,17 @@ def emulate(
 
     Closing the generator ends its brokers.
 
-    Parameters
-    ----------
-    scenarios
-        What to run, see `dvsim.emulation.asked.check_emulation`.
-    emulation
-        Where and how.
-    seed, replications
-        Replication 1 .. `replications`; the seed is that of the contents of the messages.
-    on_task
-        Called after each finished iteration, with the time that it took in seconds.
-    on_phase
-        Called now and then while one runs: what is done, the share of it, messages per second.
+    Args:
+        scenarios: What to run, see `dvsim.emulation.asked.check_emulation`.
+        emulation: Where and how.
+        seed, replications: Replication 1 .. `replications`; the seed is that of the contents of the
+            messages.
+        on_task: Called after each finished iteration, with the time that it took in seconds.
+        on_phase: Called now and then while one runs: what is done, the share of it, messages per
+            second.
 
-    Raises
-    ------
-    RunFailed
-        If a program or a broker fails, or messages are lost or changed on the way.
+    Raises:
+        RunFailed: If a program or a broker fails, or messages are lost or changed on the way.
     """
     on_phase("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
     with site(emulation) as where:

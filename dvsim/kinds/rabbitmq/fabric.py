@@ -64,23 +64,16 @@ def fabric_of(
 ) -> Fabric:
     """Return the fabric of a card, with one flow to each receiver.
 
-    Parameters
-    ----------
-    clock
-        Simulated time.
-    card
-        Of kind "vortex".
-    receivers
-        Senders are at the first ports, their receivers at those that follow.
-    words
-        How many words an iteration sends, for ``auto``.
-    fidelity
-        ``cycle``, ``flow`` or ``auto``.
-    senders
-        Ports that share the flows out among them, in turn; None for one each.
-    ordered
-        Whether a port holds a word back until all before it have come. A burst ends when it would
-        have ended anyway (`dvsim.fabric.network.disorder`), so at ``flow`` nothing is different.
+    Args:
+        clock: Simulated time.
+        card: Of kind "vortex".
+        receivers: Senders are at the first ports, their receivers at those that follow.
+        words: How many words an iteration sends, for ``auto``.
+        fidelity: ``cycle``, ``flow`` or ``auto``.
+        senders: Ports that share the flows out among them, in turn; None for one each.
+        ordered: Whether a port holds a word back until all before it have come. A burst ends when
+            it would have ended anyway (`dvsim.fabric.network.disorder`), so at ``flow`` nothing is
+            different.
     """
     network = network_of(card)
     ports = senders or receivers

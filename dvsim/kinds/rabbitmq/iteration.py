@@ -32,10 +32,8 @@ def run_iteration(
 ) -> Iteration:
     """Simulate one iteration on freshly reset brokers; an observer changes nothing.
 
-    Raises
-    ------
-    RunFailed
-        If messages are lost or invented on the way.
+    Raises:
+        RunFailed: If messages are lost or invented on the way.
     """
     streams, clock = Streams(seed, replication, iteration), Clock(observer)
     if scenario.system.over_vortex:

@@ -15,22 +15,17 @@ CONFIGURATION = "h3_run_configuration.csv"
 def published(scenario: Scenario, column: str) -> dict[str, float]:
     """Return the published statistics of one column of a scenario, in the printed order.
 
-    Parameters
-    ----------
-    scenario
-        One with a reference; without, or with a size that was not published, the result is empty.
-    column
-        Label of a column of its probe: ``r1`` is run 1. A label may also be the published name.
+    Args:
+        scenario: One with a reference; without, or with a size that was not published, the result
+            is empty.
+        column: Label of a column of its probe: ``r1`` is run 1. A label may also be the published
+            name.
 
-    Returns
-    -------
-    dict
-        Statistic -> value; ``count`` is a number of samples, everything else is in 1/s.
+    Returns:
+        dict: Statistic -> value; ``count`` is a number of samples, everything else is in 1/s.
 
-    Raises
-    ------
-    ScenarioError
-        If the reference file cannot be read or is not one.
+    Raises:
+        ScenarioError: If the reference file cannot be read or is not one.
     """
     return {statistic: value for _, statistic, value in _rows_of(scenario, column)}
 

@@ -57,26 +57,19 @@ def simulate(
 
     Closing the generator ends its worker processes.
 
-    Parameters
-    ----------
-    scenarios
-        What to simulate.
-    seed, replications
-        Replication 1 .. `replications` of `seed`; common random numbers across scenarios.
-    workers
-        Processes; 1 runs in this one.
-    on_task
-        Called in this process after each finished iteration, for progress, with the wall time that
-        it took.
-    begun
-        For each scenario its first replications, if they were run before: only the rest is run.
-        Nothing for none.
+    Args:
+        scenarios: What to simulate.
+        seed, replications: Replication 1 .. `replications` of `seed`; common random numbers across
+            scenarios.
+        workers: Processes; 1 runs in this one.
+        on_task: Called in this process after each finished iteration, for progress, with the wall
+            time that it took.
+        begun: For each scenario its first replications, if they were run before: only the rest is
+            run. Nothing for none.
 
-    Raises
-    ------
-    RunFailed
-        If a conservation check fails, a card refuses its parameters, a number or a table grows
-        beyond what can be held, or a worker dies.
+    Raises:
+        RunFailed: If a conservation check fails, a card refuses its parameters, a number or a table
+            grows beyond what can be held, or a worker dies.
     """
     before = begun or [None] * len(scenarios)
     tasks = [

@@ -167,12 +167,10 @@ class Reference(Table):
 class Tolerance(Table):
     """How far a result may lie from the reference; declared before any comparison.
 
-    Parameters
-    ----------
-    mean, quantile, std, extreme
-        Relative: ``abs(log(simulated / published)) <= log(1 + tolerance)``.
-    empty_share
-        Absolute distance to the range that the published quantiles allow.
+    Args:
+        mean, quantile, std, extreme: Relative: ``abs(log(simulated / published)) <= log(1 +
+            tolerance)``.
+        empty_share: Absolute distance to the range that the published quantiles allow.
     """
 
     mean: Share = 0.15
@@ -191,22 +189,14 @@ class Tolerance(Table):
 class WhatIf(Table):
     """What a scenario is in an open question that several of them answer together.
 
-    Parameters
-    ----------
-    name, title, question
-        Of the question; scenarios with one name belong together.
-    member
-        The scenario that is varied, such as ``h3/dv-8192``.
-    says
-        What is different in this one, in words; of the baseline, what it is.
-    place
-        0 of the baseline, then in the order of the file.
-    rate
-        ``all`` if messages of all receivers count together, ``each`` if of one of them.
-    also
-        What the answer tells besides the rate, see `dvsim.results.measures`.
-    assumed
-        What the answer rests on, in sentences.
+    Args:
+        name, title, question: Of the question; scenarios with one name belong together.
+        member: The scenario that is varied, such as ``h3/dv-8192``.
+        says: What is different in this one, in words; of the baseline, what it is.
+        place: 0 of the baseline, then in the order of the file.
+        rate: ``all`` if messages of all receivers count together, ``each`` if of one of them.
+        also: What the answer tells besides the rate, see `dvsim.results.measures`.
+        assumed: What the answer rests on, in sentences.
     """
 
     name: Name

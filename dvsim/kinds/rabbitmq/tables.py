@@ -25,10 +25,8 @@ class Tables(NamedTuple):
 class Gathered:
     """Iterations of one scenario, as they are done.
 
-    Parameters
-    ----------
-    begun
-        The tables of its first replications, if they were there before.
+    Args:
+        begun: The tables of its first replications, if they were there before.
     """
 
     def __init__(self, begun: Tables | None = None) -> None:

@@ -86,8 +86,6 @@ def stage_lines(run: Run) -> Iterator[str]:
 def fabric_text(counters: pd.DataFrame) -> str | None:
     """Return which fidelity of the fabric ran and how good it is; None where there is no fabric.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> values = {"cycle_fidelity": 0.0, "latency_s": 2e-7, "rate_alone": 4.4e9,
     ...           "rate_together": 4.3e9, "flow_error": 0.004}

@@ -52,10 +52,8 @@ class Measured(NamedTuple):
 def measure(setting: SwitchScenario, seed: int, replication: int) -> Measured:
     """Run one replication of one point and measure it.
 
-    Raises
-    ------
-    RunFailed
-        If it does not fit in memory; said before anything is allocated.
+    Raises:
+        RunFailed: If it does not fit in memory; said before anything is allocated.
     """
     try:
         run = run_once(setting, replication_seed(seed, replication - 1))

@@ -33,10 +33,8 @@ _KEYS = {
 def device_of(setting: SwitchScenario) -> Switch | Network:
     """Make the switch or network of a point.
 
-    Raises
-    ------
-    ValueError
-        If it cannot be.
+    Raises:
+        ValueError: If it cannot be.
     """
     if setting.switch is not None:
         return switch_of(setting.switch)
@@ -94,10 +92,8 @@ def arrays_of(packets: Packets) -> tuple[Any, Any, Any]:
 def read_packets(path: Path, setting: SwitchScenario) -> Packets:
     """Read the trace of a file; the trace of `setting` does not count.
 
-    Raises
-    ------
-    ValueError
-        If it is no trace of the device of this point; with file and line.
+    Raises:
+        ValueError: If it is no trace of the device of this point; with file and line.
     """
     bare = replace(setting, traffic=replace(setting.traffic, trace=None))
     trace = _offer(bare, {"trace": path}).trace
@@ -154,8 +150,6 @@ def _offer(setting: SwitchScenario, more: dict[str, Any]) -> Offer:
 def key_of(message: str) -> str:
     """Return the key of a file that a message speaks of.
 
-    Examples
-    --------
     >>> key_of("an output in hot must be from 0 to 11, is 12")
     'hot'
     >>> key_of("pattern 'transpose' needs height 4, 16, 64, …, is 8")
@@ -170,8 +164,6 @@ def key_of(message: str) -> str:
 def said(message: str, key: str) -> str:
     """Return a message without the key in front, which its place tells already.
 
-    Examples
-    --------
     >>> said("load must be None with pattern 'trace', which says what arrives; is 0.3", "load")
     "must be absent with pattern 'trace', which says what arrives; is 0.3"
     """

@@ -24,14 +24,11 @@ Values = Iterator[tuple[str, float]]
 def theory_of(name: str, setting: SwitchScenario) -> Values:
     """Yield metrics and values of a point.
 
-    Parameters
-    ----------
-    name
-        ``mean-field`` and ``zero-load``, see `dvsim.fabric.switch.meanfield`; ``butterfly``, an
-        unbuffered one of as many ports as the switch has inputs, see
-        `dvsim.fabric.switch.butterfly`.
-    setting
-        Of a switch under uniform traffic.
+    Args:
+        name: ``mean-field`` and ``zero-load``, see `dvsim.fabric.switch.meanfield`; ``butterfly``,
+            an unbuffered one of as many ports as the switch has inputs, see
+            `dvsim.fabric.switch.butterfly`.
+        setting: Of a switch under uniform traffic.
     """
     table = setting.switch
     assert table is not None  # `switch_build` has refused theory of a network

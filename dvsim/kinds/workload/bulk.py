@@ -16,10 +16,8 @@ class Bulk:
     The messages of a rank that stand between two computations are under way at once; the second
     computation begins when all of them have ended.
 
-    Parameters
-    ----------
-    ranks, name
-        As of `Builder`.
+    Args:
+        ranks, name: As of `Builder`.
     """
 
     def __init__(self, ranks: int, name: str) -> None:

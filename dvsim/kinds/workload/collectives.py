@@ -206,25 +206,18 @@ def schedule(
 ) -> Schedule:
     """Return the operations of a collective.
 
-    Parameters
-    ----------
-    kind
-        One of `KINDS`.
-    ranks
-        Of its communicator.
-    size
-        Bytes: of the vector (`VECTOR`), or of a block; for those with sizes of their own, those of
-        each rank's block, and for ``alltoallv`` a row for each sender. A barrier has none: its
-        messages have one byte.
-    root
-        Where there is one.
-    table, algorithm
-        Where the algorithm is looked up; or its name.
+    Args:
+        kind: One of `KINDS`.
+        ranks: Of its communicator.
+        size: Bytes: of the vector (`VECTOR`), or of a block; for those with sizes of their own,
+            those of each rank's block, and for ``alltoallv`` a row for each sender. A barrier has
+            none: its messages have one byte.
+        root: Where there is one.
+        table, algorithm: Where the algorithm is looked up; or its name.
 
-    Raises
-    ------
-    ValueError
-        If there is no such collective, algorithm of it, or root; or no memory for its messages.
+    Raises:
+        ValueError: If there is no such collective, algorithm of it, or root; or no memory for its
+            messages.
     """
     if kind not in KINDS:
         raise ValueError(f"no collective {kind!r}; there are {', '.join(KINDS)}")

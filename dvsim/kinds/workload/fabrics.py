@@ -38,22 +38,15 @@ Model = Literal["loggops", "flow", "cycle"]
 class Chosen:
     """A fabric with all its numbers, ready to carry.
 
-    Attributes
-    ----------
-    name
-        As it was asked for.
-    model
-        ``loggops``, ``flow`` or ``cycle``: every word through cards and network, slot by slot.
-    costs
-        At the hosts; for loggops of the way, too.
-    network
-        Of a Data Vortex.
-    card
-        The numbers are of it.
-    changed
-        Settings that are not the card's, as text.
-    fitted
-        To what the numbers were fitted; empty if they were not.
+    Attributes:
+        name: As it was asked for.
+        model: ``loggops``, ``flow`` or ``cycle``: every word through cards and network, slot by
+            slot.
+        costs: At the hosts; for loggops of the way, too.
+        network: Of a Data Vortex.
+        card: The numbers are of it.
+        changed: Settings that are not the card's, as text.
+        fitted: To what the numbers were fitted; empty if they were not.
     """
 
     name: str
@@ -171,20 +164,14 @@ def settings_of(name: str) -> tuple[str, ...]:
 def choose(name: str, settings: Mapping[str, object], ranks: int = 1) -> Chosen:
     """Return a fabric with its numbers; settings that are of other fabrics only do not count.
 
-    Parameters
-    ----------
-    name
-        ``loggops``, ``fdr``, ``aries``, ``dv202`` to ``dv216``, ``dv`` for the smallest of these
-        with a port for each rank, or the name or file of a card.
-    settings
-        Text by key, instead of what the card says.
-    ranks
-        That the fabric shall carry.
+    Args:
+        name: ``loggops``, ``fdr``, ``aries``, ``dv202`` to ``dv216``, ``dv`` for the smallest of
+            these with a port for each rank, or the name or file of a card.
+        settings: Text by key, instead of what the card says.
+        ranks: That the fabric shall carry.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such fabric, or a setting is wrong.
+    Raises:
+        ScenarioError: If there is no such fabric, or a setting is wrong.
     """
     if name == SMALLEST:
         name = next((one for one, ports in PRESETS.items() if ports >= ranks), "dv216")
@@ -225,10 +212,8 @@ def _with_costs(chosen: Chosen, given: Mapping[str, object]) -> Chosen:
 def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> Any:  # noqa: ANN401
     """Return the value of a setting, read.
 
-    Raises
-    ------
-    ScenarioError
-        If it is no such value.
+    Raises:
+        ScenarioError: If it is no such value.
     """
     try:
         return reader(value)

@@ -52,14 +52,10 @@ _LINE = re.compile(r"\s*(?P<size>\d+)\s+(?P<value>\d+(\.\d*)?)(\s|$)")
 class Measurement:
     """What took how long.
 
-    Attributes
-    ----------
-    name
-        For people.
-    graph
-        What ran.
-    time_ns
-        That it took.
+    Attributes:
+        name: For people.
+        graph: What ran.
+        time_ns: That it took.
     """
 
     name: str
@@ -70,15 +66,11 @@ class Measurement:
 def measurements(path: str | Path) -> list[Measurement]:
     """Return what a file says was measured.
 
-    Parameters
-    ----------
-    path
-        A trace, or what osu_latency or osu_bw printed.
+    Args:
+        path: A trace, or what osu_latency or osu_bw printed.
 
-    Raises
-    ------
-    ScenarioError
-        If it cannot be read, or has no times.
+    Raises:
+        ScenarioError: If it cannot be read, or has no times.
     """
     from dvsim.kinds.workload.readers import read
 
@@ -136,10 +128,8 @@ def window(size: int) -> Graph:
 def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
     """Return a fabric with numbers that give the times that were measured.
 
-    Raises
-    ------
-    ScenarioError
-        If the fabric is none of LogGOPS.
+    Raises:
+        ScenarioError: If the fabric is none of LogGOPS.
     """
     from scipy.optimize import least_squares
 

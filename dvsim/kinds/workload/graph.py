@@ -46,37 +46,23 @@ _TYPES = (np.int32, np.uint8, np.int32, np.int32, np.int64, np.uint8, np.uint8, 
 class Graph:
     """All operations of a program, sorted by rank, in each rank as they were added.
 
-    Attributes
-    ----------
-    ranks
-        How many.
-    first
-        Shape (ranks + 1,): operations of rank r are ``first[r]:first[r + 1]``.
-    kind
-        Shape (operations,), as all below: `CALC`, `SEND` or `RECV`.
-    peer
-        The other rank of a message; `ANY` for a receive from any; -1 of a `CALC`.
-    tag
-        Of a message; `ANY` for a receive of any.
-    size
-        Bytes of a message; picoseconds of a `CALC`.
-    cpu, nic
-        Which of its rank's processors runs it, and which of its rank's ports carries it.
-    line
-        In the file of its rank, from 1; 0 where unknown.
-    start, to, after_start
-        What waits for operation i is ``to[start[i]:start[i + 1]]``; where `after_start` is 1 it
-        waits only until i has started. The edges of i are in the order in which they were added.
-    name
-        Of the program or its file.
-    files
-        The file of each rank, or one for all; empty where there is none.
-    traced_ns
-        The wall time that was traced; None where it is unknown.
-    skipped
-        What a trace has and a replay does not, with how often.
-    expanded
-        Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of.
+    Attributes:
+        ranks: How many.
+        first: Shape (ranks + 1,): operations of rank r are ``first[r]:first[r + 1]``.
+        kind: Shape (operations,), as all below: `CALC`, `SEND` or `RECV`.
+        peer: The other rank of a message; `ANY` for a receive from any; -1 of a `CALC`.
+        tag: Of a message; `ANY` for a receive of any.
+        size: Bytes of a message; picoseconds of a `CALC`.
+        cpu, nic: Which of its rank's processors runs it, and which of its rank's ports carries it.
+        line: In the file of its rank, from 1; 0 where unknown.
+        start, to, after_start: What waits for operation i is ``to[start[i]:start[i + 1]]``; where
+            `after_start` is 1 it waits only until i has started. The edges of i are in the order in
+            which they were added.
+        name: Of the program or its file.
+        files: The file of each rank, or one for all; empty where there is none.
+        traced_ns: The wall time that was traced; None where it is unknown.
+        skipped: What a trace has and a replay does not, with how often.
+        expanded: Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of.
     """
 
     ranks: int
@@ -163,21 +149,14 @@ class Builder:
     Operations are numbered from 0 in the order in which they are added; these numbers name them in
     edges. Nothing is checked before `build`.
 
-    Parameters
-    ----------
-    ranks
-        How many there are.
-    name
-        Of the program or its file, for messages.
-    files
-        The file of each rank, or one for all.
+    Args:
+        ranks: How many there are.
+        name: Of the program or its file, for messages.
+        files: The file of each rank, or one for all.
 
-    Attributes
-    ----------
-    line
-        The line of the operations that are added next, in the file of their rank.
-    traced_ns
-        The wall time that was traced, to be set by a reader that knows it.
+    Attributes:
+        line: The line of the operations that are added next, in the file of their rank.
+        traced_ns: The wall time that was traced, to be set by a reader that knows it.
     """
 
     def __init__(self, ranks: int, name: str = "", files: Iterable[str] = ()) -> None:
@@ -280,10 +259,9 @@ class Builder:
     ) -> Ints:
         """Add many operations at once and return their numbers, in the order of the arrays.
 
-        Parameters
-        ----------
-        rank, kind, peer, size, tag, cpu, nic, line
-            As the columns of `Graph`; single values stand for all operations.
+        Args:
+            rank, kind, peer, size, tag, cpu, nic, line: As the columns of `Graph`; single values
+                stand for all operations.
         """
         self._close()
         given = np.broadcast_arrays(*(np.atleast_1d(np.asarray(one)) for one in (
@@ -327,11 +305,10 @@ class Builder:
     def build(self) -> Graph:
         """Return the graph.
 
-        Raises
-        ------
-        ScenarioError
-            If a rank, size, tag or processor is out of range, an edge leads to another rank or to
-            no operation, or operations wait for each other in a circle; with rank and operation.
+        Raises:
+            ScenarioError: If a rank, size, tag or processor is out of range, an edge leads to
+                another rank or to no operation, or operations wait for each other in a circle; with
+                rank and operation.
         """
         if not 1 <= self.ranks <= MOST_RANKS:
             message = f"must be from 1 to {MOST_RANKS}, is {self.ranks}"

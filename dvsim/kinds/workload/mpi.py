@@ -52,12 +52,9 @@ class _Communicator:
 class Program:
     """Collects the calls of all ranks and gives them as a graph.
 
-    Parameters
-    ----------
-    ranks, name, files
-        As of `Builder`.
-    table
-        Which algorithm each collective takes.
+    Args:
+        ranks, name, files: As of `Builder`.
+        table: Which algorithm each collective takes.
     """
 
     def __init__(
@@ -167,15 +164,12 @@ class Program:
     ) -> None:
         """Let a rank enter a collective; with a request it goes on at once.
 
-        Parameters
-        ----------
-        rank, kind, size
-            As of `collectives.schedule`. Where ranks have sizes of their own: that of the rank's
-            block, of an all-to-all its row, of a reduce-scatter those of all.
-        root
-            In the communicator.
-        communicator, request, line
-            As of `send`.
+        Args:
+            rank, kind, size: As of `collectives.schedule`. Where ranks have sizes of their own:
+                that of the rank's block, of an all-to-all its row, of a reduce-scatter those of
+                all.
+            root: In the communicator.
+            communicator, request, line: As of `send`.
         """
         one = self._communicators[communicator]
         mine = one.place.get(rank)
@@ -207,11 +201,9 @@ class Program:
     def graph(self) -> Graph:
         """Return the graph of all calls.
 
-        Raises
-        ------
-        ScenarioError
-            If ranks of a communicator enter different collectives, or some enter none; and what
-            `Builder.build` refuses.
+        Raises:
+            ScenarioError: If ranks of a communicator enter different collectives, or some enter
+                none; and what `Builder.build` refuses.
         """
         tag = COLLECTIVE_TAG
         for one in self._communicators:

@@ -29,22 +29,14 @@ MOST_PATH = 1 << 20
 class Replay:
     """What came of a program over one fabric.
 
-    Attributes
-    ----------
-    graph
-        What was replayed, after compute was scaled.
-    fabric
-        What carried it.
-    finish_ps
-        When each rank is done, shape (ranks,).
-    path
-        What the time to solution was spent on.
-    way
-        Operations on the critical path, the first one first.
-    course
-        What came of each operation.
-    skipped
-        What was not replayed, with how often.
+    Attributes:
+        graph: What was replayed, after compute was scaled.
+        fabric: What carried it.
+        finish_ps: When each rank is done, shape (ranks,).
+        path: What the time to solution was spent on.
+        way: Operations on the critical path, the first one first.
+        course: What came of each operation.
+        skipped: What was not replayed, with how often.
     """
 
     graph: Graph
@@ -126,19 +118,13 @@ def prepared(
 ) -> Graph:
     """Return a graph whose computing is scaled, and that of one rank more.
 
-    Parameters
-    ----------
-    graph
-        As it was read or made.
-    compute
-        Factor of all computing: 1 as measured, 0 none.
-    straggler
-        A rank, and the factor of its computing beside that.
+    Args:
+        graph: As it was read or made.
+        compute: Factor of all computing: 1 as measured, 0 none.
+        straggler: A rank, and the factor of its computing beside that.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such rank.
+    Raises:
+        ScenarioError: If there is no such rank.
     """
     if compute == 1.0 and straggler is None:
         return graph
@@ -160,19 +146,13 @@ def places_of(
 ) -> npt.NDArray[np.int32]:
     """Return the port of each rank.
 
-    Parameters
-    ----------
-    graph, fabric
-        What is placed, and where.
-    placement
-        ``linear``: rank r at port r; ``random``: at any port, by the seed; or the ports.
-    seed
-        Of a random placement.
+    Args:
+        graph, fabric: What is placed, and where.
+        placement: ``linear``: rank r at port r; ``random``: at any port, by the seed; or the ports.
+        seed: Of a random placement.
 
-    Raises
-    ------
-    ScenarioError
-        If there are too few ports, or a port is none or given twice.
+    Raises:
+        ScenarioError: If there are too few ports, or a port is none or given twice.
     """
     ports = fabric.ports or graph.ranks
     if graph.ranks > ports:
@@ -206,21 +186,14 @@ def replay_graph(
 ) -> Replay:
     """Run a program over a fabric.
 
-    Parameters
-    ----------
-    graph
-        What the ranks do.
-    fabric
-        What carries the messages.
-    placement, seed
-        As in `places_of`.
+    Args:
+        graph: What the ranks do.
+        fabric: What carries the messages.
+        placement, seed: As in `places_of`.
 
-    Raises
-    ------
-    ScenarioError
-        If the ranks have no place.
-    RunFailed
-        If operations can never complete, with who waits for what; or without memory.
+    Raises:
+        ScenarioError: If the ranks have no place.
+        RunFailed: If operations can never complete, with who waits for what; or without memory.
     """
     try:
         core = ReplayCore(

@@ -34,20 +34,13 @@ def _placement_read(value: object) -> str | tuple[int, ...]:
 class ProgramTable(Table):
     """What the ranks do.
 
-    Attributes
-    ----------
-    trace
-        A file, a folder or a tar of either, beside the scenario; or there is a skeleton.
-    digest
-        Of what the trace holds; filled in when it is read.
-    compute_scale
-        Factor of all computing: 1 as measured, 0 none.
-    straggler, slowdown
-        A rank, and how many times as long it computes.
-    placement
-        ``linear``: rank r at port r; ``random``: anywhere, by the seed; or the ports.
-    repeat
-        How often the whole program is run, one after the other.
+    Attributes:
+        trace: A file, a folder or a tar of either, beside the scenario; or there is a skeleton.
+        digest: Of what the trace holds; filled in when it is read.
+        compute_scale: Factor of all computing: 1 as measured, 0 none.
+        straggler, slowdown: A rank, and how many times as long it computes.
+        placement: ``linear``: rank r at port r; ``random``: anywhere, by the seed; or the ports.
+        repeat: How often the whole program is run, one after the other.
     """
 
     VARIED: ClassVar[bool] = True

@@ -28,15 +28,12 @@ class Messages:
     Each column has shape (messages,). A rank starts a step when its messages of the step before
     have been sent and received.
 
-    Attributes
-    ----------
-    step
-        From 0.
-    source, target
-        Ranks of the communicator.
-    first, blocks
-        The run of blocks that a message carries. Where `first` is negative, the message is of
-        Bruck's all-to-all and carries the blocks of which bit ``-1 - first`` is set.
+    Attributes:
+        step: From 0.
+        source, target: Ranks of the communicator.
+        first, blocks: The run of blocks that a message carries. Where `first` is negative, the
+            message is of Bruck's all-to-all and carries the blocks of which bit ``-1 - first`` is
+            set.
     """
 
     step: Ints
@@ -99,14 +96,11 @@ def then(*parts: Messages) -> Messages:
 class Schedule:
     """Operations of a collective, sorted by rank, then by step, receives before sends.
 
-    Attributes
-    ----------
-    ranks
-        Of the communicator.
-    start
-        Shape (ranks + 1,): operations of rank r are ``start[r]:start[r + 1]``.
-    kind, peer, size, step
-        Shape (operations,): `SEND` or `RECV`, the other rank of the communicator, bytes, the step.
+    Attributes:
+        ranks: Of the communicator.
+        start: Shape (ranks + 1,): operations of rank r are ``start[r]:start[r + 1]``.
+        kind, peer, size, step: Shape (operations,): `SEND` or `RECV`, the other rank of the
+            communicator, bytes, the step.
     """
 
     ranks: int
@@ -187,14 +181,10 @@ class Schedule:
 def scheduled(given: Messages, sizes: Ints, ranks: int) -> Schedule:
     """Return the operations of messages.
 
-    Parameters
-    ----------
-    given
-        The messages.
-    sizes
-        Shape (blocks,): bytes of each block.
-    ranks
-        Of the communicator.
+    Args:
+        given: The messages.
+        sizes: Shape (blocks,): bytes of each block.
+        ranks: Of the communicator.
     """
     total = np.concatenate(([0], np.cumsum(sizes)))
     count = max(sizes.size, 1)

@@ -28,32 +28,20 @@ def replays(
 ) -> list[Replay]:
     """Read a trace and replay it over fabrics, in their order.
 
-    Parameters
-    ----------
-    trace
-        A file, a folder, or a tar of either.
-    fabrics
-        Their names, in a text with commas.
-    settings
-        By key; each is of one of the fabrics at least.
-    compute
-        ``measured``, ``zero`` or a factor.
-    placement
-        ``linear``, ``random``, or a port for each rank.
-    straggler
-        A rank and a factor, ``"3:2.5"``.
-    seed
-        Of a random placement.
-    fit
-        Traces with times of their own, and tables of OSU: the numbers of the first fabric become
-        those that give their times.
+    Args:
+        trace: A file, a folder, or a tar of either.
+        fabrics: Their names, in a text with commas.
+        settings: By key; each is of one of the fabrics at least.
+        compute: ``measured``, ``zero`` or a factor.
+        placement: ``linear``, ``random``, or a port for each rank.
+        straggler: A rank and a factor, ``"3:2.5"``.
+        seed: Of a random placement.
+        fit: Traces with times of their own, and tables of OSU: the numbers of the first fabric
+            become those that give their times.
 
-    Raises
-    ------
-    ScenarioError
-        If the trace cannot be read, or something that is asked for cannot be.
-    RunFailed
-        If operations can never complete.
+    Raises:
+        ScenarioError: If the trace cannot be read, or something that is asked for cannot be.
+        RunFailed: If operations can never complete.
     """
     asked = fabrics.split(",") if isinstance(fabrics, str) else list(fabrics)
     asked = [name.strip() for name in asked if name.strip()]

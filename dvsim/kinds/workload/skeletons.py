@@ -47,15 +47,12 @@ class Skeleton(Table):
     def graph(self, table: Collectives = MPICH) -> Graph:
         """Return the program.
 
-        Parameters
-        ----------
-        table
-            Which algorithm each collective takes.
+        Args:
+            table: Which algorithm each collective takes.
 
-        Raises
-        ------
-        ValueError
-            If a decomposition does not fit the number of ranks, or a program would be too large.
+        Raises:
+            ValueError: If a decomposition does not fit the number of ranks, or a program would be
+                too large.
         """
         bulk = Bulk(self.ranks, type(self).__name__.lower())
         self.lay(bulk, table)
@@ -69,10 +66,8 @@ class Skeleton(Table):
 def decomposed(ranks: int, given: Sequence[int]) -> tuple[int, ...]:
     """Return how many ranks there are in each direction; those given as 0 are chosen.
 
-    Raises
-    ------
-    ValueError
-        If their product cannot be the number of ranks.
+    Raises:
+        ValueError: If their product cannot be the number of ranks.
     """
     fixed = [one for one in given if one]
     left, more = divmod(ranks, int(np.prod(fixed, dtype=np.int64)) if fixed else 1)

@@ -83,22 +83,15 @@ def axis_of(
 ) -> Axis:
     """Return the axis of a key.
 
-    Parameters
-    ----------
-    key
-        Short name of a key of a scenario.
-    between
-        Bounds; None for those of the key.
-    tolerance
-        Of a key that is no whole number: absolute of a share, relative of anything else. None
-        takes that of `TOLERANCE`.
-    keys
-        Those that have an order.
+    Args:
+        key: Short name of a key of a scenario.
+        between: Bounds; None for those of the key.
+        tolerance: Of a key that is no whole number: absolute of a share, relative of anything else.
+            None takes that of `TOLERANCE`.
+        keys: Those that have an order.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such key, or the bounds are none.
+    Raises:
+        ScenarioError: If there is no such key, or the bounds are none.
     """
     if key not in keys:
         message = f"'{key}' has no order to search in; one of {', '.join(keys)}"

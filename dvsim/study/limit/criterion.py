@@ -88,20 +88,14 @@ class Criterion:
 def parse_criterion(text: str, metrics: Mapping[str, str]) -> Criterion:
     """Read a criterion: a metric, one of ``< <= > >=`` and a number; several joined by ``and``.
 
-    Parameters
-    ----------
-    text
-        A number may have a unit where its metric has one; without it it is in that of the metric.
-    metrics
-        Those that there are, with their units. ``latency_p99`` is ``p99`` and so on.
+    Args:
+        text: A number may have a unit where its metric has one; without it it is in that of the
+            metric.
+        metrics: Those that there are, with their units. ``latency_p99`` is ``p99`` and so on.
 
-    Raises
-    ------
-    ScenarioError
-        With everything that is wrong with it, and the nearest metric.
+    Raises:
+        ScenarioError: With everything that is wrong with it, and the nearest metric.
 
-    Examples
-    --------
     >>> print(parse_criterion("acceptance>0.99 and p99 <= 40", {"acceptance": "1", "p99": "slots"}))
     acceptance > 0.99 and p99 <= 40
     >>> print(parse_criterion("latency_p99 < 1 ms", {"p99": "us"}))

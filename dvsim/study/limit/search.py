@@ -63,19 +63,14 @@ class Probe:
 class Limit:
     """The limit at one point of the keys that are still varied.
 
-    Attributes
-    ----------
-    point
-        Those keys; empty if there are none.
-    outcome
-        ``everywhere`` and ``nowhere``: the criterion holds, or fails, at both bounds.
-        ``reversed``: it changes, but the other way round; the smallest value is to be searched, or
-        the largest. ``undecided``: at one of the bounds nothing is certain.
-    holds, fails
-        The last value at which it holds and the first at which it fails, with confidence; None
-        where there is none. What lies between is the uncertainty.
-    probes
-        In the order of the values.
+    Attributes:
+        point: Those keys; empty if there are none.
+        outcome: ``everywhere`` and ``nowhere``: the criterion holds, or fails, at both bounds.
+            ``reversed``: it changes, but the other way round; the smallest value is to be searched,
+            or the largest. ``undecided``: at one of the bounds nothing is certain.
+        holds, fails: The last value at which it holds and the first at which it fails, with
+            confidence; None where there is none. What lies between is the uncertainty.
+        probes: In the order of the values.
     """
 
     point: Point
@@ -100,32 +95,22 @@ def find_limits(
 ) -> Iterator[Limit]:
     """Yield the limit of a key at each point of the other varied keys.
 
-    Parameters
-    ----------
-    scenario
-        Of any kind; the key is not varied any more, and its own value does not count.
-    key, axis
-        What is searched, and where.
-    criterion
-        What must hold.
-    smallest
-        Look for the smallest value at which it holds, not for the largest.
-    seed, replications
-        A probe has replications 1 .. `replications` first, then twice as many, up to `MOST`.
-    precision
-        Instead of `replications`: 3 to 30, until half of the interval of each metric of the
-        criterion is at most this share of it.
-    workers
-        Processes; None: one for each core that this one may use.
-    on_probe
-        Called with each probe as it is done.
+    Args:
+        scenario: Of any kind; the key is not varied any more, and its own value does not count.
+        key, axis: What is searched, and where.
+        criterion: What must hold.
+        smallest: Look for the smallest value at which it holds, not for the largest.
+        seed, replications: A probe has replications 1 .. `replications` first, then twice as many,
+            up to `MOST`.
+        precision: Instead of `replications`: 3 to 30, until half of the interval of each metric of
+            the criterion is at most this share of it.
+        workers: Processes; None: one for each core that this one may use.
+        on_probe: Called with each probe as it is done.
 
-    Raises
-    ------
-    ScenarioError
-        If a value of the key is none for this scenario, or a run has nothing of what is asked.
-    RunFailed
-        If a switch does not fit in memory, messages are lost, or a worker dies.
+    Raises:
+        ScenarioError: If a value of the key is none for this scenario, or a run has nothing of what
+            is asked.
+        RunFailed: If a switch does not fit in memory, messages are lost, or a worker dies.
     """
     kind = kind_of(scenario)
     if not scenario.has(key):
@@ -177,18 +162,11 @@ class Readings(Executor[Trial]):
 class Bisect(Design[Trial, Limit]):
     """The search for a limit at one point of the keys that are still varied.
 
-    Attributes
-    ----------
-    setting, point
-        The scenario there, and those keys.
-    name
-        Of the scenario.
-    steps
-        Replications of the first look at a probe, of the second, …
-    probes
-        Those so far, by value.
-
-    The others are as of `find_limits`.
+    Attributes:
+        setting, point: The scenario there, and those keys.
+        name: Of the scenario.
+        steps: Replications of the first look at a probe, of the second, …
+        probes: Those so far, by value.
     """
 
     setting: Any
@@ -302,8 +280,6 @@ def _run(task: tuple[Spec, int, int]) -> Reading:
 def steps_of(replications: int, precision: float | None = None) -> Sequence[int]:
     """Return after how many replications a probe is looked at.
 
-    Examples
-    --------
     >>> steps_of(10), steps_of(80), steps_of(10, precision=0.05)
     ((10, 20, 40, 80), (80,), (3, 5, 8, 12, 18, 30))
     """
@@ -318,8 +294,6 @@ def steps_of(replications: int, precision: float | None = None) -> Sequence[int]
 def confidence_of(steps: Sequence[int]) -> float:
     """Return the confidence of an interval that decides, if a probe is looked at so often.
 
-    Examples
-    --------
     >>> confidence_of(steps_of(10)), confidence_of(steps_of(80))
     (0.9875, 0.95)
     """

@@ -66,13 +66,9 @@ class Axis:
 def parse_axis(text: str) -> Axis:
     """Read ``KEY=VALUES``.
 
-    Raises
-    ------
-    ScenarioError
-        If it cannot be read, or a value is there twice.
+    Raises:
+        ScenarioError: If it cannot be read, or a value is there twice.
 
-    Examples
-    --------
     >>> parse_axis("workload.message_bytes=8..131072*16").values
     ('8', '128', '2048', '32768')
     >>> parse_axis("system.card.sram=1 MiB..4 MiB*2,1 GiB").values

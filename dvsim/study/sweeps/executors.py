@@ -59,16 +59,11 @@ class Kept(NamedTuple):
 class Done(NamedTuple):
     """A point that is done.
 
-    Attributes
-    ----------
-    number
-        Of the point.
-    outcome
-        What came of it.
-    runs
-        Its run; where a precision was asked for one for each look, the last counts.
-    took_s
-        How long it took.
+    Attributes:
+        number: Of the point.
+        outcome: What came of it.
+        runs: Its run; where a precision was asked for one for each look, the last counts.
+        took_s: How long it took.
     """
 
     number: int
@@ -84,10 +79,8 @@ def warm(_: None) -> None:
 def work(chunk: Chunk) -> list[Done]:
     """Do points.
 
-    Raises
-    ------
-    RunFailed
-        If this process has other code than the one that asks.
+    Raises:
+        RunFailed: If this process has other code than the one that asks.
     """
     here = code_version()
     if here != chunk.how.version:
@@ -134,19 +127,14 @@ def _here(chunk: Chunk) -> Future[list[Done]]:
 def executor(workers: int, scheduler: str | None = None) -> Generator[Workplace, None, None]:
     """Give who does the points; what it started has ended afterwards.
 
-    Parameters
-    ----------
-    workers
-        Processes of this machine; 1 works in this one. Without meaning with a scheduler.
-    scheduler
-        Address of a dask scheduler, ``tcp://host:8786``, or a file that it has written.
+    Args:
+        workers: Processes of this machine; 1 works in this one. Without meaning with a scheduler.
+        scheduler: Address of a dask scheduler, ``tcp://host:8786``, or a file that it has written.
 
-    Raises
-    ------
-    ScenarioError
-        If dask is not installed, or not configured for such an address, or there is no such file.
-    RunFailed
-        If the scheduler does not answer, or a process dies.
+    Raises:
+        ScenarioError: If dask is not installed, or not configured for such an address, or there is
+            no such file.
+        RunFailed: If the scheduler does not answer, or a process dies.
     """
     if scheduler is not None:
         with _client(scheduler) as client:  # more workers may come; a chunk survives its worker
@@ -204,20 +192,13 @@ def _check_encryption(scheduler: str, address: bytes) -> None:
 class Chunks(Executor[PointTrial]):
     """Points of a sweep, some at a time, each to its numbers; runs are kept as their chunk is done.
 
-    Attributes
-    ----------
-    name
-        Of what is swept, for the progress.
-    how, precision
-        How each point is run, and how well it shall be known instead.
-    kept, out
-        Where run folders are looked for, and where new ones go; None for nowhere.
-    workers
-        Processes; None takes one for each core.
-    scheduler
-        Of a dask cluster, see `executor`.
-    progress, command
-        Show progress on stderr; what was typed, for the manifests.
+    Attributes:
+        name: Of what is swept, for the progress.
+        how, precision: How each point is run, and how well it shall be known instead.
+        kept, out: Where run folders are looked for, and where new ones go; None for nowhere.
+        workers: Processes; None takes one for each core.
+        scheduler: Of a dask cluster, see `executor`.
+        progress, command: Show progress on stderr; what was typed, for the manifests.
     """
 
     name: str
@@ -254,10 +235,8 @@ class Chunks(Executor[PointTrial]):
     def run(self, trials: Sequence[PointTrial]) -> Iterator[tuple[PointTrial, Outcome]]:
         """Run points and keep those that did not fail, a chunk at a time.
 
-        Raises
-        ------
-        RunFailed
-            If a worker dies, or has other code. What was done is kept.
+        Raises:
+            RunFailed: If a worker dies, or has other code. What was done is kept.
         """
         missing = [replace(one, looks=self._looks.get(one.folder, one.looks)) for one in trials]
         by_number = {one.number: one for one in trials}
@@ -300,10 +279,8 @@ def done(
     are smaller, so that no worker is left alone with the last. `on_idle` is called once
     when there are no workers, and again when all have gone after some had come.
 
-    Raises
-    ------
-    RunFailed
-        If a worker process dies, or has other code.
+    Raises:
+        RunFailed: If a worker process dies, or has other code.
     """
     waiting, running = deque(trials), set[Future[list[Done]]]()
     took_s, finished, was_idle = 0.0, 0, False

@@ -34,17 +34,12 @@ def merge_folders(folders: Sequence[Path]) -> Swept:
 
     Shards that were collected elsewhere give a folder beside them.
 
-    Parameters
-    ----------
-    folders
-        Of shards, or of sweeps whose shards are all there.
+    Args:
+        folders: Of shards, or of sweeps whose shards are all there.
 
-    Raises
-    ------
-    RunFailed
-        If they do not belong together, or not all are there.
-    OutputError
-        If the table cannot be written.
+    Raises:
+        RunFailed: If they do not belong together, or not all are there.
+        OutputError: If the table cannot be written.
     """
     parts = load_parts(folders)
     first = parts[0]
@@ -62,15 +57,11 @@ def merge_folders(folders: Sequence[Path]) -> Swept:
 def load_parts(folders: Sequence[Path]) -> list[Swept]:
     """Read shards.
 
-    Parameters
-    ----------
-    folders
-        Of shards, or of sweeps whose shards are all there.
+    Args:
+        folders: Of shards, or of sweeps whose shards are all there.
 
-    Raises
-    ------
-    RunFailed
-        If one of them is none.
+    Raises:
+        RunFailed: If one of them is none.
     """
     found = dict.fromkeys(part for folder in folders for part in shards_in(folder))
     return [load_swept(folder) for folder in found]
@@ -79,10 +70,8 @@ def load_parts(folders: Sequence[Path]) -> list[Swept]:
 def merged(parts: Sequence[Swept]) -> Swept:
     """Put the shards of one sweep together, to the table that it has unsharded.
 
-    Raises
-    ------
-    RunFailed
-        If they are of several sweeps, or some points are missing.
+    Raises:
+        RunFailed: If they are of several sweeps, or some points are missing.
     """
     asked = [dict(part.manifest.get("asked") or {}) for part in parts]
     shards = [one.pop("shard", None) for one in asked]

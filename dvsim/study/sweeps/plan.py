@@ -46,26 +46,17 @@ def plan(
 ) -> list[Point]:
     """Return the points that are asked for.
 
-    Parameters
-    ----------
-    vary
-        ``KEY=VALUES``, see `dvsim.study.sweeps.axis`.
-    together
-        Each names varied keys, ``a,b``, whose values go together: the first with the first.
-    where
-        A condition that the points meet, see `dvsim.study.sweeps.where`.
-    sample
-        ``sobol:N``: as many points, spread evenly, instead of every combination.
-    seed
-        Of the sample.
+    Args:
+        vary: ``KEY=VALUES``, see `dvsim.study.sweeps.axis`.
+        together: Each names varied keys, ``a,b``, whose values go together: the first with the
+            first.
+        where: A condition that the points meet, see `dvsim.study.sweeps.where`.
+        sample: ``sobol:N``: as many points, spread evenly, instead of every combination.
+        seed: Of the sample.
 
-    Raises
-    ------
-    ScenarioError
-        If an option is wrong, or no point is left.
+    Raises:
+        ScenarioError: If an option is wrong, or no point is left.
 
-    Examples
-    --------
     >>> [str(point) for point in plan(["a=1,2", "b=x,y", "c=7"], together=["a,b"])]
     ['a=1, b=x, c=7', 'a=2, b=y, c=7']
     """
@@ -148,11 +139,9 @@ def _sampled(
 def sample_size(text: str) -> int:
     """Return the number of points of ``sobol:64``.
 
-    Raises
-    ------
-    ScenarioError
-        If it is something else, or the number is no power of two: only then they are spread
-        evenly.
+    Raises:
+        ScenarioError: If it is something else, or the number is no power of two: only then they are
+            spread evenly.
     """
     match = re.fullmatch(r"(\w+):(\d{1,9})", text.strip())
     if match is None or match[1] not in _METHODS:

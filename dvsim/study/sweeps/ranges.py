@@ -51,20 +51,14 @@ class Range:
 def ranges(scenario: Spec, vary: Sequence[str], spread: float) -> list[Range]:
     """Return what is varied.
 
-    Parameters
-    ----------
-    scenario
-        Before anything is varied.
-    vary
-        ``KEY=lo..hi``, or ``KEY=a,b,c``, of which each is as likely. Without any it is every
-        parameter of the cards that is unverified or assumed, and no zero.
-    spread
-        Share by which these go down and up.
+    Args:
+        scenario: Before anything is varied.
+        vary: ``KEY=lo..hi``, or ``KEY=a,b,c``, of which each is as likely. Without any it is every
+            parameter of the cards that is unverified or assumed, and no zero.
+        spread: Share by which these go down and up.
 
-    Raises
-    ------
-    ScenarioError
-        If there are not two keys at least: one alone explains everything.
+    Raises:
+        ScenarioError: If there are not two keys at least: one alone explains everything.
     """
     found = [*_given(vary)] if vary else [*_weak(scenario, spread)]
     if len(found) < 2:

@@ -34,20 +34,13 @@ SWEEPS = Path("sweeps")
 class Sweep(Design[PointTrial, list[Outcome]]):
     """Many points of one scenario, each checked; the answer is what came of each, in their order.
 
-    Attributes
-    ----------
-    name
-        Of the scenario.
-    points
-        What is varied.
-    trials
-        Each of them as it is run.
-    how
-        Version, seed and replications.
-    precision
-        How well each point shall be known instead, see `dvsim.results.precision`.
-    shard
-        The part that is run; None runs all.
+    Attributes:
+        name: Of the scenario.
+        points: What is varied.
+        trials: Each of them as it is run.
+        how: Version, seed and replications.
+        precision: How well each point shall be known instead, see `dvsim.results.precision`.
+        shard: The part that is run; None runs all.
     """
 
     name: str
@@ -123,22 +116,16 @@ def prepare(
 ) -> Sweep:
     """Check every point of a sweep.
 
-    Parameters
-    ----------
-    scenario
-        A name, a path, or a file that was read.
-    points
-        As `dvsim.study.sweeps.plan.plan` gives them.
-    overrides, seed, replications, scale
-        As for one run.
-    precision
-        Instead of `replications`: 3 to 30 for each point, until it is known so well, see
-        `dvsim.results.precision`; 0.05 unless either is given.
+    Args:
+        scenario: A name, a path, or a file that was read.
+        points: As `dvsim.study.sweeps.plan.plan` gives them.
+        overrides, seed, replications, scale: As for one run.
+        precision: Instead of `replications`: 3 to 30 for each point, until it is known so well, see
+            `dvsim.results.precision`; 0.05 unless either is given.
 
-    Raises
-    ------
-    ScenarioError
-        If no point is valid; points that are not stay in the table, with their faults.
+    Raises:
+        ScenarioError: If no point is valid; points that are not stay in the table, with their
+            faults.
     """
     if precision is None and replications is None:
         precision = DEFAULT_PRECISION
@@ -167,33 +154,20 @@ def run(
 ) -> Swept:
     """Run what is not kept yet, keep it, and return the table.
 
-    Parameters
-    ----------
-    sweep
-        As `prepare` gives it.
-    out
-        Where run folders go; None keeps none.
-    sweeps
-        Where the folder of the table goes; None keeps none.
-    shard
-        Run this part only.
-    workers
-        Processes; None takes one for each core.
-    scheduler
-        Of a dask cluster, see `dvsim.study.sweeps.executors.executor`.
-    force
-        Run again, even if the answers are kept.
-    progress
-        Show progress on stderr.
-    command
-        For the manifests.
+    Args:
+        sweep: As `prepare` gives it.
+        out: Where run folders go; None keeps none.
+        sweeps: Where the folder of the table goes; None keeps none.
+        shard: Run this part only.
+        workers: Processes; None takes one for each core.
+        scheduler: Of a dask cluster, see `dvsim.study.sweeps.executors.executor`.
+        force: Run again, even if the answers are kept.
+        progress: Show progress on stderr.
+        command: For the manifests.
 
-    Raises
-    ------
-    RunFailed
-        If a worker dies. What was done is kept; run it again to go on.
-    OutputError
-        If a folder cannot be written.
+    Raises:
+        RunFailed: If a worker dies. What was done is kept; run it again to go on.
+        OutputError: If a folder cannot be written.
     """
     check_asked(seed=sweep.how.seed, workers=workers)
     started = datetime.now(UTC)

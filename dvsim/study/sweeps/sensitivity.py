@@ -49,12 +49,9 @@ class Index:
 class Sensitivity(Sweep):
     """A sweep over the points of `points_for`, whose result also has a table of indices.
 
-    Attributes
-    ----------
-    ranges, samples
-        As of `points_for`.
-    results
-        From the table to the names of the results that are explained.
+    Attributes:
+        ranges, samples: As of `points_for`.
+        results: From the table to the names of the results that are explained.
     """
 
     ranges: Sequence[Range]
@@ -72,19 +69,13 @@ class Sensitivity(Sweep):
 def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
     """Return the points of a design: two samples A and B, then A with each column of B in turn.
 
-    Parameters
-    ----------
-    ranges
-        Of d keys.
-    samples
-        n, a power of two; there are ``n (d + 2)`` points.
-    seed
-        Of the scrambled Sobol sequence of 2 d columns.
+    Args:
+        ranges: Of d keys.
+        samples: n, a power of two; there are ``n (d + 2)`` points.
+        seed: Of the scrambled Sobol sequence of 2 d columns.
 
-    Raises
-    ------
-    ScenarioError
-        If `samples` is no power of two, or the seed is none.
+    Raises:
+        ScenarioError: If `samples` is no power of two, or the seed is none.
     """
     from scipy.stats import qmc
 
@@ -109,21 +100,15 @@ def indices(
 ) -> list[Index]:
     """Return the indices of some results, the most important key of each first.
 
-    Parameters
-    ----------
-    swept
-        The points of `points_for`.
-    ranges, samples, seed
-        As there.
-    results
-        Names.
+    Args:
+        swept: The points of `points_for`.
+        ranges, samples, seed: As there.
+        results: Names.
 
-    Raises
-    ------
-    RunFailed
-        If a point failed, or a result is not a number somewhere: no index could be trusted then.
-    ScenarioError
-        If a point has several rows because the scenario itself varies something.
+    Raises:
+        RunFailed: If a point failed, or a result is not a number somewhere: no index could be
+            trusted then.
+        ScenarioError: If a point has several rows because the scenario itself varies something.
     """
     points = samples * (len(ranges) + 2)
     if len(swept.table) > points:

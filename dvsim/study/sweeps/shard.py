@@ -25,8 +25,6 @@ class Shard:
     def has(self, point: int) -> bool:
         """Say whether a point, from 0, is in it.
 
-        Examples
-        --------
         >>> [point for point in range(8) if Shard(2, 3).has(point)]
         [1, 4, 7]
         """
@@ -36,10 +34,8 @@ class Shard:
 def parse_shard(text: str) -> Shard:
     """Read ``K/N``.
 
-    Raises
-    ------
-    ScenarioError
-        If it is something else.
+    Raises:
+        ScenarioError: If it is something else.
     """
     match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", text)
     if match is None:

@@ -40,18 +40,12 @@ def script(
     or some tasks of it: ``sbatch --array=3,7 FILE``.
     The folders of runs and of the sweep must be seen by all nodes.
 
-    Parameters
-    ----------
-    sweep
-        Every point is checked: a cluster shall not wait for a faulty one.
-    command
-        What was typed, with ``--slurm``.
-    parts
-        Tasks of the array; not more than there are points.
-    sweeps
-        Where the table goes.
-    page
-        Where a page of the whole goes; none if None.
+    Args:
+        sweep: Every point is checked: a cluster shall not wait for a faulty one.
+        command: What was typed, with ``--slurm``.
+        parts: Tasks of the array; not more than there are points.
+        sweeps: Where the table goes.
+        page: Where a page of the whole goes; none if None.
     """
     count = min(parts, len(sweep.points))
     report = [] if page is None else ["--report", str(page)]  # of the whole

@@ -27,16 +27,12 @@ from dvsim.study.sweeps.values import PLAIN, number_of
 class PointTrial:
     """A point that can be run.
 
-    Attributes
-    ----------
-    number
-        Of the point, from 0.
-    scenario
-        Resolved and scaled.
-    looks
-        Replications of the first look, of the second, …: one number, unless a precision is asked.
-    folder
-        Of the run of the first look, below the root of runs, with ``/``.
+    Attributes:
+        number: Of the point, from 0.
+        scenario: Resolved and scaled.
+        looks: Replications of the first look, of the second, …: one number, unless a precision is
+            asked.
+        folder: Of the run of the first look, below the root of runs, with ``/``.
     """
 
     number: int
@@ -56,16 +52,11 @@ class Refused:
 class Outcome(NamedTuple):
     """What came of a point.
 
-    Attributes
-    ----------
-    keyed
-        Its numbers.
-    replications
-        Over how many they are.
-    folder
-        Of that run, below the root of runs.
-    error
-        What went wrong instead; empty if nothing did.
+    Attributes:
+        keyed: Its numbers.
+        replications: Over how many they are.
+        folder: Of that run, below the root of runs.
+        error: What went wrong instead; empty if nothing did.
     """
 
     keyed: Sequence[Keyed] = ()
@@ -84,24 +75,16 @@ def trials_of(
 ) -> list[PointTrial | Refused]:
     """Check every point.
 
-    Parameters
-    ----------
-    template
-        The scenario as its files have it.
-    points
-        What is varied.
-    overrides
-        What is set in all points.
-    how, scale
-        As in `dvsim.session.run_scenarios`.
-    looks
-        See `PointTrial`; none takes the replications of `how`.
+    Args:
+        template: The scenario as its files have it.
+        points: What is varied.
+        overrides: What is set in all points.
+        how, scale: As in `dvsim.session.run_scenarios`.
+        looks: See `PointTrial`; none takes the replications of `how`.
 
-    Raises
-    ------
-    ScenarioError
-        If no point is valid: with the faults of the first, which no doubt are those of a key. Or
-        if a key is both set and varied.
+    Raises:
+        ScenarioError: If no point is valid: with the faults of the first, which no doubt are those
+            of a key. Or if a key is both set and varied.
     """
     varied = {key for point in points for key, _ in point.values}
     twice = sorted(varied & {text.partition("=")[0].strip() for text in overrides})
@@ -176,10 +159,8 @@ def known(root: Path, scenario: Spec, place: str, how: How) -> list[Keyed] | Non
 
     The scenario is compared by its bytes, which is as good as reading it and much quicker.
 
-    Raises
-    ------
-    RunFailed
-        If the folder is there, but is not a good answer.
+    Raises:
+        RunFailed: If the folder is there, but is not a good answer.
     """
     folder = root / place
     if not is_there(folder):

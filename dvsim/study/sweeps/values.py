@@ -25,12 +25,9 @@ _DIGITS = 6  # of a value that nobody typed
 class Number:
     """A number in the unit of its dimension.
 
-    Attributes
-    ----------
-    value
-        Exact.
-    dimension
-        ``size``, ``time``, ``rate``, or empty for a plain number.
+    Attributes:
+        value: Exact.
+        dimension: ``size``, ``time``, ``rate``, or empty for a plain number.
     """
 
     value: Fraction
@@ -45,8 +42,6 @@ class Number:
 def number_of(text: str) -> Number | None:
     """Return what a text says, None where it is no single number with or without a unit.
 
-    Examples
-    --------
     >>> number_of("16 MiB")
     Number(value=Fraction(16777216, 1), dimension='size')
     >>> number_of("0.5")
@@ -70,16 +65,11 @@ def number_of(text: str) -> Number | None:
 def text_of(number: Number, *, whole: bool) -> str:
     """Write a number so that it can be set.
 
-    Parameters
-    ----------
-    number
-        Its value is rounded: a size to whole bytes, a time to whole picoseconds, anything else
-        to six digits.
-    whole
-        Round a plain number to a whole one.
+    Args:
+        number: Its value is rounded: a size to whole bytes, a time to whole picoseconds, anything
+            else to six digits.
+        whole: Round a plain number to a whole one.
 
-    Examples
-    --------
     >>> text_of(Number(Fraction(1 << 24), "size"), whole=False)
     '16 MiB'
     >>> text_of(Number(Fraction(1, 3)), whole=False), text_of(Number(Fraction(7, 3)), whole=True)

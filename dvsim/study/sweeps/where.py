@@ -71,10 +71,9 @@ class Where:
     def holds(self, point: Mapping[str, str]) -> bool:
         """Say whether a point, the values of its keys as they are typed, meets the condition.
 
-        Raises
-        ------
-        ScenarioError
-            If it compares what cannot be compared, divides by zero, or does anything else.
+        Raises:
+            ScenarioError: If it compares what cannot be compared, divides by zero, or does anything
+                else.
         """
         known = dict(self.values)
         for place, key in self.names.items():
@@ -97,13 +96,9 @@ class Where:
 def parse_where(text: str, keys: Sequence[str]) -> Where:
     """Read a condition over varied keys.
 
-    Raises
-    ------
-    ScenarioError
-        If it cannot be read, or has a name that is not varied; with the nearest one.
+    Raises:
+        ScenarioError: If it cannot be read, or has a name that is not varied; with the nearest one.
 
-    Examples
-    --------
     >>> where = parse_where("sram < 64 MiB or load >= 2*0.25", ["system.card.sram", "load"])
     >>> where.holds({"system.card.sram": "16 MiB", "load": "0.1"})
     True
@@ -145,10 +140,8 @@ def parse_where(text: str, keys: Sequence[str]) -> Where:
 def key_of(word: str, keys: Sequence[str], said: str, option: str = "--where") -> str:
     """Return the varied key that a name means: the whole key, or the end of one only.
 
-    Raises
-    ------
-    ScenarioError
-        If there is none, or more than one.
+    Raises:
+        ScenarioError: If there is none, or more than one.
     """
     found = [key for key in keys if key == word or key.endswith(f".{word}")]
     found = [word] if word in keys else found

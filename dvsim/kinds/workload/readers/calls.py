@@ -61,10 +61,8 @@ def program_of(
 ) -> tuple[int, Program]:
     """Return how many ranks there are, and a program to be read from the file of each.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no file of a rank below the last one.
+    Raises:
+        ScenarioError: If there is no file of a rank below the last one.
     """
     ranks = max(files) + 1
     if len(files) < ranks:

@@ -63,10 +63,9 @@ def files_beside(path: Path) -> list[Path]:
 def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
     """Return the graph of the files of a trace, one for each rank.
 
-    Raises
-    ------
-    ScenarioError
-        If a file is truncated or missing, or nodes wait for what is not there, or for each other.
+    Raises:
+        ScenarioError: If a file is truncated or missing, or nodes wait for what is not there, or
+            for each other.
     """
     files: dict[int, Path] = {}
     for path in paths:

@@ -51,10 +51,8 @@ class Node:
 def nodes_of(path: Path) -> Iterator[Node]:
     """Yield the nodes of a file in their order; it may be compressed, as Chakra's own tools allow.
 
-    Raises
-    ------
-    ScenarioError
-        If it is empty, truncated, or neither protocol buffers nor JSON.
+    Raises:
+        ScenarioError: If it is empty, truncated, or neither protocol buffers nor JSON.
     """
     data = data_of(path)
     if data.startswith(GZIP):

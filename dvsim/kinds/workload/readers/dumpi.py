@@ -48,10 +48,9 @@ def files_beside(path: Path) -> list[Path]:
 def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
     """Return the graph of the files of a trace, one for each rank.
 
-    Raises
-    ------
-    ScenarioError
-        If a file is truncated or missing, or has a call that cannot be; with file, rank and call.
+    Raises:
+        ScenarioError: If a file is truncated or missing, or has a call that cannot be; with file,
+            rank and call.
     """
     files: dict[int, Path] = {}
     for path in paths:

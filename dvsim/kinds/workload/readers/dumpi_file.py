@@ -105,10 +105,9 @@ class _File:
 def read_file(path: Path, trace: Trace) -> None:
     """Fill a trace with what a file has.
 
-    Raises
-    ------
-    ScenarioError
-        If it is truncated, of another format, or has a call whose arguments are not known.
+    Raises:
+        ScenarioError: If it is truncated, of another format, or has a call whose arguments are not
+            known.
     """
     file = _File(path)
     if not file.data.startswith(MAGIC):

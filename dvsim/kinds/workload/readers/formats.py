@@ -31,16 +31,11 @@ class Options:
 class Format:
     """A format of traces.
 
-    Attributes
-    ----------
-    title
-        For people.
-    knows
-        Says by the name of a file and its beginning whether it is of the format.
-    files
-        Finds the files of the trace that a file is of, the file itself among them.
-    read
-        Reads files.
+    Attributes:
+        title: For people.
+        knows: Says by the name of a file and its beginning whether it is of the format.
+        files: Finds the files of the trace that a file is of, the file itself among them.
+        read: Reads files.
     """
 
     title: str
@@ -138,20 +133,15 @@ SINGLE = ("otf2", "goal", "dumpi-meta", "simgrid-list")
 def read(path: str | Path, *, table: Collectives = MPICH, flops: float = simgrid.FLOPS) -> Graph:
     """Return the graph of a trace.
 
-    Parameters
-    ----------
-    path
-        A file, a folder with the files of one trace, or a tar of either, compressed or not; or
-        a compressed file.
-    table
-        Which algorithm each collective takes.
-    flops
-        Per second, of a host, where a trace counts computation in flops.
+    Args:
+        path: A file, a folder with the files of one trace, or a tar of either, compressed or not;
+            or a compressed file.
+        table: Which algorithm each collective takes.
+        flops: Per second, of a host, where a trace counts computation in flops.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no trace, more than one, or what is there cannot be read; with file and line.
+    Raises:
+        ScenarioError: If there is no trace, more than one, or what is there cannot be read; with
+            file and line.
     """
     given, options = Path(path), Options(table, flops)
     if given.is_dir():

@@ -42,10 +42,8 @@ def is_line(line: str) -> bool:
 def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -> Graph:
     """Return the graph of the files of a trace, one for each rank, which its name ends with.
 
-    Raises
-    ------
-    ScenarioError
-        If a line cannot be understood, or a rank is missing; with file and line.
+    Raises:
+        ScenarioError: If a line cannot be understood, or a rank is missing; with file and line.
     """
     files: dict[int, Path] = {}
     for path in paths:

@@ -55,11 +55,9 @@ WAITED = {1: 0, 2: 0, 5: 4, 6: 5}
 def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
     """Return the graph of an archive, given by its anchor file, ``….otf2``.
 
-    Raises
-    ------
-    ScenarioError
-        If a file is missing, truncated or damaged, or ranks enter different collectives; with the
-        file and rank.
+    Raises:
+        ScenarioError: If a file is missing, truncated or damaged, or ranks enter different
+            collectives; with the file and rank.
     """
     chunk, for_definitions = anchor_of(anchor)
     globals_of = anchor.with_suffix(".def")

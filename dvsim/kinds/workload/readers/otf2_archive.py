@@ -96,19 +96,13 @@ class Record:
 def records(path: Path, chunk: int, *, events: bool = False) -> Iterator[tuple[int, int, Record]]:
     """Yield the records of a file, each as its type, the time stamp before it and its fields.
 
-    Parameters
-    ----------
-    path
-        A file of definitions or events.
-    chunk
-        The size of its chunks: where one ends early, the next begins at a multiple of it.
-    events
-        Whether it is a file of events: with time stamps and `SINGLES`.
+    Args:
+        path: A file of definitions or events.
+        chunk: The size of its chunks: where one ends early, the next begins at a multiple of it.
+        events: Whether it is a file of events: with time stamps and `SINGLES`.
 
-    Raises
-    ------
-    ScenarioError
-        If the file is truncated, or no file of an archive.
+    Raises:
+        ScenarioError: If the file is truncated, or no file of an archive.
     """
     data = data_of(path)
     size, at, time, little = len(data), 0, 0, True
@@ -150,10 +144,9 @@ def records(path: Path, chunk: int, *, events: bool = False) -> Iterator[tuple[i
 def anchor_of(path: Path) -> tuple[int, int]:
     """Return the sizes of the chunks of events and of definitions, from the archive's anchor file.
 
-    Raises
-    ------
-    ScenarioError
-        If it is no anchor file, or of an archive that other tools than OTF2's own have packed.
+    Raises:
+        ScenarioError: If it is no anchor file, or of an archive that other tools than OTF2's own
+            have packed.
     """
     data = data_of(path)
     if not data.startswith(ANCHOR) or len(data) < 30:
@@ -173,20 +166,13 @@ def anchor_of(path: Path) -> tuple[int, int]:
 class Definitions:
     """What the numbers in events stand for.
 
-    Attributes
-    ----------
-    resolution
-        Ticks of the clock in a second.
-    texts
-        Texts by their numbers.
-    regions
-        Numbers of the names of regions.
-    groups
-        Type, paradigm and members.
-    communicators
-        Number of the group.
-    locations
-        In the order of the file.
+    Attributes:
+        resolution: Ticks of the clock in a second.
+        texts: Texts by their numbers.
+        regions: Numbers of the names of regions.
+        groups: Type, paradigm and members.
+        communicators: Number of the group.
+        locations: In the order of the file.
     """
 
     resolution: int = 10**9

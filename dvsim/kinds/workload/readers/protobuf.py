@@ -49,10 +49,8 @@ class Wire:
     def refuse(self) -> None:
         """Raise that a message ends too early.
 
-        Raises
-        ------
-        ScenarioError
-            Always, with the byte.
+        Raises:
+            ScenarioError: Always, with the byte.
         """
         refuse(
             self.path, None, f"is truncated or no protocol buffer, at byte {self.begin + self.at}"

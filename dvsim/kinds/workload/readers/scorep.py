@@ -25,14 +25,11 @@ def own_size(
 ) -> int | Sequence[int]:
     """Return a rank's size of a collective, as `Program.collective` takes it.
 
-    Parameters
-    ----------
-    op
-        Its place in `KINDS`.
-    sent, received
-        Bytes, as counted.
-    ranks, mine, root
-        Of the communicator, the rank's own and the root's in it; a root of 0 where there is none.
+    Args:
+        op: Its place in `KINDS`.
+        sent, received: Bytes, as counted.
+        ranks, mine, root: Of the communicator, the rank's own and the root's in it; a root of 0
+            where there is none.
     """
     return SIZES[KINDS[op]](sent, received, ranks, mine, root)
 

@@ -59,10 +59,8 @@ def _rank(word: str) -> int | None:
 def listed(path: Path) -> list[Path] | None:
     """Return the files that a file lists; None if it lists none.
 
-    Raises
-    ------
-    ScenarioError
-        If one of them is not there, or outside of the folder.
+    Raises:
+        ScenarioError: If one of them is not there, or outside of the folder.
     """
     found: list[Path] = []
     folder = path.parent.resolve()
@@ -95,11 +93,9 @@ def read(
 ) -> Graph:
     """Return the graph of the files of a trace.
 
-    Raises
-    ------
-    ScenarioError
-        If a line cannot be understood, a rank is missing, or the trace is truncated; with file and
-        line.
+    Raises:
+        ScenarioError: If a line cannot be understood, a rank is missing, or the trace is truncated;
+            with file and line.
     """
     lines: dict[int, list[Line]] = {}
     for path in paths:

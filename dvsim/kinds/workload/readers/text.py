@@ -21,10 +21,8 @@ LONGEST = 40  # characters of a word in a message
 def refuse(path: Path | str, line: int | None, message: str, key: str = "") -> NoReturn:
     """Raise what is wrong with a line of a file, or with the file.
 
-    Raises
-    ------
-    ScenarioError
-        Always.
+    Raises:
+        ScenarioError: Always.
     """
     raise ScenarioError([Fault(str(path), line, key, message)])
 
@@ -33,12 +31,10 @@ def refuse(path: Path | str, line: int | None, message: str, key: str = "") -> N
 def of_rank(rank: int, place: Callable[[], int], what: str) -> Iterator[None]:
     """Name the rank, and the place in it, in errors that name no key of their own.
 
-    Parameters
-    ----------
-    rank
-        Whose file or lines are read.
-    place
-        Gives how many operations of the rank have been read, in the words of its format: `what`.
+    Args:
+        rank: Whose file or lines are read.
+        place: Gives how many operations of the rank have been read, in the words of its format:
+            `what`.
     """
     try:
         yield
@@ -56,10 +52,8 @@ def shown(word: str) -> str:
 def data_of(path: Path) -> bytes:
     """Return the bytes of a file.
 
-    Raises
-    ------
-    ScenarioError
-        If it cannot be read, or is larger than `MOST_BYTES`.
+    Raises:
+        ScenarioError: If it cannot be read, or is larger than `MOST_BYTES`.
     """
     try:
         size = path.stat().st_size
@@ -112,10 +106,8 @@ def integer(word: str, path: Path, line: int, what: str) -> int:
 def picoseconds(seconds: float, path: Path, line: int) -> int:
     """Return a time in picoseconds.
 
-    Raises
-    ------
-    ScenarioError
-        If it is longer than the clock counts.
+    Raises:
+        ScenarioError: If it is longer than the clock counts.
     """
     if not seconds * 1e12 <= bounds.TIME:
         refuse(path, line, f"computes for {seconds:g} s; at most {bounds.TIME / 1e12:g} s")
@@ -125,14 +117,10 @@ def picoseconds(seconds: float, path: Path, line: int) -> int:
 def files_of_ranks(path: Path, name: re.Pattern[str], prefix: str) -> list[Path]:
     """Return the files in the folder of one whose names have a prefix, in the order of ranks.
 
-    Parameters
-    ----------
-    path
-        Returned alone if there are none.
-    name
-        Its first group is the prefix, its second the rank.
-    prefix
-        Of the names.
+    Args:
+        path: Returned alone if there are none.
+        name: Its first group is the prefix, its second the rank.
+        prefix: Of the names.
     """
     found = [
         (int(match[2]), one)

@@ -30,10 +30,9 @@ BLOCK = 512  # of a tar: the first one says at its 257th byte that it is one
 def unpack(path: Path, head: bytes, folder: Path) -> None:
     """Unpack the files of a tar, compressed or not, or a compressed file, into an empty folder.
 
-    Raises
-    ------
-    ScenarioError
-        If it is damaged, too large, or a member is a link, a device, or leads out of the folder.
+    Raises:
+        ScenarioError: If it is damaged, too large, or a member is a link, a device, or leads out of
+            the folder.
     """
     opened = next((one for start, one in PACKED.items() if head.startswith(start)), None)
     try:
