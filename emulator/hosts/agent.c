@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bell.h"
+#include "watch.h"
 
 enum { YIELD_NS = 60 * 1000, LOOK_NS = 1000 * 1000, SLEEP_MS = 20, GOODBYE_NS = 100 * 1000 * 1000 };
 
@@ -20,7 +21,10 @@ static void make_card(struct agent *agent)
     agent->card = (struct vic){.job = job, .me = &job->card[job->first], .sram = job_sram(job, job->first),
                                .counters = job_counters(&job->config), .cards = job->config.cards,
                                .sram_words = job->config.sram_words,
-                               .check = job->config.check || job_asked("VIC_CHECK"), .process = getpid()};
+                               .check = job->config.check || job_asked("VIC_CHECK"), .process = getpid(),
+                               .ops = &functional_provider,
+                               .watch = watch_of(&job->config, job->first) & (WATCH_STATS | WATCH_TRACE)};
+    pthread_mutex_init(&agent->card.trace_lock, NULL);
 }
 
 static bool make_peer(struct agent *agent, uint32_t host)
@@ -69,6 +73,7 @@ static bool pass(struct agent *agent)
     moved |= inbox_pass(agent);
     moved |= outgoing_pass(agent);
     moved |= news_pass(agent);
+    moved |= clocks_pass(agent);
     for (uint32_t i = 0; i < agent->hosts->count; i++) {
         if (i != agent->host) {
             stream_flush(agent, &agent->peer[i]);
@@ -168,6 +173,6 @@ void agent_stop(struct agent *agent)
         bell_wake(&agent->job->shared->agent);
         pthread_join(agent->thread, NULL);
         pthread_join(agent->waker, NULL);
+        agent->runs = false;
     }
-    fabric_close(agent);
 }

@@ -57,6 +57,8 @@ struct peer {
     uint32_t *left;              /* of its own cards, answers to be told */
     uint32_t crossed_told;
     bool poison_told;
+    bool asks; /* what time it is here: at asked_ns of its clock, came_ns of ours */
+    uint64_t asked_ns, came_ns;
 };
 
 /* A card of this host: what has been read of its ring. */
@@ -111,6 +113,10 @@ struct agent {
     pthread_t thread, waker;
     bool runs;
     _Atomic bool stop, lost; /* lost: another host */
+    /* clocks.c; `best` is the agent's while there are questions */
+    _Atomic uint32_t questions;
+    bool asked;
+    struct clock_sample best;
 };
 
 /* fabric.c. The first two say what is wrong on stderr and return false; the second is silent if what can be read of the
@@ -150,6 +156,15 @@ void news_left(struct agent *agent, uint32_t card);
 void news_end(struct agent *agent, uint32_t card, uint32_t end);
 void news_poison(struct agent *agent, uint32_t card);
 bool news_pass(struct agent *agent);
+
+/* clocks.c: the clock of this host beside that of the first. Ask for it; has it been measured (an error of UINT64_MAX: it
+ * could not be)? clocks_wait: for a second at most. */
+void clocks_measure(struct agent *agent);
+bool clocks_measured(const struct agent *agent, struct clock_sample *sample);
+void clocks_wait(const struct agent *agent, struct clock_sample *sample);
+bool clocks_pass(struct agent *agent);
+void clocks_asked(struct peer *peer, uint64_t asked_ns);
+bool clocks_told(struct agent *agent, uint64_t asked_ns, uint64_t came_ns, uint64_t went_ns); /* false: not asked for */
 
 /* agent.c */
 bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts, uint32_t host);

@@ -114,6 +114,51 @@ void member_hear(struct launch *launch)
     }
 }
 
+static void send_trace(struct member *member, uint32_t card)
+{
+    enum { RECORDS = 1024 };
+    struct {
+        struct host_trace head;
+        struct trace_record record[RECORDS];
+    } part;
+    const struct job *job = member->agent.job;
+    const struct trace_head *trace = job_trace(job, card);
+    uint32_t room = job->config.trace_records, count = trace->count < room ? trace->count : room;
+    part.head = (struct host_trace){card, trace->stride};
+    for (uint32_t i = 0; i < count; i += RECORDS) {
+        uint32_t n = count - i < RECORDS ? count - i : RECORDS;
+        memcpy(part.record, trace->record + i, n * sizeof *part.record);
+        member_say(member, HOST_TRACE, &part, sizeof part.head + n * sizeof *part.record);
+    }
+}
+
+/* In those of other hosts' cards is what came from them. */
+void member_trace(struct launch *launch)
+{
+    struct member *member = launch->member;
+    struct host_clock clock = {launch->job->start_ns, member->begin, member->end};
+    member_say(member, HOST_CLOCK, &clock, sizeof clock);
+    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
+        send_trace(member, i);
+    }
+}
+
+/* The first host has to be there for it: it is asked before all have ended. */
+static bool clock_is_known(struct member *member)
+{
+    if (member->agent.job->config.trace_records == 0 || member->agent.job->config.mode == 1) {
+        return true;
+    }
+    if (member->clock == NOT_ASKED) {
+        clocks_measure(&member->agent);
+        member->clock = ASKED;
+    }
+    if (member->clock == ASKED && clocks_measured(&member->agent, &member->end)) {
+        member->clock = KNOWN;
+    }
+    return member->clock == KNOWN;
+}
+
 int member_due(struct launch *launch)
 {
     struct member *member = launch->member;
@@ -122,6 +167,9 @@ int member_due(struct launch *launch)
     struct host_ended what = {(uint32_t)launch->code, lost};
     if (launch->code != 0 && !member->code_said) {
         member->code_said = member_say(member, HOST_CODE, &what, sizeof what);
+    }
+    if (ended && !member->ended_said && !clock_is_known(member)) {
+        return 2;
     }
     if (ended && !member->ended_said) {
         member->ended_said = member_say(member, HOST_ENDED, &what, sizeof what);

@@ -15,6 +15,8 @@ struct member {
     bool code_said, ended_said;
     uint64_t ended_ns;
     struct agent agent;
+    struct clock_sample begin, end; /* --trace */
+    enum { NOT_ASKED, ASKED, KNOWN } clock; /* at the end */
     /* timed mode, turns.c */
     pthread_t follower;
     bool follows;
@@ -37,6 +39,9 @@ const struct host_head *member_wait(struct member *member, uint32_t kind);
 /* For launch.hear and launch.due. */
 void member_hear(struct launch *launch);
 int member_due(struct launch *launch);
+
+/* For launch.keep_trace: vicrun gets it. The agent has stopped. */
+void member_trace(struct launch *launch);
 
 /* turns.c: timed mode; they do nothing in functional mode. False: no memory, or no thread. */
 bool turns_start(struct member *member);

@@ -110,6 +110,10 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
     if (good && !agent_start(agent)) {
         return refuse(order, "no thread for its agent");
     }
+    if (good && launch->job->config.trace_records > 0 && launch->job->config.mode == 0) {
+        clocks_measure(agent);
+        clocks_wait(agent, &member->begin);
+    }
     if (!good || !member_say(member, HOST_READY, NULL, 0) || (head = member_wait(member, HOST_START)) == NULL) {
         return false;
     }
@@ -132,7 +136,9 @@ static int run(struct member *member, struct launch *launch, int signals)
         launch->due = member_due;
         launch->held = true;
         launch->writers = writers_open();
+        launch->keep_trace = member_trace;
         loop(launch, signals);
+        agent_stop(&member->agent); /* what came from other hosts is in the trace */
         launch_finish(launch, signals);
         code = launch->code;
     }
@@ -163,6 +169,7 @@ int main(void)
         code = connect_all(&member, &launch, &order) ? run(&member, &launch, signals) : 1;
         turns_stop(&member);
         agent_stop(&member.agent);
+        fabric_close(&member.agent);
     }
     member_close(&member);
     free(launch.child);

@@ -39,6 +39,7 @@ struct team {
     int signals, code;
     bool started, ends, gives_up;
     struct far_clock *clock; /* NULL: functional mode */
+    struct far_traces *traces; /* NULL: none are wanted */
     uint64_t deadline_ns; /* job_clock_ns; 0: none */
 };
 
@@ -181,6 +182,12 @@ static void hear_one(struct team *team, struct member *member, const struct host
         }
         break;
     case HOST_TURN: clock_hear(team->clock, (uint32_t)(member - team->member), what, head->bytes); break;
+    case HOST_CLOCK:
+    case HOST_TRACE:
+        traces_hear(team->traces, (uint32_t)(member - team->member), head->kind, what, head->bytes);
+        team->deadline_ns = 0; /* they may be long */
+        after_ms(team, LAST_MS);
+        break;
     case HOST_OUTPUT: write_whole(1, what, head->bytes); break;
     case HOST_CODE:
     case HOST_ENDED:
@@ -320,6 +327,11 @@ int hosts_run(const struct options *options, char **argv)
         fputs("vicrun: --hosts: no memory, or no random numbers\n", stderr);
         return 1;
     }
+    team.traces = options->trace != NULL ? traces_make(options) : NULL;
+    if (options->trace != NULL && team.traces == NULL) {
+        fputs("vicrun: --hosts: no memory for traces\n", stderr);
+        return 1;
+    }
     if (!clock_make(&team.clock, options, say, &team)) {
         fputs("vicrun: --hosts: no memory for the cards of all hosts, which timed mode needs here\n", stderr);
         return clock_finish(team.clock, 1);
@@ -339,7 +351,9 @@ int hosts_run(const struct options *options, char **argv)
         }
     }
     loop_hosts(&team);
+    const struct job *model = clock_job(team.clock);
     team.code = clock_finish(team.clock, team.code);
+    team.code = team.started ? traces_write(team.traces, model, team.code) : team.code;
     for (uint32_t i = 0; i < team.count; i++) {
         free(team.member[i].said.text);
         pthread_mutex_destroy(&team.member[i].lock);

@@ -14,6 +14,8 @@
  *     signal ->      pass this on
  *     end ->         all programs of the job have ended
  *     <- turn ->     timed mode: whose turn it is, and what came of it (mirror.h)
+ *     <- clock       --trace: how far its clock is from the first host's
+ *     <- trace       part of the trace of a card
  *
  * What is written to standard error takes the command's own. If vicrun hangs up, vichost ends what it has started.
  */
@@ -42,7 +44,7 @@ const char *hosts_read(const char *text, struct hosts *hosts);
 const char *hosts_read_file(const char *path, struct hosts *hosts);
 
 enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
-                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN };
+                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE };
 
 struct host_head {
     uint32_t kind, bytes; /* of what follows */
@@ -58,6 +60,23 @@ struct host_hello {
 
 struct host_ended {
     uint32_t code, lost; /* lost: it has lost another host */
+};
+
+/* The clock of the first host reads offset_ns more than that of this one, which reads at_ns then. */
+struct clock_sample {
+    uint64_t at_ns;
+    int64_t offset_ns;
+    uint64_t error_ns; /* at most; UINT64_MAX: not known */
+};
+
+struct host_clock {
+    uint64_t start_ns; /* of the job, by the clock of this host */
+    struct clock_sample begin, end;
+};
+
+/* Then records, trace.h. */
+struct host_trace {
+    uint32_t card, stride;
 };
 
 struct host_address {
@@ -90,7 +109,16 @@ bool clock_make(struct far_clock **clock, const struct options *options, clock_s
 bool clock_start(struct far_clock *clock);
 void clock_hear(struct far_clock *clock, uint32_t host, const void *what, size_t bytes); /* HOST_TURN */
 void clock_lost(struct far_clock *clock, uint32_t host); /* nothing comes from there any more */
+const struct job *clock_job(const struct far_clock *clock); /* NULL: functional mode */
 int clock_finish(struct far_clock *clock, int code);     /* when all are lost; the exit code */
+
+/* hosts_trace.c. The traces of all hosts, which come when all programs have ended. _write: on one clock, those of a timed
+ * job's coordinator with them (NULL: there is none); the exit code. */
+struct far_traces;
+struct job;
+struct far_traces *traces_make(const struct options *options); /* NULL: no memory */
+void traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const void *what, size_t bytes);
+int traces_write(struct far_traces *traces, const struct job *job, int code);
 
 /* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. */
 int hosts_run(const struct options *options, char **argv);

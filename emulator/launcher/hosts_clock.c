@@ -226,6 +226,11 @@ bool clock_start(struct far_clock *clock)
     return clock == NULL || timed_start(&clock->launch);
 }
 
+const struct job *clock_job(const struct far_clock *clock)
+{
+    return clock != NULL ? clock->launch.job : NULL;
+}
+
 int clock_finish(struct far_clock *clock, int code)
 {
     if (clock == NULL) {

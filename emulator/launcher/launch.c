@@ -90,7 +90,12 @@ void launch_finish(struct launch *launch, int signals)
     if (options->report) {
         stats_print(launch);
     }
-    int error = options->trace != NULL ? perfetto_write(launch->job, options->trace) : 0;
+    int error = 0;
+    if (options->trace != NULL && launch->keep_trace != NULL) {
+        launch->keep_trace(launch);
+    } else if (options->trace != NULL) {
+        error = perfetto_write(launch->job, options->trace);
+    }
     if (error != 0) {
         fprintf(stderr, "vicrun: --trace: cannot write '%s': %s\n", options->trace, strerror(error));
         launch->code = launch->code != 0 ? launch->code : 1;

@@ -62,6 +62,7 @@ struct launch {
     void (*hear)(struct launch *launch);
     int (*due)(struct launch *launch);
     bool held; /* other hosts keep the job, though no program runs here */
+    void (*keep_trace)(struct launch *launch); /* instead of writing it, or NULL */
     void *member; /* hosts/member.h */
 };
 
@@ -169,7 +170,16 @@ void timed_finish(struct launch *launch);
 void stats_show(struct launch *launch);
 int stats_due(struct launch *launch);
 
+/* Where the traces of all cards are, and what the file says of their clock, in JSON. */
+struct trace_source {
+    const struct trace_head *(*of)(const void *from, uint32_t card);
+    const void *from;
+    uint32_t cards, room; /* records of each, at most */
+    const char *clock;
+};
+
 /* stats.c and perfetto.c: what is written when all is over. perfetto_write: 0, or an errno. */
+int perfetto_write_from(const struct trace_source *source, const char *path);
 void stats_print(const struct launch *launch);
 int perfetto_write(const struct job *job, const char *path);
 

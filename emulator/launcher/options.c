@@ -170,7 +170,7 @@ static int check_hosts(const struct options *options)
         const char *name;
         bool given;
     } not_built[] = {{"--serve", options->serve != NULL},
-                     {"--if-killed", options->if_killed != IF_KILLED_END}, {"--trace", options->trace != NULL},
+                     {"--if-killed", options->if_killed != IF_KILLED_END},
                      {"--stats-fd", options->stats_fd >= 0}};
     for (size_t i = 0; i < sizeof not_built / sizeof *not_built; i++) {
         if (not_built[i].given) {

@@ -88,10 +88,10 @@ static void write_record(FILE *file, const struct trace_head *trace, uint32_t co
     }
 }
 
-static void write_card(FILE *file, const struct job *job, uint32_t card, uint32_t *stride)
+static void write_card(FILE *file, const struct trace_source *source, uint32_t card, uint32_t *stride)
 {
-    const struct trace_head *trace = job_trace(job, card);
-    uint32_t room = job->config.trace_records, count = trace->count < room ? trace->count : room;
+    const struct trace_head *trace = source->of(source->from, card);
+    uint32_t count = trace->count < source->room ? trace->count : source->room;
     fprintf(file, "%s\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"card %u\"}}",
             card == 0 ? "" : ",", card, card);
     fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%d,\"args\":{\"name\":\"arrivals\"}}",
@@ -102,22 +102,17 @@ static void write_card(FILE *file, const struct job *job, uint32_t card, uint32_
     *stride = trace->stride > *stride ? trace->stride : *stride;
 }
 
-static void write_all(FILE *file, const struct job *job, uint32_t *stride)
+static void write_all(FILE *file, const struct trace_source *source, uint32_t *stride)
 {
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file);
-    for (uint32_t i = 0; i < job->config.cards; i++) {
-        write_card(file, job, i, stride);
+    for (uint32_t i = 0; i < source->cards; i++) {
+        write_card(file, source, i, stride);
     }
-    fprintf(file, "\n],\"metadata\":{\"libvic\":\"%s\",\"cards\":%u,\"every_nth_event\":%u,", VIC_VERSION,
-            job->config.cards, *stride);
-    if (job->config.mode == 1) {
-        fputs("\"clock\":\"model time\"}}\n", file);
-    } else {
-        fprintf(file, "\"clock\":\"this machine's\",\"start_monotonic_ns\":%" PRIu64 "}}\n", job->start_ns);
-    }
+    fprintf(file, "\n],\"metadata\":{\"libvic\":\"%s\",\"cards\":%u,\"every_nth_event\":%u,%s}}\n", VIC_VERSION,
+            source->cards, *stride, source->clock);
 }
 
-int perfetto_write(const struct job *job, const char *path)
+int perfetto_write_from(const struct trace_source *source, const char *path)
 {
     struct stat there;
     bool in_place = lstat(path, &there) == 0 && !S_ISREG(there.st_mode); /* a device, a pipe, a link: it stays */
@@ -128,7 +123,7 @@ int perfetto_write(const struct job *job, const char *path)
     }
     uint32_t stride = 1;
     int error = 0;
-    write_all(file, job, &stride);
+    write_all(file, source, &stride);
     if (in_place) {
         int lost = ferror(file);
         errno = EIO; /* if it was lost before this */
@@ -140,4 +135,19 @@ int perfetto_write(const struct job *job, const char *path)
         fprintf(stderr, "vicrun: --trace: there was room for one in %u events of the busiest card\n", stride);
     }
     return error;
+}
+
+static const struct trace_head *trace_of(const void *job, uint32_t card)
+{
+    return job_trace(job, card);
+}
+
+int perfetto_write(const struct job *job, const char *path)
+{
+    char clock[100] = "\"clock\":\"model time\"";
+    if (job->config.mode == 0) {
+        snprintf(clock, sizeof clock, "\"clock\":\"this machine's\",\"start_monotonic_ns\":%" PRIu64, job->start_ns);
+    }
+    const struct trace_source source = {trace_of, job, job->config.cards, job->config.trace_records, clock};
+    return perfetto_write_from(&source, path);
 }

@@ -150,7 +150,7 @@ def refused(emulator, options, *program):
     start = time.monotonic()
     done = run(emulator, options, *(program or ("calls",)))
     assert time.monotonic() - start < 10
-    assert gone("vichost")
+    assert gone(str(emulator.prefix / "bin" / "vichost"))
     return done.returncode, done.stderr
 
 

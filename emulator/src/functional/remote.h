@@ -25,6 +25,8 @@ enum record_kind {
     RECORD_POISON,  /* the card died: the job is over; nothing more */
     RECORD_ROOM,    /* of n words in the FIFO of the card, which were taken; nothing more */
     RECORD_BYE,     /* the job is over: hanging up is no death; nothing more */
+    RECORD_ASK_TIME, /* at this time of who asks */
+    RECORD_TIME,     /* the answer: that time, then when it came and when it went by the other clock */
     RECORD_KINDS
 };
 
@@ -55,7 +57,9 @@ static inline size_t record_words(uint64_t word)
     case RECORD_PUT: return 1 + (size_t)n;
     case RECORD_OPENS:
     case RECORD_CROSSED:
-    case RECORD_END: return 1;
+    case RECORD_END:
+    case RECORD_ASK_TIME: return 1;
+    case RECORD_TIME: return 3;
     default: return 0;
     }
 }

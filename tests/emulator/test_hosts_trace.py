@@ -1,0 +1,96 @@
+"""Are the traces of a job over hosts one file, on one clock?"""
+
+import json
+import os
+import re
+import socket
+from collections import Counter
+
+import namespaces
+import pytest
+from emulator_build import SMALL
+from test_hosts import PATIENT, run
+
+AHEAD_S = 5000
+"""How much later it is on the second host, in a time namespace of its own."""
+
+
+@pytest.fixture(scope="module")
+def hosts(emulator):
+    namespaces.need(emulator.prefix, "unshare")
+    with namespaces.hosts(f"trace-{os.getpid()}") as made:
+        yield made
+
+
+def ahead(hosts, folder):
+    """Return options by which the clock of the second host is ahead."""
+    script = folder / "launch"
+    script.write_text(
+        "#!/bin/sh\nhost=$1; shift\n"
+        f'[ $host = {hosts.names[1]} ] && set -- unshare --time --monotonic {AHEAD_S} "$@"\n'
+        'exec ip netns exec $host "$@"\n'
+    )
+    script.chmod(0o700)
+    return [*hosts.options(2, 1), *PATIENT, "--launch-with", f"{script} {{host}}"]
+
+
+def calls(trace, card):
+    return [e for e in trace["traceEvents"] if e["ph"] == "X" and e["pid"] == card]
+
+
+def test_one_clock(emulator, hosts, tmp_path):
+    """What comes from another host does so after its sender began, but for what clocks err."""
+    file = tmp_path / "trace.json"
+    done = run(emulator, [*ahead(hosts, tmp_path), "--trace", str(file)], "exchange")
+    assert done.returncode == 0, done.stderr
+    known = re.fullmatch(
+        rf"vicrun: --trace: one clock for all hosts, that of {hosts.names[0]}:"
+        r" the others' are known to ([\d.]+) us\n",
+        done.stderr,
+    )
+    trace = json.loads(file.read_text())
+    first, second = trace["metadata"]["hosts"]
+    assert (first["offset_ns"], first["error_ns"]) == ([0, 0], 0)
+    assert float(known[1]) == pytest.approx(second["error_ns"] / 1e3, abs=0.06)
+    for offset in second["offset_ns"]:
+        assert abs(offset + AHEAD_S * 10**9) <= second["error_ns"]
+    assert [(host["name"], host["cards"]) for host in (first, second)] == list(
+        zip(hosts.names, (2, 1), strict=True)
+    )
+    begins = {card: min(e["ts"] for e in calls(trace, card)) for card in range(3)}
+    arrivals = [e for e in trace["traceEvents"] if e["name"] == "packets" and e["ph"] == "i"]
+    pairs = {(e["args"]["from"], e["pid"]) for e in arrivals}
+    assert {(0, 2), (2, 0), (1, 2), (2, 1)} <= pairs
+    for e in arrivals:
+        assert e["ts"] + second["error_ns"] / 1e3 >= begins[e["args"]["from"]]
+    assert max(begins.values()) < 60e6  # and not 5000 s later
+
+
+def events(file):
+    """Return what happened when, without who counts its threads how; and the arrows."""
+    kept = json.loads(file.read_text())["traceEvents"]
+    texts: tuple[Counter, Counter] = Counter(), Counter()
+    for e in kept:
+        same = {key: e[key] for key in e if key not in ("tid", "id")}
+        texts[e["ph"] in "sf"][json.dumps(same)] += 1
+    return texts
+
+
+def test_model_time_is_one_clock_already(emulator, hosts, tmp_path):
+    """The trace has the events of one machine, and all arrows from calls to arrivals."""
+    timed = ["--mode", "timed", "--trace", str(tmp_path / "hosts.json")]
+    done = run(emulator, [*hosts.options(2, 1), *PATIENT, *timed], "exchange")
+    assert (done.returncode, done.stderr) == (0, "")
+    timed[-1] = str(tmp_path / "alone.json")
+    done = emulator.run(3, "exchange", options=[*SMALL, *timed])
+    assert (done.returncode, done.stderr) == (0, "")
+    far, near = (events(tmp_path / name) for name in ("hosts.json", "alone.json"))
+    assert far[0] == near[0]
+    assert far[1] >= near[1] > Counter()
+
+
+def test_a_full_disk(emulator, hosts):
+    done = run(emulator, [*hosts.options(1, 1), "--trace", "/dev/full"], "calls")
+    assert done.returncode == 1
+    here = socket.gethostname()
+    assert f"vicrun: --trace: host {here}: cannot write '/dev/full': No space left" in done.stderr
