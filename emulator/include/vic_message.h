@@ -7,34 +7,33 @@
  *     vic_message_flush(messages, VIC_FOREVER);     // peer's program has them
  *     vic_message_close(messages);
  *
- * Every card has a ring in its SRAM for each card that may send to it. A sender writes pieces of a message
- * into its ring, each with its place and a checksum, as packets in any order; the receiver takes a piece when all
- * of it is right. The sender learns by query packets, which the receiver's host takes no part in, what has been
- * taken, and writes no further than that. docs/message.md has the protocol.
+ * Every card has one ring in its SRAM for each card that may send to it. A sender writes a message into its ring in
+ * pieces, each with its position and a checksum, as packets that arrive in any order; the receiver takes a piece when
+ * all of it is right. By query packets, in which the receiver's host takes no part, the sender learns what has been
+ * taken, and it writes no further than that. docs/message.md has the protocol.
  *
- * What holds
- *   exactly once   A message that was sent is received once, whole and unchanged, unless its receiver closes
- *                  before it received it: then flush and close say VIC_EPEER. Words that somebody writes over a
- *                  ring are noticed by the checksum, and sent again (below). It finds accidents; it is no
- *                  protection against a program that forges pieces.
- *   order          Messages from one card come in the order in which they were sent. This version keeps to it
- *                  always; a program that relies on it sets VIC_MESSAGE_ORDERED, as later ones may not.
- *   credit         A sender waits when its ring is full; nothing overruns. The surprise FIFO is not used.
- *   peers          come and go: each vic_message_open is an incarnation of its own. Nothing of an earlier one
+ * Guarantees
+ *   exactly once   A message that was sent is received once, whole and unchanged, unless its receiver closes before
+ *                  it has received it: then flush and close return VIC_EPEER. If a program writes over a ring by
+ *                  accident, the checksum finds that and the piece is sent again. It is no protection against a
+ *                  program that forges pieces.
+ *   order          Messages from one card arrive in the order in which they were sent. A program that relies on this
+ *                  sets VIC_MESSAGE_ORDERED: this version always keeps the order, later ones may not.
+ *   credit         A sender waits while its ring is full; nothing is overwritten. The surprise FIFO is not used.
+ *   peers          Cards come and go. Each vic_message_open is an incarnation of its own: nothing of an earlier one
  *                  is taken for something of a later one.
  *
- * Conventions are those of vic.h: statuses, threads (any number may send and receive at the same time), timeouts.
- * Every wait ends as in vic.h, with VIC_EPEER and VIC_ECLOSED as there; what has arrived is received first. That the
- * program of one peer has ended, or has closed, ends no wait for it as long as others run: it may come back. After
- * vic_message_close, or vic_close of the card, calls say VIC_ECLOSED, those that wait just then too.
+ * The conventions of vic.h hold: statuses, threads (any number may send and receive at the same time), timeouts.
+ * Every wait ends as in vic.h, with VIC_EPEER and VIC_ECLOSED as there; messages that have arrived are received
+ * first. If the program of one peer ends or closes, that ends no wait for it as long as others run: the peer may come
+ * back. After vic_message_close, or vic_close of the card, calls return VIC_ECLOSED, also those that are waiting.
  *
- * Progress is made inside these calls only: there is no thread behind them. What was damaged or has to be
- * noticed by this card is when it next sends, receives, flushes or closes.
+ * Progress is made only inside these calls; no thread runs behind them. A damaged piece, or anything else that this
+ * card has to notice, is noticed when it next sends, receives, flushes or closes.
  *
- * All cards that talk to each other open with the same config, and have made the same vic_alloc and
- * vic_counter_alloc calls before. A vic_message_send to a card whose config or counters are others says VIC_EINVAL once
- * it has been so for 50 ms, and vic_error_detail how they differ; after other vic_alloc calls they see each other as
- * not open.
+ * All cards that talk to each other open with the same config, after the same vic_alloc and vic_counter_alloc calls.
+ * If the config or the counters of a peer differ, vic_message_send to it returns VIC_EINVAL after 50 ms, and
+ * vic_error_detail says how they differ. If the vic_alloc calls differed, the cards see each other as not open.
  */
 #ifndef VIC_MESSAGE_H
 #define VIC_MESSAGE_H
@@ -47,59 +46,59 @@ extern "C" {
 
 typedef struct vic_message vic_message_t;
 
-/* VIC_MESSAGE_ORDERED: the messages of each sender come in the order in which it sent them. */
+/* VIC_MESSAGE_ORDERED: messages of each sender arrive in the order in which it sent them. */
 enum { VIC_MESSAGE_ORDERED = 1 };
 
 struct vic_message_config {
     size_t max_bytes;    /* of one message, at most 1 GiB; 0: 16 MiB */
-    size_t window_bytes; /* of each ring, 512 B to 16 MiB, rounded up to a power of two. 0: an equal share of a
-                          * quarter of the SRAM for each card, at most 512 KiB */
+    size_t window_bytes; /* of each ring, 512 B to 16 MiB, rounded up to a power of two; 0: each card's share of a
+                          * quarter of the SRAM, at most 512 KiB */
     unsigned flags;
 };
 
-/* Open messages on a card, once at a time. NULL as config is all 0. Allocates cards x (window_bytes + 128) bytes of
- * SRAM and up to 9 counters, which stay allocated until the card is closed: peers may still write there.
- * The host memory of a ring is taken when the first message is sent to that card.
- * The config may get fields at its end in later versions, with 0 as what was before: as with vic_query_attr the size is
- * told by the second name. VIC_EINVAL: the config. VIC_EBUSY: messages are open on this card. VIC_ENOSPC: SRAM or counters. VIC_ESYS: no
- * memory. cost: 4 words per card at pio_rate. */
+/* Open messages on a card; they can be open once at a time. NULL stands for a config that is all 0. This allocates
+ * cards x (window_bytes + 128) bytes of SRAM and up to 9 counters, which stay allocated until the card is closed, as
+ * peers may still write there. The host memory of a ring is allocated when the first message to that card is sent.
+ * Later versions may add fields at the end of the config, with 0 for what was before; the second name passes its
+ * size, as for vic_query_attr. VIC_EINVAL: the config. VIC_EBUSY: messages are open on this card. VIC_ENOSPC: SRAM or
+ * counters. VIC_ESYS: no memory. cost: 4 words per card at pio_rate. */
 VIC_API int vic_message_open(vic_t *card, const struct vic_message_config *config, vic_message_t **messages);
 VIC_API int vic_message_open_sized(size_t config_bytes, vic_t *card, const struct vic_message_config *config,
                                    vic_message_t **messages);
 #define vic_message_open(...) vic_message_open_sized(sizeof(struct vic_message_config), __VA_ARGS__)
 
 /* Send bytes to a card, which may be this one. data may be NULL if bytes is 0. The buffer may be used again when the
- * call returns. While it waits for credit, messages that arrive are taken into host memory, up to max_bytes
- * of them: so two cards may send to each other before they receive, up to that.
- * VIC_ETIMEDOUT: there was no credit, as the peer is not open or does not receive; nothing was sent: not even part
- * of the message will be received. VIC_EINVAL: more than max_bytes; the peer's config is another.
- * VIC_ERANGE: no such card.
- * cost: (bytes + 24) of each piece as vic_put, and a packet that rings. */
+ * call returns. While the call waits for credit, it takes messages that arrive into host memory, up to max_bytes of
+ * them: two cards may send that much to each other before they receive.
+ * VIC_ETIMEDOUT: there was no credit, because the peer is not open or does not receive. Nothing was sent, and no part
+ * of the message will be received. VIC_EINVAL: more than max_bytes, or the config of the peer differs. VIC_ERANGE: no
+ * such card. cost: (bytes + 24) of each piece as vic_put, and one packet that wakes the receiver. */
 VIC_API int vic_message_send(vic_message_t *messages, uint32_t dest, const void *data, size_t bytes,
                              uint64_t timeout_ns);
 
-/* Receive a message of any card. VIC_ENOSPC: capacity is too small; *bytes says what is needed, *src who sent it, and
- * the message stays, the next to be received. data may be NULL if capacity is 0. Whatever the status, data up
- * to capacity may have been written. src may be NULL. VIC_ESYS: no memory for the parts of a message.
+/* Receive a message from any card. src may be NULL; data may be NULL if capacity is 0. VIC_ENOSPC: capacity is too
+ * small; *bytes is what is needed, *src the sender, and the message stays the next one to be received. Whatever the
+ * status, data may have been written up to capacity. VIC_ESYS: no memory for the parts of a message.
  * cost: 4 words at pio_read for a message up to 8 B, else dma_setup per 32 KiB and 8 B at pcie_rate per word. */
 VIC_API int vic_message_recv(vic_message_t *messages, uint32_t *src, void *data, size_t capacity, size_t *bytes,
                              uint64_t timeout_ns);
 
-/* Wait until all that was sent before has been received by the programs of its destinations. VIC_EPEER, besides
- * a dead card: a peer closed and had not received all; said once. cost: a query per card and look. */
+/* Wait until the programs of the destinations have received all that was sent before. VIC_EPEER, besides a dead card:
+ * a peer closed before it had received all; this is reported once. cost: a query per card and look. */
 VIC_API int vic_message_flush(vic_message_t *messages, uint64_t timeout_ns);
 
 /* The same for one card. VIC_ERANGE: no such card. */
 VIC_API int vic_message_flush_to(vic_message_t *messages, uint32_t dest, uint64_t timeout_ns);
 
-/* How many openings of a peer's messages have ended, as far as this card knows by now. If the number has changed since
- * before a vic_message_send, its program may not have received that message. cost: poll_mirror, and a query if
+/* How many openings of a peer's messages have ended, as far as this card knows. If the number has changed since
+ * before a vic_message_send, the peer's program may not have received that message. cost: poll_mirror, and a query if
  * some peer has closed. */
 VIC_API int vic_message_ends(vic_message_t *messages, uint32_t peer, uint64_t *ends);
 
-/* Close. Does not wait: what was sent stays where it is and will be received, unless the card's memory is used for
- * something else; so flush before. What arrived and was not received is lost, and its senders are told. Other
- * threads' calls end with VIC_ECLOSED. VIC_EPEER: a peer had closed and not received all; closed all the same. */
+/* Close, without waiting: flush before. Messages that were sent stay where they are and can still be received, unless
+ * the memory of the card is used for something else. Messages that arrived here and were not received are lost, and
+ * their senders learn it. Calls of other threads end with VIC_ECLOSED. VIC_EPEER: a peer had closed and not received
+ * all; this closes all the same. */
 VIC_API int vic_message_close(vic_message_t *messages);
 
 #ifdef __cplusplus
