@@ -27,8 +27,8 @@ from house import (
 
 import dvsim
 from dvsim.evidence.published.goals import goals
-from dvsim.results.summary import column_rates, column_samples, moving_average
 from dvsim.scenario.find import reference_root
+from dvsim.study.summary import column_rates, column_samples, moving_average
 
 PUBLISHED = (8, 256, 2048, 8192, 131072)
 KINDS = {"data-vortex": "dv", "fdr-ipoib": "fdr"}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dvsim.evidence.verdicts import Validation
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
 SCALE = float(os.environ.get("DVSIM_ANALYSIS_SCALE", "1"))
 """Multiplies the messages of the runs of the paper's experiment; everything else is short."""

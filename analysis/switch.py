@@ -26,7 +26,7 @@ from house import (
 )
 
 import dvsim
-from dvsim.results.points import PointsStudy
+from dvsim.study.points import PointsStudy
 
 NAMES = ("zero-load", "saturation", "fixed-ports", "angles", "butterfly", "butterfly-all")
 LARGE = {"saturation": SHORT if SHORT == 1 else SHORT / 3}  # many packets in few slots

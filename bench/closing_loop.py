@@ -30,8 +30,8 @@ from dvsim.evidence.calibration.text import machine
 from dvsim.evidence.numbers import logs_apart
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.run import Run
 from dvsim.session import run_scenarios
+from dvsim.study.run import Run
 
 FITTED = (8, 2_048, 131_072)
 HELD_OUT = (256, 8_192)

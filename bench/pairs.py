@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from dvsim.kinds.load import load
-from dvsim.results import paired
-from dvsim.results.paired import Each, change
 from dvsim.session import run_scenarios
+from dvsim.study import paired
+from dvsim.study.paired import Each, change
 
 PAIRS, GROUPS, MESSAGES = 200, 600, 60_000
 QUESTIONS = (

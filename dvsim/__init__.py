@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from dvsim.fabric.network import Network
     from dvsim.fabric.switch import Switch, Traffic
     from dvsim.kinds.workload.replay import Replay
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
-    from dvsim.results.swept import Swept
     from dvsim.scenario.spec import Spec
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
+    from dvsim.study.sweep_table import Swept
 
 __all__ = [
     "DvsimError",
@@ -55,7 +55,7 @@ ARGUMENTS = ("seed", "replications", "precision", "workers", "backend", "scale")
 
 _LAZY = {
     "Network": "dvsim.fabric.network",
-    "Run": "dvsim.results.run",
+    "Run": "dvsim.study.run",
     "Switch": "dvsim.fabric.switch",
     "Traffic": "dvsim.fabric.switch",
 }
@@ -103,7 +103,7 @@ def run(
             and takes 1 of an emulated run. The same numbers give the same samples, of a simulated
             run.
         precision: Instead of `replications`: 3 to 30, until half of the 95 % interval of the rate
-            is at most this share of it; see `dvsim.results.precision`. None takes 0.05 of a
+            is at most this share of it; see `dvsim.study.precision`. None takes 0.05 of a
             simulated run.
         workers: Processes; None or 1 stays in this one. More need a script whose call is guarded by
             ``if __name__ == "__main__":``, as `multiprocessing` asks.

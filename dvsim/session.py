@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from dvsim.asked import (
+from dvsim.emulation.asked import Emulation, check_emulation
+from dvsim.kinds.base import kind_of
+from dvsim.pool import lasting
+from dvsim.scenario.spec import Spec
+from dvsim.study.arguments import (
     DEFAULT_PRECISION,
     DEFAULT_REPLICATIONS,
     backend_of,
     check_asked,
     check_precision,
 )
-from dvsim.emulation.asked import Emulation, check_emulation
-from dvsim.kinds.base import kind_of
-from dvsim.pool import lasting
-from dvsim.results.precision import wider
-from dvsim.results.statistics import STEPS
-from dvsim.scenario.spec import Spec
 from dvsim.study.design import Trial, Variants
 from dvsim.study.execute import Result, Runs, execute
+from dvsim.study.precision import wider
+from dvsim.study.statistics import STEPS
 
 
 def run_scenarios(
@@ -54,7 +54,7 @@ def run_scenarios(
             see `dvsim.emulation.asked.own_scale`.
         backend: ``"sim"``, ``"emu"``, or how to emulate.
         precision: Instead of `replications`: 3 to 30, until half of the 95 % interval of what is
-            asked is at most this share of it, see `dvsim.results.precision`. 30 may be too few.
+            asked is at most this share of it, see `dvsim.study.precision`. 30 may be too few.
             None takes 0.05 of simulated runs where nothing else says how many replications there
             are.
         more: Instead of both: from the results so far to whether each needs more replications.
@@ -64,7 +64,7 @@ def run_scenarios(
         ScenarioError: If `seed`, `replications`, `precision`, `scale`, `workers` or `backend`
             cannot be, or what they make of a scenario, or if there is no such backend for a
             scenario.
-        RunFailed, OutputError: See `dvsim.study.execute.simulate` and `dvsim.results.kept`.
+        RunFailed, OutputError: See `dvsim.study.execute.simulate` and `dvsim.study.folder`.
     """
     emulation = backend_of(backend)
     if replications is None and precision is None and more is None and emulation is None:

@@ -14,8 +14,8 @@ from dvsim.cli.terminal import plain, say
 if TYPE_CHECKING:
     from dvsim.evidence.lab.data import LabData
     from dvsim.evidence.lab.judge import Judged
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
 
 
 def lab_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -116,7 +116,7 @@ def _report(
 def _json(judged: Judged, runs: Sequence[Run | PointsStudy]) -> str:
     import json
 
-    from dvsim.results.manifest import asked_json
+    from dvsim.study.manifest import asked_json
 
     kept = list(map(asked_json, runs))
     return json.dumps({"runs": kept, **judged.table()}, allow_nan=False)

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from dvsim.results.lines import Table
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
-    from dvsim.results.beside import Comparison, Row
-    from dvsim.results.beside_studies import StudyComparison, StudyRow
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
-    from dvsim.results.sides import Difference, Sides
+    from dvsim.study.compare import Difference, Sides
+    from dvsim.study.compare_runs import Comparison, Row
+    from dvsim.study.compare_studies import StudyComparison, StudyRow
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
 
 INDENT = "  "
 NAME, VALUE, SPREAD, CHANGE = 20, 13, 16, 22  # widths
@@ -23,7 +23,7 @@ MOST_UNMATCHED = 6  # points that are named
 def run_lines(found: Comparison) -> Iterator[str | Table]:
     """Yield runs as text: what they are, what differs, and a table for each column."""
     from dvsim.kinds.rabbitmq.answer import answer_text
-    from dvsim.results.summary import SYSTEM
+    from dvsim.study.summary import SYSTEM
 
     times = ["" if one is None else f"; {one.text()} times 1" for one in found.rows[0].changes]
     answers = [answer_text(run) + text for run, text in zip(found.runs, times, strict=True)]
@@ -64,7 +64,7 @@ def _head(
     differences: Sequence[Difference],
     answers: Sequence[str] = (),
 ) -> Iterator[str]:
-    from dvsim.results.sides import interval_notes, names_of
+    from dvsim.study.compare import interval_notes, names_of
 
     names = names_of(results)
     for number, (one, backend) in enumerate(zip(results, backends, strict=True), start=1):
@@ -104,7 +104,7 @@ def _column_heads(count: int) -> list[str]:
 
 
 def _name(row: Row, printed: str) -> str:
-    from dvsim.results.summary import SYSTEM
+    from dvsim.study.summary import SYSTEM
 
     if row.column != SYSTEM:
         return row.statistic + f", in {row.reading}" * (row.reading != printed)
@@ -124,7 +124,7 @@ def _run_cells(row: Row) -> list[str]:
 
 def _cells(row: Sides, unit: float = 1.0) -> list[str]:
     """Return the cells of a row: of each result the value, its ±, and what became of the first."""
-    from dvsim.results.amounts import estimate_texts
+    from dvsim.study.amounts import estimate_texts
 
     found: list[str] = []
     for number, (value, change) in enumerate(zip(row.values, row.changes, strict=True)):
@@ -156,7 +156,7 @@ def _points_text(points: Sequence[Mapping[str, Any]]) -> str:
 
 def as_json(found: Comparison | StudyComparison) -> dict[str, object]:
     """Return a comparison as JSON types."""
-    from dvsim.results.beside import Comparison
+    from dvsim.study.compare_runs import Comparison
 
     if isinstance(found, Comparison):
         return {

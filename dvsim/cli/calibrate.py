@@ -169,12 +169,12 @@ def _fit(
     *,
     as_json: bool,
 ) -> None:
-    from dvsim.asked import check_asked
     from dvsim.evidence.calibration.cards import write_cards
     from dvsim.evidence.calibration.fit import Fit, How
     from dvsim.evidence.calibration.fit_text import fit_lines
     from dvsim.evidence.calibration.target import Data
     from dvsim.pool import lasting
+    from dvsim.study.arguments import check_asked
     from dvsim.study.execute import Runs, execute
 
     how = How(**{key: search[key] for key in TRIALS})

@@ -16,11 +16,11 @@ from dvsim.cli.options import folder_option, json_option, page_option
 from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
-    from dvsim.results.beside import Comparison
-    from dvsim.results.beside_studies import StudyComparison
-    from dvsim.results.lines import Table
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
+    from dvsim.study.compare_runs import Comparison
+    from dvsim.study.compare_studies import StudyComparison
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
+    from dvsim.study.text_table import Table
 
 
 @click.command()
@@ -70,10 +70,10 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison 
     """
     from dvsim.errors import Fault, ScenarioError
     from dvsim.kinds.base import kind_of
-    from dvsim.results.beside import compare as compare_runs
-    from dvsim.results.beside_studies import compare_studies
-    from dvsim.results.folder import load_result
-    from dvsim.results.named import folders_of, too_few
+    from dvsim.study.compare_runs import compare as compare_runs
+    from dvsim.study.compare_studies import compare_studies
+    from dvsim.study.lookup import folders_of, too_few
+    from dvsim.study.store import load_result
 
     folders = dict.fromkeys(folder for name in names for folder in folders_of(name, root, last))
     _no_sweep(folders)
@@ -99,8 +99,8 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison 
 def _no_sweep(folders: Iterable[Path]) -> None:
     """Refuse folders of sweeps: they keep means, and what is paired are replications."""
     from dvsim.errors import Fault, ScenarioError
-    from dvsim.results.kept import read_manifest
-    from dvsim.results.swept import CSV, KIND
+    from dvsim.study.folder import read_manifest
+    from dvsim.study.sweep_table import CSV, KIND
 
     for folder in folders:
         if read_manifest(folder).get("backend") == KIND:
@@ -125,7 +125,7 @@ def _write(out: Path, found: Comparison | StudyComparison) -> None:
 
 def _lines(found: Comparison | StudyComparison) -> Iterator[str | Table]:
     from dvsim.cli.beside import run_lines, study_lines
-    from dvsim.results.beside import Comparison
+    from dvsim.study.compare_runs import Comparison
 
     return run_lines(found) if isinstance(found, Comparison) else study_lines(found)
 

@@ -13,7 +13,7 @@ from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
     from dvsim.evidence.ledger import Ledger
-    from dvsim.results.lines import Table
+    from dvsim.study.text_table import Table
 
 
 def write_ledger(

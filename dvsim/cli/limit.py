@@ -23,7 +23,7 @@ from dvsim.cli.options import (
     workers_option,
 )
 from dvsim.cli.terminal import complain, say, tell
-from dvsim.results.lines import Table
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.study.limit import Limit, Probe
@@ -96,9 +96,9 @@ def limit(
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """
-    from dvsim.asked import check_asked
     from dvsim.kinds.base import kind_of
     from dvsim.kinds.load import load
+    from dvsim.study.arguments import check_asked
     from dvsim.study.limit import find_limits
     from dvsim.study.limit.axis import axis_of
     from dvsim.study.limit.criterion import parse_criterion

@@ -15,9 +15,9 @@ import click
 if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
     from dvsim.evidence.verdicts import Validation
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
     from dvsim.scenario.spec import Spec
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
 
 
 FORMS = ("html", "md", "csv", "parquet", "svg")  # of dvsim.report, which is not loaded for --help
@@ -92,7 +92,7 @@ def precision_option(
 
 def check_alone(precision: float, replications: int | None) -> None:
     """Refuse a precision that cannot be, or beside what says how many replications there are."""
-    from dvsim.asked import check_precision
+    from dvsim.study.arguments import check_precision
 
     check_precision(precision)
     if replications is not None:
@@ -224,8 +224,8 @@ class RunOptions:
         scale: float | None = None,
     ) -> list[Run | PointsStudy]:
         """Run scenarios; one that was named twice is there once. `scale` instead of the option."""
-        from dvsim.asked import DEFAULT_REPLICATIONS
         from dvsim.session import run_scenarios
+        from dvsim.study.arguments import DEFAULT_REPLICATIONS
 
         if self.report is not None:
             one_kind(scenarios)

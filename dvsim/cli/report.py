@@ -55,10 +55,10 @@ def report(
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* --report both.html
     """
     from dvsim.evidence.validation import validate
-    from dvsim.results.changed import changes_of
-    from dvsim.results.folder import load_result
-    from dvsim.results.named import folders_of
     from dvsim.scenario.find import is_folder, out_of_reach
+    from dvsim.study.changes import changes_of
+    from dvsim.study.lookup import folders_of
+    from dvsim.study.store import load_result
 
     named = [
         [path] if is_folder(path) or out_of_reach(path) else folders_of(str(path), Path("runs"))

@@ -19,10 +19,10 @@ from dvsim.cli.whatif import answers_json, told
 
 if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
-    from dvsim.results.lines import Table
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.precision import Reached
-    from dvsim.results.run import Run
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.precision import Reached
+    from dvsim.study.run import Run
+    from dvsim.study.text_table import Table
 
 
 @click.command()
@@ -65,8 +65,8 @@ def run(
     With --backend emu real programs send the messages across emulated cards, or over TCP, into a
     real RabbitMQ on this machine: a measurement, kept and reported as a simulated run is.
     """
-    from dvsim.asked import DEFAULT_PRECISION
-    from dvsim.results.precision import reached_texts
+    from dvsim.study.arguments import DEFAULT_PRECISION
+    from dvsim.study.precision import reached_texts
 
     loaded, how = options.load(scenarios), emulation()
     if precision is None and options.replications is None and how == "sim" and trace is None:
@@ -108,7 +108,7 @@ def run(
 
 
 def _reached(results: Sequence[Run | PointsStudy]) -> list[Reached]:
-    from dvsim.results.precision import reached
+    from dvsim.study.precision import reached
 
     return reached(results)
 

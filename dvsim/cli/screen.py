@@ -17,7 +17,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from dvsim.cli.terminal import plain
-from dvsim.results.lines import GAP, Table
+from dvsim.study.text_table import GAP, Table
 
 if TYPE_CHECKING:
     from dvsim.progress import Shown

@@ -9,7 +9,7 @@ from dvsim.cli.terminal import complain
 
 if TYPE_CHECKING:
     from dvsim.kinds.load import Template
-    from dvsim.results.swept import Swept
+    from dvsim.study.sweep_table import Swept
     from dvsim.study.sweeps.sensitivity import Index, Sensitivity
 
 INDENT = "  "

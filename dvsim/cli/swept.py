@@ -11,7 +11,7 @@ from dvsim.kinds.base import metric_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dvsim.results.swept import Swept
+    from dvsim.study.sweep_table import Swept
     from dvsim.study.sweeps.run import Sweep
 
 INDENT = "  "
@@ -44,8 +44,8 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
     """Yield the table of a sweep, then what failed and where everything is."""
     from dvsim.evidence.text import aligned
     from dvsim.report.swept import answer_sentences
-    from dvsim.results.amounts import estimate_texts, scale_of
-    from dvsim.results.swept import short
+    from dvsim.study.amounts import estimate_texts, scale_of
+    from dvsim.study.sweep_table import short
 
     asked = swept.manifest["asked"]
     shard = "" if not asked["shard"] else f", shard {asked['shard'][0]} of {asked['shard'][1]}"
@@ -142,7 +142,7 @@ def failed_lines(swept: Swept) -> Iterator[str]:
 def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
     """Yield the points of a sweep and what would become of each."""
     from dvsim.evidence.text import aligned
-    from dvsim.results.swept import short
+    from dvsim.study.sweep_table import short
     from dvsim.study.sweeps.trials import Refused
 
     keys = [key for key, _ in sweep.points[0].values]
@@ -164,7 +164,7 @@ def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
 
 
 def _each_text(sweep: Sweep) -> str:
-    from dvsim.results.statistics import STEPS
+    from dvsim.study.statistics import STEPS
 
     if sweep.precision is None:
         return f"{sweep.how.replications} replications each"

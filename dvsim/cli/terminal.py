@@ -16,7 +16,7 @@ import click
 
 if TYPE_CHECKING:
     from dvsim.progress import Painter
-    from dvsim.results.lines import Table
+    from dvsim.study.text_table import Table
 
 _INDENT, _WIDTH = "  ", 100  # of sentences
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emulation.asked import Emulation
     from dvsim.kinds.rabbitmq.spec import Scenario
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
     from dvsim.scenario.spec import Spec
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
 
 LIMIT = "50 MB"
 FEW = 3  # thinned rows that are named

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
     from dvsim.emulation.asked import Emulation
-    from dvsim.results.lines import Table
-    from dvsim.results.paired import Change
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
     from dvsim.scenario.spec import Spec
+    from dvsim.study.paired import Change
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
+    from dvsim.study.text_table import Table
 
 Pair = tuple["Run | PointsStudy", "Run | PointsStudy"]
 """A changed result, and the one of the unchanged scenario."""
@@ -30,7 +30,7 @@ def pairs_of(
 
     One that is neither among the results nor kept is run if `baseline` says so, and else left out.
     """
-    from dvsim.results.precision import pairs_among
+    from dvsim.study.precision import pairs_among
 
     changed = [(one, base) for one in results if (base := _base_of(one.scenario)) is not None]
     if not changed:
@@ -58,9 +58,9 @@ def with_bases(scenarios: Sequence[Spec]) -> list[Spec]:
 def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
     from dvsim.cli.beside import study_lines
-    from dvsim.results.beside_studies import compare_studies
-    from dvsim.results.changed import changes_of
-    from dvsim.results.run import runs_of, studies_of
+    from dvsim.study.changes import changes_of
+    from dvsim.study.compare_studies import compare_studies
+    from dvsim.study.run import runs_of, studies_of
 
     for one, base in pairs:
         name = changes_of(one.scenario).name
@@ -85,9 +85,9 @@ def pairs_json(pairs: Sequence[Pair]) -> dict[str, Any]:
 def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any]:
     """Return of systems the ratio of their rates, of studies each metric of each point."""
     from dvsim.cli.beside import rows_json
-    from dvsim.results.beside_studies import compare_studies
-    from dvsim.results.changed import changes_of
-    from dvsim.results.run import runs_of, studies_of
+    from dvsim.study.changes import changes_of
+    from dvsim.study.compare_studies import compare_studies
+    from dvsim.study.run import runs_of, studies_of
 
     said = {
         "scenario": base.scenario.name,
@@ -107,15 +107,15 @@ def _interval(times: Change) -> dict[str, Any]:
 
 def _times(one: Run, base: Run) -> Change | None:
     """Return the ratio of the rates of two systems; None where one delivered nothing."""
-    from dvsim.results.paired import change
-    from dvsim.results.sides import in_common
+    from dvsim.study.compare import in_common
+    from dvsim.study.paired import change
 
     return change(base.rates, one.rates, "ratio", common=in_common([base, one])[1])
 
 
 def _base_of(scenario: Spec) -> Spec | None:
     """Return the unchanged scenario of a changed one, as long; None if nothing was changed."""
-    from dvsim.results.changed import changes_of, of_the_same_length
+    from dvsim.study.changes import changes_of, of_the_same_length
 
     changes = changes_of(scenario)
     return of_the_same_length(changes, scenario) if changes.said else None
@@ -129,11 +129,11 @@ def _kept(
     Where they ended after different numbers, these are the most that are kept of both. None if the
     unchanged scenario has no result that is whole.
     """
-    from dvsim.asked import backend_of
     from dvsim.errors import RunFailed
     from dvsim.kinds.base import How
-    from dvsim.results.folder import find_kept
-    from dvsim.results.statistics import STEPS
+    from dvsim.study.arguments import backend_of
+    from dvsim.study.statistics import STEPS
+    from dvsim.study.store import find_kept
 
     how = How(str(one.manifest.get("version")), one.seed, one.replications, backend_of(backend))
     try:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from dvsim.evidence.claims import Source
     from dvsim.evidence.verdicts import Validation
     from dvsim.kinds.rabbitmq.spec import Scenario
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
     from dvsim.scenario.spec import Spec
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
 
 
 @click.command()
@@ -217,7 +217,7 @@ def _json(validation: Validation, runs: Sequence[Run | PointsStudy]) -> str:
 
     from dvsim.evidence.published.goals import goals
     from dvsim.evidence.validation import tallies
-    from dvsim.results.manifest import asked_json
+    from dvsim.study.manifest import asked_json
 
     content = {
         "runs": list(map(asked_json, runs)),

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from dvsim.cli.terminal import say, wrapped
 
 if TYPE_CHECKING:
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
-    from dvsim.results.statistics import Estimate
-    from dvsim.results.whatif import Answer
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
+    from dvsim.study.statistics import Estimate
+    from dvsim.study.whatif import Answer
 
 INDENT = "  "
 
@@ -37,8 +37,8 @@ def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
 def answer_lines(answer: Answer) -> Iterator[str]:
     """Yield an answer: the question, one sentence, the table, what is assumed, where it is."""
     from dvsim.evidence.text import aligned
-    from dvsim.results.measures import MEASURES
-    from dvsim.results.whatif_sentence import counted
+    from dvsim.study.measures import MEASURES
+    from dvsim.study.whatif_sentence import counted
 
     whatif = answer.whatif
     yield f"{whatif.name}: {whatif.title}"
@@ -64,16 +64,16 @@ def answer_lines(answer: Answer) -> Iterator[str]:
 
 
 def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
-    from dvsim.results.run import runs_of
-    from dvsim.results.whatif import answers
+    from dvsim.study.run import runs_of
+    from dvsim.study.whatif import answers
 
     return answers(runs_of(runs))
 
 
 def _rows(answer: Answer) -> Iterator[list[str]]:
     """Yield the heading and a row for each outcome."""
-    from dvsim.results.whatif import limit_text, rate_text
-    from dvsim.results.whatif_sentence import times_text
+    from dvsim.study.whatif import limit_text, rate_text
+    from dvsim.study.whatif_sentence import times_text
 
     yield ["", "variant", answer.unit, "ratio", *answer.whatif.also, "limit"]
     for part in answer.parts:
@@ -89,7 +89,7 @@ def _rows(answer: Answer) -> Iterator[list[str]]:
 
 
 def _cell(value: float, name: str) -> str:
-    from dvsim.results.measures import MEASURES
+    from dvsim.study.measures import MEASURES
 
     return "-" if math.isnan(value) else MEASURES[name].text(value)
 

@@ -18,8 +18,8 @@ FOLDERS = ("core", "fabric", "kinds")
 EMULATED = ("emulation", "broker")
 PROGRAMS = ("_emulator/lib/*.so", "_emulator/bin/*", "_emulator/share/bridge/*.[ch]")
 FILES = (
-    "results/samples.py",
-    "results/summary.py",
+    "study/samples.py",
+    "study/summary.py",
     "scenario/types.py",
 )
 CARD = "data-vortex-8"  # whose planes and links a network has that does not say

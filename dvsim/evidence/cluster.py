@@ -16,12 +16,12 @@ from dvsim.evidence.claims.source import load_code
 from dvsim.evidence.least import nearest
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load
-from dvsim.results.lines import Table, plain_lines
 from dvsim.scenario.card import load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law
+from dvsim.study.text_table import Table, plain_lines
 
 CLAIMS = load_code(scenario_root() / "rabbit")
 """Which rates there are, and which of them were named before the fit."""

@@ -19,11 +19,11 @@ from dvsim.evidence.least import nearest
 from dvsim.kinds.irregular.link import over_link
 from dvsim.kinds.irregular.programs import Time
 from dvsim.kinds.irregular.spec import WordsTable
-from dvsim.results.lines import Table
 from dvsim.scenario.card import load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.scenario.published import read_csv
 from dvsim.scenario.types import Card
+from dvsim.study.text_table import Table
 
 FITTED = 4
 """Nodes up to which columns are fitted."""
@@ -157,7 +157,7 @@ def fit_lines() -> Iterator[str]:
 
 def main() -> None:
     """Print one of the two."""
-    from dvsim.results.lines import plain_lines
+    from dvsim.study.text_table import plain_lines
 
     print(*(fit_lines() if "--fit" in sys.argv else plain_lines(lines())), sep="\n")
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
 
 Runner = Callable[..., Sequence[Run | PointsStudy]]
 """Scenarios in, a result for each: `dvsim.session.run_scenarios`, or what takes its arguments."""

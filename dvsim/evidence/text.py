@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dvsim.evidence.validation import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
-from dvsim.results.lines import Table
+from dvsim.study.text_table import Table
 
 _ROW_HEAD = (
     "scenario",

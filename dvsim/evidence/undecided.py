@@ -22,8 +22,8 @@ from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, PATHS, SHARE, counte
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.base import kind_of
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run, runs_of
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of
 
 STEPS = (3, 4, 6, 10)
 """Replications after which the verdicts are looked at; the last is the full run."""

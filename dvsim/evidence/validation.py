@@ -8,8 +8,8 @@ from dvsim.evidence.claims.figures import Evidence
 from dvsim.evidence.claims.source import Source, sources
 from dvsim.evidence.published.compare import compare
 from dvsim.evidence.verdicts import Reading, Split, Validation
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run, runs_of, studies_of
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of, studies_of
 
 
 def claimed(more: Iterable[Source] = ()) -> frozenset[str]:

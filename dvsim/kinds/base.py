@@ -304,7 +304,7 @@ class Kind:
         raise NotImplementedError
 
     def lines(self, result: Own) -> Iterator[Any]:
-        """Yield a result as people read it: lines, and tables (`dvsim.results.lines.Table`)."""
+        """Yield a result as people read it: lines, and tables (`dvsim.study.text_table.Table`)."""
         raise NotImplementedError
 
     def answers(self, results: Sequence[Own]) -> Iterator[Any]:
@@ -318,7 +318,7 @@ class Kind:
         raise NotImplementedError
 
     def keyed(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
-        """Return the numbers of each point, as `dvsim.results.keyed.Keyed`."""
+        """Return the numbers of each point, as `dvsim.study.numbers.Keyed`."""
         raise NotImplementedError
 
     @property

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from dvsim.errors import Fault
     from dvsim.kinds.study import Done
-    from dvsim.results.points import PointsStudy
     from dvsim.scenario.document import Document
+    from dvsim.study.points import PointsStudy
 
 
 class PointsKind(Kind):
@@ -38,7 +38,7 @@ class PointsKind(Kind):
     @property
     def result(self) -> type[PointsStudy]:
         """The class of its studies."""
-        from dvsim.results.points import PointsStudy
+        from dvsim.study.points import PointsStudy
 
         return PointsStudy
 
@@ -99,7 +99,7 @@ class PointsKind(Kind):
 
     def lines(self, result: Own) -> Iterator[Any]:
         """Yield the table of points: their metrics with half of the 95 % interval."""
-        from dvsim.results.points_text import lines_of
+        from dvsim.study.points_text import lines_of
 
         return lines_of(result)
 
@@ -109,7 +109,7 @@ class PointsKind(Kind):
 
     def keyed(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
         """Return the metrics of each point."""
-        from dvsim.results.keyed import of_points
+        from dvsim.study.numbers import of_points
 
         return of_points(scenario, table, self.units)
 

@@ -21,9 +21,9 @@ from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.points import PointsKind
 from dvsim.pool import pooled
 from dvsim.progress import Part, Progress
-from dvsim.results.manifest import build_manifest
-from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
+from dvsim.study.manifest import build_manifest
+from dvsim.study.points import PointsStudy
 
 SMALL_S = 0.04  # runs of fewer seconds share a task
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dvsim.report.metrics import metric_text, name_of
+from dvsim.report.saturation import sentence
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.report.sweep import Group, Mark, Sweep
 from dvsim.report.verdict import join
-from dvsim.results.amounts import number_text
-from dvsim.results.points import PointsStudy, flow_text
-from dvsim.results.saturation import sentence
+from dvsim.study.amounts import number_text
+from dvsim.study.points import PointsStudy, flow_text
 
 if TYPE_CHECKING:
     from dvsim.report.swept_points import SweptPoints

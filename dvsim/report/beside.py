@@ -15,10 +15,10 @@ from dvsim.report.forest import Compared, forest_drawing
 from dvsim.report.overlaid import COLOURS, Side, distribution, series
 from dvsim.report.page import render, write
 from dvsim.report.table import Cell, Table
-from dvsim.results.beside import Comparison, Row
-from dvsim.results.beside_studies import StudyComparison
-from dvsim.results.sides import interval_notes, names_of
-from dvsim.results.summary import SYSTEM
+from dvsim.study.compare import interval_notes, names_of
+from dvsim.study.compare_runs import Comparison, Row
+from dvsim.study.compare_studies import StudyComparison
+from dvsim.study.summary import SYSTEM
 
 
 def sides_of(found: Comparison) -> list[Side]:

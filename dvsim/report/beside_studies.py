@@ -17,8 +17,8 @@ from dvsim.report.overlaid import COLOURS
 from dvsim.report.page import render
 from dvsim.report.sweep import Group, Mark, Sweep, named
 from dvsim.report.table import Cell, Table
-from dvsim.results.beside_studies import StudyComparison
-from dvsim.results.sides import interval_notes
+from dvsim.study.compare import interval_notes
+from dvsim.study.compare_studies import StudyComparison
 
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up")

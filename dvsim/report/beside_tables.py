@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dvsim.report.evidence import ORIGIN, origin_cells
 from dvsim.report.table import Cell, Table, changed, number
-from dvsim.results.sides import Difference, Result, Sides
+from dvsim.study.compare import Difference, Result, Sides
 
 
 def differences_table(differences: Sequence[Difference], labels: Sequence[str]) -> Table:

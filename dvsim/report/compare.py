@@ -9,7 +9,7 @@ from dvsim.evidence.numbers import zero_share_bounds
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.quantiles import Published
 from dvsim.report.table import MARKS, Cell, Table, mark, number, ratio, times
-from dvsim.results.amounts import MISSING
+from dvsim.study.amounts import MISSING
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation

@@ -12,7 +12,7 @@ from dvsim.report.drawing import Drawing
 from dvsim.report.metrics import SLOTS, metric_text, name_of, unit_of
 from dvsim.report.prepare import size_text
 from dvsim.report.sweep import Group, Mark, Sweep, Theory
-from dvsim.results.amounts import number_text
+from dvsim.study.amounts import number_text
 
 KEYS = {"load": "offered load (packets per slot and input)"}  # others are called by their name
 SPREAD = 8  # largest by smallest latency from which on their axis is logarithmic

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dvsim.report.prepare import Group, size_text
 from dvsim.report.table import Cell, Table, number
-from dvsim.results.emulated import COSTS, costs_of, known_of, total_of
+from dvsim.study.emulated_text import COSTS, costs_of, known_of, total_of
 
 EVENTS = {
     "republished": "published again",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from dvsim.report.parameters import users_text
 from dvsim.report.prepare import Group, size_text
 from dvsim.report.table import Cell, Table, number
-from dvsim.results.amounts import MISSING
+from dvsim.study.amounts import MISSING
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
 
 ORIGIN = ("dvsim", "commit", "started", "work (s)", "its time (s)", "CPU", "system", "Python")
 NOT_RUN = "not run"  # so begins the note of a claim about runs that are not there

@@ -19,13 +19,13 @@ from dvsim.report.series import (
     smooth,
     thin,
 )
-from dvsim.results.amounts import number_text
-from dvsim.results.changed import changes_of
+from dvsim.study.amounts import number_text
+from dvsim.study.changes import changes_of
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
 POINTS_PER_TRACE = 4000  # more than a screen is wide
 POINTS_PER_PAGE = 200_000  # about 2 MB in the page

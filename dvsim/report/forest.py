@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dvsim.report.axes import GREY, layout, log_axis
 from dvsim.report.drawing import Drawing
-from dvsim.results.paired import Change
+from dvsim.study.paired import Change
 
 ROW, ROOM = 22, 130  # pixels
 LETTERS = 34  # of a label beside the figure

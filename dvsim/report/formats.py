@@ -13,8 +13,8 @@ from dvsim.report.paper import can_be_printed, figure_svg
 from dvsim.report.studies import render_study_report, study_parts
 from dvsim.report.tidy import tidy, to_csv, to_parquet
 from dvsim.report.write import render_report, run_parts
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run, runs_of, studies_of
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of, studies_of
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation

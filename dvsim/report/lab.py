@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dvsim.evidence.lab.criteria import Criterion
     from dvsim.evidence.lab.data import LabData
     from dvsim.evidence.lab.judge import Judged
-    from dvsim.results.points import PointsStudy
-    from dvsim.results.run import Run
+    from dvsim.study.points import PointsStudy
+    from dvsim.study.run import Run
 
 SPLITS = {"fitted": "fitted", "held out": "held-out", "not stated": "info"}
 MOST_FIGURES = 12  # cases that have figures of their own; tables have all

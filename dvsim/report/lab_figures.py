@@ -15,7 +15,7 @@ from dvsim.evidence.numbers import share_of
 from dvsim.report.axes import GREY, layout, log_axis, log_axis_with_zero, tall
 from dvsim.report.drawing import Drawing, coordinates
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION, size_text
-from dvsim.results.amounts import number_text
+from dvsim.study.amounts import number_text
 
 POINTS = 400  # of a distribution function
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.spread import chosen_points
 from dvsim.report.table import Cell, Table
-from dvsim.results.amounts import amount_text, share_text
-from dvsim.results.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
+from dvsim.study.amounts import amount_text, share_text
+from dvsim.study.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
 
 if TYPE_CHECKING:
     from dvsim.report.sweep import Sweep
@@ -103,7 +103,7 @@ class Lane:
 
     @property
     def verdict(self) -> str:
-        """Say what limits it, see `dvsim.results.stages.Limit`."""
+        """Say what limits it, see `dvsim.study.stages.Limit`."""
         found = self.busiest
         if found is None or found.busy is None:
             return "not counted"

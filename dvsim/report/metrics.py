@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dvsim.results.amounts import amount_text, estimate_text, number_text
+from dvsim.study.amounts import amount_text, estimate_text, number_text
 
 if TYPE_CHECKING:
     from dvsim.report.swept_points import SweptPoints
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
     Points = PointsStudy | SweptPoints
 

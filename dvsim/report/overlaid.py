@@ -13,11 +13,11 @@ from dvsim.report.axes import layout, log_axis, tall
 from dvsim.report.drawing import Drawing, coordinates
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.report.series import Floats, active, column_series, smooth, thin
-from dvsim.results.amounts import number_text
-from dvsim.results.summary import column_rates, column_samples
+from dvsim.study.amounts import number_text
+from dvsim.study.summary import column_rates, column_samples
 
 if TYPE_CHECKING:
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
 COLOURS = (BLUE, VERMILION, *OTHER_COLOURS)
 POINTS = 400  # of a distribution, of a series

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dvsim._version import __version__
 from dvsim.errors import OutputError
-from dvsim.results.atomic import write_file
+from dvsim.study.atomic import write_file
 
 MARK = "<!-- figures -->"  # in the frame; no text of a user can hold it, they are escaped
 FIGURE = '<div class="figure"'
@@ -64,7 +64,7 @@ def write(path: Path, page: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file, see `dvsim.results.atomic.write_file`.
+    """Write a file, see `dvsim.study.atomic.write_file`.
 
     Raises
     ------

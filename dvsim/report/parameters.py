@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.report.table import Cell, Table
-from dvsim.results.run import Run, runs_of
-from dvsim.results.stages import busiest
+from dvsim.study.run import Run, runs_of
+from dvsim.study.stages import busiest
 
 if TYPE_CHECKING:
-    from dvsim.results.points import PointsStudy
     from dvsim.scenario.types import Card, Parameter
+    from dvsim.study.points import PointsStudy
 
 # from the weakest; what is published or measured is not listed
 WEAK = ("assumed", "unverified", "calibrated")

@@ -12,8 +12,8 @@ from html import escape
 
 from dvsim.report.drawing import Drawing
 from dvsim.report.lanes import Lane, Station, drawn_lanes, lanes_table
-from dvsim.results.amounts import share_text
-from dvsim.results.stages import SATURATED
+from dvsim.study.amounts import share_text
+from dvsim.study.stages import SATURATED
 
 BOX, GAP, HIGH, HEAD = 144, 24, 40, 26  # widths and heights of a lane, in units of the picture
 LINE, LETTERS = 14, 25  # height of a line of notes, and letters that fit into one

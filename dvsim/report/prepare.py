@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dvsim.results.changed import changes_of
-from dvsim.results.statistics import Estimate
+from dvsim.study.changes import changes_of
+from dvsim.study.statistics import Estimate
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
 # Okabe and Ito's colours for the colour-blind, those that keep a contrast of 3:1 on white and on
 # near-black come first; black itself is left out because a dark page would swallow it.

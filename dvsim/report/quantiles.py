@@ -10,8 +10,8 @@ from typing import Any
 from dvsim.report.axes import GREY, layout, log_axis_with_zero
 from dvsim.report.drawing import Drawing
 from dvsim.report.prepare import Entry, size_text
-from dvsim.results.amounts import number_text
-from dvsim.results.statistics import Estimate
+from dvsim.study.amounts import number_text
+from dvsim.study.statistics import Estimate
 
 STATISTICS = ("mean", "25%", "50%", "75%", "90%", "95%", "99%", "max")
 SYMBOLS = ("circle", "square", "triangle-up", "diamond")

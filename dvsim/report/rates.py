@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.table import Cell, Table, ratio, times
-from dvsim.results.amounts import number_text
+from dvsim.study.amounts import number_text
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def average(values: Sequence[float]) -> float | None:
 class Contest:
     """Data Vortex against TCP at one message size as the paper prints them.
 
-    Like for like: `dvsim.results.contest`.
+    Like for like: `dvsim.study.transports`.
     """
 
     message_bytes: int

@@ -17,7 +17,7 @@ from dvsim.report.page import render, write
 from dvsim.report.prepare import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 from dvsim.report.series import Floats
 from dvsim.report.table import Cell, Table, number
-from dvsim.results.amounts import amount_text
+from dvsim.study.amounts import amount_text
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, YELLOW)
 SPENT = ("computing", "sending", "taking messages", "waiting")

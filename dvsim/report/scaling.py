@@ -12,8 +12,8 @@ from dvsim.report.drawing import Drawing
 from dvsim.report.prepare import Entry, Group, size_text, transport_text
 from dvsim.report.quantiles import Published
 from dvsim.report.sweep import SYMBOLS
-from dvsim.results.amounts import Amount, number_text
-from dvsim.results.run import Run
+from dvsim.study.amounts import Amount, number_text
+from dvsim.study.run import Run
 
 MEGA = 1e6
 MOST_TICKS = 8  # of sizes on an axis half a screen wide

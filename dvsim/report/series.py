@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.results.summary import column_rates, column_samples, moving_average
+from dvsim.study.summary import column_rates, column_samples, moving_average
 
 if TYPE_CHECKING:
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from dvsim.report.axes import GREY, layout, tall
 from dvsim.report.drawing import Drawing, coordinates
 from dvsim.report.series import Floats
 from dvsim.report.sweep import COLOURS, SYMBOLS, Sweep
-from dvsim.results.amounts import number_text
+from dvsim.study.amounts import number_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,7 +10,7 @@ from dvsim.report.curves import band, curve_drawing, line_trace, x_axis
 from dvsim.report.drawing import Drawing
 from dvsim.report.metrics import unit_of
 from dvsim.report.sweep import COLOURS, SYMBOLS, Group, Sweep
-from dvsim.results.amounts import number_text
+from dvsim.study.amounts import number_text
 
 DASHES = ("solid", "dash", "dot")  # when the colours begin again
 MOST_GROUPS = 6  # of which the stages are drawn, each in a figure

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dvsim.kinds.rabbitmq.text import fabric_text
 from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.table import Cell, Table, number
-from dvsim.results.stages import STAGES, stages_of
+from dvsim.study.stages import STAGES, stages_of
 
 MOST_INSTANCES = 64  # of a kind; a thousand receivers would be megabytes
 EVENTS = {"overruns": "overruns", "extra_polls": "extra polls", "paged_bytes": "bytes paged"}

@@ -25,7 +25,7 @@ from dvsim.report.verdict import claims_sentences
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
 
 @dataclass(frozen=True)

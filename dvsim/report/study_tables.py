@@ -9,11 +9,11 @@ from dvsim.report.evidence import ORIGIN, origin_cells
 from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.sweep import Mark, Sweep
 from dvsim.report.table import Cell, Table, number
-from dvsim.results.amounts import estimate_texts, number_text
-from dvsim.results.points import PointsStudy
 from dvsim.scenario import spec
 from dvsim.scenario.spec import Spec, plain
 from dvsim.scenario.units import is_number, value_text
+from dvsim.study.amounts import estimate_texts, number_text
+from dvsim.study.points import PointsStudy
 
 MOST_ITEMS = 12  # of a list; the folder of the study has all
 

@@ -10,14 +10,14 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
-from dvsim.results.saturation import Offered
+from dvsim.report.saturation import Offered
 from dvsim.scenario.units import is_number, value_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from dvsim.report.swept_points import SweptPoints
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
 LENGTHS = ("slots", "warmup", "messages")  # how long a run is: it names no point beside another key
 COLOURS = (BLUE, VERMILION, *OTHER_COLOURS[:-1])  # yellow is too pale for a line on white

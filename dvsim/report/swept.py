@@ -16,11 +16,11 @@ from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.sweep import Sweep
 from dvsim.report.swept_points import SweptPoints
 from dvsim.report.table import Cell, Table, number
-from dvsim.results.swept import short
 from dvsim.scenario.find import is_file
+from dvsim.study.sweep_table import short
 
 if TYPE_CHECKING:
-    from dvsim.results.swept import Swept
+    from dvsim.study.sweep_table import Swept
 
 MOST_ROWS = 500  # of the table on the page; the CSV has all
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dvsim.kinds.base import Metric, metric_of
-from dvsim.results.swept import short
+from dvsim.study.sweep_table import short
 
 if TYPE_CHECKING:
-    from dvsim.results.swept import Swept
+    from dvsim.study.sweep_table import Swept
 
 DRAWN = ("delivered_rate", "payload_rate", "throughput", "mean_latency", "rate_out", "latency")
 MOST = 2  # results that are drawn of a kind that has none of these

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from dvsim.results.amounts import MISSING, number_text
+from dvsim.study.amounts import MISSING, number_text
 
 if TYPE_CHECKING:
-    from dvsim.results.paired import Change
+    from dvsim.study.paired import Change
 
 MARKS = {"pass": "✓", "fail": "✗", "info": "–"}  # a mark and a word: never colour alone
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dvsim.report.compare import PRINTED
-from dvsim.results.changed import changes_of
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run, runs_of
+from dvsim.study.changes import changes_of
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Row, Validation

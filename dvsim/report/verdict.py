@@ -11,10 +11,10 @@ from dvsim.report.prepare import Entry, Group, size_text
 from dvsim.report.rates import Contest, contests_as_printed
 from dvsim.report.table import ratio_text
 from dvsim.report.whatif import all_answer, answer_sentences
-from dvsim.results.amounts import number_text
-from dvsim.results.contest import contest_text, contests
-from dvsim.results.emulated import made_text
-from dvsim.results.stages import SATURATED, busiest
+from dvsim.study.amounts import number_text
+from dvsim.study.emulated_text import made_text
+from dvsim.study.stages import SATURATED, busiest
+from dvsim.study.transports import contest_text, contests
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation

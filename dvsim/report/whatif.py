@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from dvsim.report.drawing import Drawing
 from dvsim.report.table import Cell, Table, number
 from dvsim.report.whatif_figure import answer_drawing
-from dvsim.results.measures import MEASURES
-from dvsim.results.whatif import Answer, Outcome, answers, limit_text, rate_text
-from dvsim.results.whatif_sentence import counted, times_text
+from dvsim.study.measures import MEASURES
+from dvsim.study.whatif import Answer, Outcome, answers, limit_text, rate_text
+from dvsim.study.whatif_sentence import counted, times_text
 
 if TYPE_CHECKING:
     from dvsim.report.prepare import Group

@@ -9,8 +9,8 @@ from typing import Any
 from dvsim.report.axes import GREY, layout, log_axis
 from dvsim.report.drawing import Drawing
 from dvsim.report.sweep import COLOURS, SYMBOLS
-from dvsim.results.whatif import Answer, Part, limit_text
-from dvsim.results.whatif_sentence import times_text
+from dvsim.study.whatif import Answer, Part, limit_text
+from dvsim.study.whatif_sentence import times_text
 
 WIDE = 26  # characters of a label beside the figure: on a phone it must leave room
 FARTHEST = 3.0  # times a mark or a part of it: bars of few replications may have no end

@@ -35,11 +35,11 @@ from dvsim.report.whatif import (
     answer_tables,
     answers_of,
 )
-from dvsim.results.changed import changes_of
+from dvsim.study.changes import changes_of
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
 
 def render_report(

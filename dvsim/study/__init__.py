@@ -1,5 +1,11 @@
-"""Many runs for one answer.
+"""Questions and what came of them: which runs are needed, their results, kept and compared.
 
-sweeps/  many points of one scenario: which, by whom, kept where; sensitivity
-limit/   how far a key can be pushed until a criterion fails: bisection with confidence
+design.py, execute.py  what a question asks for, and the one loop that runs it
+sweeps/, limit/        many points of one scenario; how far a key can be pushed
+run.py, points.py      one run of a system, one study of a scenario with points, in memory
+samples.py, summary.py the tables of a run, and the statistics of each published column
+statistics.py          means over replications and their intervals; paired.py those of ratios
+store.py, folder.py    results in folders: found by their question, written whole, checked when read
+compare.py             results side by side; compare_runs.py, compare_studies.py what they share
+amounts.py             the one place that writes a rate, a share or a size for people
 """

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from dvsim.asked import check_extent
 from dvsim.core.code import code_version, emulated_version
 from dvsim.emulation.asked import Emulation
 from dvsim.kinds.base import How, kind_named, kind_of
 from dvsim.pool import default_workers
-from dvsim.results.folder import find_kept, folder_of, write_result
-from dvsim.results.kept import clear_room, make_room
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
+from dvsim.study.arguments import check_extent
 from dvsim.study.design import Answer, Design, Trial
+from dvsim.study.folder import clear_room, make_room
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
+from dvsim.study.store import find_kept, folder_of, write_result
 
 Result = Run | PointsStudy
 T = TypeVar("T")

@@ -12,8 +12,8 @@ import nodes
 
 from dvsim.emulation.asked import Emulation
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.run import Run
 from dvsim.session import run_scenarios
+from dvsim.study.run import Run
 
 LONG = ["h3/fdr-8", "--backend", "emu", "--scale", "1"]
 for changed in ("system.publisher.processes=2", "workload.messages_per_second=2000", "loop=open"):

@@ -20,7 +20,7 @@ from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import emulate
 from dvsim.report import write_results
-from dvsim.results.emulated import costs_of
+from dvsim.study.emulated_text import costs_of
 
 PIECE_BYTES = 131 * 8
 

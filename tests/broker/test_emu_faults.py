@@ -12,7 +12,7 @@ from dvsim.emulation.asked import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import emulate
-from dvsim.results.emulated import costs_of
+from dvsim.study.emulated_text import costs_of
 
 
 def dvsim_fails(*arguments):

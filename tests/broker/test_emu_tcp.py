@@ -16,8 +16,8 @@ from dvsim.emulation.bodies import Bodies, Digest
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.report import write_results
-from dvsim.results.emulated import costs_of
-from dvsim.results.folder import load_result
+from dvsim.study.emulated_text import costs_of
+from dvsim.study.store import load_result
 
 
 @pytest.fixture(scope="module")

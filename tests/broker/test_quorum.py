@@ -10,9 +10,9 @@ from dvsim.emulation.queues import Asked, Place, arguments_of, measured
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.emu import asked_of, metrics_of
 from dvsim.kinds.load import load
-from dvsim.results.asked_text import asked_lines
-from dvsim.results.folder import load_result
 from dvsim.session import run_scenarios
+from dvsim.study.asked_text import asked_lines
+from dvsim.study.store import load_result
 
 
 @pytest.mark.parametrize(

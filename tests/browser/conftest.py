@@ -16,9 +16,9 @@ from dvsim.evidence.validation import validate
 from dvsim.kinds.load import load_campaign
 from dvsim.report import write_comparison, write_results
 from dvsim.report.lab import write_lab_report
-from dvsim.results.beside import compare
-from dvsim.results.beside_studies import compare_studies
 from dvsim.session import run_scenarios
+from dvsim.study.compare_runs import compare
+from dvsim.study.compare_studies import compare_studies
 
 HIGH = 6000  # pixels of a page that are kept as a picture
 EVIL = "</script><script>window.stolen=1</script><img src=x onerror=window.stolen=1>"

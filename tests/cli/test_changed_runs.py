@@ -6,9 +6,9 @@ import math
 import pytest
 from harness.in_process import dvsim
 
-from dvsim.results.changed import changes_of
-from dvsim.results.folder import load_result
-from dvsim.results.statistics import STEPS
+from dvsim.study.changes import changes_of
+from dvsim.study.statistics import STEPS
+from dvsim.study.store import load_result
 
 SMALL = ["h3/fdr-8", "--scale", "0.002", "--replications", "2", "--workers", "1"]
 SET = ["--set", "system.publisher.processes=4"]

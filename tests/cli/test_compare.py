@@ -13,13 +13,13 @@ from harness.in_process import dvsim
 from dvsim.kinds.load import load
 from dvsim.report.beside import sides_of
 from dvsim.report.overlaid import distribution, series
-from dvsim.results.amounts import estimate_texts
-from dvsim.results.beside import compare
-from dvsim.results.folder import write_result
-from dvsim.results.kept import run_folder
-from dvsim.results.manifest import run_facts
-from dvsim.results.named import folders_of
 from dvsim.session import run_scenarios
+from dvsim.study.amounts import estimate_texts
+from dvsim.study.compare_runs import compare
+from dvsim.study.folder import run_folder
+from dvsim.study.lookup import folders_of
+from dvsim.study.manifest import run_facts
+from dvsim.study.store import write_result
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=20_000"])
 LARGER = load("h3/fdr-256", ["workload.messages=20_000"])
@@ -243,7 +243,7 @@ def test_a_damaged_run_is_no_side_of_a_comparison(kept, tmp_path):
 def test_an_emulated_run_has_no_simulated_seconds():
     import pandas as pd
 
-    from dvsim.results.samples import COUNTER_COLUMNS
+    from dvsim.study.samples import COUNTER_COLUMNS
 
     empty = pd.DataFrame(
         {name: pd.Series([], dtype=kind) for name, kind in COUNTER_COLUMNS.items()}

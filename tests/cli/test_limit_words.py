@@ -4,9 +4,9 @@ import pytest
 
 from dvsim.cli.limit import _lines, answer, flow_text
 from dvsim.kinds.base import kind_named
-from dvsim.results.statistics import Estimate
 from dvsim.study.limit.criterion import parse_criterion
 from dvsim.study.limit.search import Limit, Probe
+from dvsim.study.statistics import Estimate
 
 BOTH = parse_criterion("throughput > 0.2 and p99 < 9", kind_named("switch").metrics(None))
 

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from dvsim.cli.main import cli
 from dvsim.cli.whatif import answers_json
 from dvsim.kinds.load import load_campaign
-from dvsim.results.statistics import Estimate
-from dvsim.results.whatif import answers
-from dvsim.results.whatif_sentence import Gain, sentence, times_text
 from dvsim.session import run_scenarios
+from dvsim.study.statistics import Estimate
+from dvsim.study.whatif import answers
+from dvsim.study.whatif_sentence import Gain, sentence, times_text
 
 
 def call(*args):

@@ -12,7 +12,7 @@ import pytest
 from harness.in_process import dvsim
 from harness.patience import patience
 
-from dvsim.results.folder import load_result
+from dvsim.study.store import load_result
 
 DVSIM = [sys.executable, "-m", "dvsim"]
 SMALL = ["h3/fdr-8", "--scale", "0.01", "--replications", "2", "--workers", "1"]

@@ -21,13 +21,13 @@ from dvsim.errors import RunFailed
 from dvsim.kinds.base import kind_named
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.metrics import TABLES as SWITCH
-from dvsim.results.folder import load_result
-from dvsim.results.manifest import FORMAT
-from dvsim.results.samples import SAMPLE_COLUMNS
-from dvsim.results.summary import SUMMARY_COLUMNS
-from dvsim.results.swept import load_swept
-from dvsim.results.table import to_parquet
 from dvsim.session import run_scenarios
+from dvsim.study.manifest import FORMAT
+from dvsim.study.parquet import to_parquet
+from dvsim.study.samples import SAMPLE_COLUMNS
+from dvsim.study.store import load_result
+from dvsim.study.summary import SUMMARY_COLUMNS
+from dvsim.study.sweep_table import load_swept
 
 HERE = Path(__file__).parent
 AGAIN = "run it again (dvsim run h3/dv-131072 --scale 0.005 --replications 1)"
@@ -150,13 +150,13 @@ def test_a_changed_scenario_is_not_taken_for_that_of_another_version(tmp_path):
 
 
 def test_by_name_the_newest_that_can_be_read_is_taken(beside, tmp_path):
-    from dvsim.results.named import folders_of
+    from dvsim.study.lookup import folders_of
 
     assert folders_of(beside.scenario.name, tmp_path / "runs") == [beside.folder]
 
 
 def test_by_name_they_are_refused_if_there_are_no_others(beside, tmp_path):
-    from dvsim.results.named import folders_of
+    from dvsim.study.lookup import folders_of
 
     shutil.rmtree(beside.folder)
     with pytest.raises(RunFailed, match=r"0123456789ab was made by dvsim 0\.1\.0 on"):

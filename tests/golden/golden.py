@@ -21,10 +21,10 @@ import pandas as pd
 
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load_campaign
-from dvsim.results.points import PointsStudy
 from dvsim.scenario.find import Entry, list_scenarios
 from dvsim.session import run_scenarios
 from dvsim.study.execute import Result
+from dvsim.study.points import PointsStudy
 
 HERE = Path(__file__).resolve().parent
 CHANGELOG = HERE.parents[1] / "CHANGELOG.md"

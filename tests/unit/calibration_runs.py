@@ -5,8 +5,8 @@ from dataclasses import replace
 import pandas as pd
 
 from dvsim.kinds.load import load
-from dvsim.results.samples import COUNTER_COLUMNS
 from dvsim.session import run_scenarios
+from dvsim.study.samples import COUNTER_COLUMNS
 
 HOST = {"cpu": "Some CPU", "cores": 4, "system": "Linux", "python": "3.11", "packages": {"a": "1"}}
 QUESTION = {"clusters": 1, "nodes": 1, "promise": "at least once"}

@@ -25,12 +25,12 @@ from dvsim.report.lab import render_lab_report
 from dvsim.report.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
 from dvsim.report.swept import render_swept
 from dvsim.report.topology import render_topology
-from dvsim.results.beside import compare as compare_runs
-from dvsim.results.beside_studies import compare_studies
-from dvsim.results.run import Run
-from dvsim.results.swept import Swept
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
+from dvsim.study.compare_runs import compare as compare_runs
+from dvsim.study.compare_studies import compare_studies
+from dvsim.study.run import Run
+from dvsim.study.sweep_table import Swept
 from dvsim.study.sweeps.plan import plan
 from dvsim.study.sweeps.run import prepare, run
 

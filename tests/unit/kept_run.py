@@ -7,10 +7,10 @@ from run_builder import counters, samples
 
 from dvsim._version import __version__
 from dvsim.kinds.load import load
-from dvsim.results.folder import write_result
-from dvsim.results.kept import run_folder
-from dvsim.results.manifest import build_manifest, run_facts
-from dvsim.results.run import Run
+from dvsim.study.folder import run_folder
+from dvsim.study.manifest import build_manifest, run_facts
+from dvsim.study.run import Run
+from dvsim.study.store import write_result
 
 SCENARIO = load("h3/fdr-8", ["workload.messages=40"])
 ASKED = (__version__, 1, 1, "sim")

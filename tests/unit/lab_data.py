@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from run_builder import run_of, tcp_scenario
 
-from dvsim.results.samples import SAMPLE_COLUMNS
+from dvsim.study.samples import SAMPLE_COLUMNS
 
 PS_PER_S = 10**12
 BATCH = 10_000

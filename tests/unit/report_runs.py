@@ -5,9 +5,9 @@ import pandas as pd
 
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
 from dvsim.kinds.rabbitmq.spec import Column, Probe, Scenario, System, Tolerance, Workload
-from dvsim.results.run import Run
-from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
 from dvsim.scenario.types import Card, Parameter
+from dvsim.study.run import Run
+from dvsim.study.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
 
 INTERVAL_PS = 5_001_000_000
 QUANTILES = ("50%", "75%", "90%", "95%", "99%", "max")

@@ -15,9 +15,9 @@ from dvsim.kinds.rabbitmq.spec import (
     Tolerance,
     Workload,
 )
-from dvsim.results.run import Run
-from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
 from dvsim.scenario.types import Card
+from dvsim.study.run import Run
+from dvsim.study.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
 
 SECOND = 10**12
 INTERVAL = 5_001_000_000  # ps

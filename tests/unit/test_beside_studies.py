@@ -9,9 +9,9 @@ from dvsim.cli.beside import as_json, study_lines
 from dvsim.kinds.load import load
 from dvsim.report import render_comparison
 from dvsim.report.beside_studies import overlaid_curves
-from dvsim.results.beside_studies import compare_studies, matching_keys
-from dvsim.results.lines import Table
 from dvsim.session import run_scenarios
+from dvsim.study.compare_studies import compare_studies, matching_keys
+from dvsim.study.text_table import Table
 
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"
 

@@ -8,13 +8,13 @@ import pytest
 from calibration_runs import emulated
 
 from dvsim.errors import ScenarioError
+from dvsim.evidence.affine import seconds
 from dvsim.evidence.calibration import Calibration
 from dvsim.evidence.calibration.cards import cards_of, write_cards
 from dvsim.evidence.calibration.points import points_of
 from dvsim.evidence.calibration.runs import Given
 from dvsim.evidence.calibration.simulated import simulated_s
 from dvsim.kinds.load import load, load_card
-from dvsim.results.law import seconds
 
 SIZES = (8, 2048, 131072)
 PUSH, PUBLISH = "60 us + 5 ns/B", "250 us + 12 ns/B"

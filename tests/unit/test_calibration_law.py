@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.calibration.slowest import slowest_mean, slowest_sigma
-from dvsim.results.law import fit_law, seconds
 from dvsim.scenario.units import Law
 
 SIZES = [8, 2048, 131072]

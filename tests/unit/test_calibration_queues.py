@@ -24,7 +24,7 @@ MADE = {"system.storage.sync": "3 ms", "system.storage.bandwidth": "90 MB/s",
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A study that looks as real nodes of cards that are known would have measured it."""
-    from dvsim.results.folder import write_result
+    from dvsim.study.store import write_result
 
     given = [f"{key}={value}" for key, value in MADE.items()]
     (study,) = run_scenarios([load("rabbit/here", given)], replications=1, out=None, workers=1)

@@ -11,9 +11,9 @@ from dvsim.cli.calibrate import calibrate
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.evidence.calibration.runs import load_runs
 from dvsim.kinds.load import load_card
-from dvsim.results.folder import write_result
 from dvsim.scenario.find import cards_root
 from dvsim.session import run_scenarios
+from dvsim.study.store import write_result
 
 FEW = {"messages": 2_000, "replications": 1}
 

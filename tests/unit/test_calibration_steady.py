@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dvsim.evidence.calibration.steady import paces
-from dvsim.results.samples import SAMPLE_COLUMNS
+from dvsim.study.samples import SAMPLE_COLUMNS
 
 STEP_PS = 10**9  # a millisecond
 

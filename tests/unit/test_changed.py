@@ -3,8 +3,8 @@
 import pytest
 
 from dvsim.kinds.load import load
-from dvsim.results.changed import changes_of, of_the_same_length
 from dvsim.scenario.render import card_toml
+from dvsim.study.changes import changes_of, of_the_same_length
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from dvsim.evidence.cluster import fit, held_out, kept, lines, published, rate_of
-from dvsim.results.lines import plain_lines
+from dvsim.study.text_table import plain_lines
 
 
 def test_eight_rates_of_42_are_fitted():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from run_builder import run_of, samples, tcp_scenario, vortex_scenario
 
-from dvsim.results.contest import contest_text, contests
+from dvsim.study.transports import contest_text, contests
 
 
 def vortex(size, rates, per_message=1):

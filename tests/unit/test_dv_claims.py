@@ -11,8 +11,8 @@ from dvsim.evidence.validation import claimed, validate
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.result import Study
 from dvsim.report.verdict import claims_sentences
-from dvsim.results.lines import plain_lines
 from dvsim.session import run_scenarios
+from dvsim.study.text_table import plain_lines
 
 
 @pytest.fixture(scope="module")

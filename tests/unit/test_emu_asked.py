@@ -20,7 +20,7 @@ from dvsim.emulation.credentials import credentials_of
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_named
 from dvsim.kinds.load import load
-from dvsim.results.emulated import cost_text, made_text
+from dvsim.study.emulated_text import cost_text, made_text
 
 SYSTEM = kind_named("rabbitmq")
 

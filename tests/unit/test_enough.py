@@ -3,8 +3,8 @@
 import pytest
 
 from dvsim.kinds.load import load
-from dvsim.results.folder import contents_of
 from dvsim.session import run_scenarios
+from dvsim.study.store import contents_of
 
 SMALL = ["workload.messages=20000"]
 QUICK = {"out": None, "workers": 1}

@@ -12,10 +12,10 @@ from kept_run import ASKED, SCENARIO, keep, make_run
 from dvsim._version import __version__
 from dvsim.errors import OutputError, RunFailed
 from dvsim.kinds.load import load
-from dvsim.results.folder import find_result, load_result, write_result
-from dvsim.results.kept import make_room, run_folder
-from dvsim.results.samples import SAMPLE_COLUMNS
-from dvsim.results.table import from_parquet, to_parquet
+from dvsim.study.folder import make_room, run_folder
+from dvsim.study.parquet import from_parquet, to_parquet
+from dvsim.study.samples import SAMPLE_COLUMNS
+from dvsim.study.store import find_result, load_result, write_result
 
 
 @pytest.fixture

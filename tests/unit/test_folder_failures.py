@@ -10,9 +10,9 @@ import pytest
 from kept_run import make_run
 
 from dvsim.errors import OutputError
-from dvsim.results import kept as folder_module
-from dvsim.results.atomic import clean, host_name
-from dvsim.results.folder import load_result, write_result
+from dvsim.study import folder as folder_module
+from dvsim.study.atomic import clean, host_name
+from dvsim.study.store import load_result, write_result
 
 
 def dead_pid():
@@ -160,7 +160,7 @@ def test_a_killed_process_leaves_no_result(tmp_path):
     script = (
         "import os, sys; from pathlib import Path\n"
         "from kept_run import make_run, write_result\n"
-        "from dvsim.results import kept as folder_module\n"
+        "from dvsim.study import folder as folder_module\n"
         "write = folder_module.write_bytes\n"
         "def killed(path, data):\n"
         "    write(path, data)\n"

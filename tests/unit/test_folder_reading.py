@@ -13,9 +13,9 @@ from kept_run import keep
 from dvsim.errors import RunFailed
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load
-from dvsim.results.folder import load_result, write_result
-from dvsim.results.kept import read_manifest
 from dvsim.session import run_scenarios
+from dvsim.study.folder import read_manifest
+from dvsim.study.store import load_result, write_result
 
 
 @pytest.fixture

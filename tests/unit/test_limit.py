@@ -10,11 +10,11 @@ from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_named
 from dvsim.kinds.load import load
 from dvsim.kinds.switch.model import measure
-from dvsim.results.statistics import Estimate
 from dvsim.study.limit import search
 from dvsim.study.limit.axis import Continuous, Whole, axis_of
 from dvsim.study.limit.criterion import Term, deciding, parse_criterion
 from dvsim.study.limit.search import MOST, confidence_of, find_limits, steps_of
+from dvsim.study.statistics import Estimate
 
 SWITCH = kind_named("switch")
 METRICS = SWITCH.metrics(None)

@@ -7,7 +7,7 @@ import pytest
 from kept_run import keep
 
 from dvsim.kinds.load import load
-from dvsim.results.manifest import card_hash, git_state
+from dvsim.study.manifest import card_hash, git_state
 
 
 @pytest.fixture

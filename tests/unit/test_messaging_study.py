@@ -14,8 +14,8 @@ from dvsim.kinds.load import load
 from dvsim.report import render_study_report
 from dvsim.report.stage_curves import stage_drawings
 from dvsim.report.sweep import COLOURS, Sweep
-from dvsim.results.folder import load_result
 from dvsim.session import run_scenarios
+from dvsim.study.store import load_result
 
 FEW = [
     "vary=[{client=['zeromq-0.2','raw-tcp']},{message_bytes=[8,512,4096,32768]}]",

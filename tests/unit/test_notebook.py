@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dvsim
-from dvsim.results.notebook import histogram
+from dvsim.study.notebook import histogram
 
 
 def parsed(html):

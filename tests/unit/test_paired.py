@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from dvsim.kinds.load import load
-from dvsim.results import paired
-from dvsim.results.beside import compare
-from dvsim.results.paired import Change, change
-from dvsim.results.sides import in_common, interval_notes, sides
 from dvsim.session import run_scenarios
+from dvsim.study import paired
+from dvsim.study.compare import in_common, interval_notes, sides
+from dvsim.study.compare_runs import compare
+from dvsim.study.paired import Change, change
 
 EXPERIMENTS, REPLICATIONS, RATIO = 1000, 8, 1.1
 

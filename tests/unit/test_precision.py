@@ -13,14 +13,14 @@ from dvsim import run as simulate
 from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import load, load_campaign
-from dvsim.results.folder import contents_of
-from dvsim.results.measures import ratio
-from dvsim.results.precision import Reached, reached, reached_texts, wider
-from dvsim.results.statistics import STEPS
-from dvsim.results.whatif import answers
 from dvsim.session import run_scenarios
+from dvsim.study.measures import ratio
+from dvsim.study.precision import Reached, reached, reached_texts, wider
+from dvsim.study.statistics import STEPS
+from dvsim.study.store import contents_of
 from dvsim.study.sweeps.plan import plan
 from dvsim.study.sweeps.run import prepare
+from dvsim.study.whatif import answers
 
 FIVE = {"precision": 0.05}
 FEW = ["workload.messages=40000"]

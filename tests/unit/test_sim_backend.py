@@ -18,7 +18,7 @@ from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq import sim
 from dvsim.kinds.rabbitmq.sim import simulate
 from dvsim.pool import Workers
-from dvsim.results.samples import check_counters, check_samples
+from dvsim.study.samples import check_counters, check_samples
 
 SCENARIOS = [
     load("h3/dv-2048", ["workload.messages=40_000"]),

@@ -23,10 +23,10 @@ from dvsim.report import write_results
 from dvsim.report.answers import answer
 from dvsim.report.study_tables import points_table
 from dvsim.report.sweep import Sweep
-from dvsim.results import kept
-from dvsim.results.folder import load_result
-from dvsim.results.points import flow_text
 from dvsim.session import run_scenarios
+from dvsim.study import folder
+from dvsim.study.points import flow_text
+from dvsim.study.store import load_result
 
 SWEEP = "[[vary]]\nheight = [4, 8]\n[[vary]]\nload = [0.1, 0.9]\n"
 
@@ -277,7 +277,7 @@ def full(path, data):
 
 
 def test_a_full_disk_leaves_nothing(sweep, tmp_path, monkeypatch):
-    monkeypatch.setattr(kept, "write_bytes", full)
+    monkeypatch.setattr(folder, "write_bytes", full)
     with pytest.raises(OutputError, match="No space left on device"):
         ask(sweep, out=tmp_path / "runs")
     assert list(tmp_path.iterdir()) == [tmp_path / "small.toml"]
@@ -286,7 +286,7 @@ def test_a_full_disk_leaves_nothing(sweep, tmp_path, monkeypatch):
 def test_a_failed_run_leaves_the_folders_that_were_there(sweep, tmp_path, monkeypatch):
     (first,) = ask(sweep, out=tmp_path / "runs")
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(kept, "write_bytes", full)
+    monkeypatch.setattr(folder, "write_bytes", full)
     for out in ("runs", "empty"):
         with pytest.raises(OutputError):
             ask(sweep, out=tmp_path / out, replications=3)

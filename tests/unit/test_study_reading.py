@@ -8,10 +8,10 @@ from study_runs import MANIFEST, scenario_of, study_of
 from dvsim._version import __version__
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
-from dvsim.results.folder import contents_of, find_result, load_result
-from dvsim.results.kept import run_folder, with_hashes
-from dvsim.results.manifest import FORMAT
 from dvsim.scenario.render import to_toml
+from dvsim.study.folder import run_folder, with_hashes
+from dvsim.study.manifest import FORMAT
+from dvsim.study.store import contents_of, find_result, load_result
 
 SCENARIO = scenario_of("small")
 MORE = {"format": FORMAT, "backend": "switch", "version": __version__, "seed": 1}

@@ -18,8 +18,8 @@ from run_builder import (
 
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Column
-from dvsim.results.samples import check_counters, check_samples
-from dvsim.results.summary import (
+from dvsim.study.samples import check_counters, check_samples
+from dvsim.study.summary import (
     STATISTICS,
     counters_of,
     estimates,
@@ -270,8 +270,8 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     from dvsim.kinds.rabbitmq.numbers import keyed
     from dvsim.report.prepare import prepare
     from dvsim.report.rates import rates_of
-    from dvsim.results.beside import compare
-    from dvsim.results.statistics import estimate
+    from dvsim.study.compare_runs import compare
+    from dvsim.study.statistics import estimate
 
     run = dvsim.run("h3/fdr-131072", scale=0.05, replications=3)
     rate = estimate(run.rates.values())

@@ -13,9 +13,9 @@ import pytest
 import dvsim
 from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.kinds.base import kind_of
-from dvsim.results.keyed import in_order
-from dvsim.results.swept import Swept, load_swept
 from dvsim.session import run_scenarios
+from dvsim.study.numbers import in_order
+from dvsim.study.sweep_table import Swept, load_swept
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.plan import plan
@@ -252,7 +252,7 @@ def test_a_worker_with_other_code_is_refused(sweep, monkeypatch):
 
 
 def test_a_full_disk_ends_the_sweep_with_what_was_kept(sweep, tmp_path, monkeypatch):
-    from dvsim.results import atomic
+    from dvsim.study import atomic
 
     def full(folders):
         raise OSError(28, "No space left on device", str(folders[0]))
@@ -299,7 +299,7 @@ def test_the_order_of_results_depends_on_their_names_alone():
 
 
 def test_keys_of_a_busy_stage_are_those_of_the_report(desk):
-    from dvsim.results.stages import stages_of
+    from dvsim.study.stages import stages_of
 
     alone = dvsim.run(desk / "mine.toml", replications=2)
     (found,) = kind_of(alone.scenario).keyed(alone.scenario, alone.summary_columns)

@@ -8,10 +8,10 @@ from harness.in_process import dvsim
 import dvsim as library
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import load
-from dvsim.results.precision import reached
-from dvsim.results.statistics import STEPS
-from dvsim.results.swept import load_swept
 from dvsim.session import run_scenarios
+from dvsim.study.precision import reached
+from dvsim.study.statistics import STEPS
+from dvsim.study.sweep_table import load_swept
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.plan import plan

@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dvsim.report.saturation import Offered, sentence
 from dvsim.report.swept import answer_sentences, curves, render_swept
 from dvsim.report.swept_points import SweptPoints
-from dvsim.results.saturation import Offered, sentence
 from dvsim.study.sweeps.plan import plan
 from dvsim.study.sweeps.run import prepare, run
 

@@ -10,12 +10,12 @@ from dvsim.cli.whatif import answer_lines
 from dvsim.errors import ScenarioError
 from dvsim.kinds.load import check_file, load, load_campaign
 from dvsim.kinds.rabbitmq.spec import Measure
-from dvsim.results.measures import MEASURES, ratio
-from dvsim.results.statistics import Estimate, estimate
-from dvsim.results.whatif import answers
-from dvsim.results.whatif_sentence import Gain, sentence
 from dvsim.scenario import find
 from dvsim.scenario.render import to_toml
+from dvsim.study.measures import MEASURES, ratio
+from dvsim.study.statistics import Estimate, estimate
+from dvsim.study.whatif import answers
+from dvsim.study.whatif_sentence import Gain, sentence
 
 QUESTION = """\
 title = "What if?"
@@ -173,7 +173,7 @@ def runs_of(asked, counts):
     """Return runs of the question's scenarios with so many messages in each second."""
     from run_builder import empty_counters
 
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
     found = []
     for scenario, per_second in zip(load_campaign(asked / "asked.toml"), counts, strict=True):

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from dvsim.emulation.trace.timeline import Row, Timeline
 from dvsim.errors import OutputError
-from dvsim.results.atomic import write_file
+from dvsim.study.atomic import write_file
 
 LIMIT = 50_000_000  # bytes, before compression
 LEAST_EVENT = 80  # bytes of an event in the file, at least

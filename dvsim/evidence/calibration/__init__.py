@@ -34,8 +34,8 @@ from dvsim.evidence.calibration.runs import load_runs
 from dvsim.evidence.calibration.simulated import simulated_s
 from dvsim.evidence.calibration.text import lines, machine, point_notes
 from dvsim.kinds.cluster.spec import ClusterScenario
-from dvsim.results.folder import load_result
 from dvsim.scenario.types import Card
+from dvsim.study.store import load_result
 
 __all__ = ["Calibration", "calibrate"]
 

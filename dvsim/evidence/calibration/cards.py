@@ -18,15 +18,15 @@ from pathlib import Path
 import numpy as np
 
 from dvsim.errors import OutputError
+from dvsim.evidence.affine import Fitted, fit_law
 from dvsim.evidence.calibration.points import Point
 from dvsim.evidence.calibration.slowest import slowest_mean, slowest_sigma
 from dvsim.evidence.numbers import deviation_within, logs_apart
-from dvsim.results.atomic import write_file
-from dvsim.results.law import Fitted, fit_law
 from dvsim.scenario.kinds import KINDS
 from dvsim.scenario.render import card_toml
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
+from dvsim.study.atomic import write_file
 
 CONFIDENCE = "measured-here"
 POLL = 100_000_000  # ps: short against all that a burst takes; shorter ones are only work

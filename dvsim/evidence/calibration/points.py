@@ -13,8 +13,8 @@ import pandas as pd
 from dvsim.evidence.calibration.runs import Given
 from dvsim.evidence.calibration.steady import Pace, paces
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.emulated import known_of
-from dvsim.results.run import Run
+from dvsim.study.emulated_text import known_of
+from dvsim.study.run import Run
 
 KINDS = ("sender", "bridge", "publisher", "broker")
 """Programs of which emulated runs count the CPU time, in the order of the path."""

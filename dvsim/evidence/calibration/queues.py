@@ -18,12 +18,12 @@ from dvsim.evidence.least import nearest
 from dvsim.kinds.base import EMULATED, kind_of
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.load import load
-from dvsim.results.folder import load_result
-from dvsim.results.lines import Table, plain_lines
-from dvsim.results.points import PointsStudy
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.published import read_csv
 from dvsim.scenario.types import Card
+from dvsim.study.points import PointsStudy
+from dvsim.study.store import load_result
+from dvsim.study.text_table import Table, plain_lines
 
 PS_PER_S = 1e12
 MILLION = 1e6  # messages of a published run

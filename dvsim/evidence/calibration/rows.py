@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.calibration.target import Asked, Target, with_card
 from dvsim.evidence.lab.match import match
 from dvsim.evidence.numbers import Floats, log_error, share_of
 from dvsim.kinds.base import kind_of
-from dvsim.results.law import fit_law, seconds
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
 from dvsim.scenario.types import Card
 from dvsim.study.design import Trial
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
 
 LEAST, MOST = 0.25, 0.99  # shares of the quantiles that are judged; extremes hang on the length
 ZERO = 1.0  # log error where one of two numbers is zero

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.results.folder import load_result
-from dvsim.results.run import Run, runs_of
+from dvsim.study.run import Run, runs_of
+from dvsim.study.store import load_result
 
 ADVICE = "measure both again, or calibrate them apart"
 

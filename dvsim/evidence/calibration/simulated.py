@@ -11,10 +11,10 @@ import numpy as np
 from dvsim.evidence.calibration.cards import Measured
 from dvsim.evidence.calibration.points import run_paces
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.run import Run, runs_of
 from dvsim.scenario.types import Card
 from dvsim.study.design import Trial, Variants
 from dvsim.study.execute import Runs, execute
+from dvsim.study.run import Run, runs_of
 
 REPLICATIONS = 20  # their spread must not be taken for an error
 SEED = 1

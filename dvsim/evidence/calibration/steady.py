@@ -48,7 +48,7 @@ def paces(samples: pd.DataFrame, receivers: int, *, batches: bool) -> list[Pace]
     Parameters
     ----------
     samples
-        See `dvsim.results.samples`.
+        See `dvsim.study.samples`.
     receivers
         How many the system has, whatever the samples have.
     batches

@@ -13,16 +13,16 @@ from dvsim.evidence.numbers import active_rate_bounds
 from dvsim.evidence.published.compare import Estimates, by_key, readings
 from dvsim.evidence.verdicts import ColumnVerdict
 from dvsim.kinds.rabbitmq.published import published
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
-from dvsim.results.summary import (
+from dvsim.scenario.types import Card
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
+from dvsim.study.summary import (
     Rates,
     column_rates,
     column_samples,
     moving_average,
     over_replications,
 )
-from dvsim.scenario.types import Card
 
 __all__ = ["MOVING_AVERAGE", "Estimate", "Evidence", "Missing"]
 

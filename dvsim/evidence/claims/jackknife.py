@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Claim, Entry
 from dvsim.evidence.numbers import number_text
-from dvsim.results.statistics import half_width
+from dvsim.study.statistics import half_width
 
 
 class Spread(NamedTuple):

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.evidence.numbers import number_text
-from dvsim.results import statistics
-from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
+from dvsim.study import statistics
+from dvsim.study.points import PointsStudy
 
 
 class Missing(Exception):  # noqa: N818 - caught and turned into a verdict, never shown as an error

@@ -20,8 +20,8 @@ from dvsim.evidence.lab.ratios import (
     between_sizes,
     crossovers,
 )
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run, runs_of
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of
 
 ASKED = ("source", "page", "hardware", "versions", "loop", "origin", "rounding", "warmup")
 

@@ -11,10 +11,10 @@ from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run, runs_of, studies_of
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.spec import Spec, plain
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of, studies_of
 
 Taken = Literal["mean", "same"]
 OTHER = "another transport"

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
+from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.lab.compare import Compared
 from dvsim.evidence.numbers import agrees
-from dvsim.results.law import fit_law, seconds
 
 MEANS = ("mean", "50%")
 

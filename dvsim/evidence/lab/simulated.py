@@ -11,10 +11,10 @@ import numpy as np
 from dvsim.evidence.lab.data import Case, Metric, Sample
 from dvsim.evidence.numbers import Floats, statistic
 from dvsim.kinds.rabbitmq.spec import Column, Scenario
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
-from dvsim.results.statistics import Estimate, estimate
-from dvsim.results.summary import column_rates, column_samples
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
+from dvsim.study.statistics import Estimate, estimate
+from dvsim.study.summary import column_rates, column_samples
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,7 +23,7 @@ from dvsim.evidence.undecided import STEPS, open_verdicts
 from dvsim.evidence.validation import validate
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load_campaign
-from dvsim.results.run import runs_of
+from dvsim.study.run import runs_of
 
 __all__ = ["ENOUGH", "Ledger", "Tally", "gather"]
 

@@ -14,7 +14,7 @@ from dvsim.errors import DvsimError
 from dvsim.evidence.claims.source import sources
 from dvsim.evidence.runner import Runner
 from dvsim.kinds.load import load
-from dvsim.results.run import Run, runs_of
+from dvsim.study.run import Run, runs_of
 
 MESSAGES = 200  # of an iteration, over both receivers
 SHORT = f"workload.messages={MESSAGES}"

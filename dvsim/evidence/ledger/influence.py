@@ -18,12 +18,12 @@ from dvsim.evidence.claims.figures import Evidence, Missing
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.ledger.types import Fitted
 from dvsim.kinds.base import kind_of
-from dvsim.results.points import PointsStudy
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
 from dvsim.study.design import Design, Plan, Trial
 from dvsim.study.execute import Runs, execute
+from dvsim.study.points import PointsStudy
 
 LARGER = 1.1
 MOVED = 0.01

@@ -11,7 +11,7 @@ from dvsim.evidence.claims.source import sources
 from dvsim.evidence.ledger.influence import LARGER, MOVED
 from dvsim.evidence.ledger.types import ENOUGH, Ledger
 from dvsim.evidence.verdicts import ClaimVerdict
-from dvsim.results.atomic import write_file
+from dvsim.study.atomic import write_file
 
 COMMAND = "dvsim validate --all --ledger docs/claims.md"
 

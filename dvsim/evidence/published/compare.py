@@ -21,7 +21,7 @@ from dvsim.kinds.rabbitmq.published import (
     published_workload,
 )
 from dvsim.kinds.rabbitmq.spec import Scenario, Tolerance
-from dvsim.results.run import Run
+from dvsim.study.run import Run
 
 JUDGED_QUANTILES = ("75%", "90%", "95%", "99%")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.core import source_digest
-from dvsim.results.atomic import write_file
+from dvsim.study.atomic import write_file
 
 Document = dict[str, Any]
 _MEMORY: dict[str, Document] = {}

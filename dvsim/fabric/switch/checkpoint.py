@@ -23,7 +23,7 @@ from dvsim.fabric.switch.settled import Batches, checked
 from dvsim.fabric.switch.simulation import Simulation
 from dvsim.fabric.switch.trace import Trace
 from dvsim.fabric.switch.traffic import Offer
-from dvsim.results.atomic import write_bytes
+from dvsim.study.atomic import write_bytes
 
 if TYPE_CHECKING:
     from dvsim.fabric.switch.switch import Switch

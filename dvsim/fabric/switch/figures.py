@@ -100,7 +100,7 @@ class Figures:
 
     def _repr_html_(self) -> str:
         """Show the run in a notebook, with the histogram of its latency."""
-        from dvsim.results.notebook import block, histogram
+        from dvsim.study.notebook import block, histogram
 
         picture = histogram(self.latency, "latency in slots")
         return block(repr(self).strip("<>"), self.notes, picture)

@@ -30,7 +30,7 @@ from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.study import Done, study_of
 from dvsim.progress import Progress
-from dvsim.results.points import PointsStudy
+from dvsim.study.points import PointsStudy
 
 SECONDS, MESSAGES = 10, 20_000  # of a point, unless a scale is given
 MOST = 10**7  # messages of a closed loop, which ends by time

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.cluster.result import ClusterStudy
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
 PS = 1e-12
 SECOND_S = 5e-4  # what a simulated second takes, about

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dvsim.results.points import PointsStudy
+from dvsim.study.points import PointsStudy
 
 GROWS = "what waits grows"
 

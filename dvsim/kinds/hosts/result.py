@@ -8,7 +8,7 @@ from functools import cached_property
 import pandas as pd
 
 from dvsim.kinds.hosts.spec import MessagingScenario
-from dvsim.results.points import PointsStudy
+from dvsim.study.points import PointsStudy
 
 DRAWN = (
     "rate_in",

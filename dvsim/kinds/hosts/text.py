@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.study import halves_of, key_text, number_text
-from dvsim.results.asked_text import asked_lines
-from dvsim.results.beside_studies import matching_keys
-from dvsim.results.lines import Table
+from dvsim.study.asked_text import asked_lines
+from dvsim.study.compare_studies import matching_keys
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.kinds.hosts.result import MessagingStudy

@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dvsim.results.amounts import amount_text, estimate_texts
-from dvsim.results.changed import Changes, changes_of
-from dvsim.results.contest import contest_text, contests
-from dvsim.results.emulated import cost_text, made_text
-from dvsim.results.lines import Table
 from dvsim.scenario.units import format_value
+from dvsim.study.amounts import amount_text, estimate_texts
+from dvsim.study.changes import Changes, changes_of
+from dvsim.study.emulated_text import cost_text, made_text
+from dvsim.study.text_table import Table
+from dvsim.study.transports import contest_text, contests
 
 if TYPE_CHECKING:
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
 INDENT = "  "
 

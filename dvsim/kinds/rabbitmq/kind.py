@@ -15,8 +15,8 @@ from dvsim.scenario.spec import Spec
 
 if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.results.keyed import Keyed
-    from dvsim.results.run import Run
+    from dvsim.study.numbers import Keyed
+    from dvsim.study.run import Run
 
 MESSAGE_S, SIZE_S, GROWTH = 14e-9, 9e-11, 0.9
 """What a message takes to simulate, about, and what its size adds over the Data Vortex: it grows a
@@ -90,7 +90,7 @@ class RabbitmqKind(Kind):
         from dvsim.kinds.rabbitmq.numbers import keyed
         from dvsim.kinds.rabbitmq.sim import Task, run_task
         from dvsim.kinds.rabbitmq.tables import Gathered
-        from dvsim.results.summary import summary_columns
+        from dvsim.study.summary import summary_columns
 
         gathered = Gathered()
         for number in range(1, scenario.workload.iterations + 1):
@@ -166,14 +166,14 @@ class RabbitmqKind(Kind):
     @property
     def tables(self) -> Mapping[str, Mapping[str, str]]:
         """Samples, and the summary with the counters."""
-        from dvsim.results.samples import SAMPLE_COLUMNS
-        from dvsim.results.summary import SUMMARY_COLUMNS
+        from dvsim.study.samples import SAMPLE_COLUMNS
+        from dvsim.study.summary import SUMMARY_COLUMNS
 
         return {"samples": SAMPLE_COLUMNS, "summary": SUMMARY_COLUMNS}
 
     def kept(self, result: Run) -> Mapping[str, Any]:
         """Return samples and summary, both checked."""
-        from dvsim.results.samples import check_counters, check_samples
+        from dvsim.study.samples import check_counters, check_samples
 
         check_counters(result.counters)
         return {"samples": check_samples(result.samples), "summary": result.summary_columns}
@@ -181,7 +181,7 @@ class RabbitmqKind(Kind):
     @property
     def result(self) -> Callable[..., Run]:
         """What makes a run of its tables."""
-        from dvsim.results.run import of_tables
+        from dvsim.study.run import of_tables
 
         return of_tables
 

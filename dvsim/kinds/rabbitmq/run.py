@@ -15,10 +15,10 @@ from dvsim.kinds.rabbitmq.sim import Begun, simulate
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.rabbitmq.tables import Tables
 from dvsim.progress import Part, Progress
-from dvsim.results.manifest import build_manifest, run_facts
-from dvsim.results.run import Run
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
+from dvsim.study.manifest import build_manifest, run_facts
+from dvsim.study.run import Run
 
 
 def simulated(

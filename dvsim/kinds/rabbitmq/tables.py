@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from dvsim.core.probe import Iteration
-from dvsim.results.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
+from dvsim.study.samples import COUNTER_COLUMNS, SAMPLE_COLUMNS
 
 
 class Tables(NamedTuple):
-    """What a backend returns for one scenario; see `dvsim.results.samples` for the columns.
+    """What a backend returns for one scenario; see `dvsim.study.samples` for the columns.
 
     `work_s` is the wall time of all its iterations, added up.
     """

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from dvsim.kinds.rabbitmq.answer import INDENT, answer_lines
 from dvsim.kinds.rabbitmq.published import published
-from dvsim.results.amounts import estimate_texts
-from dvsim.results.changed import changes_of
-from dvsim.results.lines import Table
-from dvsim.results.stages import stages_of
-from dvsim.results.summary import STATISTICS
+from dvsim.study.amounts import estimate_texts
+from dvsim.study.changes import changes_of
+from dvsim.study.stages import stages_of
+from dvsim.study.summary import STATISTICS
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
 
 def run_lines(run: Run) -> Iterator[str | Table]:

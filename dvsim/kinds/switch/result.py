@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dvsim.kinds.switch.spec import SwitchScenario
-from dvsim.results.keyed import note_of
-from dvsim.results.points import PointsStudy
+from dvsim.study.numbers import note_of
+from dvsim.study.points import PointsStudy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,7 +24,7 @@ class Study(PointsStudy):
         scenario: What was asked, resolved.
         seed, replications: How it was asked.
         folder: Where it is kept, or None while it lives in memory only.
-        manifest: Where it came from, see `dvsim.results.manifest`.
+        manifest: Where it came from, see `dvsim.study.manifest`.
         points, histograms, cylinders, theory, events, queues: Tables with the columns of `TABLES`.
     """
 

@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.study import halves_of, key_text, number_text
-from dvsim.results.asked_text import asked_lines
-from dvsim.results.beside_studies import matching_keys
-from dvsim.results.lines import Table
-from dvsim.results.points import flow_text
 from dvsim.scenario.spec import point_text
+from dvsim.study.asked_text import asked_lines
+from dvsim.study.compare_studies import matching_keys
+from dvsim.study.points import flow_text
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.kinds.switch.result import Study

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.workload.replay import PARTS, Replay
-from dvsim.results.amounts import amount_text
-from dvsim.results.changed import changes_of
-from dvsim.results.lines import Table
+from dvsim.study.amounts import amount_text
+from dvsim.study.changes import changes_of
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
 PS = 1e-12
 NS = 1e-9

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.results.statistics import CONFIDENCE, Estimate, estimate
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError
 from dvsim.scenario.units import parse
+from dvsim.study.statistics import CONFIDENCE, Estimate, estimate
 
 Verdict = Literal["holds", "fails", "undecided"]
 

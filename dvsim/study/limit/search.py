@@ -5,7 +5,7 @@ With a precision they are added until the metrics are known so well, and then th
 It is taken for granted that the criterion changes once between the bounds. What stays undecided
 with the most replications is the uncertainty of the limit. A probe may be looked at several times,
 with 10, 20, 40 and 80 replications as a rule, with a precision after the steps of
-`dvsim.results.statistics.STEPS`. So that a verdict is wrong with at most 5 % over all
+`dvsim.study.statistics.STEPS`. So that a verdict is wrong with at most 5 % over all
 these looks, an interval that decides has a confidence of 1 - 5 % / looks (Bonferroni): 98.75 % for
 four.
 
@@ -23,13 +23,13 @@ from typing import Any, Literal
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import Kind, Reading, kind_of
 from dvsim.pool import Workers, default_workers
-from dvsim.results.statistics import CONFIDENCE, STEPS, Estimate
 from dvsim.scenario.document import dotted
 from dvsim.scenario.spec import Point, Spec
 from dvsim.study.design import Design, Plan, Trial
 from dvsim.study.execute import Executor, execute
 from dvsim.study.limit.axis import Axis, Whole
 from dvsim.study.limit.criterion import Criterion, Verdict, deciding
+from dvsim.study.statistics import CONFIDENCE, STEPS, Estimate
 
 MOST = 80  # replications of a probe
 QUICK_S = 0.1  # replications that take no longer are not given to other processes

@@ -23,12 +23,12 @@ from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
 from dvsim.kinds.base import How, kind_of
 from dvsim.pool import DIED, Workers, default_workers
 from dvsim.progress import Part, Progress
-from dvsim.results.folder import contents_of
-from dvsim.results.kept import keep_many
 from dvsim.scenario.find import is_file
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.execute import Executor, simulate
+from dvsim.study.folder import keep_many
+from dvsim.study.store import contents_of
 from dvsim.study.sweeps.trials import Outcome, PointTrial, find, folder_at, one_line, precise
 
 CHUNK_S = 0.5  # of work in a chunk: what an interruption may lose, and what overheads are shared by

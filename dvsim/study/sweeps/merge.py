@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dvsim.errors import RunFailed
-from dvsim.results.kept import MANIFEST
-from dvsim.results.swept import Row, Swept, load_swept, rows_of, tabulate, write_swept
+from dvsim.study.folder import MANIFEST
+from dvsim.study.sweep_table import Row, Swept, load_swept, rows_of, tabulate, write_swept
 from dvsim.study.sweeps.run import parts_of
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from dvsim.asked import check_asked
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.find import nearest
+from dvsim.study.arguments import check_asked
 from dvsim.study.sweeps.axis import Axis, parse_axis
 from dvsim.study.sweeps.where import key_of, parse_where
 

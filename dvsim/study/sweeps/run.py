@@ -12,16 +12,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dvsim.asked import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.core.code import code_version
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template, template
-from dvsim.results.manifest import build_manifest
-from dvsim.results.precision import shares_of
-from dvsim.results.statistics import STEPS
-from dvsim.results.swept import KIND, LAST, Row, Swept, tabulate, write_swept
+from dvsim.study.arguments import DEFAULT_PRECISION, check_asked, check_precision
 from dvsim.study.design import Design, Plan
 from dvsim.study.execute import execute
+from dvsim.study.manifest import build_manifest
+from dvsim.study.precision import shares_of
+from dvsim.study.statistics import STEPS
+from dvsim.study.sweep_table import KIND, LAST, Row, Swept, tabulate, write_swept
 from dvsim.study.sweeps.executors import Chunks
 from dvsim.study.sweeps.plan import Point
 from dvsim.study.sweeps.shard import Shard
@@ -39,7 +39,7 @@ class Sweep(Design[PointTrial, list[Outcome]]):
         points: What is varied.
         trials: Each of them as it is run.
         how: Version, seed and replications.
-        precision: How well each point shall be known instead, see `dvsim.results.precision`.
+        precision: How well each point shall be known instead, see `dvsim.study.precision`.
         shard: The part that is run; None runs all.
     """
 
@@ -121,7 +121,7 @@ def prepare(
         points: As `dvsim.study.sweeps.plan.plan` gives them.
         overrides, seed, replications, scale: As for one run.
         precision: Instead of `replications`: 3 to 30 for each point, until it is known so well, see
-            `dvsim.results.precision`; 0.05 unless either is given.
+            `dvsim.study.precision`; 0.05 unless either is given.
 
     Raises:
         ScenarioError: If no point is valid; points that are not stay in the table, with their

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.asked import check_asked
 from dvsim.errors import Fault, RunFailed, ScenarioError
-from dvsim.results.statistics import middle_share
-from dvsim.results.swept import Swept
+from dvsim.study.arguments import check_asked
+from dvsim.study.statistics import middle_share
+from dvsim.study.sweep_table import Swept
 from dvsim.study.sweeps.plan import Point, power_of_two
 from dvsim.study.sweeps.ranges import Range
 from dvsim.study.sweeps.run import Sweep

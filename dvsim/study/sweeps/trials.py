@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from dvsim.asked import check_extent
 from dvsim.errors import Fault, RunFailed, ScenarioError
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template
-from dvsim.results.folder import folder_of
-from dvsim.results.kept import SCENARIO, another, broken, is_there, read_checked, read_manifest
-from dvsim.results.keyed import Keyed
-from dvsim.results.precision import shares_of
-from dvsim.results.table import from_parquet
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
+from dvsim.study.arguments import check_extent
+from dvsim.study.folder import SCENARIO, another, broken, is_there, read_checked, read_manifest
+from dvsim.study.numbers import Keyed
+from dvsim.study.parquet import from_parquet
+from dvsim.study.precision import shares_of
+from dvsim.study.store import folder_of
 from dvsim.study.sweeps.plan import Point
 from dvsim.study.sweeps.values import PLAIN, number_of
 

@@ -21,10 +21,10 @@ from dvsim.evidence.validation import validate
 from dvsim.kinds.base import kind_named
 from dvsim.kinds.load import load
 from dvsim.report import write_results
-from dvsim.results.folder import load_result
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
 from dvsim.session import run_scenarios
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
+from dvsim.study.store import load_result
 
 ASKED: Mapping[str, tuple[str, Sequence[str]]] = {
     "cards": ("h3/dv-8", ["workload.messages=2000"]),

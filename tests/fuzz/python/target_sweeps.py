@@ -19,7 +19,7 @@ from targets import Target
 from dvsim.cli.swept import chosen, swept_json, swept_lines
 from dvsim.errors import DvsimError
 from dvsim.report.swept import write_swept_report
-from dvsim.results.swept import Swept
+from dvsim.study.sweep_table import Swept
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.plan import plan
 from dvsim.study.sweeps.run import prepare, run

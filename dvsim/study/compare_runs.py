@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dvsim.results.emulated import known_of
-from dvsim.results.paired import Each
-from dvsim.results.run import Run
-from dvsim.results.sides import Difference, Sides, in_common, sides, unlike
-from dvsim.results.summary import STATISTICS, SYSTEM
+from dvsim.study.compare import Difference, Sides, in_common, sides, unlike
+from dvsim.study.emulated_text import known_of
+from dvsim.study.paired import Each
+from dvsim.study.run import Run
+from dvsim.study.summary import STATISTICS, SYSTEM
 
 Key = tuple[str, str, str]
 """Column, reading, statistic."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dvsim.results.changed import changes_of
+from dvsim.study.changes import changes_of
 
 if TYPE_CHECKING:
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
 
 def asked_lines(study: PointsStudy, length: str = "") -> Iterator[str]:

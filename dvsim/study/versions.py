@@ -15,8 +15,8 @@ from typing import Any
 from dvsim._version import __version__
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
-from dvsim.results.manifest import FORMAT
 from dvsim.scenario.spec import Spec
+from dvsim.study.manifest import FORMAT
 
 
 class OtherVersion(RunFailed):

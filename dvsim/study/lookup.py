@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.results.kept import MANIFEST, read_manifest
-from dvsim.results.versions import OtherVersion
 from dvsim.scenario.find import is_file, is_folder, list_scenarios, nearest
+from dvsim.study.folder import MANIFEST, read_manifest
+from dvsim.study.versions import OtherVersion
 
 MOST_TOLD = 8  # folders in an error
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dvsim.results.amounts import estimate_text
-from dvsim.results.measures import MEASURES, ratio
-from dvsim.results.sides import in_common
-from dvsim.results.stages import Limit
-from dvsim.results.statistics import Estimate, Floats, estimate
-from dvsim.results.whatif_sentence import Gain, sentence
 from dvsim.scenario.units import format_value
+from dvsim.study.amounts import estimate_text
+from dvsim.study.compare import in_common
+from dvsim.study.measures import MEASURES, ratio
+from dvsim.study.stages import Limit
+from dvsim.study.statistics import Estimate, Floats, estimate
+from dvsim.study.whatif_sentence import Gain, sentence
 
 if TYPE_CHECKING:
     from dvsim.kinds.rabbitmq.spec import WhatIf
-    from dvsim.results.run import Run
+    from dvsim.study.run import Run
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Outcome:
     limit: Limit | None
 
     def also(self, name: str) -> float:
-        """Return another measure of the run, see `dvsim.results.measures.MEASURES`."""
+        """Return another measure of the run, see `dvsim.study.measures.MEASURES`."""
         return MEASURES[name].of(self.run)
 
 
@@ -77,7 +77,7 @@ class Answer:
         return "msg/s for each receiver" if self.whatif.rate == "each" else "msg/s"
 
     def sentence(self) -> str:
-        """Tell the answer in one sentence, see `dvsim.results.whatif_sentence`."""
+        """Tell the answer in one sentence, see `dvsim.study.whatif_sentence`."""
         return sentence(self.gains(), *self.replications)
 
     def gains(self) -> list[Gain]:

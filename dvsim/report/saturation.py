@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dvsim.results.amounts import estimate_text
+from dvsim.study.amounts import estimate_text
 
 SHORT = 0.02  # of the load; what is delivered falls as much short of it at least
 MOST = 4  # lines that are named

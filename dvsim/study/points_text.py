@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dvsim.results.amounts import estimate_texts, scale_of
-from dvsim.results.asked_text import asked_lines
-from dvsim.results.lines import Table
+from dvsim.study.amounts import estimate_texts, scale_of
+from dvsim.study.asked_text import asked_lines
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
 
 def lines_of(study: PointsStudy) -> Iterator[str | Table]:

@@ -1,7 +1,7 @@
 """Folders of results: named by what was asked, written whole or not at all, checked when read.
 
 What a run and a study have in common: files whose hashes are in ``manifest.json``, a resolved
-``scenario.toml``. See `dvsim.results.folder`.
+``scenario.toml``. See `dvsim.study.store`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.errors import OutputError, RunFailed
-from dvsim.results.atomic import whole_folder, whole_folders, write_bytes
-from dvsim.results.shape import misshapen
-from dvsim.results.versions import check_format, other
 from dvsim.scenario.find import is_file, is_folder, out_of_reach
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
+from dvsim.study.atomic import whole_folder, whole_folders, write_bytes
+from dvsim.study.manifest_schema import misshapen
+from dvsim.study.versions import check_format, other
 
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 NAME = re.compile("([a-z]+-)?[0-9a-f]{12}")

@@ -11,7 +11,7 @@
 The part of a shard is such a folder too, ``dv-2048-3f9c21ab04de.parts/2-of-8``. A row has the
 number of the point, the varied keys, what the scenario itself varies, each result with the ends of
 its interval, how many replications there were, how well what was asked is known then (see
-`dvsim.results.precision`), the busiest stage if it limits, why its figures depend on how long it
+`dvsim.study.precision`), the busiest stage if it limits, why its figures depend on how long it
 ran, the folder of the run below the root of runs, and what went wrong.
 """
 
@@ -28,12 +28,12 @@ from typing import Any
 import pandas as pd
 
 from dvsim.errors import RunFailed
-from dvsim.results.kept import MANIFEST, broken, keep, read_checked, read_manifest
-from dvsim.results.keyed import in_order
-from dvsim.results.statistics import Estimate
-from dvsim.results.table import OtherColumns, from_parquet, to_parquet
-from dvsim.results.versions import other
 from dvsim.scenario.units import value_text
+from dvsim.study.folder import MANIFEST, broken, keep, read_checked, read_manifest
+from dvsim.study.numbers import in_order
+from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
+from dvsim.study.statistics import Estimate
+from dvsim.study.versions import other
 
 POINTS, CSV = "points.parquet", "points.csv"
 KIND = "sweep"  # in the place of a backend

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.kinds.rabbitmq.spec import Column, Scenario
-from dvsim.results.statistics import ends
+from dvsim.study.statistics import ends
 
 QUANTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
 STATISTICS = ("count", "mean", "std", "min", *QUANTILES, "max", "empty")
@@ -51,7 +51,7 @@ def summarise(samples: pd.DataFrame, counters: pd.DataFrame, scenario: Scenario)
     """Return the statistics of every column and reading, then the counters, as a tidy table.
 
     Args:
-        samples, counters: The tables of one run, see `dvsim.results.samples`.
+        samples, counters: The tables of one run, see `dvsim.study.samples`.
         scenario: Says which receiver and iterations make a column, and what is counted: pieces and
             messages for the Data Vortex, messages alone for TCP.
 
@@ -165,7 +165,7 @@ def estimates(summary: pd.DataFrame) -> pd.DataFrame:
     Returns:
         DataFrame: column, reading, statistic, value, low, high, unit; in the order of the summary.
 
-    The interval is that of `dvsim.results.statistics.ends`, over n replications.
+    The interval is that of `dvsim.study.statistics.ends`, over n replications.
     """
     return over_replications(per_replication(summary))
 

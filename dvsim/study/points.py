@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from dvsim.kinds.base import EMULATED, Metric, kind_of
-from dvsim.results.manifest import asked_json
-from dvsim.results.notebook import block, table
-from dvsim.results.statistics import ends
 from dvsim.scenario.spec import Spec, plain
+from dvsim.study.manifest import asked_json
+from dvsim.study.notebook import block, table
+from dvsim.study.statistics import ends
 
 MOST_SHOWN = 4  # metrics of a kind that does not say which
 
@@ -28,7 +28,7 @@ class PointsStudy:
         scenario: What was asked, resolved.
         seed, replications: How it was asked.
         folder: Where it is kept, or None while it lives in memory only.
-        manifest: Where it came from, see `dvsim.results.manifest`.
+        manifest: Where it came from, see `dvsim.study.manifest`.
         points: One row for each point and replication, with the metrics.
     """
 

@@ -1,7 +1,7 @@
 """Estimates: the mean over replications of whatever was measured once in each, and its interval.
 
 Every mean with a 95 % interval that dvsim prints, draws or keeps comes from here; ratios and
-differences of two runs are in `dvsim.results.paired`.
+differences of two runs are in `dvsim.study.paired`.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from dvsim.results.paired import Change, change
-from dvsim.results.run import Run
-from dvsim.results.sides import in_common
 from dvsim.scenario.units import format_value
+from dvsim.study.compare import in_common
+from dvsim.study.paired import Change, change
+from dvsim.study.run import Run
 
 MOST_SIZES = 6  # whose ratios are said one by one
 

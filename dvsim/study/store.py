@@ -10,7 +10,7 @@
                                     the same result
 
 A run that is killed, or a disk that is full, leaves nothing that could be taken for a result: see
-`dvsim.results.atomic`. So a folder that lacks something, or answers another question than the one
+`dvsim.study.atomic`. So a folder that lacks something, or answers another question than the one
 it is named by, was changed by hand: it is neither believed nor replaced until the user says so.
 """
 
@@ -26,7 +26,9 @@ import pandas as pd
 
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import DEFAULT, EMULATED, How, Kind, kind_named, kind_of
-from dvsim.results.kept import (
+from dvsim.scenario.render import to_toml
+from dvsim.scenario.spec import Spec
+from dvsim.study.folder import (
     SCENARIO,
     another,
     broken,
@@ -37,13 +39,11 @@ from dvsim.results.kept import (
     read_manifest,
     run_folder,
 )
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
-from dvsim.results.swept import KIND as SWEEP
-from dvsim.results.table import OtherColumns, from_parquet, to_parquet
-from dvsim.results.versions import load_kept, other
-from dvsim.scenario.render import to_toml
-from dvsim.scenario.spec import Spec
+from dvsim.study.parquet import OtherColumns, from_parquet, to_parquet
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
+from dvsim.study.sweep_table import KIND as SWEEP
+from dvsim.study.versions import load_kept, other
 
 Result = TypeVar("Result", bound=Run | PointsStudy)
 

@@ -13,14 +13,14 @@ import pandas as pd
 
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.amounts import Amount
-from dvsim.results.changed import changes_of
-from dvsim.results.manifest import asked_json
-from dvsim.results.notebook import block, number, table
-from dvsim.results.samples import COUNTER_COLUMNS, check_samples
-from dvsim.results.stages import Limit, busiest, limit_of
-from dvsim.results.statistics import estimate
-from dvsim.results.summary import (
+from dvsim.study.amounts import Amount
+from dvsim.study.changes import changes_of
+from dvsim.study.manifest import asked_json
+from dvsim.study.notebook import block, number, table
+from dvsim.study.samples import COUNTER_COLUMNS, check_samples
+from dvsim.study.stages import Limit, busiest, limit_of
+from dvsim.study.statistics import estimate
+from dvsim.study.summary import (
     SYSTEM,
     as_table,
     counters_of,
@@ -33,7 +33,7 @@ from dvsim.results.summary import (
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from dvsim.results.points import PointsStudy
+    from dvsim.study.points import PointsStudy
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class Run:
         seed, replications, backend: How it was asked; with the scenario and the version they
             determine every sample.
         folder: Where it is kept, or None while it lives in memory only.
-        manifest: Where it came from, see `dvsim.results.manifest`.
-        samples, counters: The tables, see `dvsim.results.samples`.
+        manifest: Where it came from, see `dvsim.study.manifest`.
+        samples, counters: The tables, see `dvsim.study.samples`.
     """
 
     scenario: Scenario
@@ -77,7 +77,7 @@ class Run:
         )
 
     def summary(self) -> pd.DataFrame:
-        """Return the statistics of each replication, see `dvsim.results.summary.summarise`."""
+        """Return the statistics of each replication, see `dvsim.study.summary.summarise`."""
         return self._summary.copy()
 
     def estimates(self) -> pd.DataFrame:
@@ -99,7 +99,7 @@ class Run:
     def per_replication(self) -> pd.DataFrame:
         """Each statistic of each replication, which must not be changed.
 
-        See `dvsim.results.summary.per_replication`.
+        See `dvsim.study.summary.per_replication`.
         """
         return per_replication(self._summary)
 
@@ -129,7 +129,7 @@ class Run:
     def rates(self) -> dict[int, float]:
         """Whole messages per second over all receivers, by replication; empty without samples.
 
-        See `dvsim.results.summary.rate_of`.
+        See `dvsim.study.summary.rate_of`.
         """
         return rate_of(self.summary_columns)
 
@@ -148,7 +148,7 @@ class Run:
     def limit(self) -> Limit | None:
         """What keeps it from being faster; None of an emulated run, whose stages are not counted.
 
-        See `dvsim.results.stages.limit_of`.
+        See `dvsim.study.stages.limit_of`.
         """
         return limit_of(busiest(self.counters), self.scenario, self.rate.value)
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from dvsim.results.amounts import amount_text, share_text
-from dvsim.results.paired import change
-from dvsim.results.run import Run
-from dvsim.results.statistics import Estimate, Floats
+from dvsim.study.amounts import amount_text, share_text
+from dvsim.study.paired import change
+from dvsim.study.run import Run
+from dvsim.study.statistics import Estimate, Floats
 
 
 class Measure(NamedTuple):
@@ -33,7 +33,7 @@ class Measure(NamedTuple):
 def ratio(values: Floats, base: Floats, *, common: bool = True) -> Estimate | None:
     """Return how many times the base they are, replication by replication.
 
-    The geometric mean, as `dvsim.results.paired.change` has it, with its least width; half of the
+    The geometric mean, as `dvsim.study.paired.change` has it, with its least width; half of the
     interval is that of the logarithm times the mean. None if there is nothing to divide by, or not
     as many of both. `common`: whether replication r of both had the same random numbers.
     """

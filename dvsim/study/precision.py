@@ -13,15 +13,15 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from dvsim.kinds.base import kind_of
-from dvsim.results.changed import changes_of
-from dvsim.results.keyed import Keyed
-from dvsim.results.measures import ratio
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run, runs_of
-from dvsim.results.sides import in_common
-from dvsim.results.statistics import Estimate
-from dvsim.results.whatif import Part, answers
-from dvsim.results.whatif_sentence import counted
+from dvsim.study.changes import changes_of
+from dvsim.study.compare import in_common
+from dvsim.study.measures import ratio
+from dvsim.study.numbers import Keyed
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of
+from dvsim.study.statistics import Estimate
+from dvsim.study.whatif import Part, answers
+from dvsim.study.whatif_sentence import counted
 
 MOST_TEXTS = 3  # results of which each says what it reached
 R = TypeVar("R", bound=Run | PointsStudy)

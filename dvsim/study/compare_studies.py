@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dvsim.results.paired import Each
-from dvsim.results.points import PointsStudy
-from dvsim.results.sides import Difference, Sides, in_common, sides, unlike
 from dvsim.scenario.document import dotted
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import plain
+from dvsim.study.compare import Difference, Sides, in_common, sides, unlike
+from dvsim.study.paired import Each
+from dvsim.study.points import PointsStudy
 
 LENGTHS = ("slots", "warmup", "messages")
 """Keys that say how long a point is run."""

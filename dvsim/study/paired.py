@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.results.statistics import half_width, student
+from dvsim.study.statistics import half_width, student
 
 Each = Mapping[int, float]
 """A value by replication."""

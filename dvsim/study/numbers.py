@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dvsim.kinds.base import OWN, kind_named
-from dvsim.results.statistics import Estimate, estimate
 from dvsim.scenario.find import natural
 from dvsim.scenario.spec import Spec, plain
+from dvsim.study.statistics import Estimate, estimate
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Keyed:
     Attributes:
         inner: The keys that the scenario itself varies, with their values; empty for a system.
         results: By name.
-        bottleneck: What limits it, `dvsim.results.stages.Limit` in words; empty of a study.
+        bottleneck: What limits it, `dvsim.study.stages.Limit` in words; empty of a study.
         note: Why the figures depend on how long it ran; empty if they do not.
     """
 

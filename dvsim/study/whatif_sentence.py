@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from dvsim.results.statistics import Estimate
+from dvsim.study.statistics import Estimate
 
 UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
 CHANCE = 0.1  # a ratio of one replication that is nearer to 1 may be chance

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.results.amounts import share_text
+from dvsim.study.amounts import share_text
 
 # in the order in which a message meets them
 STAGES = {

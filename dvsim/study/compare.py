@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dvsim.results.changed import changes_of
-from dvsim.results.paired import Change, Each, Kind, change
-from dvsim.results.points import PointsStudy
-from dvsim.results.run import Run
-from dvsim.results.statistics import Estimate, estimate
+from dvsim.study.changes import changes_of
+from dvsim.study.paired import Change, Each, Kind, change
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run
+from dvsim.study.statistics import Estimate, estimate
 
 Result = Run | PointsStudy
 
