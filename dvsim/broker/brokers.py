@@ -14,7 +14,7 @@ from dvsim.broker.control import Control
 from dvsim.broker.files import LISTENERS, Settings, erlang, write_private
 from dvsim.broker.install import Installation, find
 from dvsim.broker.limits import check_patience, check_plugins, check_shape, memory_of
-from dvsim.broker.node import POLL_S, STOP_S, Node
+from dvsim.broker.node import POLL_S, READY_S, STOP_S, Node
 from dvsim.broker.private import PrivateFolder, unusable
 from dvsim.broker.process import start_bound
 from dvsim.broker.reserve import HOST, Ports, answers
@@ -135,6 +135,15 @@ class Brokers:
     def control(self) -> Control:
         """How to reach the nodes with ``rabbitmqctl``."""
         return self._control
+
+    def complete(self, timeout_s: float = READY_S) -> None:
+        """Wait until every cluster has all its nodes, as after one that was killed is back.
+
+        Raises:
+            RunFailed: If a node is missing for so many seconds.
+        """
+        for cluster in self.clusters:
+            self._wait_cluster(cluster, time.monotonic() + timeout_s)
 
     def close(self, *, tidily: bool = False) -> None:
         """Kill the nodes and remove their files, once.

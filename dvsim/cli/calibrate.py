@@ -56,7 +56,8 @@ def shown_option(
     multiple=True,
     metavar="FILE",
     help="Measurements to fit CARD to, all that `validate --against` reads. Repeatable: PerfTest "
-    "writes a file for each size.",
+    "writes a file for each size. With --from: folder of another emulated run of a cluster, which "
+    "judges the cards.",
 )
 @click.option(
     "--fit",
@@ -110,10 +111,10 @@ def calibrate(
 
     With --from: of emulated runs of this machine. Of runs over cards (h3/dv-…) come NAME-bridge and
     NAME-broker, of runs over TCP (h3/fdr-…) NAME-publisher and NAME-broker, of a quorum queue
-    (rabbit/here) NAME-volume and NAME-rabbit. Each value says which
-    runs it comes from; what they cannot show is taken over from the cards of the run, with its own
-    confidence. Prints what was measured, the laws with their residuals, and what the simulator
-    makes of the same sizes with these cards.
+    (rabbit/here) NAME-volume and NAME-rabbit, which other runs can judge: --against RUN. Each value
+    says which runs it comes from; what they cannot show is taken over from the cards of the run,
+    with its own confidence. Prints what was measured, the laws with their residuals, and what the
+    simulator makes of the same sizes with these cards.
 
     Example: dvsim run h3/dv-8 h3/dv-8192 --backend emu --at-least-once, then dvsim calibrate
     --from runs/h3/dv-8/emu-… --from runs/h3/dv-8192/emu-… --name here, then dvsim run h3/dv-256
@@ -129,7 +130,7 @@ def calibrate(
     """
     from dvsim.errors import Fault, ScenarioError
 
-    if bool(folders) == bool(card) or bool(card) != bool(against):
+    if bool(folders) == bool(card) or (card and not against):
         raise click.UsageError("give --from RUN, or CARD with --against FILE")
     given = click.get_current_context().get_parameter_source
     for option, written in OPTIONS.items():
@@ -142,16 +143,22 @@ def calibrate(
     if card:
         _fit(card, against, name, out, command, search, as_json=as_json)
     else:
-        _measure(folders, name, out, command, as_json=as_json)
+        _measure(folders, against, name, out, command, as_json=as_json)
 
 
 def _measure(
-    folders: tuple[Path, ...], name: str, out: Path, command: str, *, as_json: bool
+    folders: tuple[Path, ...],
+    against: tuple[str, ...],
+    name: str,
+    out: Path,
+    command: str,
+    *,
+    as_json: bool,
 ) -> None:
     from dvsim.evidence.calibration import calibrate as calibrated
     from dvsim.evidence.calibration.cards import write_cards
 
-    found = calibrated(folders, name, command)
+    found = calibrated(folders, name, command, [Path(folder) for folder in against])
     paths = write_cards(list(found.made.values()), out)
     if as_json:
         click.echo(_json(found, paths))

@@ -1,159 +1,164 @@
-"""Senders with a window of confirms and receivers that acknowledge, all in one loop of events.
+"""Senders with a window of confirms and receivers that acknowledge.
 
-Each has a connection of its own, on pika, in this process.
+Each has a connection of its own, on pika, in the one loop of events of `dvsim.emulation.loop`.
+Where nodes die, a client whose connection is lost connects to the next node, and a sender sends
+again what was not confirmed.
 """
 
 from __future__ import annotations
 
-import struct
+import itertools
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from dvsim.emulation.amqp import Target, parameters
-from dvsim.emulation.queues import Asked, Seen
-from dvsim.errors import RunFailed
+from dvsim.emulation.amqp import parameters
+from dvsim.emulation.queues import HEAD
 
-HEAD = struct.Struct("<Qd")  # number of the message, and when it was to be sent
-PATIENCE_S = 60.0  # without a confirm or a message
+if TYPE_CHECKING:
+    from dvsim.emulation.loop import Loop
+
+AGAIN_S = 0.5  # until what failed is tried again
 PERSISTENT = 2
 ACK_EVERY = 10  # messages that one acknowledgement is for
-LAST_S = 0.05  # in which the last acknowledgements are on the way
+OFFSET = "x-stream-offset"
 
 
-class Loop:
-    """Senders and receivers of one run.
+class Client:
+    """A connection with one channel; both are made anew where nodes die."""
 
-    Args:
-        targets: The nodes: clients are spread over them evenly.
-        queues: Their names; sender and receiver n use queue n, and begin again behind the last.
-        asked: What is sent.
-    """
+    def __init__(self, loop: Loop, number: int, queue: str) -> None:
+        self.loop, self.number, self.queue = loop, number, queue
+        self.channel: Any = None
+        self.started = False
+        self._turns = itertools.cycle(range(len(loop.targets)))
+        for _ in range(number % len(loop.targets)):
+            next(self._turns)
 
-    def __init__(self, targets: Sequence[Target], queues: Sequence[str], asked: Asked) -> None:
+    def begin(self) -> None:
+        """Do what a new channel is for, and call `ready`."""
+        raise NotImplementedError
+
+    def interrupt(self) -> None:
+        """Forget what only the lost channel knew."""
+        raise NotImplementedError
+
+    def resume(self) -> None:
+        """Go on, on a channel that is ready again."""
+
+    def connect(self) -> None:
+        """Connect to the next node in turn."""
         import pika
 
-        self.asked, self.seen = asked, Seen()
-        self.loop = pika.adapters.select_connection.IOLoop()
-        self.had: set[int] = set()
-        self.failure: str | None = None
-        self.begun = self.last = time.monotonic()
-        self.over = asked.messages == 0
-        self.due = asked.due
-        self.connections: list[Any] = []
-        self.targets = targets
-        self.senders = [
-            _Sender(self, number, queues[number % len(queues)])
-            for number in range(asked.publishers)
-        ]
-        self.receivers = [
-            _Receiver(self, queues[number % len(queues)]) for number in range(asked.consumers)
-        ]
-        self.missing = 0  # clients that are not ready
-
-    def run(self) -> Seen:
-        """Run until every message is confirmed and delivered."""
-        self.loop.call_later(PATIENCE_S, self._look)
-        self._open([one.ready for one in self.receivers])
-        self.loop.start()
-        for one in self.connections:
-            if one.is_open:
-                one.close()
-        self.loop.call_later(0.2, self.loop.stop)  # until all have said goodbye
-        self.loop.start()
-        self.loop.close()
-        if self.failure is not None:
-            raise RunFailed(self.failure)
-        return self.seen
-
-    def fail(self, why: str) -> None:
-        """End the run with an error."""
-        self.failure = self.failure or why
-        self.loop.stop()
-
-    def ready(self) -> None:
-        """Count a client that is ready: receivers first, then senders, and then it begins."""
-        self.missing -= 1
-        if self.missing:
+        if self.loop.closing:
             return
-        if len(self.connections) == len(self.receivers):
-            self._open([one.ready for one in self.senders])
-            return
-        self.begun = self.last = time.monotonic()
-        for sender in self.senders:
-            sender.more()
-
-    def intended(self, number: int, now: float) -> float:
-        """Return when a message is to be sent: now, where nothing says it."""
-        return now if self.due is None else self.begun + self.due[number]
-
-    def ended(self, now: float) -> bool:
-        """Return whether no message begins any more."""
-        self.over = (
-            self.over
-            or self.seen.published >= self.asked.messages
-            or (self.due is None and now >= self.begun + self.asked.seconds)
+        target = self.loop.targets[next(self._turns)]
+        self.connection = pika.SelectConnection(
+            parameters(target, f"{type(self).__name__.lower()} {self.number + 1}"),
+            self._connected,
+            self._refused,
+            self._lost,
+            custom_ioloop=self.loop.loop,
         )
-        return self.over
 
-    def end(self) -> None:
-        """Stop when every message is confirmed and delivered."""
-        seen = self.seen
-        answered = seen.confirmed + seen.refused == seen.published
-        received = seen.delivered + seen.refused >= seen.published
-        if self.over and answered and received and not any(one.held for one in self.receivers):
-            for one in self.receivers:
-                one.acknowledge()
-            self.loop.call_later(LAST_S, self.loop.stop)
+    def ready(self, *_: object) -> None:
+        """Note that the channel can be used."""
+        if self.started:
+            self.resume()
+            return
+        self.started = True
+        self.loop.ready()
 
-    def _look(self) -> None:
-        """End the run if nothing has happened for long."""
-        if time.monotonic() - self.last > PATIENCE_S:
-            self.fail(f"nothing was confirmed or delivered for {PATIENCE_S:g} s")
-        self.loop.call_later(PATIENCE_S, self._look)
+    def later(self, seconds: float, what: Any) -> None:  # noqa: ANN401
+        """Do something in some seconds."""
+        self.loop.loop.call_later(seconds, what)
 
-    def _open(self, clients: Sequence[Callable[[Any], None]]) -> None:
-        """Open a connection and a channel for each client."""
-        import pika
+    def close(self) -> None:
+        """Close the connection."""
+        if self.started and self.connection.is_open:
+            self.connection.close()
 
-        self.missing = len(clients)
-        for number, client in enumerate(clients):
-            target = self.targets[number % len(self.targets)]
-            one = pika.SelectConnection(
-                parameters(target, f"client {len(self.connections) + 1}"),
-                lambda connection, client=client: connection.channel(on_open_callback=client),
-                lambda _, error: self.fail(str(error)),
-                custom_ioloop=self.loop,
-            )
-            self.connections.append(one)
+    def _connected(self, _: object = None) -> None:
+        if self.connection.is_open and not self.loop.closing:
+            self.connection.channel(on_open_callback=self._opened)
+
+    def _opened(self, channel: Any) -> None:  # noqa: ANN401
+        self.channel = channel
+        channel.add_on_close_callback(self._closed)
+        self.begin()
+
+    def _refused(self, _: object, error: BaseException) -> None:
+        if self._bears(error):
+            self.later(AGAIN_S, self.connect)
+
+    def _lost(self, _: object, error: BaseException) -> None:
+        if self._bears(error):
+            self.interrupt()
+            self.later(self.loop.asked.away_s, self.connect)
+
+    def _closed(self, _: object, error: BaseException) -> None:
+        """Open another channel, unless the connection is lost, too: a queue's node may be down."""
+        if self.connection.is_open and self._bears(error):
+            self.interrupt()
+            self.later(AGAIN_S, self._connected)
+
+    def _bears(self, error: BaseException) -> bool:
+        """Return whether the run goes on without a connection or channel."""
+        if not self.loop.closing and self.loop.deaths is None:
+            self.loop.fail(str(error))
+        return not self.loop.closing and self.loop.failure is None
 
 
-class _Sender:
+class Sender(Client):
     """Publishes every n-th message, as its window and their times allow."""
 
     def __init__(self, loop: Loop, number: int, queue: str) -> None:
         import pika
 
-        self.loop, self.queue, self.next = loop, queue, number
-        self.sent = 0
-        self.waiting: OrderedDict[int, None] = OrderedDict()  # unconfirmed, in order
+        super().__init__(loop, number, queue)
+        self.next, self.sent = number, 0
+        self.waiting: OrderedDict[int, int] = OrderedDict()  # by tag, in order
+        self.again: deque[int] = deque()  # to be sent once more
+        self.failed: list[int] = []  # that wait until then
+        self.unrouted: set[int] = set()  # which the broker gave back
         self.timed = False
         self.properties = pika.BasicProperties(delivery_mode=PERSISTENT)
         self.padding = bytes(max(0, loop.asked.size - HEAD.size))
 
-    def ready(self, channel: Any) -> None:  # noqa: ANN401 - pika has no types
-        """Have a channel."""
-        self.channel = channel
-        channel.confirm_delivery(self.answered)
-        self.loop.ready()
+    def unconfirmed(self) -> Iterable[int]:
+        """Return the numbers of messages without a confirm."""
+        return (*self.waiting.values(), *self.again, *self.failed)
+
+    def begin(self) -> None:
+        """Ask for confirms; and for messages back whose queue has no living node."""
+        self.channel.confirm_delivery(self.answered)
+        self.channel.add_on_return_callback(self.returned)
+        self.ready()
+
+    def interrupt(self) -> None:
+        """Send again what was not confirmed."""
+        self.again.extendleft(reversed(self.waiting.values()))
+        self.waiting.clear()
+        self.unrouted.clear()
+        self.sent = 0
+
+    def resume(self) -> None:
+        """Publish what waits."""
+        self.more()
 
     def more(self) -> None:
         """Publish what is due and has room in the window."""
         loop, asked = self.loop, self.loop.asked
-        while len(self.waiting) < asked.window and self.next < asked.messages:
+        while self.channel.is_open and len(self.waiting) < asked.window:
             now = time.monotonic()
-            if loop.ended(now):
+            if self.again:
+                number = self.again.popleft()
+                loop.resent.add(number)
+                self.publish(number, loop.intended(number, now))
+                continue
+            if self.next >= asked.messages or loop.ended(now):
                 return
             due = loop.intended(self.next, now)
             if due > now:
@@ -161,17 +166,32 @@ class _Sender:
                     self.timed = True
                     loop.loop.call_later(due - now, self.on_time)
                 return
-            body = HEAD.pack(self.next, due) + self.padding
-            self.channel.basic_publish("", self.queue, body, self.properties)
+            self.publish(self.next, due)
             self.next += asked.publishers
-            self.sent += 1
-            self.waiting[self.sent] = None
             loop.seen.published += 1
+
+    def publish(self, number: int, due: float) -> None:
+        """Publish a message."""
+        body = HEAD.pack(number, due) + self.padding
+        given_back = self.loop.deaths is not None
+        self.channel.basic_publish("", self.queue, body, self.properties, mandatory=given_back)
+        self.sent += 1
+        self.waiting[self.sent] = number
 
     def on_time(self) -> None:
         """Publish what has become due."""
         self.timed = False
         self.more()
+
+    def retry(self) -> None:
+        """Send again what failed a while ago."""
+        self.again.extend(self.failed)
+        self.failed.clear()
+        self.more()
+
+    def returned(self, _c: object, _m: object, _p: object, body: bytes) -> None:
+        """Note a message that has no queue now; its confirm comes behind."""
+        self.unrouted.add(HEAD.unpack_from(body)[0])
 
     def answered(self, frame: Any) -> None:  # noqa: ANN401
         """Note a confirm, or that the broker refused."""
@@ -180,15 +200,21 @@ class _Sender:
         loop, seen = self.loop, self.loop.seen
         tag, method = frame.method.delivery_tag, frame.method
         tags = [one for one in self.waiting if one <= tag] if method.multiple else [tag]
+        taken = isinstance(method, pika.spec.Basic.Ack)
         for one in tags:
             if one not in self.waiting:
                 loop.fail(f"message {one} was confirmed twice")
                 return
-            del self.waiting[one]
-        if isinstance(method, pika.spec.Basic.Ack):
-            seen.confirmed += len(tags)
-        else:
-            seen.refused += len(tags)
+            number = self.waiting.pop(one)
+            if taken and number not in self.unrouted:
+                seen.confirmed += 1
+            elif loop.deaths is None:
+                seen.refused += 1
+            else:
+                self.unrouted.discard(number)
+                if not self.failed:
+                    self.later(AGAIN_S, self.retry)
+                self.failed.append(number)
         loop.last = time.monotonic()
         seen.seconds = loop.last - loop.begun
         self.more()
@@ -196,27 +222,45 @@ class _Sender:
         loop.end()
 
 
-class _Receiver:
+class Receiver(Client):
     """Takes messages one after the other, each for as long as it is processed."""
 
-    def __init__(self, loop: Loop, queue: str) -> None:
-        self.loop, self.queue = loop, queue
+    def __init__(self, loop: Loop, number: int, queue: str) -> None:
+        super().__init__(loop, number, queue)
         self.held: deque[int] = deque()  # tags of messages that wait to be processed
         self.done, self.tag = 0, 0
+        self.lives = 0
+        self.offset: int | None = None  # of the last message of a stream
         prefetch = loop.asked.prefetch
         self.every = min(ACK_EVERY, prefetch or ACK_EVERY)
 
-    def ready(self, channel: Any) -> None:  # noqa: ANN401
+    def begin(self) -> None:
         """Take messages from now on."""
-        self.channel = channel
-        channel.basic_qos(prefetch_count=self.loop.asked.prefetch)
-        channel.basic_consume(self.queue, self.came, callback=lambda _: self.loop.ready())
+        self.channel.basic_qos(prefetch_count=self.loop.asked.prefetch)
+        self.channel.add_on_cancel_callback(lambda _: self.later(AGAIN_S, self.subscribe))
+        self.subscribe()
 
-    def came(self, _channel: Any, method: Any, _: object, body: bytes) -> None:  # noqa: ANN401
+    def subscribe(self) -> None:
+        """Consume from the queue; from a stream what comes behind the last message."""
+        if not self.channel.is_open:
+            return
+        stream = self.loop.asked.queue == "stream" and self.started
+        behind: int | str = "first" if self.offset is None else self.offset + 1
+        arguments = {OFFSET: behind} if stream else None
+        self.channel.basic_consume(self.queue, self.came, arguments=arguments, callback=self.ready)
+
+    def interrupt(self) -> None:
+        """Forget messages that are not acknowledged: they come again."""
+        self.held.clear()
+        self.done = 0
+        self.lives += 1
+
+    def came(self, _channel: Any, method: Any, properties: Any, body: bytes) -> None:  # noqa: ANN401
         """Note a message, and process it when those before are done."""
         loop, seen = self.loop, self.loop.seen
         loop.last = time.monotonic()
         number, due = HEAD.unpack_from(body)
+        self.offset = (properties.headers or {}).get(OFFSET, self.offset)
         if number in loop.had:
             seen.again += 1
         else:
@@ -226,23 +270,24 @@ class _Receiver:
             seen.received_s = loop.last - loop.begun
         self.held.append(method.delivery_tag)
         if len(self.held) == 1:
-            self.begin()
+            self.process()
 
-    def begin(self) -> None:
+    def process(self) -> None:
         """Process messages: at once, or one when its time is over."""
         processing = self.loop.asked.processing
         while self.held:
             takes = processing(time.monotonic() - self.loop.begun) if processing else 0.0
             if takes > 0:
-                self.loop.loop.call_later(takes, self.finish)
+                self.loop.loop.call_later(takes, partial(self.finish, self.lives))
                 return
             self.take()
         self.loop.end()
 
-    def finish(self) -> None:
-        """Be done with a message, and begin the next."""
-        self.take()
-        self.begin()
+    def finish(self, life: int) -> None:
+        """Be done with a message, and begin the next, unless the channel was lost meanwhile."""
+        if life == self.lives:
+            self.take()
+            self.process()
 
     def take(self) -> None:
         """Count a message that is processed, and acknowledge several at once."""
@@ -253,6 +298,6 @@ class _Receiver:
 
     def acknowledge(self) -> None:
         """Acknowledge what is processed."""
-        if self.done:
+        if self.done and self.channel.is_open:
             self.channel.basic_ack(self.tag, multiple=True)
-            self.done = 0
+        self.done = 0

@@ -1,14 +1,16 @@
 """Queues of real RabbitMQ nodes under senders that wait for confirms and receivers that ack.
 
 Syncs are the batches that each node's log counts itself. The clients are in
-`dvsim.emulation.clients`.
+`dvsim.emulation.loop`.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +19,9 @@ from dvsim.emulation.machine import cpu_s
 from dvsim.errors import RunFailed
 
 if TYPE_CHECKING:
-    from dvsim.broker import Brokers
+    from dvsim.broker import Brokers, Node
+    from dvsim.emulation.deaths import Death, Down
+    from dvsim.emulation.loop import Loop
 
 ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "classic": {},
@@ -27,6 +31,9 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
 }
 COPIES = {"quorum": "x-quorum-initial-group-size", "stream": "x-initial-cluster-size"}
 """What says how many copies a queue of a type has; of a mirrored one it is a policy."""
+
+HEAD = struct.Struct("<Qd")  # of a message: its number, and when it was to be sent
+MOST_NAMED = 10  # of messages that are nowhere
 
 _COUNTED = re.compile(r"batches => (\d+).*?writes => (\d+)", re.DOTALL)
 
@@ -46,6 +53,8 @@ class Asked(NamedTuple):
             those over queues.
         processing: From the seconds since the beginning to those that a receiver takes for a
             message.
+        deaths: Of private nodes.
+        away_s: Seconds until a client connects anew whose connection was lost.
     """
 
     size: int
@@ -60,6 +69,13 @@ class Asked(NamedTuple):
     queues: int = 1
     consumers: int = 1
     processing: Callable[[float], float] | None = None
+    deaths: Sequence[Death] = ()
+    away_s: float = 5.0
+
+    @property
+    def victims(self) -> set[int]:
+        """The numbers of nodes that die."""
+        return {number for one in self.deaths for number in one.victims}
 
 
 @dataclass
@@ -68,6 +84,7 @@ class Seen:
 
     Attributes:
         published, confirmed, refused: By the senders: confirmed and refused ones were so once each.
+        resent: That were sent once more, as a death came before their confirm.
         delivered, again: Messages that a receiver had, and those that receivers had more than once.
         queued: That are in the queues at the end.
         seconds, received_s: From the first publish to the last confirm, and to the last message
@@ -75,12 +92,15 @@ class Seen:
         latencies: Seconds from the intended time to the receiver.
         syncs, entries: Of the log of each node, in the run; empty of queues without one, and of
             foreign brokers.
-        busy: Processor seconds of each node, in the run; empty of foreign brokers.
+        busy: Processor seconds of each node, in the run; empty of foreign brokers. Nodes that died
+            count neither these nor syncs.
+        downs: Nodes that died and are back.
     """
 
     published: int = 0
     confirmed: int = 0
     refused: int = 0
+    resent: int = 0
     delivered: int = 0
     again: int = 0
     queued: int = 0
@@ -90,6 +110,7 @@ class Seen:
     syncs: list[int] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
     busy: list[float] = field(default_factory=list)
+    downs: list[Down] = field(default_factory=list)
 
 
 class Place(NamedTuple):
@@ -108,12 +129,16 @@ class Place(NamedTuple):
         """Return what the log of each node has written; nothing where it cannot be known."""
         if self.private is None or asked.queue != "quorum":
             return []
-        return [counted(self.private, node.name) for node in self.private.nodes]
+        return [counted(self.private, node.name) for node in self._lasting(asked)]
 
-    def busy(self) -> list[float]:
+    def busy(self, asked: Asked) -> list[float]:
         """Return the processor seconds of each node so far."""
+        return [cpu_s([node.pid]) for node in self._lasting(asked) if node.pid]
+
+    def _lasting(self, asked: Asked) -> list[Node]:
+        """Return the private nodes that do not die: counts of others begin again."""
         nodes = self.private.nodes if self.private is not None else ()
-        return [cpu_s([node.pid]) for node in nodes if node.pid]
+        return [node for number, node in enumerate(nodes) if number not in asked.victims]
 
 
 def measured(place: Place, asked: Asked) -> Seen:
@@ -123,29 +148,27 @@ def measured(place: Place, asked: Asked) -> Seen:
         RunFailed: If a message is confirmed twice, is nowhere at the end, or nothing happens for a
             minute.
     """
-    from dvsim.emulation.clients import Loop
+    from dvsim.emulation.loop import Loop
 
     token = f"dvsim-{asked.queue}-{time.monotonic_ns()}"
     names = [f"{token}.{number}" for number in range(asked.queues)]
-    keepers = [connect(target, "harness") for target in place.targets[: asked.queues]]
     if asked.queue == "mirrored":
         _mirror(place, token, asked.copies or 2)
-    try:
-        with spoken(place.targets[0]):
-            channels = [keeper.channel() for keeper in keepers]
+    with _declared(place, names, asked):
+        before, spent = place.counts(asked), place.busy(asked)
+        loop = Loop(place, names, asked)
+        seen = loop.run()
+        after, since = place.counts(asked), place.busy(asked)
+        with spoken(place.targets[0]), closing(connect(place.targets[0], "harness")) as keeper:
+            channel = keeper.channel()
+            if place.private is not None and asked.deaths:
+                place.private.complete()
+                _account(loop, channel, names)
             how = {"durable": True, "arguments": arguments_of(asked)}
-            for number, name in enumerate(names):
-                channels[number % len(channels)].queue_declare(name, **how)
-            before, spent = place.counts(asked), place.busy()
-            seen = Loop(place.targets, names, asked).run()
-            after, since = place.counts(asked), place.busy()
-            found = [channels[0].queue_declare(name, passive=True, **how) for name in names]
-            seen.queued = sum(one.method.message_count for one in found)
+            found = [channel.queue_declare(name, passive=True, **how) for name in names]
+            seen.queued += sum(one.method.message_count for one in found)
             for name in names:
-                channels[0].queue_delete(name)
-    finally:
-        for keeper in keepers:
-            keeper.close()
+                channel.queue_delete(name)
     seen.busy = [new - old for old, new in zip(spent, since, strict=True)]
     seen.syncs, seen.entries = (
         [new[at] - old[at] for old, new in zip(before, after, strict=True)]
@@ -153,12 +176,58 @@ def measured(place: Place, asked: Asked) -> Seen:
     )
     kept = 0 if asked.queue == "stream" else seen.queued  # a stream keeps what was consumed
     there = seen.delivered + kept + seen.refused
-    if not seen.published == seen.confirmed + seen.refused == there:
+    if not asked.deaths and not seen.published == seen.confirmed + seen.refused == there:
         raise RunFailed(
             f"{seen.published} published, {seen.confirmed} confirmed, {seen.refused} refused, "
             f"{seen.delivered} delivered, {seen.queued} queued"
         )
     return seen
+
+
+@contextmanager
+def _declared(place: Place, names: Sequence[str], asked: Asked) -> Iterator[None]:
+    """Declare queues, one after the other led by each node, and keep the connections meanwhile."""
+    from pika.exceptions import AMQPError
+
+    keepers = [connect(target, "harness") for target in place.targets[: asked.queues]]
+    try:
+        with spoken(place.targets[0]):
+            channels = [keeper.channel() for keeper in keepers]
+            how = {"durable": True, "arguments": arguments_of(asked)}
+            for number, name in enumerate(names):
+                channels[number % len(channels)].queue_declare(name, **how)
+        if asked.deaths and place.private is not None:
+            for node in place.private.nodes:
+                node.sync()  # a node that is killed may forget what was declared just now
+        yield
+    finally:
+        for keeper in keepers:
+            with suppress(AMQPError):  # its node may have died
+                keeper.close()
+
+
+def _account(loop: Loop, channel: Any, names: Sequence[str]) -> None:  # noqa: ANN401
+    """Find every message that was published, by its number, after nodes have died.
+
+    It is with a receiver, in a queue, or not confirmed, so that its sender has it.
+
+    Raises:
+        RunFailed: If a message was confirmed and is nowhere.
+    """
+    missing = loop.published() - loop.had
+    if loop.asked.queue != "stream" and missing:
+        for name in names:
+            while (got := channel.basic_get(name, auto_ack=True))[0] is not None:
+                missing.discard(HEAD.unpack_from(got[2])[0])
+                loop.seen.queued += 1
+    lost = sorted(missing - loop.unconfirmed())
+    if lost:
+        some = ", ".join(map(str, lost[:MOST_NAMED]))
+        more = f" and {len(lost) - MOST_NAMED} more" if len(lost) > MOST_NAMED else ""
+        raise RunFailed(
+            f"{len(lost)} of {loop.seen.published} messages were confirmed and are nowhere: "
+            f"numbers {some}{more}"
+        )
 
 
 def arguments_of(asked: Asked) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from harness import left
 
 from dvsim.broker import Brokers
 from dvsim.emulation.asked import Emulation
+from dvsim.emulation.deaths import Death
+from dvsim.emulation.queues import Asked, Place, measured
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import emulate
@@ -74,6 +76,28 @@ def test_a_node_says_what_it_is(cluster, node):
     said = f"started TCP listener on 127.0.0.1:{node.port}"
     nodes.eventually(lambda: said in node.log, "what the node writes when it is ready")
     assert cluster.version in node.ctl("version")
+
+
+@pytest.mark.parametrize("queue", ["quorum", "classic"])
+@pytest.mark.usefixtures("node")
+def test_each_message_of_an_emulated_run_is_somewhere_though_a_node_dies(cluster, queue):
+    """Clients of the dead one go to others; what belongs to its classic queue waits for it."""
+    due = [number / 300 for number in range(450)]
+    asked = Asked(64, 450, 50, due=due, queue=queue, copies=3 if queue == "quorum" else None,
+                  publishers=3, queues=3, consumers=3, away_s=0.2,
+                  deaths=[Death(0.5, 0.8, range(1, 2))])  # fmt: skip
+    seen = measured(Place.of(cluster), asked)
+    assert seen.published == seen.confirmed == seen.delivered == 450
+    assert (seen.refused, seen.queued) == (0, 0)
+    (down,) = seen.downs
+    assert down.node == "a2"
+    assert 0.5 <= down.died < 0.8 < down.back
+    if queue == "classic":  # a third of what was published meanwhile
+        assert 50 < seen.resent <= 150
+        assert seen.received_s > down.died + 0.3
+    else:
+        assert len(seen.syncs) == 2  # of those that did not die
+        assert seen.resent <= 50
 
 
 def test_a_killed_node_comes_back_with_its_durable_queues(cluster, node, jobs, connect, unique):

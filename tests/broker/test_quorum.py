@@ -95,7 +95,11 @@ def test_a_study_of_brokers_of_the_user_is_kept_and_says_so(broker, tmp_path):
 @pytest.mark.parametrize(
     ("given", "how", "message"),
     [
-        (["event.what=kill"], Emulation(), "backend emu kills no nodes"),
+        (
+            ["event.what=kill"],
+            Emulation(urls=("amqp://h",) * 7),
+            "ends private nodes, and not these",
+        ),
         (["message_bytes=8"], Emulation(), "must be at least 16 with backend emu, is 8"),
         (["rate=50000"], Emulation(), "at most 300 publishers and consumers"),
         ([], Emulation(nodes=5), "--nodes: of a cluster are system.nodes"),

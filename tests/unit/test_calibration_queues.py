@@ -4,6 +4,7 @@ What rabbitmq-model.md shows, but for the nodes: tests/broker/test_quorum.py has
 """
 
 import dataclasses
+import json
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ from dvsim.errors import ScenarioError
 from dvsim.evidence.calibration import calibrate
 from dvsim.evidence.calibration.queues import Point, published, simulated
 from dvsim.kinds.load import load, load_card
+from dvsim.scenario.find import scenario_root
 from dvsim.session import run_scenarios
 
 MADE = {"system.storage.sync": "3 ms", "system.storage.bandwidth": "90 MB/s",
@@ -23,15 +25,19 @@ MADE = {"system.storage.sync": "3 ms", "system.storage.bandwidth": "90 MB/s",
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A study that looks as real nodes of cards that are known would have measured it."""
+    return measured("rabbit/here", tmp_path_factory.mktemp("runs"))
+
+
+def measured(name, where):
+    """Return a kept study as real nodes of cards that are known would have measured it."""
     from dvsim.study.store import write_result
 
     given = [f"{key}={value}" for key, value in MADE.items()]
-    (study,) = run_scenarios([load("rabbit/here", given)], replications=1, out=None, workers=1)
+    (study,) = run_scenarios([load(name, given)], replications=1, out=None, workers=1)
     question = {"clusters": 1, "nodes": 3, "promise": "at least once"}
     manifest = study.manifest | {"backend": "emu", "emulated": {"question": question}}
-    plain = dataclasses.replace(study, scenario=load("rabbit/here"), manifest=manifest)
-    return write_result(plain, tmp_path_factory.mktemp("runs") / "emu").folder
+    plain = dataclasses.replace(study, scenario=load(name), manifest=manifest)
+    return write_result(plain, where / "emu").folder
 
 
 def test_cards_of_two_sizes_give_these_back_and_predict_the_one_between(folder):
@@ -81,3 +87,21 @@ def test_the_verb_writes_cards_that_a_scenario_takes(folder, tmp_path):
     found = load("rabbit/here", [f"system.storage={volume}", f"system.broker={rabbit}"]).at(1)
     assert found.cards["broker"]["queue_byte"] == pytest.approx(12_000, rel=0.05)
     assert found.cards["storage"].parameters["sync"].confidence == "calibrated"
+
+
+def test_another_run_of_the_same_cluster_judges_the_cards(folder, tmp_path):
+    other = tmp_path / "other.toml"
+    text = (scenario_root() / "rabbit/here.toml").read_text()
+    other.write_text(text.replace("[1_024, 2_048, 4_096]", "[512, 8_192]"))
+    kept = measured(other, tmp_path)
+    words = ["--from", str(folder), "--against", str(kept), "--out", str(tmp_path), "--json"]
+    found = json.loads(CliRunner().invoke(verb, words).output)
+    judged = [one for one in found["points"] if one["from"] == "emu, another run"]
+    assert [(one["size"], one["window"]) for one in judged] == [
+        (512, 16), (512, 1000), (8192, 16), (8192, 1000)
+    ]  # fmt: skip
+    for one in judged:
+        assert one["simulated"]["rate"] == pytest.approx(one["rate"], rel=0.02)
+    nodes = run_scenarios([load("rabbit/one", ("seconds=2",))], replications=1, out=tmp_path)
+    refused = CliRunner().invoke(verb, [*words[:2], "--against", str(nodes[0].folder)])
+    assert "is a simulated run, which has measured nothing" in str(refused.exception)

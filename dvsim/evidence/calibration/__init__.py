@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dvsim.errors import Fault, ScenarioError
 from dvsim.evidence.calibration.cards import Measured, cards_of
 from dvsim.evidence.calibration.points import Point, points_of
 from dvsim.evidence.calibration.queues import Queues, calibrate_queues
@@ -80,29 +81,28 @@ class Calibration:
         ]
 
 
-def calibrate(folders: Sequence[Path], name: str, command: str) -> Calibration | Queues:
+def calibrate(
+    folders: Sequence[Path], name: str, command: str, against: Sequence[Path] = ()
+) -> Calibration | Queues:
     """Return cards made from emulated runs.
 
-    Parameters
-    ----------
-    folders
-        Of the runs: of one machine and version, with the same settings; any sizes, either path.
-        Or of runs of kind cluster.
-    name
-        What the names of the cards begin with: ``NAME-bridge``, ``NAME-publisher``,
-        ``NAME-broker``, or ``NAME-volume`` and ``NAME-rabbit``.
-    command
-        What was typed, for the sources of the values.
+    Args:
+        folders: Of the runs: of one machine and version, with the same settings; any sizes, either
+            path. Or of runs of kind cluster.
+        name: What the names of the cards begin with: ``NAME-bridge``, ``NAME-publisher``,
+            ``NAME-broker``, or ``NAME-volume`` and ``NAME-rabbit``.
+        command: What was typed, for the sources of the values.
+        against: Of runs of kind cluster that judge the cards.
 
-    Raises
-    ------
-    ScenarioError
-        If a run cannot be used, or two do not belong together.
-    RunFailed
-        If a folder is no run.
+    Raises:
+        ScenarioError: If a run cannot be used, or two do not belong together.
+        RunFailed: If a folder is no run.
     """
     if load_result(folders[0]).scenario.KIND == ClusterScenario.KIND:
-        return calibrate_queues(folders, name, command)
+        return calibrate_queues(folders, name, command, against)
+    if against:
+        message = "with --from judges runs of kind cluster, such as rabbit/here, alone"
+        raise ScenarioError([Fault("--against", None, "", message)])
     points = points_of(load_runs(folders))
     where = machine(points[0])
     cards = cards_of(points, name, command, where)

@@ -1,7 +1,8 @@
 """Cards of volume and broker from quorum queues of real nodes, and the model beside these.
 
 The smallest and the largest size are fitted, with all their windows; sizes between are held out.
-Beside them stand the runs that the RabbitMQ team published.
+Other runs of the same cluster can judge the cards, of any size. Beside them stand the runs that the
+RabbitMQ team published.
 """
 
 from __future__ import annotations
@@ -48,22 +49,19 @@ class Point(NamedTuple):
 class Queues:
     """What was measured, the cards that it gives, and what the model makes of them.
 
-    Attributes
-    ----------
-    scenario
-        What was measured, at its first point.
-    points
-        By size and window.
-    made
-        The cards of volume and broker, by their roles.
-    machine
-        Where it was measured, for people.
+    Attributes:
+        scenario: What was measured, at its first point.
+        points: By size and window.
+        made: The cards of volume and broker, by their roles.
+        machine: Where it was measured, for people.
+        judges: Points of runs that nothing was fitted to.
     """
 
     scenario: ClusterScenario
     points: tuple[Point, ...]
     made: Cards
     machine: str
+    judges: tuple[Point, ...] = ()
 
     @property
     def used(self) -> Cards:
@@ -73,9 +71,10 @@ class Queues:
     def compared(self) -> Iterator[tuple[str, Point, Point]]:
         """Yield where a point is from, the point, and what the model says of it."""
         ends = _ends(self.points)
-        for one in self.points:
-            own = simulated(self.scenario, self.used, one.size, one.window)
-            yield "emu, fitted" if one.size in ends else "emu, held out", one, own
+        told = [("emu, fitted" if one.size in ends else "emu, held out") for one in self.points]
+        told += ["emu, another run"] * len(self.judges)
+        for what, one in zip(told, (*self.points, *self.judges), strict=True):
+            yield what, one, simulated(self.scenario, self.used, one.size, one.window)
         yield from published()
 
     def lines(self) -> Iterator[str]:
@@ -100,18 +99,19 @@ class Queues:
         ]
 
 
-def calibrate_queues(folders: Sequence[Path], name: str, command: str) -> Queues:
+def calibrate_queues(
+    folders: Sequence[Path], name: str, command: str, against: Sequence[Path] = ()
+) -> Queues:
     """Return cards made from emulated runs of quorum queues, ``NAME-volume`` and ``NAME-rabbit``.
 
-    Raises
-    ------
-    ScenarioError
-        If a run is simulated, is not of one quorum queue that nothing but windows limits, or if
-        two are not of one cluster.
-    RunFailed
-        If a folder is no run.
+    Runs in `against` judge them.
+
+    Raises:
+        ScenarioError: If a run is simulated, is not of one quorum queue that nothing but windows
+            limits, or if two are not of one cluster.
+        RunFailed: If a folder is no run.
     """
-    studies: dict[Path, Any] = {folder: load_result(folder) for folder in folders}
+    studies: dict[Path, Any] = {folder: load_result(folder) for folder in (*folders, *against)}
     faults = [
         Fault(str(folder), None, "", reason)
         for folder, study in studies.items()
@@ -123,7 +123,10 @@ def calibrate_queues(folders: Sequence[Path], name: str, command: str) -> Queues
     if faults:
         raise ScenarioError(faults)
     first: PointsStudy = studies[folders[0]]
-    points = tuple(sorted(point for study in studies.values() for point in _points(study)))
+    points, judges = (
+        tuple(sorted(point for folder in some for point in _points(studies[folder])))
+        for some in (folders, against)
+    )
     if len({point.window for point in points}) < 2:
         message = "one window tells no cycle of the log; measure with credit 16 and 1000, say"
         raise ScenarioError([Fault("--from", None, "workload.credit", message)])
@@ -131,7 +134,7 @@ def calibrate_queues(folders: Sequence[Path], name: str, command: str) -> Queues
     host = first.manifest.get("host") or {}
     machine = f"{host.get('cpu')}, {host.get('cores')} cores"
     cards = _cards(scenario, points, name, command)
-    return Queues(scenario, points, cards, machine)
+    return Queues(scenario, points, cards, machine, judges)
 
 
 def _unusable(study: Any) -> Iterator[str]:  # noqa: ANN401 - a result of any kind

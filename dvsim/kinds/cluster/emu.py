@@ -19,13 +19,14 @@ import numpy as np
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.asked import CLUSTERS, Emulation
 from dvsim.emulation.credentials import credentials_of
+from dvsim.emulation.deaths import Death
 from dvsim.emulation.queues import Asked, Place, Seen, measured
 from dvsim.errors import Fault, RunFailed
 from dvsim.kinds.base import How, Plain
 from dvsim.kinds.cluster.fluid import quantiles
 from dvsim.kinds.cluster.measures import MS, QUANTILES
 from dvsim.kinds.cluster.metrics import METRICS
-from dvsim.kinds.cluster.run import PS, consumers_of, factor_of
+from dvsim.kinds.cluster.run import PS, consumers_of, deaths_of, factor_of
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.study import Done, study_of
@@ -60,8 +61,8 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
         one = scenario.at(point)
         work, system = one.workload, one.system
         clients = work.publishers + (work.consumers or 1)
-        if any(event.what == "kill" for event in one.happening):
-            yield Fault(name, None, "event.what", "kill: backend emu kills no nodes")
+        if emulation.urls and any(event.what == "kill" for event in one.happening):
+            yield Fault("--url", None, "", "event.what = 'kill' ends private nodes, and not these")
         if clients > MOST_CLIENTS or (work.rate and consumers_of(one) > MOST_CLIENTS):
             message = f"backend emu has at most {MOST_CLIENTS} publishers and consumers"
             yield Fault(name, None, "workload.publishers", message)
@@ -97,18 +98,27 @@ def emulated(
     with Progress(tasks, visible=progress, what="runs") as shown:
         for scenario in scenarios:
             runs = []
-            for done in _runs(scenario, how.emulation, how.replications, shown):
+            downs: list[tuple[str, float, float]] = []
+            for done in _runs(scenario, how.emulation, how.replications, shown, downs):
                 runs.append(done)
                 shown.done(scenario.name, 1, {})
             runs.sort(key=lambda one: (one.point, one.replication))
-            known = {"question": question[id(scenario)]}
+            known = {"question": question[id(scenario)]} | ({"downs": downs} if downs else {})
             yield study_of(kind, scenario, how, command, runs, started, emulated=known)
 
 
 def _runs(
-    scenario: ClusterScenario, emulation: Emulation, replications: int, shown: Progress
+    scenario: ClusterScenario,
+    emulation: Emulation,
+    replications: int,
+    shown: Progress,
+    downs: list[tuple[str, float, float]],
 ) -> Iterator[Done]:
-    """Yield the runs of a scenario as they are measured, size by size of the cluster."""
+    """Yield the runs of a scenario as they are measured, size by size of the cluster.
+
+    `downs` gets the nodes that died, with the seconds from the beginning of their run at which they
+    died and answered again.
+    """
     points = [scenario.at(number) for number in range(len(scenario.points))]
     for nodes in dict.fromkeys(one.system.nodes for one in points):
         own = [number for number, one in enumerate(points) if one.system.nodes == nodes]
@@ -121,9 +131,11 @@ def _runs(
                 for number in own:
                     started = time.perf_counter()
                     try:
-                        reading = _read(points[number], place)
+                        seen = measured(place, asked_of(points[number]))
                     except RunFailed as error:
                         raise RunFailed(f"{scenario.name}: {error}") from error
+                    downs += seen.downs
+                    reading = Plain(metrics_of(points[number], seen), "measured")
                     yield Done(number, replication, reading, time.perf_counter() - started)
 
 
@@ -167,12 +179,9 @@ def asked_of(scenario: ClusterScenario) -> Asked:
         queues=work.queues,
         consumers=(work.consumers or 1) if due is None else consumers_of(scenario),
         processing=processing if taking else None,
+        deaths=[Death(during.start, during.stop, nodes) for during, nodes in deaths_of(scenario)],
+        away_s=scenario.cards["broker"]["failover"] * PS,
     )
-
-
-def _read(scenario: ClusterScenario, place: Place) -> Plain:
-    """Return the metrics of a point on real nodes; not a number what nobody counts there."""
-    return Plain(metrics_of(scenario, measured(place, asked_of(scenario))), "measured")
 
 
 def metrics_of(scenario: ClusterScenario, seen: Seen) -> dict[str, float]:
@@ -192,7 +201,9 @@ def metrics_of(scenario: ClusterScenario, seen: Seen) -> dict[str, float]:
             )
         ),
         "waiting": 0.0 if scenario.system.queue == "stream" else float(seen.queued),
+        "held": float(seen.published - seen.confirmed - seen.refused),
         "redelivered": float(seen.again),
+        "resent": float(seen.resent),
         "unstable": float(open_s > 0 and seen.received_s > open_s + BEHIND_S),
     }
     if seen.busy:

@@ -60,6 +60,16 @@ def consumers_of(scenario: ClusterScenario) -> int:
     return work.consumers or max(2 * work.queues, needed)
 
 
+def deaths_of(scenario: ClusterScenario) -> list[tuple[range, range]]:
+    """Return in which seconds nodes are dead, and which: those of a second event are others."""
+    kills = [one for one in scenario.happening if one.what == "kill"]
+    firsts = accumulate((one.victims for one in kills), initial=0)
+    return [
+        (one.during(scenario.workload.seconds), range(first, first + one.victims))
+        for one, first in zip(kills, firsts, strict=False)
+    ]
+
+
 class _Death:
     """Nodes that die, and what became of the queues that they led."""
 
@@ -86,12 +96,7 @@ class _Run:
         self.state = State(0.0, none, none, none, 0.0, idle, credit, none)
         self.sums = Sums()
         noticed = math.ceil(scenario.cards["broker"]["failover"] * PS)
-        kills = [one for one in scenario.happening if one.what == "kill"]
-        firsts = [0, *accumulate(one.victims for one in kills)]
-        self.deaths = [
-            _Death(one.during(work.seconds), noticed, range(first, first + one.victims))
-            for one, first in zip(kills, firsts, strict=False)
-        ]
+        self.deaths = [_Death(during, noticed, nodes) for during, nodes in deaths_of(scenario)]
 
     def all(self) -> Plain:
         """Run all seconds and say what became of each message."""

@@ -1,0 +1,150 @@
+"""The loop of events in which the senders and receivers of one run are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dvsim.emulation.clients import Client, Receiver, Sender
+from dvsim.emulation.deaths import Deaths
+from dvsim.emulation.queues import Asked, Seen
+from dvsim.errors import RunFailed
+
+if TYPE_CHECKING:
+    from dvsim.emulation.queues import Place
+
+PATIENCE_S = 60.0  # without a confirm or a message
+LOOK_S = 0.5  # between two looks at patience and at nodes that start
+LAST_S = 0.05  # in which the last acknowledgements are on the way
+
+
+class Loop:
+    """Senders and receivers of one run.
+
+    Args:
+        place: The nodes: clients are spread over them evenly.
+        queues: Their names; sender and receiver n use queue n, and begin again behind the last.
+        asked: What is sent.
+
+    Attributes:
+        had, resent: The numbers of messages that a receiver had, and of those that were sent once
+            more.
+    """
+
+    def __init__(self, place: Place, queues: Sequence[str], asked: Asked) -> None:
+        import pika
+
+        self.asked, self.seen, self.targets = asked, Seen(), place.targets
+        self.loop = pika.adapters.select_connection.IOLoop()
+        self.had: set[int] = set()
+        self.resent: set[int] = set()
+        self.failure: str | None = None
+        self.begun = self.last = time.monotonic()
+        self.over = asked.messages == 0
+        self.closing = False
+        private = place.private
+        self.deaths = (
+            Deaths(private, asked.deaths) if private is not None and asked.deaths else None
+        )
+        self.senders = [
+            Sender(self, number, queues[number % len(queues)]) for number in range(asked.publishers)
+        ]
+        self.receivers = [
+            Receiver(self, number, queues[number % len(queues)])
+            for number in range(asked.consumers)
+        ]
+        self.missing = 0  # clients that are not ready
+
+    def run(self) -> Seen:
+        """Run until every message is confirmed and delivered."""
+        self.loop.call_later(LOOK_S, self._look)
+        self._open(self.receivers)
+        self.loop.start()
+        self.closing = True
+        for one in (*self.senders, *self.receivers):
+            one.close()
+        self.loop.call_later(0.2, self.loop.stop)  # until all have said goodbye
+        self.loop.start()
+        self.loop.close()
+        if self.failure is not None:
+            raise RunFailed(self.failure)
+        if self.deaths is not None:
+            self.seen.downs = self.deaths.downs
+        self.seen.resent = len(self.resent)
+        return self.seen
+
+    def unconfirmed(self) -> set[int]:
+        """Return the numbers of messages that were published and not confirmed."""
+        return {number for one in self.senders for number in one.unconfirmed()}
+
+    def published(self) -> set[int]:
+        """Return the numbers of all messages that were published."""
+        step = self.asked.publishers
+        return {n for one in self.senders for n in range(one.number, one.next, step)}
+
+    def fail(self, why: str) -> None:
+        """End the run with an error."""
+        self.failure = self.failure or why
+        self.loop.stop()
+
+    def ready(self) -> None:
+        """Count a client that is ready: receivers first, then senders, and then it begins."""
+        self.missing -= 1
+        if self.missing:
+            return
+        if not any(one.started for one in self.senders):
+            self._open(self.senders)
+            return
+        self.begun = self.last = time.monotonic()
+        if self.deaths is not None:
+            self.deaths.begin(self.loop)
+        for sender in self.senders:
+            sender.more()
+
+    def intended(self, number: int, now: float) -> float:
+        """Return when a message is to be sent: now, where nothing says it."""
+        return now if self.asked.due is None else self.begun + self.asked.due[number]
+
+    def ended(self, now: float) -> bool:
+        """Return whether no message begins any more."""
+        self.over = (
+            self.over
+            or self.seen.published >= self.asked.messages
+            or (self.asked.due is None and now >= self.begun + self.asked.seconds)
+        )
+        return self.over
+
+    def end(self) -> None:
+        """Stop when every message is confirmed and delivered, and every node is back."""
+        seen = self.seen
+        answered = seen.confirmed + seen.refused == seen.published
+        received = seen.delivered + seen.refused >= seen.published
+        if self.deaths is not None and self.deaths.pending:
+            return
+        if self.over and answered and received and not any(one.held for one in self.receivers):
+            for one in self.receivers:
+                one.acknowledge()
+            self.loop.call_later(LAST_S, self.loop.stop)
+
+    def _look(self) -> None:
+        """Look for nodes that are back, and end the run if nothing has happened for long."""
+        if self.deaths is not None and self.deaths.pending:
+            try:
+                self.deaths.look()
+            except RunFailed as error:
+                self.fail(str(error))
+            self.last = time.monotonic()
+            self.end()
+        if time.monotonic() - self.last > PATIENCE_S:
+            if self.deaths is not None:  # what is missing is looked for afterwards
+                self.loop.stop()
+                return
+            self.fail(f"nothing was confirmed or delivered for {PATIENCE_S:g} s")
+        self.loop.call_later(LOOK_S, self._look)
+
+    def _open(self, clients: Sequence[Client]) -> None:
+        """Open a connection and a channel for each client."""
+        self.missing = len(clients)
+        for one in clients:
+            one.connect()
