@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
-    from dvsim.study.compare import Difference, Sides
-    from dvsim.study.compare_runs import Comparison, Row
-    from dvsim.study.compare_studies import StudyComparison, StudyRow
+    from dvsim.study.compare import Comparison, Difference, Row
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
 
@@ -20,35 +18,39 @@ NAME, VALUE, SPREAD, CHANGE = 20, 13, 16, 22  # widths
 MOST_UNMATCHED = 6  # points that are named
 
 
+def comparison_lines(found: Comparison) -> Iterator[str | Table]:
+    """Yield results as text: what they are, what differs, and their numbers."""
+    yield from study_lines(found) if found.of_studies else run_lines(found)
+
+
 def run_lines(found: Comparison) -> Iterator[str | Table]:
     """Yield runs as text: what they are, what differs, and a table for each column."""
     from dvsim.kinds.rabbitmq.answer import answer_text
     from dvsim.study.summary import SYSTEM
 
     times = ["" if one is None else f"; {one.text()} times 1" for one in found.rows[0].changes]
-    answers = [answer_text(run) + text for run, text in zip(found.runs, times, strict=True)]
-    yield from _head(found.runs, [run.backend for run in found.runs], found.differences, answers)
+    answers = [answer_text(run) + text for run, text in zip(found.results, times, strict=True)]
+    yield from _head(found.results, found.differences, answers)
     for column, group in groupby(found.rows, key=lambda row: row.column):
         rows = list(group)
         printed = rows[0].reading
         name = "all receivers" if column == SYSTEM else f"{column}, {printed}/s"
         cells = [[f"{INDENT}{_name(row, printed)}", *_run_cells(row)] for row in rows]
         yield ""
-        yield _run_table(name, cells, len(found.runs))
+        yield _run_table(name, cells, len(found.results))
 
 
-def study_lines(found: StudyComparison) -> Iterator[str | Table]:
+def study_lines(found: Comparison) -> Iterator[str | Table]:
     """Yield studies as text: what they are, what differs, and each metric of each shared point."""
-    studies = found.studies
-    backends = [str(study.manifest.get("backend")) for study in studies]
-    yield from _head(studies, backends, found.differences)
+    studies = found.results
+    yield from _head(studies, found.differences)
     for number, points in enumerate(found.unmatched, start=1):
         if points:
             yield f"only in some, left out of {number}: {_points_text(points)}"
-    keys = list(found.rows[0].point)
+    keys = list(found.rows[0].point or ())
     head = [*keys, "metric", *_column_heads(len(studies))]
     rows = [
-        [*map(_plain, row.point.values()), _metric(row), *_cells(row)]
+        [*map(_plain, (row.point or {}).values()), _metric(row), *_cells(row)]
         for row in found.rows
         if row.metric in studies[0].SHOWN
     ]
@@ -60,15 +62,14 @@ def study_lines(found: StudyComparison) -> Iterator[str | Table]:
 
 def _head(
     results: Sequence[Run | PointsStudy],
-    backends: Sequence[str],
     differences: Sequence[Difference],
     answers: Sequence[str] = (),
 ) -> Iterator[str]:
     from dvsim.study.compare import interval_notes, names_of
 
     names = names_of(results)
-    for number, (one, backend) in enumerate(zip(results, backends, strict=True), start=1):
-        yield f"{number}  {backend}  {names[number - 1]}: {one.scenario.title}"
+    for number, one in enumerate(results, start=1):
+        yield f"{number}  {one.backend}  {names[number - 1]}: {one.scenario.title}"
         yield from (f"   {text}" for text in answers[number - 1 : number])
         yield f"   {one.folder}"
     yield ""
@@ -107,7 +108,7 @@ def _name(row: Row, printed: str) -> str:
     from dvsim.study.summary import SYSTEM
 
     if row.column != SYSTEM:
-        return row.statistic + f", in {row.reading}" * (row.reading != printed)
+        return row.metric + f", in {row.reading}" * (row.reading != printed)
     return "msg/s" if row.reading == "messages" else "MB/s"
 
 
@@ -122,7 +123,7 @@ def _run_cells(row: Row) -> list[str]:
     return _cells(row, 1e6 if row.unit == "B/s" else 1.0)
 
 
-def _cells(row: Sides, unit: float = 1.0) -> list[str]:
+def _cells(row: Row, unit: float = 1.0) -> list[str]:
     """Return the cells of a row: of each result the value, its ±, and what became of the first."""
     from dvsim.study.amounts import estimate_texts
 
@@ -138,7 +139,7 @@ def _cells(row: Sides, unit: float = 1.0) -> list[str]:
     return found
 
 
-def _metric(row: StudyRow) -> str:
+def _metric(row: Row) -> str:
     return row.metric if row.unit == "1" else f"{row.metric}, {row.unit}"
 
 
@@ -154,41 +155,33 @@ def _points_text(points: Sequence[Mapping[str, Any]]) -> str:
     return f"{named}; and {more} more" if more > 0 else named
 
 
-def as_json(found: Comparison | StudyComparison) -> dict[str, object]:
+def as_json(found: Comparison) -> dict[str, object]:
     """Return a comparison as JSON types."""
-    from dvsim.study.compare_runs import Comparison
-
-    if isinstance(found, Comparison):
-        return {
-            "runs": [_origin(run) | {"backend": run.backend} for run in found.runs],
-            "differences": _plain_differences(found.differences),
-            "rows": [
-                {
-                    "column": row.column,
-                    "reading": row.reading,
-                    "statistic": row.statistic,
-                    "unit": row.unit,
-                    **_plain_sides(row),
-                }
-                for row in found.rows
-            ],
-        }
-    return {
-        "studies": [_origin(study) for study in found.studies],
-        "differences": _plain_differences(found.differences),
-        "unmatched": [[dict(point) for point in points] for points in found.unmatched],
-        "rows": rows_json(found.rows),
-    }
+    differences = [{"what": item.what, "values": list(item.values)} for item in found.differences]
+    told = {"differences": differences, "rows": rows_json(found.rows)}
+    if found.of_studies:
+        unmatched = [[dict(point) for point in points] for points in found.unmatched]
+        return {"studies": [_origin(one) for one in found.results], "unmatched": unmatched, **told}
+    return {"runs": [_origin(run) | {"backend": run.backend} for run in found.results], **told}
 
 
-def rows_json(rows: Sequence[StudyRow]) -> list[dict[str, object]]:
-    """Return what became of each metric of each point as JSON types."""
+def rows_json(rows: Sequence[Row]) -> list[dict[str, object]]:
+    """Return rows as JSON types; a change is called ratio or difference."""
     return [
-        {
-            "point": dict(row.point),
-            "metric": row.metric,
+        (
+            {"column": row.column, "reading": row.reading, "statistic": row.metric}
+            if row.point is None
+            else {"point": dict(row.point), "metric": row.metric}
+        )
+        | {
             "unit": row.unit,
-            **_plain_sides(row),
+            "values": [None if one is None else one._asdict() for one in row.values],
+            "changes": [
+                None
+                if one is None
+                else {one.kind: one.value, "low": one.low, "high": one.high, "paired": one.paired}
+                for one in row.changes
+            ],
         }
         for row in rows
     ]
@@ -201,21 +194,4 @@ def _origin(one: Run | PointsStudy) -> dict[str, Any]:
         "seed": one.seed,
         "replications": one.replications,
         "manifest": one.manifest,
-    }
-
-
-def _plain_differences(differences: Sequence[Difference]) -> list[dict[str, object]]:
-    return [{"what": item.what, "values": list(item.values)} for item in differences]
-
-
-def _plain_sides(row: Sides) -> dict[str, object]:
-    """Return values and changes; a change is called ratio or difference."""
-    return {
-        "values": [None if one is None else one._asdict() for one in row.values],
-        "changes": [
-            None
-            if one is None
-            else {one.kind: one.value, "low": one.low, "high": one.high, "paired": one.paired}
-            for one in row.changes
-        ],
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,11 +16,9 @@ from dvsim.cli.options import folder_option, json_option, page_option
 from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
-    from dvsim.study.compare_runs import Comparison
-    from dvsim.study.compare_studies import StudyComparison
+    from dvsim.study.compare import Comparison
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
-    from dvsim.study.text_table import Table
 
 
 @click.command()
@@ -49,18 +47,21 @@ def compare(
     Example: dvsim run h3/dv-256, then with --set system.bridge.sockets=2, then
     dvsim compare h3/dv-256 --last 2
     """
+    from dvsim.cli.beside import as_json as comparison_json
+    from dvsim.cli.beside import comparison_lines
+
     found = _compared(names, root, last)
     if report is not None:
         _write(report, found)
     if as_json:
-        click.echo(json.dumps(_as_json(found), allow_nan=False))
+        click.echo(json.dumps(comparison_json(found), allow_nan=False))
         return
-    tell(_lines(found), indent=0)
+    tell(comparison_lines(found), indent=0)
     if report is not None:
         say(f"report: {report}")
 
 
-def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison | StudyComparison:
+def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     """Put side by side what is meant, each result once.
 
     Raises
@@ -69,9 +70,7 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison 
         If there are not two, or of several kinds.
     """
     from dvsim.errors import Fault, ScenarioError
-    from dvsim.kinds.base import kind_of
-    from dvsim.study.compare_runs import compare as compare_runs
-    from dvsim.study.compare_studies import compare_studies
+    from dvsim.study.compare import compare
     from dvsim.study.lookup import folders_of, too_few
     from dvsim.study.store import load_result
 
@@ -87,9 +86,7 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison 
     ]
     if faults:
         raise ScenarioError(faults)
-    if not kind_of(results[0].scenario).studies:
-        return compare_runs(cast("list[Run]", results))
-    found = compare_studies(cast("list[PointsStudy]", results))
+    found = compare(results)
     if not found.rows:
         message = "these studies have no point in common; dvsim show tells what each varies"
         raise ScenarioError([Fault(" ".join(names), None, "", message)])
@@ -117,20 +114,7 @@ def _about(result: Run | PointsStudy) -> str:
     return str(kind_of(result.scenario).about)
 
 
-def _write(out: Path, found: Comparison | StudyComparison) -> None:
+def _write(out: Path, found: Comparison) -> None:
     from dvsim.report import write_comparison
 
     write_comparison(out, found, shlex.join(["dvsim", *sys.argv[1:]]))
-
-
-def _lines(found: Comparison | StudyComparison) -> Iterator[str | Table]:
-    from dvsim.cli.beside import run_lines, study_lines
-    from dvsim.study.compare_runs import Comparison
-
-    return run_lines(found) if isinstance(found, Comparison) else study_lines(found)
-
-
-def _as_json(found: Comparison | StudyComparison) -> dict[str, object]:
-    from dvsim.cli.beside import as_json
-
-    return as_json(found)

@@ -59,13 +59,13 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
     from dvsim.cli.beside import study_lines
     from dvsim.study.changes import changes_of
-    from dvsim.study.compare_studies import compare_studies
+    from dvsim.study.compare import compare
     from dvsim.study.run import runs_of, studies_of
 
     for one, base in pairs:
         name = changes_of(one.scenario).name
         if studies_of([one]):
-            found = compare_studies(studies_of([base, one]))
+            found = compare(studies_of([base, one]))
             if found.rows:
                 yield from study_lines(found)
             continue
@@ -86,7 +86,7 @@ def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
     """Return of systems the ratio of their rates, of studies each metric of each point."""
     from dvsim.cli.beside import rows_json
     from dvsim.study.changes import changes_of
-    from dvsim.study.compare_studies import compare_studies
+    from dvsim.study.compare import compare
     from dvsim.study.run import runs_of, studies_of
 
     said = {
@@ -96,7 +96,7 @@ def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
         "folder": None if base.folder is None else str(base.folder),
     }
     if studies := studies_of([base, one]):
-        return said | {"rows": rows_json(compare_studies(studies).rows)}
+        return said | {"rows": rows_json(compare(studies).rows)}
     times = _times(*runs_of([one, base]))
     return said | {"ratio": None if times is None else _interval(times)}
 

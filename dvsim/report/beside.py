@@ -15,9 +15,7 @@ from dvsim.report.forest import Compared, forest_drawing
 from dvsim.report.overlaid import COLOURS, Side, distribution, series
 from dvsim.report.page import render, write
 from dvsim.report.table import Cell, Table
-from dvsim.study.compare import interval_notes, names_of
-from dvsim.study.compare_runs import Comparison, Row
-from dvsim.study.compare_studies import StudyComparison
+from dvsim.study.compare import Comparison, Row, interval_notes, names_of
 from dvsim.study.summary import SYSTEM
 
 
@@ -25,23 +23,25 @@ def sides_of(found: Comparison) -> list[Side]:
     """Give each run a number and a colour."""
     return [
         Side(run, f"{place + 1} {name}", COLOURS[place % len(COLOURS)])
-        for place, (run, name) in enumerate(zip(found.runs, names_of(found.runs), strict=True))
+        for place, (run, name) in enumerate(
+            zip(found.results, names_of(found.results), strict=True)
+        )
     ]
 
 
-def render_comparison(found: Comparison | StudyComparison, command: str | None = None) -> str:
+def render_comparison(found: Comparison, command: str | None = None) -> str:
     """Make the page of a comparison, as one HTML page that needs nothing else.
 
     Equal arguments give equal text.
 
     Parameters
     ----------
-    found : Comparison or StudyComparison
+    found : Comparison
         The runs, or the studies, side by side.
     command : str, optional
         The command that makes the page.
     """
-    if isinstance(found, StudyComparison):
+    if found.of_studies:
         return render_study_comparison(found, command)
     sides = sides_of(found)
     kinds = dict.fromkeys((row.column, row.reading) for row in found.rows if row.column != SYSTEM)
@@ -72,14 +72,12 @@ def render_comparison(found: Comparison | StudyComparison, command: str | None =
         series=[series(sides, *kind, name=f"series-{place}") for place, kind in enumerate(kinds)],
         forests=forests(found, sides),
         curves=[],
-        manifest=manifest_table(found.runs, [side.label for side in sides]),
-        commands=commands_of(found.runs, command),
+        manifest=manifest_table(found.results, [side.label for side in sides]),
+        commands=commands_of(found.results, command),
     )
 
 
-def write_comparison(
-    path: Path, found: Comparison | StudyComparison, command: str | None = None
-) -> None:
+def write_comparison(path: Path, found: Comparison, command: str | None = None) -> None:
     """Write the page of a comparison to a file, see `render_comparison`.
 
     Raises
@@ -99,7 +97,7 @@ def sentences(found: Comparison, sides: Sequence[Side]) -> list[str]:
         for side, change in zip(sides, row.changes, strict=True)
     ]
     said = [f"{rate}." for rate in rates]
-    said.append(f"Ratios: {'; '.join(interval_notes(found.runs))}.")
+    said.append(f"Ratios: {'; '.join(interval_notes(found.results))}.")
     names = [difference.what for difference in found.differences]
     said.append(f"{len(names)} things differ: {', '.join(names)}." if names else "Nothing differs.")
     if {side.run.backend for side in sides} == {"sim", "emu"}:
@@ -113,7 +111,7 @@ def sentences(found: Comparison, sides: Sequence[Side]) -> list[str]:
 
 def table(rows: Sequence[Row], sides: Sequence[Side], name: str, unit: str) -> Table:
     """Tabulate statistics of a column, a run beside the other."""
-    names = [r.statistic if r.column != SYSTEM else f"{r.reading}/s, all receivers" for r in rows]
+    names = [r.metric if r.column != SYSTEM else f"{r.reading}/s, all receivers" for r in rows]
     several = [side.run.replications > 1 for side in sides]
     labels = [side.label for side in sides]
     return sides_table(
@@ -132,9 +130,7 @@ def forests(found: Comparison, sides: Sequence[Side]) -> list[Drawing]:
             if number
         ]
         every = column == SYSTEM
-        names = [
-            f"{row.reading}/s" if every else f"{row.statistic} of {row.reading}" for row in rows
-        ]
+        names = [f"{row.reading}/s" if every else f"{row.metric} of {row.reading}" for row in rows]
         title = "All receivers" if every else column
         drawn.append(forest_drawing(f"forest-{place}", f"{title}: ratios", names, others))
     return [drawing for drawing in drawn if drawing is not None]

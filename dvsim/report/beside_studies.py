@@ -17,15 +17,14 @@ from dvsim.report.overlaid import COLOURS
 from dvsim.report.page import render
 from dvsim.report.sweep import Group, Mark, Sweep, named
 from dvsim.report.table import Cell, Table
-from dvsim.study.compare import interval_notes
-from dvsim.study.compare_studies import StudyComparison
+from dvsim.study.compare import Comparison, interval_notes
 
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 MOST_ROWS = 60  # of a figure of ratios
 
 
-def render_study_comparison(found: StudyComparison, command: str | None = None) -> str:
+def render_study_comparison(found: Comparison, command: str | None = None) -> str:
     """Make the page of a comparison of studies, as one HTML page that needs nothing else."""
     labels = labels_of(found)
     metrics = metrics_of(found)
@@ -39,28 +38,28 @@ def render_study_comparison(found: StudyComparison, command: str | None = None) 
         forests=forests(found, labels, metrics),
         curves=overlaid_curves(found, labels, metrics),
         columns=[
-            (name_of(found.studies[0], metric), table(found, labels, metric)) for metric in metrics
+            (name_of(found.results[0], metric), table(found, labels, metric)) for metric in metrics
         ],
         distributions=[],
         series=[],
-        manifest=manifest_table(found.studies, labels),
-        commands=commands_of(found.studies, command),
+        manifest=manifest_table(found.results, labels),
+        commands=commands_of(found.results, command),
     )
 
 
-def labels_of(found: StudyComparison) -> list[str]:
+def labels_of(found: Comparison) -> list[str]:
     """Give each study a number and its name."""
-    return [f"{number} {one.scenario.name}" for number, one in enumerate(found.studies, start=1)]
+    return [f"{number} {one.scenario.name}" for number, one in enumerate(found.results, start=1)]
 
 
-def metrics_of(found: StudyComparison) -> list[str]:
+def metrics_of(found: Comparison) -> list[str]:
     """Choose the metrics that say something about any of the studies, and that rows have."""
     there = {row.metric for row in found.rows}
-    chosen = dict.fromkeys(metric for study in found.studies for metric in study.drawn)
+    chosen = dict.fromkeys(metric for study in found.results for metric in study.drawn)
     return [metric for metric in chosen if metric in there]
 
 
-def sentences(found: StudyComparison, labels: Sequence[str]) -> list[str]:
+def sentences(found: Comparison, labels: Sequence[str]) -> list[str]:
     """Say how many points they share, what is left out, and how intervals are made."""
     said = [f"{told}." for label in labels[1:] if (told := _told(found, labels, label))]
     said.append(f"{len(found.points)} points are in all of them.")
@@ -71,13 +70,13 @@ def sentences(found: StudyComparison, labels: Sequence[str]) -> list[str]:
     ]
     if left:
         said.append(f"Left out, since not all have them: {', '.join(left)} points.")
-    said.append(f"Ratios: {'; '.join(interval_notes(found.studies))}.")
+    said.append(f"Ratios: {'; '.join(interval_notes(found.results))}.")
     names = [difference.what for difference in found.differences]
     said.append(f"{len(names)} things differ: {', '.join(names)}." if names else "Nothing differs.")
     return said
 
 
-def _told(found: StudyComparison, labels: Sequence[str], label: str) -> str:
+def _told(found: Comparison, labels: Sequence[str], label: str) -> str:
     """Say between what the ratios of a study to the first lie, metric by metric."""
     place, said = labels.index(label), []
     for metric in metrics_of(found):
@@ -86,11 +85,11 @@ def _told(found: StudyComparison, labels: Sequence[str], label: str) -> str:
         if ratios:
             low, high = (f"{end:.3g}" for end in (min(ratios), max(ratios)))
             spread = low if low == high else f"{low} to {high}"
-            said.append(f"{name_of(found.studies[0], metric)} {spread}")
+            said.append(f"{name_of(found.results[0], metric)} {spread}")
     return f"{label}, in times of the first: {'; '.join(said)}" if said else ""
 
 
-def forests(found: StudyComparison, labels: Sequence[str], metrics: Sequence[str]) -> list[Drawing]:
+def forests(found: Comparison, labels: Sequence[str], metrics: Sequence[str]) -> list[Drawing]:
     """Draw the ratios of each metric to the first study, point by point."""
     drawn = []
     for metric in metrics:
@@ -100,20 +99,20 @@ def forests(found: StudyComparison, labels: Sequence[str], metrics: Sequence[str
             for place, label in enumerate(labels)
             if place
         ]
-        names = [named(row.point) or "the run" for row in rows]
-        title = name_of(found.studies[0], metric).capitalize()
+        names = [named(row.point or {}) or "the run" for row in rows]
+        title = name_of(found.results[0], metric).capitalize()
         drawn.append(forest_drawing(f"forest-{metric}", f"{title}: ratios", names, others))
     return [drawing for drawing in drawn if drawing is not None]
 
 
 def overlaid_curves(
-    found: StudyComparison, labels: Sequence[str], metrics: Sequence[str]
+    found: Comparison, labels: Sequence[str], metrics: Sequence[str]
 ) -> list[Drawing]:
     """Draw each metric over the key that the studies have along their axes, all in one figure.
 
     There is none where they have no such key, or not the same, or its values are no numbers.
     """
-    sweeps = [Sweep(study) for study in found.studies]
+    sweeps = [Sweep(study) for study in found.results]
     first = sweeps[0]
     alike = all(one.key == first.key and one.numeric for one in sweeps)
     if first.key is None or not alike:
@@ -161,13 +160,14 @@ def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawi
     )
 
 
-def table(found: StudyComparison, labels: Sequence[str], metric: str) -> Table:
+def table(found: Comparison, labels: Sequence[str], metric: str) -> Table:
     """Tabulate a metric at every point that all studies have."""
     rows = [row for row in found.rows if row.metric == metric]
-    keys = list(rows[0].point) or ["point"]
+    keys = list(rows[0].point or ()) or ["point"]
     names = [
-        [Cell(str(value)) for value in row.point.values()] or [Cell("the run")] for row in rows
+        [Cell(str(value)) for value in (row.point or {}).values()] or [Cell("the run")]
+        for row in rows
     ]
-    several = [study.replications > 1 for study in found.studies]
+    several = [study.replications > 1 for study in found.results]
     unit = "" if rows[0].unit == "1" else f" in {rows[0].unit}"
     return sides_table(names, keys, rows, labels, several, f"table-{metric}", unit)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dvsim.report.evidence import ORIGIN, origin_cells
 from dvsim.report.table import Cell, Table, changed, number
-from dvsim.study.compare import Difference, Result, Sides
+from dvsim.study.compare import Difference, Result, Row
 
 
 def differences_table(differences: Sequence[Difference], labels: Sequence[str]) -> Table:
@@ -22,7 +22,7 @@ def differences_table(differences: Sequence[Difference], labels: Sequence[str]) 
 def sides_table(
     names: Sequence[Sequence[Cell]],
     heads: Sequence[str],
-    rows: Sequence[Sides],
+    rows: Sequence[Row],
     labels: Sequence[str],
     several: Sequence[bool],
     name: str,

@@ -6,6 +6,6 @@ run.py, points.py      one run of a system, one study of a scenario with points,
 samples.py, summary.py the tables of a run, and the statistics of each published column
 statistics.py          means over replications and their intervals; paired.py those of ratios
 store.py, folder.py    results in folders: found by their question, written whole, checked when read
-compare.py             results side by side; compare_runs.py, compare_studies.py what they share
+compare.py             results side by side; facts.py what was asked differently, in words
 amounts.py             the one place that writes a rate, a share or a size for people
 """

@@ -1,31 +1,54 @@
-"""What comparisons of runs and of studies have in common: values side by side, and differences."""
+"""Results side by side: what they have in common, number by number, and in what they differ.
+
+Runs of any systems and backends, or studies that share metrics. Rates of runs are compared where
+they count the same thing: pieces only if all runs count them, whole messages always. Points belong
+together if every key that any of them varies has the same value at both, varied there or
+fixed; keys that only say how long a point is run do not count, unless nothing else tells points
+apart. What was asked differently is told, not refused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
+from dvsim.kinds.base import kind_of
+from dvsim.scenario.spec import plain
 from dvsim.study.changes import changes_of
+from dvsim.study.facts import LENGTHS, facts_of_run, facts_of_study, parameters_of
 from dvsim.study.paired import Change, Each, Kind, change
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.statistics import Estimate, estimate
+from dvsim.study.summary import STATISTICS, SYSTEM
 
 Result = Run | PointsStudy
 
+Point = tuple[tuple[str, Any], ...]
+"""Keys with their values, by which points of several studies are matched."""
+
 
 @dataclass(frozen=True)
-class Sides:
-    """A number of each result; a base for rows that say which.
+class Row:
+    """A number of each result.
 
     Attributes:
         values: One for each result; None where it has none.
         changes: What became of the value of the first; None of the first, and where there is
             nothing to compare.
+        metric, unit: What; of a run a statistic.
+        point: Of studies the keys that tell points apart, with their values.
+        column, reading: Of runs; `column` is `SYSTEM` for all receivers together.
     """
 
     values: tuple[Estimate | None, ...]
     changes: tuple[Change | None, ...]
+    metric: str = ""
+    unit: str = ""
+    point: Mapping[str, Any] | None = None
+    column: str = ""
+    reading: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,6 +57,67 @@ class Difference:
 
     what: str
     values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results side by side; the first is what the others are held against.
+
+    Attributes:
+        rows: Of what all results have.
+        unmatched: Of each study its points that not all have.
+    """
+
+    results: tuple[Any, ...]
+    differences: tuple[Difference, ...]
+    rows: tuple[Row, ...]
+    unmatched: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+
+    @property
+    def of_studies(self) -> bool:
+        """Whether studies are compared, point by point."""
+        return bool(kind_of(self.results[0].scenario).studies)
+
+    @property
+    def points(self) -> list[Mapping[str, Any]]:
+        """The points that all studies have, in the order of the first."""
+        return [dict(p) for p in dict.fromkeys(tuple((r.point or {}).items()) for r in self.rows)]
+
+
+def compare(results: Sequence[Result]) -> Comparison:
+    """Put two or more results side by side: runs, or studies.
+
+    Raises:
+        ValueError: If there are fewer, or they share no metrics.
+    """
+    studies = [one for one in results if kind_of(one.scenario).studies]
+    if len(results) < 2:
+        raise ValueError(f"a comparison needs two runs, not {len(results)}")
+    if studies and len(studies) < len(results):
+        raise ValueError("a run and a study share no metrics")
+    if studies:
+        return _of_studies(cast("Sequence[PointsStudy]", studies))
+    runs = cast("Sequence[Run]", results)
+    return Comparison(tuple(runs), tuple(_differences(runs)), tuple(_run_rows(runs)))
+
+
+def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Row:
+    """Put the values of results side by side.
+
+    Args:
+        each: Of each result the value in each replication; empty where it has none.
+        common: Of each result whether its replications had the random numbers of those of the
+            first.
+        share: Shares are subtracted, not divided; so is everything if one of the results has 0.
+    """
+    values = tuple(estimate(one.values()) if one else None for one in each)
+    nothing = any(one is not None and one.value == 0 for one in values)
+    kind: Kind = "difference" if share or nothing else "ratio"
+    changes = [
+        change(each[0], one, kind, common=paired)
+        for one, paired in zip(each[1:], common[1:], strict=True)
+    ]
+    return Row(values, (None, *changes))
 
 
 def names_of(results: Sequence[Result]) -> list[str]:
@@ -63,25 +147,6 @@ def names_of(results: Sequence[Result]) -> list[str]:
             for place, text in zip(places, texts, strict=True):
                 names[place] += f", {text}" * (len(set(texts)) > 1)
     return names
-
-
-def sides(each: Sequence[Each], common: Sequence[bool], *, share: bool = False) -> Sides:
-    """Put the values of results side by side.
-
-    Args:
-        each: Of each result the value in each replication; empty where it has none.
-        common: Of each result whether its replications had the random numbers of those of the
-            first.
-        share: Shares are subtracted, not divided; so is everything if one of the results has 0.
-    """
-    values = tuple(estimate(one.values()) if one else None for one in each)
-    nothing = any(one is not None and one.value == 0 for one in values)
-    kind: Kind = "difference" if share or nothing else "ratio"
-    changes = [
-        change(each[0], one, kind, common=paired)
-        for one, paired in zip(each[1:], common[1:], strict=True)
-    ]
-    return Sides(values, (None, *changes))
 
 
 def in_common(results: Sequence[Result]) -> list[bool]:
@@ -120,3 +185,134 @@ def unlike(told: Sequence[Mapping[str, str]]) -> Iterator[Difference]:
         values = tuple(one.get(what, "–") for one in told)
         if len(set(values)) > 1:
             yield Difference(what, values)
+
+
+def _run_rows(runs: Sequence[Run]) -> Iterator[Row]:
+    common, tables = in_common(runs), [_statistics(run) for run in runs]
+    whole = [run.rates for run in runs]
+    yield _row((SYSTEM, "messages", "rate"), "1/s", whole, common)
+    sizes = [run.scenario.workload.message_bytes for run in runs]
+    payload = [
+        {number: rate * size for number, rate in one.items()}
+        for one, size in zip(whole, sizes, strict=True)
+    ]
+    yield _row((SYSTEM, "bytes", "rate"), "B/s", payload, common)
+    for column, reading, statistics in _common(runs):
+        for statistic in statistics:
+            key = (column, reading, statistic)
+            found = [table.get(key, {}) for table in tables]
+            if any(found):
+                unit = "1" if statistic in ("count", "empty") else "1/s"
+                yield _row(key, unit, found, common)
+
+
+def _row(key: tuple[str, str, str], unit: str, each: Sequence[Each], common: Sequence[bool]) -> Row:
+    column, reading, statistic = key
+    row = sides(each, common, share=statistic == "empty")
+    return replace(row, metric=statistic, unit=unit, column=column, reading=reading)
+
+
+def _common(runs: Sequence[Run]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield the columns that all runs have, what they count, and the statistics to compare.
+
+    Where all count pieces, that is how they are printed, and of messages the mean is enough.
+    """
+    pieces = all(run.scenario.system.over_vortex for run in runs)
+    for label in runs[0].scenario.probe.columns:
+        if not all(label in run.scenario.probe.columns for run in runs):
+            continue
+        if pieces:
+            yield label, "pieces", STATISTICS
+            yield label, "messages", ("mean",)
+        else:
+            yield label, "messages", STATISTICS
+
+
+def _statistics(run: Run) -> Mapping[tuple[str, str, str], Each]:
+    """Return every statistic of every column in each replication."""
+    found: dict[tuple[str, str, str], dict[int, float]] = {}
+    names = ("column", "reading", "statistic", "replication", "value")
+    columns = (run.summary_columns[name] for name in names)
+    for column, reading, statistic, replication, value in zip(*columns, strict=True):
+        if reading != "counter":
+            found.setdefault((column, reading, statistic), {})[replication] = value
+    return found
+
+
+def _differences(runs: Sequence[Run]) -> Iterator[Difference]:
+    """Yield what is not the same in all runs, the most important first."""
+    mixed = len({run.backend for run in runs}) > 1
+    yield from unlike([facts_of_run(run, mixed=mixed) for run in runs])
+    cards = [parameters_of(run) for run in runs]
+    for name in cards[0]:
+        if all(name in one for one in cards) and len({one[name].value for one in cards}) > 1:
+            yield Difference(name, tuple(one[name].text for one in cards))
+
+
+def _of_studies(studies: Sequence[PointsStudy]) -> Comparison:
+    units = [study.METRICS.items() for study in studies]
+    metrics = [one for one in units[0] if all(one in other for other in units)]
+    if not metrics:
+        raise ValueError("these studies share no metrics")
+    keys = matching_keys(studies)
+    places = [_places(study, keys) for study in studies]
+    shared = [point for point in places[0] if all(point in other for other in places)]
+    unmatched = [
+        tuple(dict(point) for point in found if point not in set(shared)) for found in places
+    ]
+    told = [facts_of_study(study, keys) for study in studies]
+    rows = tuple(_study_rows(studies, metrics, places, shared))
+    return Comparison(tuple(studies), tuple(unlike(told)), rows, tuple(unmatched))
+
+
+def matching_keys(studies: Sequence[PointsStudy]) -> list[str]:
+    """Return the keys that tell the points of studies apart, in the order of the first."""
+    keys = list(dict.fromkeys(key for study in studies for key in study.scenario.keys))
+    telling = [key for key in keys if key not in LENGTHS]
+    if all(len(_places(study, telling)) == len(study.scenario.points) for study in studies):
+        return telling
+    return keys
+
+
+def _places(study: PointsStudy, keys: Sequence[str]) -> dict[Point, int]:
+    """Return the number of each point by its keys."""
+    scenario = study.scenario
+    settings = (scenario.at(number) for number in range(len(scenario.points)))
+    named = [tuple((key, plain(setting.get(key))) for key in keys) for setting in settings]
+    return {point: number for number, point in enumerate(named)}
+
+
+def _study_rows(
+    studies: Sequence[PointsStudy],
+    metrics: Sequence[tuple[str, str]],
+    places: Sequence[Mapping[Point, int]],
+    shared: Sequence[Point],
+) -> Iterator[Row]:
+    common, tables = in_common(studies), [_values(study) for study in studies]
+    flow = [study.flow_errors() for study in studies]
+    for point in shared:
+        numbers = [found[point] for found in places]
+        for metric, unit in metrics:
+            each = [table.get((n, metric), {}) for table, n in zip(tables, numbers, strict=True)]
+            if not any(each):
+                continue
+            if any(number in errors for number, errors in zip(numbers, flow, strict=True)):
+                each = [_one(one) for one in each]  # replications are equal there: no interval
+            row = sides(each, common, share=unit == "1")
+            yield replace(row, metric=metric, unit=unit, point=dict(point))
+
+
+def _values(study: PointsStudy) -> Mapping[tuple[int, str], Each]:
+    """Return each metric of each point by replication; what is not a number is absent."""
+    found: dict[tuple[int, str], dict[int, float]] = {}
+    points, replications = (study.points[name].tolist() for name in ("point", "replication"))
+    for metric in study.METRICS:
+        rows = zip(points, replications, study.points[metric].tolist(), strict=True)
+        for point, replication, value in rows:
+            if value == value:  # noqa: PLR0124 - not a number
+                found.setdefault((point, metric), {})[replication] = value
+    return found
+
+
+def _one(each: Each) -> Each:
+    return dict(list(each.items())[:1])

@@ -59,9 +59,14 @@ class PointsStudy:
         )
 
     @property
+    def backend(self) -> str:
+        """What made it, as its manifest names it."""
+        return str(self.manifest.get("backend"))
+
+    @property
     def simulated(self) -> bool:
         """Whether it was simulated: then its seed says which random numbers it met."""
-        return bool(self.manifest.get("backend") != EMULATED)
+        return self.backend != EMULATED
 
     @property
     def judged(self) -> bool:

@@ -17,8 +17,7 @@ from dvsim.kinds.load import load_campaign
 from dvsim.report import write_comparison, write_results
 from dvsim.report.lab import write_lab_report
 from dvsim.session import run_scenarios
-from dvsim.study.compare_runs import compare
-from dvsim.study.compare_studies import compare_studies
+from dvsim.study.compare import compare
 
 HIGH = 6000  # pixels of a page that are kept as a picture
 EVIL = "</script><script>window.stolen=1</script><img src=x onerror=window.stolen=1>"
@@ -58,7 +57,7 @@ def pages(tmp_path_factory):
     write_comparison(made["comparison"], compare([system[0], system[2]]), "dvsim compare")
     made["studies-compared"] = folder / "studies-compared.html"
     again = replace(switch[1], seed=2)
-    write_comparison(made["studies-compared"], compare_studies([switch[1], again]), "dvsim compare")
+    write_comparison(made["studies-compared"], compare([switch[1], again]), "dvsim compare")
     named = replace(system[0].scenario, title=EVIL, name=EVIL, question=EVIL, source=EVIL)
     write("evil", [replace(system[0], scenario=named)] * 2)
     made["topology"] = folder / "topology.html"

@@ -15,7 +15,7 @@ from dvsim.report.beside import sides_of
 from dvsim.report.overlaid import distribution, series
 from dvsim.session import run_scenarios
 from dvsim.study.amounts import estimate_texts
-from dvsim.study.compare_runs import compare
+from dvsim.study.compare import compare
 from dvsim.study.folder import run_folder
 from dvsim.study.lookup import folders_of
 from dvsim.study.manifest import run_facts

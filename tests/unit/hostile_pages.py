@@ -27,8 +27,7 @@ from dvsim.report.swept import render_swept
 from dvsim.report.topology import render_topology
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
-from dvsim.study.compare_runs import compare as compare_runs
-from dvsim.study.compare_studies import compare_studies
+from dvsim.study.compare import compare
 from dvsim.study.run import Run
 from dvsim.study.sweep_table import Swept
 from dvsim.study.sweeps.plan import plan
@@ -123,11 +122,11 @@ def _messaging(said: str) -> str:
 
 def _compared(said: str) -> str:
     runs = [_run(vortex_run(replications=n), said) for n in (2, 3)]
-    return render_comparison(compare_runs(runs), said)
+    return render_comparison(compare(runs), said)
 
 
 def _compared_studies(said: str) -> str:
-    return render_comparison(compare_studies([_study(_studies()[0], said)] * 2), said)
+    return render_comparison(compare([_study(_studies()[0], said)] * 2), said)
 
 
 def _sweep(said: str) -> str:

@@ -10,7 +10,7 @@ from dvsim.kinds.load import load
 from dvsim.report import render_comparison
 from dvsim.report.beside_studies import overlaid_curves
 from dvsim.session import run_scenarios
-from dvsim.study.compare_studies import compare_studies, matching_keys
+from dvsim.study.compare import compare, matching_keys
 from dvsim.study.text_table import Table
 
 VARY = "[[vary]]\nheight = [4, 16]\nslots = [400, 200]\n[[vary]]\nload = [0.1, 0.2, 0.3]\n"
@@ -28,7 +28,7 @@ def studies(tmp_path_factory):
 def test_points_are_matched_by_their_keys_varied_or_fixed(studies):
     every, one_load, _ = studies
     assert matching_keys([every, one_load]) == ["height", "load"]  # slots is how long it ran
-    found = compare_studies([every, one_load])
+    found = compare([every, one_load])
     assert found.points == [{"height": 4, "load": 0.2}, {"height": 16, "load": 0.2}]
     assert [point["load"] for point in found.unmatched[0]] == [0.1, 0.3, 0.1, 0.3]
     assert found.unmatched[1] == ()
@@ -40,7 +40,7 @@ def test_points_are_matched_by_their_keys_varied_or_fixed(studies):
 
 def test_what_differs_is_told_by_its_key(studies):
     every, _, otherwise = studies
-    found = compare_studies([every, otherwise])
+    found = compare([every, otherwise])
     assert [(one.what, one.values) for one in found.differences] == [
         ("switch.crossing", ("brc", "xor"))
     ]
@@ -49,12 +49,10 @@ def test_what_differs_is_told_by_its_key(studies):
 
 def test_ratios_are_paired_and_shares_subtracted(studies):
     every, _, otherwise = studies
-    rows = {
-        (row.point["load"], row.metric): row for row in compare_studies([every, otherwise]).rows
-    }
+    rows = {(row.point["load"], row.metric): row for row in compare([every, otherwise]).rows}
     assert rows[0.3, "mean_latency"].changes[1].paired is True
     assert rows[0.3, "acceptance"].changes[1].kind == "difference"
-    other = compare_studies([every, replace(otherwise, seed=2)])
+    other = compare([every, replace(otherwise, seed=2)])
     rows = {(row.point["load"], row.metric): row for row in other.rows}
     assert rows[0.3, "mean_latency"].changes[1].paired is False
 
@@ -62,14 +60,14 @@ def test_ratios_are_paired_and_shares_subtracted(studies):
 def test_equal_replications_at_flow_fidelity_have_no_interval(studies):
     every, _, otherwise = studies
     points = otherwise.points.assign(fidelity="flow", latency_error=0.1, throughput_error=0.1)
-    found = compare_studies([every, replace(otherwise, points=points)])
+    found = compare([every, replace(otherwise, points=points)])
     changes = [row.changes[1] for row in found.rows if row.changes[1] is not None]
     assert changes and all(change.paired is None for change in changes)
 
 
 def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
     every, one_load, _ = studies
-    found = compare_studies([every, one_load])
+    found = compare([every, one_load])
     lines = list(study_lines(found))
     (table,) = [line for line in lines if isinstance(line, Table)]
     assert table.head == ["height", "load", "metric", "1", "±", "2", "±", "2/1"]
@@ -85,15 +83,15 @@ def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
 
 def test_the_page_has_curves_of_all_and_ratios(studies):
     every, _, otherwise = studies
-    text = render_comparison(compare_studies([every, otherwise]))
+    text = render_comparison(compare([every, otherwise]))
     assert "2 studies side by side" in text
     assert 'id="curve-throughput"' in text and 'id="forest-throughput"' in text
-    assert text == render_comparison(compare_studies([every, otherwise]))
+    assert text == render_comparison(compare([every, otherwise]))
 
 
 def test_there_is_no_curve_without_a_common_axis(studies):
     every, one_load, _ = studies
-    assert overlaid_curves(compare_studies([every, one_load]), ["1", "2"], ["throughput"]) == []
+    assert overlaid_curves(compare([every, one_load]), ["1", "2"], ["throughput"]) == []
 
 
 def test_one_study_or_two_kinds_cannot_be_compared(studies):
@@ -103,6 +101,7 @@ def test_one_study_or_two_kinds_cannot_be_compared(studies):
         workers=1,
         out=None,
     )
-    for wrong in ([studies[0]], [studies[0], other]):
-        with pytest.raises(ValueError, match="two studies of one kind"):
-            compare_studies(wrong)
+    with pytest.raises(ValueError, match="needs two runs, not 1"):
+        compare([studies[0]])
+    with pytest.raises(ValueError, match="share no metrics"):
+        compare([studies[0], other])

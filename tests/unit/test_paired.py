@@ -9,8 +9,7 @@ import pytest
 from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
 from dvsim.study import paired
-from dvsim.study.compare import in_common, interval_notes, sides
-from dvsim.study.compare_runs import compare
+from dvsim.study.compare import compare, in_common, interval_notes, sides
 from dvsim.study.paired import Change, change
 
 EXPERIMENTS, REPLICATIONS, RATIO = 1000, 8, 1.1
@@ -145,7 +144,7 @@ def test_real_runs_with_one_seed_are_paired_and_nearer(sockets):
 
 def mean_of_pieces(found):
     for row in found.rows:
-        if (row.column, row.reading, row.statistic) == ("r1", "pieces", "mean"):
+        if (row.column, row.reading, row.metric) == ("r1", "pieces", "mean"):
             return row.changes[1]
     return None
 

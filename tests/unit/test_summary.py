@@ -270,7 +270,7 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     from dvsim.kinds.rabbitmq.numbers import keyed
     from dvsim.report.prepare import prepare
     from dvsim.report.rates import rates_of
-    from dvsim.study.compare_runs import compare
+    from dvsim.study.compare import compare
     from dvsim.study.statistics import estimate
 
     run = dvsim.run("h3/fdr-131072", scale=0.05, replications=3)

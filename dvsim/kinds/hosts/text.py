@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dvsim.kinds.study import halves_of, key_text, number_text
 from dvsim.study.asked_text import asked_lines
-from dvsim.study.compare_studies import matching_keys
+from dvsim.study.compare import matching_keys
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
