@@ -157,6 +157,7 @@ def replay(
     compute: str | float = "measured",
     placement: str | Sequence[int] = "linear",
     straggler: tuple[int, float] | None = None,
+    faults: Sequence[str] = (),
     seed: int = 1,
     **parameters: object,
 ) -> Replay:
@@ -169,6 +170,7 @@ def replay(
         compute: ``"measured"``, ``"zero"`` or a factor.
         placement, seed: ``"linear"``, ``"random"`` by the seed, or a port for each rank.
         straggler: A rank and how many times as long it computes.
+        faults: What is wrong in a Data Vortex: ``["dead plane=3", "slow port=5 by=4"]``.
         **parameters: Numbers of the fabric, such as ``L="2.5 us"``; `dvsim replay --help` has the
             others.
 
@@ -187,6 +189,7 @@ def replay(
         compute=compute,
         placement=placement,
         straggler=straggler,
+        faults=faults,
         seed=seed,
     )
     return found

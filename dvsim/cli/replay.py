@@ -49,7 +49,15 @@ LIMIT = 50_000_000  # bytes of a timeline
     help="linear, random, or a port for each rank: 0,2,4.  [default: linear]",
 )
 @click.option("--straggler", metavar="RANK:FACTOR", help="Computing of one rank takes longer.")
-@click.option("--seed", default=1, show_default=True, help="Of a random placement.")
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="SPEC",
+    help="Of a Data Vortex: dead plane=K, dead port=P plane=K, dead port=P, slow port=P by=F, "
+    "lossy port=P chance=X [again=TIME]. Repeatable.",
+)
+@click.option("--seed", default=1, show_default=True, help="Of a random placement and of losses.")
 @click.option(
     "--trace",
     "page",
@@ -87,6 +95,7 @@ def replay(
     compute: str,
     placement: str,
     straggler: str | None,
+    faults: tuple[str, ...],
     seed: int,
     page: Path | None,
     fit: tuple[Path, ...],
@@ -111,7 +120,7 @@ def replay(
         raise click.UsageError("--card writes what --fit found; there is no --fit")
     found = replays(
         trace, fabric, given, compute=compute, placement=placement, straggler=straggler, seed=seed,
-        fit=fit,
+        fit=fit, faults=faults,
     )  # fmt: skip
     if card is not None:
         from dvsim.scenario.render import card_toml

@@ -25,6 +25,7 @@ HEADERS = (
     "workload/replay.h",
     "workload/ports.h",
     "workload/cycle.h",
+    "workload/faulty.h",
 )
 SOURCES = (
     "models/engine/law.c",
@@ -72,6 +73,7 @@ SOURCES = (
     "models/workload/cycle.c",
     "models/workload/cycle_card.c",
     "models/workload/cycle_queue.c",
+    "models/workload/faulty.c",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dvsim.core._core import ffi, lib
@@ -41,6 +42,8 @@ class CycleCore:
         slot_ps: How long a slot is.
         card: Of kind ``vortex``: what PIO, DMA and looks cost.
         slower: Factor on the time of DMA transfers, at least 1: a fault of the cards.
+        slow: Factor on the time of PIO and DMA, of some ports.
+        cuts: Cables that are dead, each a port and a plane.
 
     Raises:
         MemoryError: If it does not fit in memory.
@@ -48,7 +51,13 @@ class CycleCore:
     """
 
     def __init__(
-        self, params: NetworkParams, slot_ps: int, card: Card, slower: float = 1.0
+        self,
+        params: NetworkParams,
+        slot_ps: int,
+        card: Card,
+        slower: float = 1.0,
+        slow: Mapping[int, float] | None = None,
+        cuts: Sequence[tuple[int, int]] = (),
     ) -> None:
         check_memory("the network", 2 * network_bytes(params))
         network, alive = native_network_params(params)
@@ -57,6 +66,11 @@ class CycleCore:
         own = native_card_params(card)
         native.pcie, native.piece_words = own.pcie, own.piece_words
         native.pcie.engine_fs = round(native.pcie.engine_fs * slower)
+        cables = ffi.new("dvsim_cable[]", list(cuts))
+        native.cuts, native.cut_count = cables, len(cuts)
+        if slow:
+            factors = ffi.new("double[]", [slow.get(port, 1.0) for port in range(params.ports)])
+            native.slow = factors
         cycle = lib.dvsim_cycle_create(native)
         del alive
         if cycle == ffi.NULL:

@@ -160,14 +160,52 @@ static void add_batch(dvsim_part *p, uint32_t host, const dvsim_batch *batch)
     p->shares[batch->burst].left += batch->words;
 }
 
+int dvsim_network_cut(dvsim_network *net, int64_t port, int64_t plane)
+{
+    if (net == NULL || port < 0 || port >= net->params.ports || plane < 0 || plane >= net->params.planes) {
+        return DVSIM_EINVAL;
+    }
+    if (net->cut == NULL) {
+        net->cut = calloc((size_t)(net->params.ports * net->params.planes), sizeof *net->cut);
+    }
+    if (net->cut == NULL) {
+        return DVSIM_ENOMEM;
+    }
+    net->cut[port * net->params.planes + plane] = 1;
+    return DVSIM_OK;
+}
+
+/* 1 if words between two ports can go by a plane. */
+static int64_t is_way(const dvsim_network *net, int64_t from, int64_t to, int64_t plane)
+{
+    const int64_t planes = net->params.planes;
+    return net->cut == NULL || !(net->cut[from * planes + plane] | net->cut[to * planes + plane]);
+}
+
+int64_t dvsim_network_ways(const dvsim_network *net, int64_t from, int64_t to)
+{
+    if (net->cut == NULL) {
+        return net->params.planes;
+    }
+    int64_t count = 0;
+    for (int64_t plane = 0; plane < net->params.planes; plane++) {
+        count += is_way(net, from, to, plane);
+    }
+    return count;
+}
+
 static int send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int64_t handle, int64_t *slots)
 {
     if (net == NULL || from < 0 || from >= net->params.ports || to < 0 || to >= net->params.ports || words < 1 ||
         words > MOST_WORDS) {
         return DVSIM_EINVAL;
     }
-    if (net->params.injection != DVSIM_INJECT_GIVEN || net->pending > 0) {
+    if (net->params.injection != DVSIM_INJECT_GIVEN || net->pending > 0 || (net->cut != NULL && slots != NULL)) {
         return DVSIM_ESTATE;
+    }
+    const int64_t planes = dvsim_network_ways(net, from, to);
+    if (planes == 0) {
+        return DVSIM_EINVAL;
     }
     if (net->free_burst < 0) {
         const int64_t most = (int64_t)net->birth_mask + 1 - dvsim_network_most_noted(net);
@@ -181,17 +219,21 @@ static int send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int
     if (!more_batches(net)) {
         return DVSIM_ENOMEM;
     }
-    const int64_t burst = net->free_burst, planes = net->params.planes;
+    const int64_t burst = net->free_burst;
     dvsim_burst *record = &net->bursts[burst];
     net->free_burst = record->next_free;
     *record = (dvsim_burst){handle, net->serial++, net->now, INT64_MAX, -1, 0, -1};
     const int64_t first = (from + net->sent_words[from]) % planes;
-    net->sent_words[from] = (net->sent_words[from] + words) % planes;
+    net->sent_words[from] = (net->sent_words[from] + words) % net->params.planes;
+    int64_t number = 0; /* of a plane, among those that are a way */
     for (int64_t i = 0; i < net->part_count; i++) {
         dvsim_part *p = &net->parts[i];
         p->shares[burst] = (dvsim_share){0, -1, -1};
         for (int64_t plane = p->first; plane < p->first + p->planes; plane++) {
-            const int64_t place = (plane - first + planes) % planes;
+            if (!is_way(net, from, to, plane)) {
+                continue;
+            }
+            const int64_t place = (number++ - first + planes) % planes;
             dvsim_batch batch = {burst, words / planes + (place < words % planes),
                                  net->now + net->params.link_slots, NULL, (uint32_t)to, 0};
             if (batch.words > 0 && slots != NULL) {

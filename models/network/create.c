@@ -301,6 +301,7 @@ void dvsim_network_free(dvsim_network *net)
                      net->way_of,                       net->levels[0].peers,
                      net->levels[1].peers,              net->levels[2].peers,
                      net->parts,                        net->sent_words,
+                     net->cut,
                      net->bursts,                       net->ended,
                      net->completions,                  net->sums[0],
                      net->sums[1],                      net->sums[2],

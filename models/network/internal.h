@@ -144,6 +144,7 @@ struct dvsim_network {
     int64_t pending, next_part; /* slots that have begun, and the first part that has not run them */
     /* given */
     int64_t *sent_words; /* [ports], modulo planes */
+    uint8_t *cut;        /* [ports][planes] 1 where the cables are dead; NULL: nowhere */
     dvsim_burst *bursts;
     int64_t burst_room, free_burst, serial; /* free_burst: -1 for none */
     dvsim_ended *ended;

@@ -117,6 +117,15 @@ int dvsim_network_send(dvsim_network *network, int64_t from, int64_t to, int64_t
 int dvsim_network_send_noted(dvsim_network *network, int64_t from, int64_t to, int64_t words, int64_t handle,
                              int64_t *slots);
 
+/* Injection `given`: the cables between a port and a plane are dead. Bursts that are sent later take the planes that
+ * both their ports reach: word k number (from + k) of these. From then on dvsim_network_send gives DVSIM_EINVAL for
+ * ports that have no plane in common, dvsim_network_send_noted DVSIM_ESTATE. DVSIM_EINVAL: no such port or plane;
+ * DVSIM_ENOMEM. */
+int dvsim_network_cut(dvsim_network *network, int64_t port, int64_t plane);
+
+/* Planes by which words go from one port to another, both of which there are. */
+int64_t dvsim_network_ways(const dvsim_network *network, int64_t from, int64_t to);
+
 /* Injection `given`: bursts that have words waiting at a port, summed over the planes. */
 int64_t dvsim_network_waiting(const dvsim_network *network, int64_t port);
 

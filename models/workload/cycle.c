@@ -4,7 +4,7 @@
 
 #include "workload/cycle_parts.h"
 
-enum { MOST_WAYS = 1 << 22, LONGEST_WAY = 1 << 20 };
+enum { MOST_WAYS = 1 << 22, LONGEST_WAY = 1 << 20, MOST_SLOW = 1000 };
 
 static int64_t now_slot(const dvsim_cycle *cycle)
 {
@@ -221,10 +221,32 @@ dvsim_cycle *dvsim_cycle_create(const dvsim_cycle_params *params)
     cycle->reads_free = calloc(ports + 1, sizeof *cycle->reads_free);
     cycle->ways = ports * ports <= MOST_WAYS ? calloc(ports * ports + 1, sizeof *cycle->ways) : NULL;
     cycle->table = (dvsim_fabric){cycle, send, next, advance};
-    if (!cycle->network || !cycle->alone || !cycle->stores_free || !cycle->sends_free || !cycle->reads_free) {
+    cycle->pcie = calloc(ports + 1, sizeof *cycle->pcie);
+    if (!cycle->pcie || !cycle->network || !cycle->alone || !cycle->stores_free || !cycle->sends_free || !cycle->reads_free) {
         dvsim_cycle_free(cycle);
         return NULL;
     }
+    for (int64_t port = 0; port < params->network.ports; port++) {
+        const double slow = params->slow ? params->slow[port] : 1;
+        dvsim_pcie *own = &cycle->pcie[port];
+        *own = params->pcie;
+        own->store_fs = (int64_t)((double)own->store_fs * slow);
+        own->engine_fs = (int64_t)((double)own->engine_fs * slow);
+        if (!(slow >= 1 && slow <= MOST_SLOW) || !dvsim_pcie_is_good(own)) {
+            dvsim_cycle_free(cycle);
+            return NULL;
+        }
+    }
+    for (int64_t one = 0; one < params->cut_count; one++) {
+        const dvsim_cable *cable = &params->cuts[one];
+        if (dvsim_network_cut(cycle->network, cable->port, cable->plane) ||
+            dvsim_network_cut(cycle->alone, cable->port, cable->plane)) {
+            dvsim_cycle_free(cycle);
+            return NULL;
+        }
+    }
+    cycle->params.slow = NULL; /* these are the caller's */
+    cycle->params.cuts = NULL;
     return cycle;
 }
 
@@ -239,6 +261,7 @@ void dvsim_cycle_free(dvsim_cycle *cycle)
     if (cycle->alone) {
         dvsim_network_free(cycle->alone);
     }
+    free(cycle->pcie);
     free(cycle->stores_free);
     free(cycle->sends_free);
     free(cycle->reads_free);

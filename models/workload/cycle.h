@@ -22,10 +22,17 @@
 #include "workload/fabric.h"
 
 typedef struct {
+    int64_t port, plane;
+} dvsim_cable;
+
+typedef struct {
     dvsim_network_params network; /* `injection` is taken as DVSIM_INJECT_GIVEN */
     int64_t slot_ps;              /* at least 1 */
     dvsim_pcie pcie;
     int64_t piece_words;          /* at least 1 */
+    int64_t cut_count;            /* cables that are dead, see dvsim_network_cut */
+    const dvsim_cable *cuts;
+    const double *slow;           /* [ports] how many times as long PIO and DMA of a card take, 1 to 1000; NULL: 1 */
 } dvsim_cycle_params;
 
 typedef struct {

@@ -30,6 +30,7 @@ typedef struct {
 struct dvsim_cycle {
     dvsim_cycle_params params;
     dvsim_fabric table;
+    dvsim_pcie *pcie;               /* [ports] */
     dvsim_network *network, *alone; /* alone: for words that nothing meets */
     int64_t base;                   /* slot of the fabric in which the network's slot 0 would be */
     int64_t under_way;              /* bursts in the network */

@@ -9,6 +9,7 @@
 
 typedef struct {
     int64_t id, latency_ps, serial_ps;
+    int64_t bytes, last_ps; /* its last byte comes to the port of its receiver */
     int32_t to;
     bool entered; /* the port of its receiver */
 } flight;
@@ -50,10 +51,11 @@ static int64_t latency_of(const dvsim_ports *shape, int64_t from, int64_t to)
     return shape->latency_ps[level];
 }
 
-static int64_t serial_of(const dvsim_ports *shape, int64_t bytes)
+static int64_t serial_of(const dvsim_ports *shape, int64_t port, int64_t bytes)
 {
+    const int64_t byte_fs = shape->own_fs ? shape->own_fs[port] : shape->byte_fs;
     int64_t units = bytes / shape->unit_bytes + (bytes % shape->unit_bytes || !bytes);
-    return dvsim_law_ps((dvsim_law){0, shape->byte_fs}, units * shape->unit_bytes);
+    return dvsim_law_ps((dvsim_law){0, byte_fs}, units * shape->unit_bytes);
 }
 
 static int ports_send(void *self, const dvsim_message *message, int64_t time_ps)
@@ -66,11 +68,12 @@ static int ports_send(void *self, const dvsim_message *message, int64_t time_ps)
     if (!all->free && grow(all)) {
         return DVSIM_ENOMEM;
     }
-    int64_t serial = serial_of(&all->shape, message->bytes), latency = latency_of(&all->shape, from, to);
+    int64_t serial = serial_of(&all->shape, from, message->bytes), latency = latency_of(&all->shape, from, to);
     int64_t begin = time_ps > all->out[from] ? time_ps : all->out[from];
     all->out[from] = begin + serial;
     int32_t place = all->unused[--all->free];
-    all->flights[place] = (flight){message->id, latency, serial, (int32_t)to, false};
+    all->flights[place] = (flight){message->id, latency, serial,       message->bytes, begin + latency + serial,
+                                   (int32_t)to, false};
     return heap_push(&all->heap, (event){begin + latency, all->order++, place});
 }
 
@@ -92,7 +95,10 @@ static int64_t ports_advance(void *self, int64_t until_ps, dvsim_arrival *arriva
             return 1;
         }
         int64_t *port = &all->in[message->to];
-        *port = (one.time > *port ? one.time : *port) + message->serial_ps;
+        int64_t serial = serial_of(&all->shape, message->to, message->bytes);
+        int64_t whole = (one.time > *port ? one.time : *port) + serial;
+        *port = whole > message->last_ps ? whole : message->last_ps;
+        message->serial_ps = serial > message->serial_ps ? serial : message->serial_ps;
         message->entered = true;
         if (heap_push(&all->heap, (event){*port, one.order, one.what})) {
             return DVSIM_ENOMEM;
@@ -105,6 +111,9 @@ static bool good(const dvsim_ports *shape)
 {
     bool found = shape->ports >= 1 && shape->ports <= MOST_PORTS && shape->byte_fs >= 0 && shape->unit_bytes >= 1 &&
                  shape->levels >= 1 && shape->levels <= DVSIM_PORT_LEVELS;
+    for (int64_t port = 0; found && shape->own_fs && port < shape->ports; port++) {
+        found = shape->own_fs[port] >= 0;
+    }
     for (int64_t level = 0; found && level < shape->levels; level++) {
         found = shape->reach[level] >= 1 && shape->latency_ps[level] >= 0;
     }
@@ -122,9 +131,16 @@ int dvsim_ports_create(const dvsim_ports *shape, dvsim_fabric *fabric)
     }
     *fabric = (dvsim_fabric){all, ports_send, ports_next, ports_advance};
     all->shape = *shape;
+    if (shape->own_fs) {
+        int64_t *own = malloc((size_t)shape->ports * sizeof *own);
+        all->shape.own_fs = own;
+        for (int64_t port = 0; own && port < shape->ports; port++) {
+            own[port] = shape->own_fs[port];
+        }
+    }
     all->out = calloc((size_t)shape->ports, sizeof *all->out);
     all->in = calloc((size_t)shape->ports, sizeof *all->in);
-    if (!all->out || !all->in) {
+    if (!all->out || !all->in || (shape->own_fs && !all->shape.own_fs)) {
         dvsim_ports_free(fabric);
         return DVSIM_ENOMEM;
     }
@@ -135,6 +151,7 @@ void dvsim_ports_free(dvsim_fabric *fabric)
 {
     ports *all = fabric->self;
     if (all) {
+        free((void *)(uintptr_t)all->shape.own_fs);
         free(all->out);
         free(all->in);
         free(all->flights);

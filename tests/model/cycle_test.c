@@ -65,10 +65,54 @@ static void messages_come_in_order_and_no_sooner_than_asked(void)
     dvsim_cycle_free(cycle);
 }
 
+/* When a message alone is there. */
+static int64_t there(const dvsim_cycle_params *params, int32_t from, int32_t to, int64_t bytes)
+{
+    dvsim_cycle *cycle = dvsim_cycle_create(params);
+    const dvsim_fabric *fabric = dvsim_cycle_fabric(cycle);
+    dvsim_arrival one = {0};
+    dvsim_message message = {0, from, to, bytes};
+    CHECK(fabric->send(fabric->self, &message, 0) == DVSIM_OK);
+    CHECK(fabric->advance(fabric->self, DVSIM_NEVER, &one, 1) == 1);
+    CHECK(one.latency_ps + one.serial_ps <= one.time_ps);
+    dvsim_cycle_free(cycle);
+    return one.time_ps;
+}
+
+static void dead_cables_and_slow_cards_take_longer(void)
+{
+    dvsim_cable cuts[12], none[32];
+    for (int64_t plane = 0; plane < 12; plane++) {
+        cuts[plane] = (dvsim_cable){0, plane};
+    }
+    for (int64_t one = 0; one < 16; one++) {
+        none[one] = (dvsim_cable){0, one};
+    }
+    dvsim_cycle_params cut = usual, all = usual, slow = usual, bad = usual;
+    cut.cuts = cuts, cut.cut_count = 12;
+    const int64_t sound = there(&usual, 0, 1, 80000), four = there(&cut, 0, 1, 80000);
+    CHECK(four > 3 * sound && four < 4 * sound && there(&cut, 1, 0, 80000) > 3 * sound);
+    CHECK(there(&cut, 2, 1, 80000) == there(&usual, 2, 1, 80000));
+    const double factors[8] = {2, 1, 1, 1, 1, 1, 1, 1}, wrong[8] = {0.5, 1, 1, 1, 1, 1, 1, 1};
+    slow.slow = factors;
+    CHECK(there(&slow, 0, 1, 80000) > sound && there(&slow, 1, 0, 80000) > sound);
+    CHECK(there(&slow, 2, 1, 80000) == there(&usual, 2, 1, 80000));
+    bad.slow = wrong;
+    CHECK(refuses(&bad));
+    cuts[3].plane = 16;
+    CHECK(refuses(&cut));
+    all.cuts = none, all.cut_count = 16;
+    dvsim_cycle *cycle = dvsim_cycle_create(&all);
+    dvsim_message message = {0, 0, 1, 8};
+    CHECK(dvsim_cycle_fabric(cycle)->send(dvsim_cycle_fabric(cycle)->self, &message, 0) == DVSIM_EINVAL);
+    dvsim_cycle_free(cycle);
+}
+
 int main(void)
 {
     wrong_parameters_are_refused();
     messages_come_in_order_and_no_sooner_than_asked();
+    dead_cables_and_slow_cards_take_longer();
     puts("checks passed");
     return 0;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "workload/faulty.h"
 #include "workload/ports.h"
 #include "workload/replay.h"
 
@@ -193,7 +194,7 @@ static void fabric_carries(void)
 
 static void ports_are_shared_in_order(void)
 {
-    dvsim_ports shape = {4, 1000000, 8, 2, {2, 4}, {100000, 300000}};
+    dvsim_ports shape = {4, 1000000, 8, 2, {2, 4}, {100000, 300000}, NULL};
     dvsim_ports bad = shape;
     dvsim_fabric fabric;
     bad.unit_bytes = 0;
@@ -213,6 +214,49 @@ static void ports_are_shared_in_order(void)
     dvsim_ports_free(&fabric);
 }
 
+static void a_slow_port_keeps_others_waiting(void)
+{
+    const int64_t own[4] = {4000000, 1000000, 1000000, 1000000};
+    dvsim_ports shape = {4, 1000000, 8, 1, {4}, {100000}, own};
+    dvsim_fabric fabric;
+    CHECK(dvsim_ports_create(&shape, &fabric) == DVSIM_OK);
+    dvsim_arrival one;
+    dvsim_message slow = {1, 0, 1, 1000}, to_slow = {2, 1, 0, 1000};
+    CHECK(fabric.send(fabric.self, &slow, 0) == DVSIM_OK && fabric.send(fabric.self, &to_slow, 0) == DVSIM_OK);
+    for (int64_t id = 1; id <= 2; id++) {
+        CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == id);
+        CHECK(one.time_ps == 4100000 && one.serial_ps == 4000000);
+    }
+    dvsim_ports_free(&fabric);
+}
+
+static void what_is_lost_is_sent_again(void)
+{
+    dvsim_ports shape = {4, 1000000, 8, 1, {4}, {100000}, NULL};
+    const uint8_t dead[4] = {0, 0, 0, 1};
+    const double chance[4] = {0.25, 0, 0, 0}, too_much[4] = {0.6, 0, 0, 0};
+    dvsim_fabric inner, fabric;
+    CHECK(dvsim_ports_create(&shape, &inner) == DVSIM_OK);
+    dvsim_faults bad = {&inner, 4, dead, too_much, 1000000, 7}, good = {&inner, 4, dead, chance, 1000000, 7};
+    CHECK(dvsim_faulty_create(&bad, &fabric) == DVSIM_EINVAL);
+    CHECK(dvsim_faulty_create(&good, &fabric) == DVSIM_OK);
+    dvsim_arrival one;
+    dvsim_message long_one = {1, 0, 1, 8000}, sound = {2, 2, 1, 8000}, never = {3, 2, 3, 8};
+    CHECK(fabric.send(fabric.self, &long_one, 0) == DVSIM_OK);
+    CHECK(fabric.send(fabric.self, &never, 0) == DVSIM_OK);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == 1);
+    dvsim_faulty_counts counts = dvsim_faulty_counts_now(&fabric);
+    CHECK(counts.dropped == 1 && counts.lost > 200 && counts.lost < 450 && counts.repeated >= 2);
+    CHECK(one.latency_ps == 100000 * (counts.repeated + 1) && one.serial_ps == 8000000 + 8000 * counts.lost);
+    CHECK(one.time_ps == one.latency_ps + one.serial_ps + 1000000 * counts.repeated);
+    CHECK(fabric.next(fabric.self) == DVSIM_NEVER);
+    const int64_t begin = one.time_ps;
+    CHECK(fabric.send(fabric.self, &sound, begin) == DVSIM_OK);
+    CHECK(fabric.advance(fabric.self, DVSIM_NEVER, &one, 1) == 1 && one.id == 2 && one.time_ps == begin + 8100000);
+    dvsim_faulty_free(&fabric);
+    dvsim_ports_free(&inner);
+}
+
 int main(void)
 {
     tree_has_published_times();
@@ -220,6 +264,8 @@ int main(void)
     what_never_ends_is_left();
     fabric_carries();
     ports_are_shared_in_order();
-    printf("5 checks passed\n");
+    a_slow_port_keeps_others_waiting();
+    what_is_lost_is_sent_again();
+    printf("7 checks passed\n");
     return 0;
 }

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from dvsim.core.faulty import Faulty
 from dvsim.core.ports import Level, Ports
 from dvsim.core.replay import Costs, Fabric
 from dvsim.errors import Fault, ScenarioError
 from dvsim.fabric.network.tree import PRESETS
+from dvsim.kinds.workload.faults import Faults, faults_of
 from dvsim.scenario.card import load_card
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError, read, whole
 from dvsim.scenario.units import Law
 
 if TYPE_CHECKING:
+    from dvsim.core.cycle import CycleCore
     from dvsim.fabric.network import Network
     from dvsim.scenario.types import Card
 
@@ -47,6 +50,7 @@ class Chosen:
         card: The numbers are of it.
         changed: Settings that are not the card's, as text.
         fitted: To what the numbers were fitted; empty if they were not.
+        faults: What is wrong in it.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Chosen:
     slower: float = 1.0
     changed: tuple[str, ...] = ()
     fitted: str = ""
+    faults: Faults = field(default_factory=Faults)
 
     @property
     def ports(self) -> int | None:
@@ -70,16 +75,41 @@ class Chosen:
         """For people, in a few words."""
         if self.network is None:
             return f"LogGOPS, card {self.card.name}"
-        return f"Data Vortex of {self.network.ports} ports, {self.model} fidelity"
+        faults = ", with faults" if self.faults.told else ""
+        return f"Data Vortex of {self.network.ports} ports, {self.model} fidelity{faults}"
 
-    def made(self) -> Fabric | None:
-        """Return what carries messages; None for LogGOPS, whose costs say all."""
+    def made(self, seed: int = 1) -> Fabric | None:
+        """Return what carries messages; None for LogGOPS, whose costs say all.
+
+        `seed` is that of words that faulty ports lose.
+        """
         if self.network is None:
             return None
+        found, faults, ports = self._sound(self.network), self.faults, self.network.ports
+        if not faults.wrap:
+            return found
+        return Faulty(found, ports, faults.dead, faults.chance, faults.again_ps, seed)
+
+    def _sound(self, network: Network) -> Fabric:
+        """Return what carries messages where no port is dead or loses any."""
+        faults = self.faults
         if self.model == "cycle":
-            return cycle_of(self.network, self.card, self.slower)
+            return cycle_of(network, self.card, self.slower, faults)
         levels = [Level(reach, latency) for reach, latency in self.ways()]
-        return Ports(self.network.ports, round(1e15 / self.rate), WORD_BYTES, levels)
+        byte_fs = 1e15 / self.rate
+        own: list[int] = []
+        if faults.slow or faults.cuts:
+            left = [network.planes] * network.ports
+            for port, _ in set(faults.cuts):
+                left[port] -= 1
+            full = 1e15 / float(self.card["port_rate"])
+            own = [
+                round(
+                    max(byte_fs, full * network.planes / max(1, count)) * faults.slow.get(port, 1)
+                )
+                for port, count in enumerate(left)
+            ]
+        return Ports(network.ports, round(byte_fs), WORD_BYTES, levels, own)
 
     def ways(self) -> list[tuple[int, int]]:
         """Return how many ports are below a group of each level, and the latency within one.
@@ -101,14 +131,18 @@ class Chosen:
         return found
 
 
-def cycle_of(network: Network, card: Card, slower: float = 1.0) -> Fabric:
+def cycle_of(
+    network: Network, card: Card, slower: float = 1.0, faults: Faults | None = None
+) -> CycleCore:
     """Return cards and a network that carry every word; DMA takes `slower` times as long."""
     from dvsim.core.cycle import CycleCore
     from dvsim.fabric.network.offer import check_offer, params_of
     from dvsim.fabric.switch.traffic import Traffic
 
     offer = check_offer(network, Traffic(injection="given"))
-    return CycleCore(params_of(network, offer), network.slot_ps, card, slower)
+    wrong = faults or Faults()
+    params = params_of(network, offer)
+    return CycleCore(params, network.slot_ps, card, slower, wrong.slow, wrong.cuts)
 
 
 def _time(text: object) -> int:
@@ -161,7 +195,9 @@ def settings_of(name: str) -> tuple[str, ...]:
     return VORTEX if name in PRESETS or name == SMALLEST else tuple(LOGGOPS)
 
 
-def choose(name: str, settings: Mapping[str, object], ranks: int = 1) -> Chosen:
+def choose(
+    name: str, settings: Mapping[str, object], ranks: int = 1, faults: Sequence[str] = ()
+) -> Chosen:
     """Return a fabric with its numbers; settings that are of other fabrics only do not count.
 
     Args:
@@ -169,6 +205,7 @@ def choose(name: str, settings: Mapping[str, object], ranks: int = 1) -> Chosen:
             these with a port for each rank, or the name or file of a card.
         settings: Text by key, instead of what the card says.
         ranks: That the fabric shall carry.
+        faults: What is wrong in a Data Vortex, see `dvsim.kinds.workload.faults`.
 
     Raises:
         ScenarioError: If there is no such fabric, or a setting is wrong.
@@ -176,7 +213,10 @@ def choose(name: str, settings: Mapping[str, object], ranks: int = 1) -> Chosen:
     if name == SMALLEST:
         name = next((one for one, ports in PRESETS.items() if ports >= ranks), "dv216")
     if name in PRESETS:
-        return _vortex(name, settings)
+        chosen = _vortex(name, settings)
+        assert chosen.network is not None  # of a Data Vortex
+        found = faults_of(faults, chosen.network.ports, chosen.network.planes)
+        return replace(chosen, faults=found)
     if name not in CARDS and not name.endswith(".toml"):
         from dvsim.scenario.find import card_names
 

@@ -113,6 +113,8 @@ class WorkloadKind(PointsKind):
                 else:
                     hint = f"; did you mean '{fault.hint}'?" if fault.hint else ""
                     key = words.get(fault.key, "network")
+                    if fault.file == "--fault":
+                        key, hint = "faults", f"{hint}: '{fault.key}'"
                     yield ("fabric", key), fault.message + hint
 
     def extent(self, scenario: WorkloadScenario) -> Iterator[tuple[KeyPath, str]]:

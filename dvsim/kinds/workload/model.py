@@ -68,7 +68,8 @@ def _laid(skeleton: Skeleton, table: Collectives) -> Graph:
 
 def fabric_of(scenario: WorkloadScenario) -> Chosen:
     """Return the fabric of a point."""
-    return choose(scenario.fabric.network, scenario.settings, graph_of(scenario).ranks)
+    fabric = scenario.fabric
+    return choose(fabric.network, scenario.settings, graph_of(scenario).ranks, fabric.faults)
 
 
 def placed(scenario: WorkloadScenario, fabric: Chosen, seed: int) -> npt.NDArray[np.int32]:

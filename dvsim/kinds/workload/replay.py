@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.core.faulty import Faulty, FaultyCounts
 from dvsim.core.replay import DONE as ENDED
 from dvsim.core.replay import OPEN, WAITING, Course, Path, ReplayCore
 from dvsim.errors import Fault, RunFailed, ScenarioError
@@ -20,6 +21,7 @@ PARTS = Path._fields[:-1]
 """What a time is split into: the names of the parts."""
 
 PS_PER_NS = 1000
+NOTHING = FaultyCounts(0, 0, 0)
 UNTAKEN = "messages that no receive takes"
 FEW = 4  # operations that never complete and are named
 MOST_PATH = 1 << 20
@@ -37,6 +39,7 @@ class Replay:
         way: Operations on the critical path, the first one first.
         course: What came of each operation.
         skipped: What was not replayed, with how often.
+        lost: What faulty ports lost.
     """
 
     graph: Graph
@@ -46,6 +49,7 @@ class Replay:
     way: npt.NDArray[np.int64]
     course: Course
     skipped: Mapping[str, int]
+    lost: FaultyCounts = NOTHING
 
     @property
     def time_ps(self) -> int:
@@ -93,6 +97,9 @@ class Replay:
             "model": self.fabric.model,
             "settings": list(self.fabric.changed),
             "fitted": self.fabric.fitted or None,
+            "faults": list(self.fabric.faults.told),
+            "lost_words": self.lost.lost,
+            "repeated_messages": self.lost.repeated,
             "ranks": self.graph.ranks,
             "operations": self.graph.operations,
             "messages": self.graph.messages - messages,
@@ -189,21 +196,20 @@ def replay_graph(
     Args:
         graph: What the ranks do.
         fabric: What carries the messages.
-        placement, seed: As in `places_of`.
+        placement, seed: As in `places_of`; the seed is that of what faulty ports lose, too.
 
     Raises:
         ScenarioError: If the ranks have no place.
         RunFailed: If operations can never complete, with who waits for what; or without memory.
     """
     try:
-        core = ReplayCore(
-            graph, fabric.costs, fabric.made(), places_of(graph, fabric, placement, seed)
-        )
+        made = fabric.made(seed)
+        core = ReplayCore(graph, fabric.costs, made, places_of(graph, fabric, placement, seed))
         core.run()
     except MemoryError as error:
         raise RunFailed(f"{graph.name}: {error}") from error
     if core.done < graph.operations:
-        raise RunFailed("\n".join(stalled(graph, core.course)))
+        raise RunFailed("\n".join([*stalled(graph, core.course), *_dead(fabric, made)]))
     course = core.course
     path, way = Path(*[0] * len(Path._fields)), np.empty(0, dtype=np.int64)
     if graph.operations:
@@ -211,7 +217,17 @@ def replay_graph(
         path, way = core.path(last, min(MOST_PATH, graph.operations))
     untaken = int(((graph.kind == SEND) & (course.pair < 0)).sum())
     skipped = dict(graph.skipped) | ({UNTAKEN: untaken} if untaken else {})
-    return Replay(graph, fabric, course.finish, path, way[::-1], course, skipped)
+    lost = made.counts if isinstance(made, Faulty) else NOTHING
+    return Replay(graph, fabric, course.finish, path, way[::-1], course, skipped, lost)
+
+
+def _dead(fabric: Chosen, made: object) -> list[str]:
+    """Return which ports are dead, if that is why messages never came."""
+    dropped = made.counts.dropped if isinstance(made, Faulty) else 0
+    if not dropped:
+        return []
+    ports = ", ".join(map(str, sorted(fabric.faults.dead)))
+    return [f"  {dropped} messages were lost at dead ports: {ports}"]
 
 
 def stalled(graph: Graph, course: Course) -> list[str]:

@@ -87,6 +87,9 @@ class FabricTable(Table):
         Annotated[Whole, Field(ge=0, le=bounds.COUNT)] | None,
         Field(description="slots, of a Data Vortex"),
     ] = None
+    faults: Annotated[
+        tuple[Text, ...], Fixed(), Field(description="what is wrong in it: 'dead plane=3'")
+    ] = ()
 
 
 SETTINGS: Mapping[str, str] = {

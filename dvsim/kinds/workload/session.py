@@ -25,6 +25,7 @@ def replays(
     straggler: str | tuple[int, float] | None = None,
     seed: int = 1,
     fit: Sequence[str | Path] = (),
+    faults: Sequence[str] = (),
 ) -> list[Replay]:
     """Read a trace and replay it over fabrics, in their order.
 
@@ -38,6 +39,7 @@ def replays(
         seed: Of a random placement.
         fit: Traces with times of their own, and tables of OSU: the numbers of the first fabric
             become those that give their times.
+        faults: What is wrong in those of the fabrics that are a Data Vortex: ``"dead plane=3"``.
 
     Raises:
         ScenarioError: If the trace cannot be read, or something that is asked for cannot be.
@@ -53,10 +55,11 @@ def replays(
             message = f"no setting of {', '.join(asked)}; there are {', '.join(known)}"
             raise ScenarioError([Fault("--set", None, key, message, nearest(key, known))])
     factor, slow, ports = factor_of(compute), straggler_of(straggler), placement_of(placement)
-    for name in asked:
-        choose(name, settings)  # what is wrong is said before a long trace is read
+    sound = [choose(name, settings) for name in asked]  # wrong ones are told before a trace is read
+    if faults and all(one.network is None for one in sound):
+        raise wrong("fault", f"is of a Data Vortex; there is {', '.join(asked)}")
     graph = prepared(read_trace(trace), factor, slow)
-    chosen = [choose(name, settings, graph.ranks) for name in asked]
+    chosen = [choose(name, settings, graph.ranks, faults) for name in asked]
     if fit:
         from dvsim.kinds.workload.fit import fitted, measurements
 

@@ -1,0 +1,129 @@
+"""Faults of network and cards in a replay, in words: ``dead plane=3``, ``slow port=5 by=4``.
+
+======================================= ==========================================================
+``dead plane=K``                        no word goes by it; the planes that are left take all
+``dead port=P plane=K``                 the same, of the cables between a port and a plane
+``dead port=P``                         the port takes messages and passes on none
+``slow port=P by=F``                    PIO, DMA and port of a card take F times as long
+``lossy port=P chance=X again=TIME``    a word that leaves or enters is lost by chance; what was
+                                        lost is sent again so long after the rest has come
+======================================= ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from dvsim.errors import Fault, ScenarioError
+from dvsim.scenario.find import nearest
+from dvsim.scenario.quantity import UnitError, read, whole
+
+FORMS: Mapping[str, tuple[frozenset[str], ...]] = {
+    "dead": (frozenset({"plane"}), frozenset({"port"}), frozenset({"port", "plane"})),
+    "slow": (frozenset({"port", "by"}),),
+    "lossy": (frozenset({"port", "chance"}), frozenset({"port", "chance", "again"})),
+}
+"""What a fault can be, and which keys it has then."""
+
+AGAIN = "10 us"
+MOST_SLOWER, MOST_CHANCE = 1000.0, 0.5
+
+
+@dataclass
+class Faults:
+    """What is wrong in a fabric; nothing by default.
+
+    Attributes:
+        cuts: Cables that are dead: port and plane.
+        dead: Ports that pass on nothing.
+        slow, chance: Of some ports: how many times as long they take, and the chance that a word is
+            lost.
+        again_ps: From a loss until it is sent again.
+        told: As they were given.
+    """
+
+    cuts: list[tuple[int, int]] = field(default_factory=list)
+    dead: set[int] = field(default_factory=set)
+    slow: dict[int, float] = field(default_factory=dict)
+    chance: dict[int, float] = field(default_factory=dict)
+    again_ps: int = 1
+    told: tuple[str, ...] = ()
+
+    @property
+    def wrap(self) -> bool:
+        """Whether ports lose anything."""
+        return bool(self.dead or self.chance)
+
+
+def faults_of(given: Iterable[str], ports: int, planes: int) -> Faults:
+    """Return faults that were given in words, of a network of that shape.
+
+    Raises:
+        ScenarioError: If one is not understood, there is no such port or plane, or two ports
+            share no plane.
+    """
+    found = Faults(told=tuple(given))
+    for text in found.told:
+        _add(found, text, ports, planes)
+    left = {port: set(range(planes)) for port, _ in found.cuts}
+    for port, plane in found.cuts:
+        left[port].discard(plane)
+    alive = {port: mine for port, mine in left.items() if port not in found.dead}
+    for port, mine in alive.items():
+        if not mine:
+            _refuse(
+                " and ".join(found.told), f"port {port} has no plane left; say: dead port={port}"
+            )
+        for other, theirs in alive.items():
+            if not mine & theirs:
+                _refuse(" and ".join(found.told), f"ports {port} and {other} share no plane")
+    return found
+
+
+def _add(found: Faults, text: str, ports: int, planes: int) -> None:
+    kind, *words = text.split()
+    if kind not in FORMS:
+        _refuse(text, f"must begin with {', '.join(FORMS)}", nearest(kind, FORMS))
+    keys = dict(word.partition("=")[::2] for word in words)
+    if frozenset(keys) not in FORMS[kind] or len(keys) < len(words):
+        forms = " or ".join(" ".join(f"{key}=" for key in sorted(one)) for one in FORMS[kind])
+        _refuse(text, f"{kind} wants {forms}")
+    port = _number(text, "port", keys, ports) if "port" in keys else -1
+    if kind == "dead" and "plane" in keys:
+        plane = _number(text, "plane", keys, planes)
+        found.cuts += [(one, plane) for one in ([port] if port >= 0 else range(ports))]
+    elif kind == "dead":
+        found.dead.add(port)
+    elif kind == "slow":
+        found.slow[port] = _factor(text, keys["by"], 1.0, MOST_SLOWER)
+    else:
+        found.chance[port] = _factor(text, keys["chance"], 0.0, MOST_CHANCE)
+        try:
+            again = whole(read(keys.get("again", AGAIN), "time"), keys.get("again", AGAIN), "time")
+        except UnitError as error:
+            _refuse(text, f"again: {error.message}")
+        found.again_ps = max(found.again_ps, again)
+
+
+def _number(text: str, key: str, keys: Mapping[str, str], count: int) -> int:
+    given = keys[key]
+    number = int(given) if given.isascii() and given.isdigit() and len(given) < 9 else count
+    if number >= count:
+        _refuse(text, f"the {key}s are 0 to {count - 1}; no {key} {given}")
+    return number
+
+
+def _factor(text: str, given: str, least: float, most: float) -> float:
+    try:
+        value = float(given)
+    except ValueError:
+        value = -1.0
+    if not least <= value <= most:
+        _refuse(text, f"must be a number from {least:g} to {most:g}, is {given}")
+    return value
+
+
+def _refuse(text: str, message: str, hint: str | None = None) -> NoReturn:
+    raise ScenarioError([Fault("--fault", None, text, message, hint)])
