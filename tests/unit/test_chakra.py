@@ -174,6 +174,10 @@ def test_json_is_the_same_trace(camel, tmp_path):
         ('{"version": "1"} {"id": "1", "type": "COMP_NODE"', r"json:1: rank 0, node 0: is trunc"),
         ('{"version": "1"} {"id": "x", "type": "COMP_NODE"}', r"node 0: id must be a whole number"),
         ('{"version": "1"} {"id": "1", "type": "FROB_NODE"}', r"type must be a whole number, is"),
+        (
+            '{"nodes": [{"type": "COMP_NODE", "data_deps": true}]}',
+            r"data_deps must be a list, is 'True'",
+        ),
         ('{"version": "1"} [3]', r"json:1: rank 0, node 0: must have objects for nodes"),
         ('{"nodes": [{"id": 3, "type": "COMP_NODE"}, {"id": 3}]}', r"node 1: has node 3 twice"),
     ],

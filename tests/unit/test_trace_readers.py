@@ -336,6 +336,8 @@ def test_old_simgrid_waits_for_the_last_request(tmp_path):
             "num_ranks 2000000000\nrank 0 {\n}\n",
             r":1: num_ranks is 2000000000, but there",
         ),
+        (GOAL.replace("1\n}", f"1 tag {'9' * 5000}\n}}"), r":3: .* has a number that is too large"),
+        (GOAL.replace("rank 0", f"rank {'9' * 5000}"), r":2: has a number that is too large: 99"),
         (GOAL.replace("1\n}", "1\nl2: calc"), r":4: rank 0, operation 1: is no statement of GOAL"),
         (GOAL[:-3], r":6: rank 1, operation 1: rank 1 has no closing bracket: is the file trunca"),
         (GOAL.replace("num_ranks 2", "num_ranks 3 // rank"), r": rank 2 is missing, of 3"),

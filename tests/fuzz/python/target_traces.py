@@ -33,6 +33,17 @@ ALLPROF = (
     b"MPI_Init:-:0:0:11\nMPI_Recv:20:1:5:2,4,4:-1:9:1,1,2:0:33\n"
     b"MPI_Allgatherv:40:1:4:2,4,4:2:8:3,4:8:0,3:2,4,4:1,1,2:50\nMPI_Finalize:60:61\n",
 )
+JSONIZED = {
+    f"a.{rank}.json": b'{"version": "0.0.4"}{"id": "1", "type": "COMP_NODE", "durationMicros": "3"}'
+    b'{"id": "2", "type": "COMM_%s_NODE", "ctrlDeps": ["1"], "attr": [{"name": "comm_%s", '
+    b'"int32Val": %d}, {"name": "comm_size", "int64Val": "64"}]}' % (what, peer, 1 - rank)
+    for rank, what, peer in ((0, b"SEND", b"dst"), (1, b"RECV", b"src"))
+}
+ASTRA = {
+    f"a.{rank}.et": b'{"workload_graph": [{"Id": 0, "NodeType": 4, "runtime": 5, "data_deps": []}, '
+    b'{"Id": 1, "NodeType": 7, "comm_type": 0, "comm_size": 80, "data_deps": [0]}]}'
+    for rank in range(2)
+}
 GOAL = (
     b"num_ranks 2\nrank 0 {\na: calc 100 cpu 1\nb: send 9b to 1 tag 3 cpu 1 nic 1 // on port 1\n"
     b"b requires a\n}\nrank 1 {\nc: recv 9b from -1 tag -1\nd: calc 5\nd irequires c\n}\n",
@@ -84,6 +95,7 @@ TARGETS = {
     "otf2": _target(_otf2),
     "dumpi": _target(lambda: [dumpi_writer.exchange(2), dumpi_writer.exchange(3)]),
     "chakra": _target(lambda: [chakra_writer.training(2), chakra_writer.training(3)]),
+    "chakra-json": _target(lambda: [JSONIZED, ASTRA]),
     "simgrid": _target(_named(("ti0.txt", "ti1.txt"), SIMGRID)),
     "goal": _target(_named(("program.goal",), GOAL)),
     "goal-packed": _target(lambda: [{"program.goal.gz": gzip.compress(GOAL[0], mtime=0)}]),

@@ -36,6 +36,7 @@ MODULES = {
     "otf2": "target_traces",
     "dumpi": "target_traces",
     "chakra": "target_traces",
+    "chakra-json": "target_traces",
     "simgrid": "target_traces",
     "goal": "target_traces",
     "goal-packed": "target_traces",

@@ -109,8 +109,10 @@ def _from_json(given: Mapping[str, Any], path: Path) -> Node:
         duration=whole("durationMicros", "duration_micros", "runtime"),
     )
     for key in ("ctrlDeps", "ctrl_deps", "dataDeps", "data_deps"):
-        found = given.get(key) or []
-        node.after += [_whole(one, path, key) for one in found if isinstance(found, list)]
+        found = given.get(key, [])
+        if not isinstance(found, list):
+            refuse(path, None, f"{key} must be a list, is {str(found)[:40]!r}")
+        node.after += [_whole(one, path, key) for one in found]
     node.attributes = {key: value for key, value in given.items() if _plain(value)}
     listed = given.get("attr") or []
     for one in listed if isinstance(listed, list) else []:

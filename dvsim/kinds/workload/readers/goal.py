@@ -117,10 +117,15 @@ class _Reading:
     def take(self, found: re.Match[str]) -> None:
         """Take one statement."""
         kind = found.lastgroup
+        numbers = [found[name] or "" for name in ("rank", "ranks", "calc", "size", "peer")]
+        numbers += [value for _, value in _OPTION.findall(found["options"] or "")]
+        largest = max(numbers, key=len)
+        if len(largest) > MOST_DIGITS:
+            raise self.wrong(f"has a number that is too large: {largest[:MOST_SHOWN]}")
         if found["ranks"] is not None:
             if self.builder is not None:
                 raise self.wrong("num_ranks is there twice")
-            ranks = int(found["ranks"][:MOST_DIGITS])
+            ranks = int(found["ranks"])
             if ranks > self.blocks:  # before as many are counted
                 raise self.wrong(f"num_ranks is {ranks}, but there are fewer ranks in the file")
             self.builder = Builder(ranks, self.file, (self.file,))
@@ -171,9 +176,6 @@ class _Reading:
         """Add an operation."""
         options = {name: int(value) for name, value in _OPTION.findall(found["options"])}
         builder.line = self.line
-        largest = max(found["calc"] or "", found["size"] or "", found["peer"] or "", key=len)
-        if len(largest) > MOST_DIGITS:
-            raise self.wrong(f"has a number that is too large: {largest[:MOST_SHOWN]}")
         if found["calc"] is not None:
             number = builder.calc(
                 self.rank, int(found["calc"]) * PS_PER_NS, cpu=options.get("cpu", 0)
