@@ -29,7 +29,7 @@ from rows import row
 import dvsim
 from dvsim.kinds.rabbitmq.sim import simulate
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.study.sweeps.plan import Point, plan
+from dvsim.study.sweeps.points import Point, plan
 from dvsim.study.sweeps.run import Sweep, prepare, run
 from dvsim.study.sweeps.trials import PointTrial
 

@@ -238,7 +238,7 @@ def sweep(
     """
     from pathlib import Path
 
-    from dvsim.study.sweeps.plan import plan
+    from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep
 

@@ -117,7 +117,7 @@ def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 -
     --vary workload.message_bytes=8..131072*4 --scale 0.01
     """
     from dvsim.kinds.load import template
-    from dvsim.study.sweeps.plan import plan
+    from dvsim.study.sweeps.points import plan
     from dvsim.study.sweeps.run import prepare
 
     base = template(scenario)

@@ -30,7 +30,7 @@ from dvsim.session import run_scenarios
 from dvsim.study.compare import compare
 from dvsim.study.run import Run
 from dvsim.study.sweep_table import Swept
-from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 
 

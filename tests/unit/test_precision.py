@@ -18,7 +18,7 @@ from dvsim.study.measures import ratio
 from dvsim.study.precision import Reached, reached, reached_texts, wider
 from dvsim.study.statistics import STEPS
 from dvsim.study.store import contents_of
-from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare
 from dvsim.study.whatif import answers
 

@@ -15,7 +15,7 @@ from dvsim.kinds.load import load
 from dvsim.scenario.find import find_card, resolve_name
 from dvsim.study.atomic import whole_folder
 from dvsim.study.folder import run_folder
-from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare
 from dvsim.study.sweeps.slurm import script
 

@@ -18,7 +18,7 @@ from dvsim.study.numbers import in_order
 from dvsim.study.sweep_table import Swept, load_swept
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.merge import merge_folders
-from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.ranges import ranges
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.sweeps.sensitivity import indices, points_for

@@ -4,7 +4,7 @@ import pytest
 
 from dvsim.errors import ScenarioError
 from dvsim.study.sweeps.axis import parse_axis
-from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.shard import Shard, parse_shard
 from dvsim.study.sweeps.values import number_of
 

@@ -14,7 +14,7 @@ from dvsim.study.statistics import STEPS
 from dvsim.study.sweep_table import load_swept
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.merge import merge_folders
-from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.sweeps.shard import Shard
 

@@ -9,7 +9,7 @@ import pytest
 from dvsim.report.saturation import Offered, sentence
 from dvsim.report.swept import answer_sentences, curves, render_swept
 from dvsim.report.swept_points import SweptPoints
-from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 
 

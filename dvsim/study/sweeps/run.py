@@ -23,7 +23,7 @@ from dvsim.study.precision import shares_of
 from dvsim.study.statistics import STEPS
 from dvsim.study.sweep_table import KIND, LAST, Row, Swept, tabulate, write_swept
 from dvsim.study.sweeps.executors import Chunks
-from dvsim.study.sweeps.plan import Point
+from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.shard import Shard
 from dvsim.study.sweeps.trials import Outcome, PointTrial, Refused, keys_of, trials_of
 
@@ -118,7 +118,7 @@ def prepare(
 
     Args:
         scenario: A name, a path, or a file that was read.
-        points: As `dvsim.study.sweeps.plan.plan` gives them.
+        points: As `dvsim.study.sweeps.points.plan` gives them.
         overrides, seed, replications, scale: As for one run.
         precision: Instead of `replications`: 3 to 30 for each point, until it is known so well, see
             `dvsim.study.precision`; 0.05 unless either is given.

@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.errors import Fault, RunFailed, ScenarioError
-from dvsim.study.arguments import check_asked
 from dvsim.study.statistics import middle_share
 from dvsim.study.sweep_table import Swept
-from dvsim.study.sweeps.plan import Point, power_of_two
+from dvsim.study.sweeps.points import Point, power_of_two, sobol
 from dvsim.study.sweeps.ranges import Range
 from dvsim.study.sweeps.run import Sweep
 
@@ -77,12 +76,9 @@ def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
     Raises:
         ScenarioError: If `samples` is no power of two, or the seed is none.
     """
-    from scipy.stats import qmc
-
     power_of_two("--samples", "", samples)
-    check_asked(seed=seed)
     count = len(ranges)
-    shares = qmc.Sobol(2 * count, scramble=True, rng=seed).random(samples)
+    shares = sobol(2 * count, samples, seed)
     one, other = shares[:, :count], shares[:, count:]
     parts = [one, other]
     for number in range(count):

@@ -19,7 +19,7 @@ from dvsim.study.numbers import Keyed
 from dvsim.study.parquet import from_parquet
 from dvsim.study.precision import shares_of
 from dvsim.study.store import folder_of
-from dvsim.study.sweeps.plan import Point
+from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.values import PLAIN, number_of
 
 

@@ -21,7 +21,7 @@ from dvsim.errors import DvsimError
 from dvsim.report.swept import write_swept_report
 from dvsim.study.sweep_table import Swept
 from dvsim.study.sweeps.merge import merge_folders
-from dvsim.study.sweeps.plan import plan
+from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.sweeps.shard import Shard
 

@@ -6,10 +6,14 @@ wherever it is run.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
+
+import numpy as np
+import numpy.typing as npt
 
 from dvsim.errors import Fault, ScenarioError
 from dvsim.scenario.find import nearest
@@ -67,8 +71,12 @@ def plan(
     for number, key in enumerate(keys):
         if key in keys[:number]:
             raise ScenarioError([Fault("--vary", None, key, "is varied twice")])
-    rows = _sampled(axes, sample, seed, together) if sample else _crossed(axes, together)
-    points = [Point(tuple(zip(keys, row, strict=True))) for row in rows]
+    if sample and together:
+        raise ScenarioError([Fault("--zip", None, together[0], "has no meaning with --sample")])
+    design = (
+        Sobol(tuple(axes), sample_size(sample), seed) if sample else Grid(_parts(axes, together))
+    )
+    points = [Point(tuple((key, at[key]) for key in keys)) for at in design.points()]
     if where is not None:
         condition = parse_where(where, keys)
         points = [point for point in points if condition.holds(dict(point.values))]
@@ -77,28 +85,72 @@ def plan(
     return points
 
 
-def _crossed(axes: Sequence[Axis], together: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield every combination, keys that go together in step."""
-    open_ended = next((axis.key for axis in axes if axis.between is not None), None)
-    if open_ended is not None:
-        message = "its range has no steps; write lo..hi*2, or sample it: --sample sobol:64"
-        raise ScenarioError([Fault("--vary", None, open_ended, message)])
-    groups = _groups(axes, together)
-    total = 1
-    for group in groups:
-        total *= len(group[0].values)
-    if total > MOST:
-        message = f"that are {total:,} points, and may be {MOST:,}; --sample takes some of them"
-        raise ScenarioError([Fault("--vary", None, "", message)])
-    order = [axis.key for group in groups for axis in group]
-    places = [order.index(axis.key) for axis in axes]
-    columns = (list(zip(*(axis.values for axis in group), strict=True)) for group in groups)
-    for chosen in product(*columns):
-        row = [value for part in chosen for value in part]
-        yield tuple(row[place] for place in places)
+@dataclass(frozen=True)
+class Zip:
+    """Axes whose values go together, the first of one with the first of the others."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The values of all axes at each place."""
+        return list(zip(*(axis.values for axis in self.axes), strict=True))
 
 
-def _groups(axes: Sequence[Axis], together: Sequence[str]) -> list[list[Axis]]:
+@dataclass(frozen=True)
+class Grid:
+    """Every place of each part with every other; the last part varies fastest.
+
+    Raises:
+        ScenarioError: If that are too many, or an axis has no steps.
+    """
+
+    parts: tuple[Zip, ...]
+
+    def __post_init__(self) -> None:
+        axes = [axis for part in self.parts for axis in part.axes]
+        endless = next((axis.key for axis in axes if axis.between is not None), None)
+        if endless is not None:
+            message = "its range has no steps; write lo..hi*2, or sample it: --sample sobol:64"
+            raise ScenarioError([Fault("--vary", None, endless, message)])
+        total = math.prod(len(part.axes[0].values) for part in self.parts)
+        if total > MOST:
+            message = f"that are {total:,} points, and may be {MOST:,}; --sample takes some of them"
+            raise ScenarioError([Fault("--vary", None, "", message)])
+
+    def points(self) -> Iterator[dict[str, str]]:
+        """Yield the values of each point by key."""
+        keys = [axis.key for part in self.parts for axis in part.axes]
+        for chosen in product(*(part.rows for part in self.parts)):
+            yield dict(zip(keys, chain.from_iterable(chosen), strict=True))
+
+
+@dataclass(frozen=True)
+class Sobol:
+    """As many points, a power of two, spread evenly over axes: a scrambled Sobol sequence.
+
+    The same seed gives the same points.
+    """
+
+    axes: tuple[Axis, ...]
+    count: int
+    seed: int
+
+    def points(self) -> Iterator[dict[str, str]]:
+        """Yield the values of each point by key."""
+        for shares in sobol(len(self.axes), self.count, self.seed).tolist():
+            yield {axis.key: axis.at(at) for axis, at in zip(self.axes, shares, strict=True)}
+
+
+def sobol(columns: int, count: int, seed: int) -> npt.NDArray[np.float64]:
+    """Return points of a scrambled Sobol sequence, shape (count, columns), from 0 to below 1."""
+    from scipy.stats import qmc
+
+    check_asked(seed=seed)
+    return np.asarray(qmc.Sobol(columns, scramble=True, rng=seed).random(count))
+
+
+def _parts(axes: Sequence[Axis], together: Sequence[str]) -> tuple[Zip, ...]:
     """Return the axes that go together, each group in the place of its first."""
     keys = [axis.key for axis in axes]
     leader: dict[str, str] = {}
@@ -119,21 +171,7 @@ def _groups(axes: Sequence[Axis], together: Sequence[str]) -> list[list[Axis]]:
     groups: dict[str, list[Axis]] = {}
     for axis in axes:
         groups.setdefault(leader.get(axis.key, axis.key), []).append(axis)
-    return list(groups.values())
-
-
-def _sampled(
-    axes: Sequence[Axis], sample: str, seed: int, together: Sequence[str]
-) -> Iterator[tuple[str, ...]]:
-    """Yield the points of a scrambled Sobol sequence; the same seed gives the same ones."""
-    from scipy.stats import qmc
-
-    if together:
-        raise ScenarioError([Fault("--zip", None, together[0], "has no meaning with --sample")])
-    count = sample_size(sample)
-    check_asked(seed=seed)
-    for shares in qmc.Sobol(len(axes), scramble=True, rng=seed).random(count).tolist():
-        yield tuple(axis.at(share) for axis, share in zip(axes, shares, strict=True))
+    return tuple(Zip(tuple(group)) for group in groups.values())
 
 
 def sample_size(text: str) -> int:
