@@ -68,20 +68,24 @@ def vichost_sources() -> list[Path]:
     return list(dict.fromkeys([*hosts, *own, *libvic_sources()]))
 
 
-def fabric_flags() -> list[str]:
-    """Return what links libfabric, or nothing where it is not: then there is no vichost."""
-    command = [
-        *shlex.split(os.environ.get("PKG_CONFIG", "pkg-config")),
-        "--cflags",
-        "--libs",
-        "libfabric",
-    ]
+def package_flags(name: str) -> list[str]:
+    """Return what compiles and links with a library, or nothing where it is not.
+
+    Without libfabric there is no vichost, without PMIx it refuses ``--pmix``.
+    """
+    tool = shlex.split(os.environ.get("PKG_CONFIG", "pkg-config"))
+    command = [*tool, "--cflags", "--libs", name]
     try:
         return shlex.split(
             subprocess.run(command, capture_output=True, text=True, check=True).stdout
         )
     except (OSError, subprocess.CalledProcessError):
         return []
+
+
+def cflags_of(flags: Iterable[str]) -> list[str]:
+    """Return those of a compiler; warnings of what is found there are not ours."""
+    return [f"-isystem{flag[2:]}" for flag in flags if flag.startswith("-I")]
 
 
 def program_sources(folder: str) -> list[Path]:
@@ -122,12 +126,12 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = 
     compile_c(hooks, threads, [*flags, "-shared", "-fPIC", "-ldl"])
     launcher = compile_objects(launcher_sources(), objects / "vicrun", launcher_flags)
     compile_c(launcher, prefix / "bin" / "vicrun", flags)
-    fabric = fabric_flags()
+    fabric, pmix = package_flags("libfabric"), package_flags("pmix")
     if fabric:
-        vichost = compile_objects(
-            vichost_sources(), objects / "vichost", [*launcher_flags, *VICHOST]
-        )
-        compile_c(vichost, prefix / "bin" / "vichost", [*flags, *fabric])
+        wanted = ["-DDVSIM_PMIX", *cflags_of(pmix)] if pmix else []
+        host_flags = [*launcher_flags, *VICHOST, *wanted]
+        vichost = compile_objects(vichost_sources(), objects / "vichost", host_flags)
+        compile_c(vichost, prefix / "bin" / "vichost", [*flags, *fabric, *pmix])
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
     linked = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../lib", "-lvic"]

@@ -63,6 +63,9 @@ PARAMETERS = (
 @click.option("--launch-with", metavar="COMMAND", help="What runs a command on {host}; ssh else.")
 @click.option("--interface", metavar="NAME", help="Where the hosts listen for each other.")
 @click.option("--host-timeout", metavar="TIME", help="A host that is silent so long is lost.")
+@click.option(
+    "--pmix", is_flag=True, help="One of several hosts; srun or mpirun starts it on each."
+)
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
 @click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
 @click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
@@ -98,6 +101,7 @@ def emulate(
     launch_with: str | None,
     interface: str | None,
     host_timeout: str | None,
+    pmix: bool,
     check: bool,
     stats: bool,
     trace: str | None,
@@ -146,7 +150,13 @@ def emulate(
     for name, value in options.items():
         command += [] if value is None else [name, value]  # an empty one is vicrun's to refuse
     command += [text for fault in faults for text in ("--fault", fault)]
-    flags = {"--check": check, "--stats": stats, "--spread": spread, "--prefix": prefix}
+    flags = {
+        "--pmix": pmix,
+        "--check": check,
+        "--stats": stats,
+        "--spread": spread,
+        "--prefix": prefix,
+    }
     command += [name for name, given in flags.items() if given]
     parameters = [] if join is not None else _parameters(card)  # the job has its own
     if trace is not None and trace.endswith(".gz"):

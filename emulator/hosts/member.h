@@ -43,6 +43,12 @@ int member_due(struct launch *launch);
 /* For launch.keep_trace: vicrun gets it. The agent has stopped. */
 void member_trace(struct launch *launch);
 
+/* vichost.c: run the programs of this host; launch.boss, hear and due say what else is heard. The exit code. */
+int host_run(struct member *member, struct launch *launch, int signals);
+
+/* pmix.c: all of it, if a PMIx launcher has started this; the exit code. */
+int pmix_run(int argc, char **argv, int signals);
+
 /* turns.c: timed mode; they do nothing in functional mode. False: no memory, or no thread. */
 bool turns_start(struct member *member);
 void turns_stop(struct member *member);

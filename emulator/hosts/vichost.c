@@ -15,6 +15,7 @@
 struct order {
     struct host_hello hello;
     const char *name, *folder;
+    char where[HOST_NAME + 10];
     char **argv;
     int argc;
 };
@@ -49,6 +50,7 @@ static bool read_order(struct member *member, struct order *order)
             order->argv[order->argc++] = at;
         }
     }
+    snprintf(order->where, sizeof order->where, "host %.*s: ", HOST_NAME, order->name);
     message_next(&member->said);
     order->hello.version[sizeof order->hello.version - 1] = 0;
     if (order->hello.layout != JOB_LAYOUT || !job_version_fits(order->hello.version)) {
@@ -82,7 +84,7 @@ static int read_options(const struct order *order, struct options *options)
     options->job.hosts = options->hosts.count;
     options->job.first = own->first;
     options->job.here = share.cards = own->cards;
-    return memory_check(&share); /* pages of other hosts' cards are never touched */
+    return memory_check(&share, order->where); /* pages of other hosts' cards are never touched */
 }
 
 /* Meet the others. */
@@ -121,7 +123,7 @@ static bool connect_all(struct member *member, struct launch *launch, const stru
     return true;
 }
 
-static int run(struct member *member, struct launch *launch, int signals)
+int host_run(struct member *member, struct launch *launch, int signals)
 {
     const struct job_config *job = &launch->job->config;
     launch->job->start_ns = launch->job->shared->start_ns = job_clock_ns(); /* as exactly as the others are told */
@@ -131,9 +133,6 @@ static int run(struct member *member, struct launch *launch, int signals)
     }
     int code = children_start(launch, job->first, job->here);
     if (code == -1) {
-        launch->boss = member->from;
-        launch->hear = member_hear;
-        launch->due = member_due;
         launch->held = true;
         launch->writers = writers_open();
         launch->keep_trace = member_trace;
@@ -145,13 +144,16 @@ static int run(struct member *member, struct launch *launch, int signals)
     return code;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct member member = {.from = -1};
     struct order order = {.name = "?"};
     struct options options;
     launch_have_streams();
     int signals = take_signals();
+    if (signals >= 0 && argc > 1) {
+        return pmix_run(argc, argv, signals);
+    }
     if (signals < 0 || !member_open(&member)) {
         return 1;
     }
@@ -161,12 +163,12 @@ int main(void)
         return code;
     }
     struct launch launch = {.options = &options, .socket = -1, .core = -1, .writers = -1, .stats_fd = -1,
-                            .member = &member};
+                            .member = &member, .where = order.where, .boss = member.from, .hear = member_hear, .due = member_due};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     launch_allow_descriptors(options.job.here);
     code = launch_make(&launch);
     if (code == -1) {
-        code = connect_all(&member, &launch, &order) ? run(&member, &launch, signals) : 1;
+        code = connect_all(&member, &launch, &order) ? host_run(&member, &launch, signals) : 1;
         turns_stop(&member);
         agent_stop(&member.agent);
         fabric_close(&member.agent);

@@ -170,7 +170,7 @@ int children_start(struct launch *launch, uint32_t first, uint32_t cards)
         const char *name = program_of(launch->options, refused.card)->argument[0];
         /* a name without a slash is looked for in PATH, not here */
         bool here = refused.error == ENOENT && strchr(name, '/') == NULL && access(name, F_OK) == 0;
-        fprintf(stderr, "vicrun: cannot run '%s': %s%s%s%s\n", name, strerror(refused.error),
+        fprintf(stderr, "vicrun: %scannot run '%s': %s%s%s%s\n", launch->where != NULL ? launch->where : "", name, strerror(refused.error),
                 here ? "; did you mean './" : "", here ? name : "", here ? "'?" : "");
         end_all(launch);
         return refused.error == ENOENT ? 127 : 126;

@@ -43,7 +43,7 @@ struct team {
     uint64_t deadline_ns; /* job_clock_ns; 0: none */
 };
 
-static bool find_vichost(char path[4096])
+static bool find_vichost(char path[4096], const char *option)
 {
     ssize_t n = readlink("/proc/self/exe", path, 4000);
     path[n > 0 ? n : 0] = 0;
@@ -51,7 +51,11 @@ static bool find_vichost(char path[4096])
     if (slash != NULL) {
         strcpy(slash + 1, "vichost");
     }
-    return slash != NULL && access(path, X_OK) == 0;
+    bool there = slash != NULL && access(path, X_OK) == 0;
+    if (!there) {
+        fprintf(stderr, "vicrun: %s: this one was built without libfabric: install libfabric-dev, then dvsim once more\n", option);
+    }
+    return there;
 }
 
 /* Append a text and the 0 behind it. */
@@ -313,11 +317,19 @@ static void loop_hosts(struct team *team)
     free(watched);
 }
 
+int hosts_run_pmix(char **argv)
+{
+    char vichost[4096];
+    if (find_vichost(vichost, "--pmix")) {
+        execv(vichost, argv);
+    }
+    return 2;
+}
+
 int hosts_run(const struct options *options, char **argv)
 {
     struct team team = {.options = options, .count = options->hosts.count};
-    if (!find_vichost(team.vichost)) {
-        fputs("vicrun: --hosts: this one was built without libfabric: install libfabric-dev, then dvsim once more\n", stderr);
+    if (!find_vichost(team.vichost, "--hosts")) {
         return 2;
     }
     team.signals = take_signals();

@@ -120,8 +120,9 @@ struct far_traces *traces_make(const struct options *options); /* NULL: no memor
 void traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const void *what, size_t bytes);
 int traces_write(struct far_traces *traces, const struct job *job, int code);
 
-/* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. */
+/* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. pmix: vichost does it, --pmix. */
 int hosts_run(const struct options *options, char **argv);
+int hosts_run_pmix(char **argv);
 
 /* Start vichost on a host by the command of --launch-with. Returns its process, and the ends of its standard input and
  * output in `in` and `out`; -1: errno says why, E2BIG that the command has more than 64 words. */

@@ -200,7 +200,7 @@ bool clock_make(struct far_clock **made, const struct options *options, clock_sa
     if (options->job.mode != 1) {
         return true;
     }
-    struct far_clock *clock = memory_check(&options->job) == -1 ? calloc(1, sizeof *clock) : NULL;
+    struct far_clock *clock = memory_check(&options->job, NULL) == -1 ? calloc(1, sizeof *clock) : NULL;
     if (clock == NULL) {
         return false;
     }

@@ -64,6 +64,7 @@ struct launch {
     bool held; /* other hosts keep the job, though no program runs here */
     void (*keep_trace)(struct launch *launch); /* instead of writing it, or NULL */
     void *member; /* hosts/member.h */
+    const char *where; /* `host a: `, or NULL */
 };
 
 /* launch.c. Descriptors 0 .. 2 are open; four more for each card, and some, may be; the memory of a job and a place for
@@ -73,8 +74,9 @@ void launch_allow_descriptors(uint32_t cards);
 int launch_make(struct launch *launch);
 void launch_finish(struct launch *launch, int signals);
 
-/* memory.c. -1 if a job of this size fits into the machine; else says with how many bytes it does not, 2. */
-int memory_check(const struct job_config *job);
+/* memory.c. -1 if a job of this size fits into the machine; else says with how many bytes it does not, 2. `where`: as in
+ * struct launch. */
+int memory_check(const struct job_config *job, const char *where);
 
 /* children.c. Start the programs of some cards; -1, or the exit code after saying what is wrong and ending what
  * was started. */

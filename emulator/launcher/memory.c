@@ -46,7 +46,7 @@ static uint64_t group_available(void)
     return left;
 }
 
-int memory_check(const struct job_config *job)
+int memory_check(const struct job_config *job, const char *where)
 {
     uint64_t kib = number_after("/proc/meminfo", "MemAvailable:"), group = group_available();
     uint64_t available = kib == UINT64_MAX ? UINT64_MAX : kib * 1024, needed = job_bytes(job);
@@ -57,8 +57,8 @@ int memory_check(const struct job_config *job)
     struct job_config one = *job;
     one.cards = 1;
     fprintf(stderr,
-            "vicrun: -n: %u cards need %" PRIu64 " bytes of memory, %" PRIu64 " are available: enough for %" PRIu64
+            "vicrun: %s-n: %u cards need %" PRIu64 " bytes of memory, %" PRIu64 " are available: enough for %" PRIu64
             " cards of this size\n",
-            job->cards, needed, available, available / job_bytes(&one));
+            where != NULL ? where : "", job->cards, needed, available, available / job_bytes(&one));
     return 2;
 }

@@ -49,6 +49,7 @@ static const struct command_option known[] = {
     {"--launch-with", OPTION_TEXT, AT(launch_with), 0, 0, NULL},
     {"--interface", OPTION_TEXT, AT(interface), 0, 0, NULL},
     {"--host-timeout", OPTION_TIME, AT(host_timeout_ns), 20000000, INT64_MAX, NULL},
+    {"--pmix", OPTION_FLAG, AT(pmix), 0, 0, NULL},
     {"--spread", OPTION_FLAG32, AT(job.model.spread), 0, 0, NULL},
 };
 
@@ -164,23 +165,27 @@ static int read_stats_fd(const char *name, const char *text, void *to)
 
 static int check_hosts(const struct options *options)
 {
-    static const char later[] = "is not built for a job over several hosts yet: leave it out, or run on one machine";
     const struct job_config *job = &options->job;
+    const bool pmix = options->pmix, hosts = options->hosts.count > 0;
+    static const char later[] = "is not built for a job over several hosts yet: leave it out, or run on one machine";
+    static const char by_hosts[] = "is not for --pmix: start the job by --hosts, srun may be its launch command";
     const struct {
-        const char *name;
+        const char *name, *why;
         bool given;
-    } not_built[] = {{"--serve", options->serve != NULL},
-                     {"--if-killed", options->if_killed != IF_KILLED_END},
-                     {"--stats-fd", options->stats_fd >= 0}};
-    for (size_t i = 0; i < sizeof not_built / sizeof *not_built; i++) {
-        if (not_built[i].given) {
-            return refuse(not_built[i].name, later);
+    } refused[] = {{"--serve", later, options->serve != NULL},
+                   {"--if-killed", later, options->if_killed != IF_KILLED_END},
+                   {"--stats-fd", later, options->stats_fd >= 0},
+                   {"--hosts", "is not for --pmix: the launcher says which hosts there are", pmix && hosts},
+                   {"--mode timed", by_hosts, pmix && job->mode == 1},
+                   {"--trace", by_hosts, pmix && options->trace != NULL},
+                   {"--launch-with", "says nowhere {host}, such as: ip netns exec {host}",
+                    strstr(options->launch_with, "{host}") == NULL}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (refused[i].given) {
+            return refuse(refused[i].name, refused[i].why);
         }
     }
-    if (strstr(options->launch_with, "{host}") == NULL) {
-        return refuse("--launch-with", "says nowhere {host}, such as: ip netns exec {host}");
-    }
-    if (job->cards != options->hosts.cards) {
+    if (hosts && job->cards != options->hosts.cards) {
         fprintf(stderr, "vicrun: --hosts: the hosts have %u cards, the programs need %u (-n)\n", options->hosts.cards,
                 job->cards);
         return 2;
@@ -213,7 +218,7 @@ static int check(const struct options *options)
         return refuse("--if-killed", "leave and restart are for functional mode: in timed mode a death ends "
                                      "the job");
     }
-    if (options->hosts.count > 0) {
+    if (options->hosts.count > 0 || options->pmix) {
         int code = check_hosts(options);
         if (code != -1) {
             return code;

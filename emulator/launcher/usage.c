@@ -35,6 +35,7 @@ const char vicrun_usage[] =
     "  --launch-with COMMAND  what runs a command on {host} [ssh -o BatchMode=yes -o ConnectTimeout=6 {host}]\n"
     "  --interface NAME  where hosts listen for each other [what the name of the host stands for there]\n"
     "  --host-timeout TIME  a host of which nothing is heard for so long has died [400ms]\n"
+    "  --pmix            one of several hosts, with N cards, as srun, prun or mpirun start it on each\n"
     "  --check           report packets that reach a counter before it was preset\n"
     "  --stats           what each card did, on stderr at the end\n"
     "  --stats-fd FD     the same twice a second while the job runs: a line of JSON for each card\n"

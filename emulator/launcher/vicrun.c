@@ -25,9 +25,10 @@ int main(int argc, char **argv)
     char **given = copy_of(argc, argv);
     int code = options_read(argc, argv, &options);
     if (code == -1) {
-        code = options.hosts.count > 0 ? hosts_run(&options, given)
+        code = options.pmix            ? hosts_run_pmix(given)
+               : options.hosts.count > 0 ? hosts_run(&options, given)
                : options.join != NULL  ? join_job(&options)
-                                       : memory_check(&options.job);
+                                       : memory_check(&options.job, NULL);
     }
     free(given);
     if (code != -1) {

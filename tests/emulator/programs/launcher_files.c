@@ -28,7 +28,7 @@ static int memory_with(const struct file *these)
     struct job_config two = small(2);
     files = these;
     listen_to_stderr();
-    int code = memory_check(&two);
+    int code = memory_check(&two, NULL);
     files = NULL;
     heard();
     return code;
