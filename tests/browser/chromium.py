@@ -13,8 +13,6 @@ import sys
 import time
 from pathlib import Path
 
-from harness.patience import patience
-
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
@@ -55,7 +53,7 @@ class Chromium:
         """End it, and wait until it has ended."""
         try:
             self.ask("Browser.close")
-            self._process.wait(patience(PATIENCE_S))
+            self._process.wait(PATIENCE_S)
         finally:
             self._process.kill()
             self._process.wait()
@@ -94,7 +92,7 @@ class Chromium:
         return Page(self, path, **looks)
 
     def _read(self) -> dict:
-        end = time.monotonic() + patience(PATIENCE_S)
+        end = time.monotonic() + PATIENCE_S
         while b"\0" not in self._rest:
             left = end - time.monotonic()
             if left <= 0 or not select.select([self._in], [], [], left)[0]:

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness.patience import patience
 
 LINK = "cards0"
 """The interface of each host."""
@@ -63,7 +62,7 @@ class Hosts:
 def run(*command: str) -> None:
     """Run a command that has to work."""
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=patience(60)
+        command, capture_output=True, text=True, check=False, timeout=240
     )
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
