@@ -100,9 +100,10 @@ static void read_all(void)
     FILE *file = open_memstream(&text, &bytes);
     struct options options = {.job = size, .programs = 1};
     struct launch launch = {.options = &options, .job = job, .stats_fd = open("/dev/null", O_WRONLY)};
+    const struct trace_source source = {trace_of, job, ALL, job->config.trace_records, ""};
     CHECK(file != NULL);
     for (uint32_t i = 0; i < ALL; i++) {
-        write_card(file, job, i, &stride);
+        write_card(file, &source, i, &stride);
         repair(job, i);
     }
     fclose(file);
