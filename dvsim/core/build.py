@@ -45,6 +45,7 @@ SOURCES = (
     "models/vortex/slot.c",
     "models/vortex/slices.c",
     "models/vortex/slices_slot.c",
+    "models/vortex/sparse.c",
     "models/vortex/packetwise.c",
     "models/vortex/counts.c",
     "models/vortex/state.c",

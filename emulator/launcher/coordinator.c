@@ -129,12 +129,13 @@ static void carry_on(struct coordinator *all)
 {
     all->pause = false;
     while (!all->pause && !all->failed) {
-        const struct event *first = events_first(all);
-        int64_t event_ps = first != NULL ? first->at_ps : NEVER, slot_ps = fabric_next_ps(all);
-        if (event_ps >= all->bound_ps && slot_ps >= all->bound_ps) {
+        int64_t landed_ps = fabric_landed_ps(all), event_ps = events_next_ps(all), slot_ps = fabric_next_ps(all);
+        if (landed_ps >= all->bound_ps && event_ps >= all->bound_ps && slot_ps >= all->bound_ps) {
             break;
         }
-        if (event_ps <= slot_ps) {
+        if (landed_ps <= event_ps && landed_ps <= slot_ps) {
+            fabric_land(all);
+        } else if (event_ps <= slot_ps) {
             events_do(all);
         } else {
             fabric_slot(all, slot_ps);
@@ -146,7 +147,7 @@ static void carry_on(struct coordinator *all)
 
 static bool is_idle(struct coordinator *all)
 {
-    return all->events == 0 && fabric_next_ps(all) == NEVER;
+    return all->events == 0 && fabric_landed_ps(all) == NEVER && fabric_next_ps(all) == NEVER;
 }
 
 static bool may_go(const struct side *side, int64_t until_ps)

@@ -32,14 +32,19 @@ struct coordinator_far {
 enum event_order { ORDER_ARRIVAL, ORDER_POST }; /* of the same time; a slot of the fabric comes after them */
 
 struct event {
-    int64_t at_ps;
-    uint64_t number;
     uint32_t order, card; /* of a packet: where it comes from */
     uint32_t done;        /* items */
     struct post post;
     dvsim_vic_packet packet;
     uint64_t *staged; /* owned */
     uint64_t word[];
+};
+
+/* An event and its place in the order of all. */
+struct due {
+    int64_t at_ps;
+    uint64_t rank; /* order, card, number */
+    struct event *event;
 };
 
 struct side { /* a card, as the coordinator sees it */
@@ -77,7 +82,10 @@ struct coordinator {
     int64_t next_slot;
     struct flight *flights;
     int64_t flights_room, free_flight, in_flight;
-    struct event **heap;
+    int64_t *landed, landed_count, landed_done; /* flights that arrive at landed_ps, by the cards they come from */
+    int64_t landed_room, landed_ps;
+    uint32_t *landed_from; /* [cards + 1] */
+    struct due *heap;
     size_t events, heap_room;
     uint64_t numbers;
     int64_t sim_ps;   /* cards and network are as of then */
@@ -139,8 +147,8 @@ int64_t ends_kill_due(struct coordinator *all, int64_t least_ps); /* nobody may 
 void ends_when_idle(struct coordinator *all);
 
 /* ---- coordinator_events.c */
-void events_add(struct coordinator *all, struct event *event);
-const struct event *events_first(const struct coordinator *all);
+void events_add(struct coordinator *all, int64_t at_ps, struct event *event);
+int64_t events_next_ps(const struct coordinator *all); /* NEVER: there is none */
 void events_do(struct coordinator *all); /* the first */
 void events_read_posts(struct side *side);
 
@@ -148,7 +156,9 @@ void events_read_posts(struct side *side);
 bool fabric_make(struct coordinator *all);
 int64_t fabric_next_ps(struct coordinator *all); /* of the next slot in which something moves, NEVER */
 void fabric_slot(struct coordinator *all, int64_t now_ps);
-void fabric_arrive(struct coordinator *all, const struct event *event);
+int64_t fabric_landed_ps(const struct coordinator *all); /* NEVER: nothing has */
+void fabric_land(struct coordinator *all);               /* the first that has */
+void fabric_arrive(struct coordinator *all, int64_t at_ps, uint32_t from, const dvsim_vic_packet *packet);
 bool fabric_chance(struct coordinator *all, double probability);
 
 /* ---- coordinator_news.c */

@@ -10,68 +10,66 @@ _Static_assert(VIC_WRITE == (int)DVSIM_OP_WRITE && VIC_FIFO == (int)DVSIM_OP_FIF
                    VIC_COUNTER_ADD == (int)DVSIM_OP_ADD,
                "vic.h and models/card have the same operations");
 
-static bool is_before(const struct event *a, const struct event *b)
+static bool is_before(const struct due *a, const struct due *b)
 {
-    if (a->at_ps != b->at_ps) {
-        return a->at_ps < b->at_ps;
-    }
-    if (a->order != b->order) {
-        return a->order < b->order;
-    }
-    return a->card != b->card ? a->card < b->card : a->number < b->number;
+    return a->at_ps != b->at_ps ? a->at_ps < b->at_ps : a->rank < b->rank;
 }
 
 static void sift_up(struct coordinator *all, size_t at)
 {
-    struct event *event = all->heap[at];
-    for (; at > 0 && is_before(event, all->heap[(at - 1) / 2]); at = (at - 1) / 2) {
+    const struct due due = all->heap[at];
+    for (; at > 0 && is_before(&due, &all->heap[(at - 1) / 2]); at = (at - 1) / 2) {
         all->heap[at] = all->heap[(at - 1) / 2];
     }
-    all->heap[at] = event;
+    all->heap[at] = due;
 }
 
 static void sift_down(struct coordinator *all)
 {
-    struct event *event = all->heap[0];
+    const struct due due = all->heap[0];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < all->events; at = child) {
-        if (child + 1 < all->events && is_before(all->heap[child + 1], all->heap[child])) {
+        if (child + 1 < all->events && is_before(&all->heap[child + 1], &all->heap[child])) {
             child++;
         }
-        if (!is_before(all->heap[child], event)) {
+        if (!is_before(&all->heap[child], &due)) {
             break;
         }
         all->heap[at] = all->heap[child];
     }
-    all->heap[at] = event;
+    all->heap[at] = due;
 }
 
-void events_add(struct coordinator *all, struct event *event)
+enum { NUMBER_BITS = 47, CARD_BITS = 16 };
+_Static_assert(MOST_CARDS <= 1 << CARD_BITS && NUMBER_BITS + CARD_BITS < 64, "an order, a card and a number are a rank");
+
+void events_add(struct coordinator *all, int64_t at_ps, struct event *event)
 {
     if (all->events == all->heap_room) {
         size_t room = all->heap_room ? 2 * all->heap_room : 1024;
-        struct event **longer = realloc(all->heap, room * sizeof *longer);
+        struct due *longer = realloc(all->heap, room * sizeof *longer);
         if (longer == NULL) {
             all->failed = true;
+            free(event->staged);
             free(event);
             return;
         }
         all->heap = longer;
         all->heap_room = room;
     }
-    event->number = all->numbers++;
-    all->heap[all->events++] = event;
+    uint64_t rank = ((uint64_t)event->order << CARD_BITS | event->card) << NUMBER_BITS | all->numbers++;
+    all->heap[all->events++] = (struct due){at_ps, rank, event};
     sift_up(all, all->events - 1);
 }
 
-const struct event *events_first(const struct coordinator *all)
+int64_t events_next_ps(const struct coordinator *all)
 {
-    return all->events > 0 ? all->heap[0] : NULL;
+    return all->events > 0 ? all->heap[0].at_ps : NEVER;
 }
 
 static void drop_first(struct coordinator *all)
 {
-    struct event *event = all->heap[0];
+    struct event *event = all->heap[0].event;
     all->heap[0] = all->heap[--all->events];
     if (all->events > 0) {
         sift_down(all);
@@ -101,23 +99,23 @@ static int check(const struct side *side, const struct event *event)
     return status;
 }
 
-static void start_engine(const struct side *side, const struct event *event)
+static void start_engine(const struct side *side, int64_t at_ps, const struct event *event)
 {
     const struct post *p = &event->post;
     uint32_t words = (uint32_t)p->count;
     int status;
     if (p->kind == POST_ENGINE_SEND) {
-        status = dvsim_vic_engine_send(side->vic, event->at_ps, p->b, p->a, event->staged, words);
+        status = dvsim_vic_engine_send(side->vic, at_ps, p->b, p->a, event->staged, words);
     } else if (p->kind == POST_ENGINE_PUT) {
-        status = dvsim_vic_engine_put(side->vic, event->at_ps, p->b, event->word[0], event->staged, words);
+        status = dvsim_vic_engine_put(side->vic, at_ps, p->b, event->word[0], event->staged, words);
     } else {
-        status = dvsim_vic_engine_read(side->vic, event->at_ps, p->b, p->a, words);
+        status = dvsim_vic_engine_read(side->vic, at_ps, p->b, p->a, words);
     }
     side->all->failed |= status == DVSIM_ENOMEM;
 }
 
 /* One item of a post; how many there are. */
-static uint64_t do_item(struct side *side, const struct event *event)
+static uint64_t do_item(struct side *side, int64_t at_ps, const struct event *event)
 {
     const struct post *p = &event->post;
     uint32_t i = event->done;
@@ -126,31 +124,31 @@ static uint64_t do_item(struct side *side, const struct event *event)
     switch (p->kind) {
     case POST_STORE: dvsim_vic_store(vic, p->a + i, event->word[i]); return p->words;
     case POST_SEND:
-        dvsim_vic_send(vic, event->at_ps, event->word[2 * i], event->word[2 * i + 1]);
+        dvsim_vic_send(vic, at_ps, event->word[2 * i], event->word[2 * i + 1]);
         return p->words / 2;
-    case POST_CACHED: dvsim_vic_send_cached(vic, event->at_ps, p->a + i, event->word[i]); return p->words;
-    case POST_LOAD: dvsim_vic_load(vic, event->at_ps, p->a + i, p->b); return p->count;
-    case POST_PRESET: dvsim_vic_preset(vic, event->at_ps, p->a, (int64_t)event->word[0]); return 1;
+    case POST_CACHED: dvsim_vic_send_cached(vic, at_ps, p->a + i, event->word[i]); return p->words;
+    case POST_LOAD: dvsim_vic_load(vic, at_ps, p->a + i, p->b); return p->count;
+    case POST_PRESET: dvsim_vic_preset(vic, at_ps, p->a, (int64_t)event->word[0]); return 1;
     case POST_POPPED: dvsim_vic_popped(vic, (uint32_t)p->count); return 1;
     case POST_CHECK: answer(side, check(side, event)); return 1;
-    case POST_BARRIER: barrier_enter(side, event->at_ps - shift, p->b); return 1;
+    case POST_BARRIER: barrier_enter(side, at_ps - shift, p->b); return 1;
     case POST_BARRIER_LEFT: answer(side, barrier_leave(side) ? VIC_OK : VIC_EBUSY); return 1;
-    default: start_engine(side, event); return 1;
+    default: start_engine(side, at_ps, event); return 1;
     }
 }
 
 void events_do(struct coordinator *all)
 {
-    struct event *event = all->heap[0];
-    all->last_ps = event->at_ps;
+    struct event *event = all->heap[0].event;
+    const int64_t at_ps = all->last_ps = all->heap[0].at_ps;
     if (event->order == ORDER_ARRIVAL) {
-        fabric_arrive(all, event);
+        fabric_arrive(all, at_ps, event->card, &event->packet);
         drop_first(all);
         return;
     }
-    uint64_t items = do_item(&all->side[event->card], event);
+    uint64_t items = do_item(&all->side[event->card], at_ps, event);
     if (++event->done < items) {
-        event->at_ps += event->post.step_ps;
+        all->heap[0].at_ps += event->post.step_ps;
         sift_down(all);
     } else {
         drop_first(all);
@@ -201,8 +199,7 @@ static void read_post(struct side *side, const struct post *p, const uint64_t *r
     }
     int64_t now = side->all->sim_ps;
     side->all->late += p->at_ps < now;
-    *event = (struct event){
-        .at_ps = p->at_ps < now ? now : p->at_ps, .order = ORDER_POST, .card = side->number, .post = *p};
+    *event = (struct event){.order = ORDER_POST, .card = side->number, .post = *p};
     for (uint32_t i = 0; i < p->words; i++) {
         event->word[i] = ring[(from + i) % POST_WORDS];
     }
@@ -211,7 +208,7 @@ static void read_post(struct side *side, const struct post *p, const uint64_t *r
         side->staged = NULL;
         side->staged_words = side->staged_room = 0;
     }
-    events_add(side->all, event);
+    events_add(side->all, p->at_ps < now ? now : p->at_ps, event);
 }
 
 void events_read_posts(struct side *side)

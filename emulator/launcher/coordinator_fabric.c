@@ -1,6 +1,7 @@
 /* Cards and network, slot by slot. In a slot a port takes at most one packet for each plane; what comes out
  * in it is in the card at its end. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "coordinator.h"
 #include "engine/random.h"
@@ -87,7 +88,8 @@ bool fabric_make(struct coordinator *all)
     all->link_slots = (all->job->config.model.link_ps + all->slot_ps - 1) / all->slot_ps;
     all->network = make_network(all);
     all->free_flight = -1;
-    bool made = all->network != NULL;
+    all->landed_from = calloc(all->cards + 1, sizeof *all->landed_from);
+    bool made = all->network != NULL && all->landed_from != NULL;
     for (uint32_t i = 0; i < all->cards && made; i++) {
         all->side[i].vic = make_vic(all, i);
         made = all->side[i].vic != NULL;
@@ -190,23 +192,48 @@ static void feed(struct side *side, int64_t now_ps)
     }
 }
 
-static void land(struct coordinator *all, int64_t flight, int64_t at_ps)
+/* By --reorder, each at a time of its own. */
+static void land_late(struct coordinator *all, int64_t flight, int64_t at_ps)
 {
     struct flight *landed = &all->flights[flight];
     struct event *event = malloc(sizeof *event);
-    all->in_flight--;
     if (event == NULL) {
         all->failed = true;
         return;
     }
-    if (all->job->config.reorder) {
-        at_ps += (int64_t)(draw(all, all->job->config.reorder_seed) % REORDER_SLOTS) * all->slot_ps;
-    }
-    *event = (struct event){
-        .at_ps = at_ps, .order = ORDER_ARRIVAL, .card = landed->from, .packet = landed->packet};
+    at_ps += (int64_t)(draw(all, all->job->config.reorder_seed) % REORDER_SLOTS) * all->slot_ps;
+    *event = (struct event){.order = ORDER_ARRIVAL, .card = landed->from, .packet = landed->packet};
     landed->next_free = all->free_flight;
     all->free_flight = flight;
-    events_add(all, event);
+    events_add(all, at_ps, event);
+}
+
+/* All of a slot have arrived before the next. */
+static void line_up(struct coordinator *all, const dvsim_completion *done, int64_t count, int64_t at_ps)
+{
+    if (count > all->landed_room) {
+        int64_t *longer = realloc(all->landed, 2 * (size_t)count * sizeof *longer);
+        if (longer == NULL) {
+            all->failed = true;
+            return;
+        }
+        all->landed = longer;
+        all->landed_room = 2 * count;
+    }
+    uint32_t *from = all->landed_from;
+    memset(from, 0, (all->cards + 1) * sizeof *from);
+    for (int64_t i = 0; i < count; i++) {
+        from[all->flights[done[i].handle].from + 1]++;
+    }
+    for (uint32_t card = 1; card < all->cards; card++) {
+        from[card] += from[card - 1];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        all->landed[from[all->flights[done[i].handle].from]++] = done[i].handle;
+    }
+    all->landed_ps = at_ps;
+    all->landed_count = count;
+    all->landed_done = 0;
 }
 
 void fabric_slot(struct coordinator *all, int64_t now_ps)
@@ -216,70 +243,89 @@ void fabric_slot(struct coordinator *all, int64_t now_ps)
     if (slot > all->next_slot) {
         good(all, dvsim_network_run(all->network, slot - all->next_slot));
     }
+    uint32_t card = (uint32_t)((uint64_t)slot % all->cards);
     for (uint32_t i = 0; i < all->cards; i++) { /* who is first changes: places in FIFOs go to all alike */
-        struct side *side = &all->side[((uint64_t)slot + i) % all->cards];
+        struct side *side = &all->side[card];
         dvsim_vic_move(side->vic, now_ps);
         feed(side, now_ps);
+        card = card + 1 < all->cards ? card + 1 : 0;
     }
     good(all, dvsim_network_run(all->network, 1));
     all->next_slot = slot + 1;
     all->last_ps = now_ps;
     all->slots++;
-    int64_t count = dvsim_network_completions(all->network, &done);
-    for (int64_t i = 0; i < count; i++) {
-        land(all, done[i].handle, (slot + 1) * all->slot_ps);
+    int64_t count = dvsim_network_completions(all->network, &done), at_ps = (slot + 1) * all->slot_ps;
+    all->in_flight -= count;
+    for (int64_t i = 0; i < count && all->job->config.reorder; i++) {
+        land_late(all, done[i].handle, at_ps);
+    }
+    if (count > 0 && !all->job->config.reorder) {
+        line_up(all, done, count, at_ps);
     }
 }
 
-static void check(struct coordinator *all, uint32_t card, const struct event *event)
+int64_t fabric_landed_ps(const struct coordinator *all)
 {
-    uint32_t counter = dvsim_header_counter(event->packet.header);
+    return all->landed_done < all->landed_count ? all->landed_ps : NEVER;
+}
+
+void fabric_land(struct coordinator *all)
+{
+    const int64_t flight = all->landed[all->landed_done++];
+    struct flight *landed = &all->flights[flight];
+    all->last_ps = all->landed_ps;
+    fabric_arrive(all, all->landed_ps, landed->from, &landed->packet);
+    landed->next_free = all->free_flight;
+    all->free_flight = flight;
+}
+
+static void check(struct coordinator *all, uint32_t card, uint32_t from, const dvsim_vic_packet *packet)
+{
+    uint32_t counter = dvsim_header_counter(packet->header);
     int64_t reads = dvsim_vic_counter(all->side[card].vic, counter);
-    bool counts = dvsim_header_op(event->packet.header) <= DVSIM_OP_QUERY;
+    bool counts = dvsim_header_op(packet->header) <= DVSIM_OP_QUERY;
     if (counter >= FIRST_RESERVED || (counts && reads <= 0)) {
-        check_report(all->job, card, counter, reads, event->card);
+        check_report(all->job, card, counter, reads, from);
     }
 }
 
 /* In the trace of the card that sent it. */
-static void record(struct coordinator *all, uint32_t to, const struct event *event)
+static void record(struct coordinator *all, int64_t at_ps, uint32_t from, uint32_t to, const dvsim_vic_packet *packet)
 {
-    uint32_t counter = dvsim_header_counter(event->packet.header), room = all->job->config.trace_records;
-    struct trace_head *trace = room > 0 ? job_trace(all->job, event->card) : NULL;
-    int64_t given_ps = event->packet.given_ps - all->pcie.crossing_ps;
-    struct trace_record what = {.at_ns = (uint64_t)event->at_ps / 1000, .kind = TRACE_PACKETS, .card = to,
+    uint32_t counter = dvsim_header_counter(packet->header), room = all->job->config.trace_records;
+    struct trace_head *trace = job_trace(all->job, from);
+    int64_t given_ps = packet->given_ps - all->pcie.crossing_ps;
+    struct trace_record what = {.at_ns = (uint64_t)at_ps / 1000, .kind = TRACE_PACKETS, .card = to,
                                 .number = counter, .count = 1,
                                 .value = dvsim_vic_counter(all->side[to].vic, counter)};
     what.for_ns = given_ps >= 0 ? what.at_ns - (uint64_t)given_ps / 1000 : UINT64_MAX;
-    if (trace == NULL) {
-        return;
-    }
     trace_add(trace, room, &what);
-    if (dvsim_header_op(event->packet.header) == DVSIM_OP_FIFO) {
+    if (dvsim_header_op(packet->header) == DVSIM_OP_FIFO) {
         what.kind = TRACE_FIFO;
         what.value = dvsim_vic_fifo_words(all->side[to].vic);
         trace_add(trace, room, &what);
     }
 }
 
-void fabric_arrive(struct coordinator *all, const struct event *event)
+void fabric_arrive(struct coordinator *all, int64_t at_ps, uint32_t from, const dvsim_vic_packet *packet)
 {
-    uint32_t to = dvsim_header_dest(event->packet.header);
+    uint32_t to = dvsim_header_dest(packet->header);
     struct side *side = &all->side[to];
-    uint64_t parts[] = {(uint64_t)event->at_ps, (uint64_t)event->card << 32 | to, event->packet.header,
-                        event->packet.payload};
+    uint64_t parts[] = {(uint64_t)at_ps, (uint64_t)from << 32 | to, packet->header, packet->payload};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         all->hash = mix(all->hash ^ parts[i]) + DVSIM_DRAW_STEP;
     }
     all->deliveries++;
     if (all->check) {
-        check(all, to, event);
+        check(all, to, from, packet);
     }
-    bool fifo = dvsim_header_op(event->packet.header) == DVSIM_OP_FIFO;
+    bool fifo = dvsim_header_op(packet->header) == DVSIM_OP_FIFO;
     bool lose = fifo && fabric_chance(all, all->job->config.fifo_drop);
     if (lose) {
         atomic_fetch_add(&all->job->card[to].stat[STAT_DROPPED], 1);
     }
-    all->failed |= dvsim_vic_arrive(side->vic, event->at_ps, &event->packet, lose) == DVSIM_ENOMEM;
-    record(all, to, event);
+    all->failed |= dvsim_vic_arrive(side->vic, at_ps, packet, lose) == DVSIM_ENOMEM;
+    if (all->job->config.trace_records > 0) {
+        record(all, at_ps, from, to, packet);
+    }
 }

@@ -37,11 +37,13 @@ void coordinator_free(struct coordinator *all)
         free(all->side[i].staged);
     }
     for (size_t i = 0; i < all->events; i++) {
-        free(all->heap[i]->staged);
-        free(all->heap[i]);
+        free(all->heap[i].event->staged);
+        free(all->heap[i].event);
     }
     dvsim_network_free(all->network);
     free(all->flights);
+    free(all->landed);
+    free(all->landed_from);
     free(all->heap);
     free(all->side);
     free(all);

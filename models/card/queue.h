@@ -28,13 +28,14 @@ static inline int dvsim_packets_put(dvsim_packets *queue, dvsim_vic_packet packe
     if (queue->used == queue->room) {
         return 0;
     }
-    queue->packet[(queue->first + queue->used++) % queue->room] = packet;
+    const uint32_t at = queue->first + queue->used++;
+    queue->packet[at < queue->room ? at : at - queue->room] = packet;
     return 1;
 }
 
 static inline void dvsim_packets_drop(dvsim_packets *queue)
 {
-    queue->first = (queue->first + 1) % queue->room;
+    queue->first = queue->first + 1 < queue->room ? queue->first + 1 : 0;
     queue->used--;
 }
 

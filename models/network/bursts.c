@@ -39,6 +39,7 @@ void dvsim_network_offer_given(dvsim_part *p)
 
 void dvsim_network_offered_given(dvsim_part *p)
 {
+    const dvsim_network *net = p->network;
     uint32_t q, r;
     for (int64_t k = 0; k < p->sender_count;) {
         const uint32_t host = p->senders[k];
@@ -52,6 +53,7 @@ void dvsim_network_offered_given(dvsim_part *p)
                 queue->length--;
                 batch->next = p->free_batch;
                 p->free_batch = first;
+                p->waits[(r % net->levels[0].switches) * net->down + q]--;
             }
         }
         if (queue->length == 0) {
@@ -223,7 +225,7 @@ static int send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int
     dvsim_burst *record = &net->bursts[burst];
     net->free_burst = record->next_free;
     *record = (dvsim_burst){handle, net->serial++, net->now, INT64_MAX, -1, 0, -1};
-    const int64_t first = (from + net->sent_words[from]) % planes;
+    const int64_t first = (from + net->sent_words[from]) % planes, each = words / planes, more = words % planes;
     net->sent_words[from] = (net->sent_words[from] + words) % net->params.planes;
     int64_t number = 0; /* of a plane, among those that are a way */
     for (int64_t i = 0; i < net->part_count; i++) {
@@ -233,15 +235,15 @@ static int send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int
             if (!is_way(net, from, to, plane)) {
                 continue;
             }
-            const int64_t place = (number++ - first + planes) % planes;
-            dvsim_batch batch = {burst, words / planes + (place < words % planes),
-                                 net->now + net->params.link_slots, NULL, (uint32_t)to, 0};
-            if (batch.words > 0 && slots != NULL) {
-                batch.slot = slots + place;
+            const int64_t place = number - first + (number < first ? planes : 0);
+            dvsim_batch batch = {burst, each + (place < more), net->now + net->params.link_slots, NULL, (uint32_t)to, 0};
+            number++;
+            if (batch.words == 0) {
+                continue;
             }
-            if (batch.words > 0) {
-                add_batch(p, (uint32_t)host_of(p, plane - p->first, from), &batch);
-            }
+            batch.slot = slots != NULL ? slots + place : NULL;
+            add_batch(p, (uint32_t)host_of(p, plane - p->first, from), &batch);
+            p->waits[from]++;
         }
         record->parts_left += p->shares[burst].left > 0;
     }
@@ -263,10 +265,7 @@ int64_t dvsim_network_waiting(const dvsim_network *net, int64_t port)
 {
     int64_t bursts = 0;
     for (int64_t i = 0; i < net->part_count; i++) {
-        const dvsim_part *p = &net->parts[i];
-        for (int64_t plane = 0; plane < p->planes; plane++) {
-            bursts += p->sending[host_of(p, plane, port)].length;
-        }
+        bursts += net->parts[i].waits[port];
     }
     return bursts;
 }
@@ -302,6 +301,20 @@ static int earlier(const void *left, const void *right)
     return (a->serial > b->serial) - (a->serial < b->serial);
 }
 
+/* The same order as of qsort, faster while they are few. */
+enum { FEW = 48 };
+static void insert_each(dvsim_ended *ended, int64_t count)
+{
+    for (int64_t k = 1; k < count; k++) {
+        const dvsim_ended one = ended[k];
+        int64_t at = k;
+        for (; at > 0 && earlier(&one, &ended[at - 1]) < 0; at--) {
+            ended[at] = ended[at - 1];
+        }
+        ended[at] = one;
+    }
+}
+
 int dvsim_network_collect(dvsim_network *net)
 {
     for (int64_t i = 0; i < net->part_count; i++) {
@@ -322,8 +335,10 @@ int dvsim_network_collect(dvsim_network *net)
         }
         p->ended_count = 0;
     }
-    if (net->completion_count > 1) {
+    if (net->completion_count > FEW) {
         qsort(net->ended, (size_t)net->completion_count, sizeof *net->ended, earlier);
+    } else {
+        insert_each(net->ended, net->completion_count);
     }
     for (int64_t k = 0; k < net->completion_count; k++) {
         net->completions[k] = net->ended[k].is;

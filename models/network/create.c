@@ -147,6 +147,7 @@ static void make_part(ledger *l, dvsim_network *net, dvsim_part *p, const uint8_
     if (injection == DVSIM_INJECT_GIVEN) {
         p->sending = zeros(l, hosts, sizeof *p->sending);
         p->senders = zeros(l, hosts, sizeof *p->senders);
+        p->waits = zeros(l, ports, sizeof *p->waits);
         p->free_flight = -1;
     }
     for (int64_t i = 0; i <= net->params.levels && !l->failed; i++) {
@@ -285,7 +286,7 @@ void dvsim_network_free(dvsim_network *net)
         void *parts[] = {p->seeds,   p->arrival_keys, p->route_keys, p->traffic,      p->cells, p->fresh,
                          p->head,    p->waiting,      p->offered,    p->accepted,     p->hops,  p->latency,
                          p->sending, p->senders,      p->batches,    p->delivered_at, p->ended, p->shares,
-                         p->flights};
+                         p->flights, p->waits};
         for (int64_t s = 0; s <= net->params.levels; s++) {
             free_stage(&p->stages[s]);
         }

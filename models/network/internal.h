@@ -103,6 +103,7 @@ typedef struct {
     dvsim_queue *sending; /* [planes * ports] batches */
     uint32_t *senders;    /* [planes * ports] those that have any */
     int64_t sender_count;
+    int64_t *waits;       /* [ports] batches at a port, of all planes of the part */
     dvsim_batch *batches; /* 0 is none */
     uint32_t batch_room, batch_count, free_batch;
     dvsim_flight *flights;

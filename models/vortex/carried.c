@@ -27,7 +27,22 @@ static void stand(dvsim_shard *s, int64_t first)
     }
 }
 
-static void hand_out(dvsim_shard *s, uint64_t *run, int64_t found, int64_t u, int64_t from, int64_t lanes,
+int64_t dvsim_angle_of(const dvsim_vortex *v, int64_t slot, int64_t place)
+{
+    const int64_t angle = place + angle_of_lane_0(v, slot);
+    return angle < v->params.angles ? angle : angle - v->params.angles;
+}
+
+void dvsim_hand_out(dvsim_shard *s, int64_t count)
+{
+    dvsim_vortex *v = s->vortex;
+    s->inside -= count;
+    if (count > 0) {
+        v->take(v->take_context, v->left, count);
+    }
+}
+
+static void take_out(dvsim_shard *s, uint64_t *run, int64_t found, int64_t u, int64_t from, int64_t lanes,
                      int64_t first)
 {
     dvsim_vortex *v = s->vortex;
@@ -46,9 +61,7 @@ static void hand_out(dvsim_shard *s, uint64_t *run, int64_t found, int64_t u, in
         };
         run[at] = 0;
     }
-    if (found > 0) {
-        v->take(v->take_context, v->left, found);
-    }
+    dvsim_hand_out(s, found);
 }
 
 void dvsim_carry_out(dvsim_shard *s, int64_t now)
@@ -72,7 +85,7 @@ void dvsim_carry_out(dvsim_shard *s, int64_t now)
             uint64_t *run = ring + u * s->lanes + from;
             const int64_t found = s->kernel->match(run, some * lanes, mask, s->leaving + from, lanes, s->matches,
                                                    &s->cylinders[v->n].present);
-            hand_out(s, run, found, u, from, lanes, first);
+            take_out(s, run, found, u, from, lanes, first);
         }
     }
 }
@@ -84,7 +97,11 @@ int dvsim_vortex_advance(dvsim_vortex *v, dvsim_left_fn *take, void *context)
     }
     v->take = take;
     v->take_context = context;
-    dvsim_move(v->shards, v->now);
+    if (dvsim_is_sparse(v->shards)) {
+        dvsim_move_sparse(v->shards, v->now);
+    } else {
+        dvsim_move(v->shards, v->now);
+    }
     return DVSIM_OK;
 }
 
@@ -97,6 +114,26 @@ static int64_t enter(uint64_t *restrict cells, uint64_t *restrict offers, int64_
         cells[i] |= ((offer + stamp) | DVSIM_PRESENT) & open;
         offers[i] = offer & ~open;
         entered -= (int64_t)open;
+    }
+    return entered;
+}
+
+/* The same where few offer, and with the mark that each is inside. */
+static int64_t enter_some(dvsim_shard *s, int64_t row, int64_t lane, uint64_t *restrict offers, uint64_t stamp)
+{
+    const int64_t count = s->vortex->params.replications;
+    uint64_t *cells = s->cells + row * s->lanes + lane;
+    int64_t entered = 0;
+    for (int64_t i = 0; i < count; i++) {
+        for (const uint64_t *o = offers + i; i + 4 <= count && (o[0] | o[1] | o[2] | o[3]) == 0; o += 4) {
+            i += 4;
+        }
+        if (i < count && offers[i] != 0 && cells[i] == 0) {
+            cells[i] = (offers[i] + stamp) | DVSIM_PRESENT;
+            offers[i] = 0;
+            dvsim_sparse_entered(s, row, lane + i);
+            entered++;
+        }
     }
     return entered;
 }
@@ -117,8 +154,10 @@ int dvsim_vortex_enter(dvsim_vortex *v, uint64_t *offers, uint64_t stamp, int64_
         const int64_t lane = (a - first + angles) % angles * replications;
         for (int64_t row = 0; row < height; row++) {
             const int64_t port = k * height + s->into[row];
-            entered[port] =
-                enter(s->cells + row * s->lanes + lane, offers + port * replications, replications, stamp);
+            uint64_t *some = offers + port * replications;
+            entered[port] = s->sparse ? enter_some(s, row, lane, some, stamp)
+                                      : enter(s->cells + row * s->lanes + lane, some, replications, stamp);
+            s->inside += entered[port];
         }
         k++;
     }

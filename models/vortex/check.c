@@ -128,7 +128,7 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
         bytes += dvsim_frame_entries(dvsim_bits(p->height)) * (int64_t)sizeof(dvsim_cycle);
     }
     if (p->injection == DVSIM_INJECT_CARRIED) {
-        return bytes + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left);
+        return bytes + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left) + dvsim_marks(p, p->angles * p->replications) * 8;
     }
     bytes += ports * (48 * parts + 32); /* counts per port */
     if (dvsim_has_queues(p)) {

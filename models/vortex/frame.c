@@ -70,7 +70,6 @@ void dvsim_frame_descents(const dvsim_frame *f, int c, int64_t t, int64_t *into)
 {
     const int64_t rows = INT64_C(1) << (f->n - c);
     for (int64_t row = 0; row < rows; row++) {
-        int64_t value = dvsim_frame_value(f, c, row, t);
-        into[row] = 2 * dvsim_frame_row(f, c + 1, value >> 1, t + 1) + (value & 1);
+        into[row] = dvsim_frame_descent(f, c, row, t);
     }
 }

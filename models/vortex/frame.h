@@ -73,10 +73,17 @@ static inline int64_t dvsim_frame_row(const dvsim_frame *f, int c, int64_t value
     return own->start + (place - own->start + own->length - back) % own->length;
 }
 
+/* Where row s of cylinder c at time t descends to at t + 1, as 2 * row + bit 0 of its R. */
+static inline int64_t dvsim_frame_descent(const dvsim_frame *f, int c, int64_t s, int64_t t)
+{
+    const int64_t value = dvsim_frame_value(f, c, s, t);
+    return 2 * dvsim_frame_row(f, c + 1, value >> 1, t + 1) + (value & 1);
+}
+
 /* For each row of cylinder c: the R that is stored there at time t. */
 void dvsim_frame_values(const dvsim_frame *f, int c, int64_t t, int64_t *values);
 
-/* For each row of cylinder c at time t: where it descends to at t + 1, as 2 * row + bit 0 of its R. */
+/* dvsim_frame_descent of each row. */
 void dvsim_frame_descents(const dvsim_frame *f, int c, int64_t t, int64_t *into);
 
 /* Find the cycles of the permutations in `next` (cylinder 0 first); 0 if one is none, or does not flip bit 0. */

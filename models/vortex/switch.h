@@ -27,6 +27,9 @@ typedef struct {
     uint64_t *cells;   /* C cylinders of H * lanes words, or */
     dvsim_slices *slices; /* [strips] */
     int64_t strips;
+    uint64_t *marks; /* of `carried`, see sparse.c; up to date if it is */
+    int64_t inside;  /* packets, of `carried` */
+    int sparse;
     int64_t *angle;    /* [lanes] where the lane stands now */
     int64_t *column;   /* [lanes] angle * replications + replication */
     uint64_t *seeds;   /* [lanes] of the replication */
@@ -178,8 +181,16 @@ void dvsim_close(dvsim_shard *s);     /* before counts are read */
 void dvsim_move(dvsim_shard *s, int64_t now);
 void dvsim_move_packetwise(dvsim_shard *s, int64_t now);
 void dvsim_carry_out(dvsim_shard *s, int64_t now);
+int64_t dvsim_angle_of(const dvsim_vortex *v, int64_t slot, int64_t place); /* of a lane / replications */
+void dvsim_hand_out(dvsim_shard *s, int64_t count); /* the first of vortex.left */
 int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u);
 void dvsim_entered(dvsim_shard *s, int64_t cell, int64_t a, int64_t u, int64_t now, int64_t handle);
+
+/* sparse.c: few packets, of `carried`. */
+int64_t dvsim_marks(const dvsim_vortex_params *p, int64_t lanes); /* words */
+int dvsim_is_sparse(dvsim_shard *s);                              /* in the next slot */
+void dvsim_move_sparse(dvsim_shard *s, int64_t now);              /* as dvsim_move */
+void dvsim_sparse_entered(dvsim_shard *s, int64_t row, int64_t lane);
 
 /* check.c */
 int dvsim_is_address(const dvsim_vortex_params *p, int64_t to); /* angle * H + height of an output */

@@ -66,7 +66,12 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
         !s->cylinders) {
         return 0;
     }
-    if (v->params.injection != DVSIM_INJECT_CARRIED) {
+    if (v->params.injection == DVSIM_INJECT_CARRIED) {
+        s->sparse = v->params.layout != DVSIM_LAYOUT_WORDS;
+        if (s->sparse && (s->marks = zeros(dvsim_marks(&v->params, lanes), sizeof *s->marks)) == NULL) {
+            return 0;
+        }
+    } else {
         s->offered_at = zeros(2 * columns, sizeof(int64_t));
         s->accepted_at = zeros(2 * columns, sizeof(int64_t));
         s->tally = v->sliced ? NULL : zeros(4 * columns + DVSIM_TALLY_ROOM, sizeof *s->tally);
@@ -204,7 +209,8 @@ void dvsim_vortex_free(dvsim_vortex *v)
         dvsim_shard *s = &v->shards[i];
         void *parts[] = {s->cells,      s->angle,       s->column,       s->seeds,   s->keys, s->leaving,
                          s->draws,      s->allowed,     s->into,         s->tally,   s->hops, s->latency,
-                         s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders};
+                         s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders,
+                         s->marks};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);
         }

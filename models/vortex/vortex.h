@@ -44,7 +44,8 @@ enum {
 };
 
 /* How packets are stored, which changes no result: as words, or as slices of bits where that can be done (slices.h);
- * the best is slices but for small switches. */
+ * the best is slices but for small switches. `carried` is words always, and has marks of its packets besides as long as
+ * they are few (sparse.c), but with `words`. */
 enum { DVSIM_LAYOUT_BEST = 0, DVSIM_LAYOUT_WORDS = 1, DVSIM_LAYOUT_SLICES = 2 };
 
 /* Faults of a node (cylinder, angle, height). A node whose own packet cannot go on loses it. */
