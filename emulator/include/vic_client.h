@@ -156,9 +156,9 @@ VIC_API int vic_client_recv(vic_client_t *client, struct vic_delivery *delivery,
 VIC_API int vic_client_release(vic_client_t *client, struct vic_delivery *delivery);
 
 /* Acknowledge a delivery, once: the broker may forget it. With reject other than 0 it goes back to the queue. With
- * VIC_CLIENT_BRIDGE this confirms a VIC_PUBLISH, or refuses it. A kind that needs no answer is only released; so is a
- * delivery of a bridge that has left or was opened again, which the broker delivers again. Waits as long as that
- * bridge is there and takes nothing. */
+ * VIC_CLIENT_BRIDGE this confirms a VIC_PUBLISH, or refuses it. Deliveries that need no answer are only released. If the
+ * bridge has left or was opened again, the delivery is only released, too: the broker delivers it again. The call waits
+ * while that bridge is there and takes nothing. */
 VIC_API int vic_client_ack(vic_client_t *client, struct vic_delivery *delivery, int reject);
 
 /* The same with a timeout. VIC_ETIMEDOUT: it is not acknowledged, and can be acknowledged later. */

@@ -63,7 +63,7 @@ static int64_t spread_slots(const dvsim_cycle_params *params, int64_t planes, in
     return larger(by_port, (words - 1) * each_ps / params->slot_ps);
 }
 
-/* A message alone: who sends it to whom over how many planes and slots. */
+/* A message that nothing else disturbs: its sender, its receiver, and the planes and slots that it takes. */
 typedef struct {
     const dvsim_pcie *from, *to;
     int64_t planes, slots;

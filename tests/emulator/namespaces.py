@@ -61,7 +61,7 @@ class Hosts:
 
 def run(*command: str) -> None:
     """Run a command that has to work."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
 

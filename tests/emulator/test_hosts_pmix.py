@@ -89,7 +89,7 @@ def test_one_of_two_that_fails_ends_both(emulator):
     ("number", "whom"), [(signal.SIGTERM, "all"), (signal.SIGKILL, "all"), (signal.SIGKILL, "one")]
 )
 def test_nothing_is_left(emulator, number, whom):
-    """Of a launcher that is told to end, or killed, and when one of the hosts is."""
+    """Nothing is left when the launcher gets a signal or is killed, nor when a host is killed."""
     mark = f"pmix-{os.getpid()}"
     process = subprocess.Popen(
         command(emulator, "opens", "wait", mark), env=os.environ | ALLOWED,
