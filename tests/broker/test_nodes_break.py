@@ -1,6 +1,7 @@
 """Nodes of a cluster that are killed, frozen and full: what of all that was sent is there after?
 
-One cluster for all: it is of three nodes, and what breaks is the second of them.
+One cluster for all: it is of three nodes, and what breaks is the second of them. What becomes of
+the messages of an emulated run is what docs/rabbitmq-model.md says.
 """
 
 import os
@@ -97,7 +98,7 @@ def test_each_message_of_an_emulated_run_is_somewhere_though_a_node_dies(cluster
         assert seen.received_s > down.died + 0.3
     else:
         assert len(seen.syncs) == 2  # of those that did not die
-        assert seen.resent <= 50
+        assert seen.resent <= 150  # the windows of its publishers, full when it died
 
 
 def test_a_killed_node_comes_back_with_its_durable_queues(cluster, node, jobs, connect, unique):

@@ -73,7 +73,7 @@ static void posts_that_are_none(void)
     CHECK(all->events == 1);
     CHECK(all->late == 0);
     all->sim_ps = 6;
-    CHECK(events_of(all, store) == 1 && all->late == 1 && events_first(all)->at_ps == 5);
+    CHECK(events_of(all, store) == 1 && all->late == 1 && events_next_ps(all) == 5);
     listen_to_stderr();
     coordinator_report(all, stderr);
     CHECK(was_heard("vicrun: timed: 1 calls came after their time: this run is not exact"));
@@ -131,10 +131,10 @@ static void many_events(void)
         CHECK(events_of(all, (struct post){.at_ps = i * 7919 % 1500, .kind = POST_STORE, .words = 1}) == 1);
     }
     for (int64_t i = 0; i < 1500; i++) {
-        CHECK(events_first(all)->at_ps == i);
+        CHECK(events_next_ps(all) == i);
         events_do(all);
     }
-    CHECK(events_first(all) == NULL);
+    CHECK(events_next_ps(all) == NEVER);
     close_all(all);
 }
 

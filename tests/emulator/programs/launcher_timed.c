@@ -93,23 +93,23 @@ static void one_who_computes(void)
 static void arrivals(void)
 {
     struct coordinator *all = open_all(ALL);
-    struct event event = {.card = 1, .packet = {UINT64_C(7) << 22, 5}};
+    dvsim_vic_packet packet = {.header = UINT64_C(7) << 22, .payload = 5};
     all->check = true;
     listen_to_stderr();
-    fabric_arrive(all, &event);
-    fabric_arrive(all, &event);
+    fabric_arrive(all, 0, 1, &packet);
+    fabric_arrive(all, 0, 1, &packet);
     const char *said = strstr(heard(), "vic: check: card 0: counter 7 read 0 when a packet of card 1 came");
     CHECK(said != NULL && strstr(said + 1, "vic:") == NULL && all->deliveries == 2);
-    event.packet.header = (uint64_t)DVSIM_OP_SET << 28 | UINT64_C(8) << 22; /* not one that counts */
-    fabric_arrive(all, &event);
-    event.packet.header = UINT64_C(62) << 22; /* of the barrier */
-    fabric_arrive(all, &event);
-    event.packet.header = UINT64_C(8) << 22;
+    packet.header = (uint64_t)DVSIM_OP_SET << 28 | UINT64_C(8) << 22; /* not one that counts */
+    fabric_arrive(all, 0, 1, &packet);
+    packet.header = UINT64_C(62) << 22; /* of the barrier */
+    fabric_arrive(all, 0, 1, &packet);
+    packet.header = UINT64_C(8) << 22;
     dvsim_vic_preset(all->side[0].vic, 0, 8, 1);
-    fabric_arrive(all, &event);
+    fabric_arrive(all, 0, 1, &packet);
     CHECK(strstr(heard(), "counter 8") == NULL);
-    event.packet.header = (uint64_t)DVSIM_OP_FIFO << 28;
-    fabric_arrive(all, &event);
+    packet.header = (uint64_t)DVSIM_OP_FIFO << 28;
+    fabric_arrive(all, 0, 1, &packet);
     const struct trace_head *trace = job_trace(launch->job, 1);
     CHECK(trace->count == 7 && trace->record[5].kind == TRACE_PACKETS && trace->record[6].kind == TRACE_FIFO);
     CHECK(trace->record[6].value == 1 && job_trace(launch->job, 0)->count == 0);
@@ -125,12 +125,12 @@ static void slots_without_memory(void)
         struct coordinator *all = open_all(ALL);
         dvsim_vic_send(all->side[0].vic, 0, UINT64_C(1) << 32 | UINT64_C(63) << 22, 5);
         memory_left = left;
-        for (int i = 0; i < 1000 && !all->failed && all->events == 0; i++) {
+        for (int i = 0; i < 1000 && !all->failed && fabric_landed_ps(all) == NEVER; i++) {
             fabric_slot(all, fabric_next_ps(all));
         }
         memory_left = -1;
         bool failed = all->failed;
-        CHECK(failed || all->events == 1);
+        CHECK(failed || all->landed_count - all->landed_done == 1);
         failures += failed;
         close_all(all);
         if (!failed) {
