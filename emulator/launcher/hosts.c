@@ -37,6 +37,7 @@ struct team {
     char vichost[4096];
     unsigned char key[HOSTS_KEY];
     int signals, code;
+    int code_of_loss; /* of programs that ended because another host was lost: the code of that one counts first */
     bool started, ends, gives_up;
     struct far_clock *clock; /* NULL: functional mode */
     struct far_traces *traces; /* NULL: none are wanted */
@@ -197,7 +198,8 @@ static void hear_one(struct team *team, struct member *member, const struct host
     case HOST_ENDED:
         if (head->bytes == sizeof ended) {
             memcpy(&ended, what, sizeof ended);
-            team->code = team->code != 0 ? team->code : (int)(ended.code & 0xff);
+            int *code = ended.lost ? &team->code_of_loss : &team->code;
+            *code = *code != 0 ? *code : (int)(ended.code & 0xff);
             member->stage = head->kind == HOST_ENDED ? HAS_ENDED : member->stage;
             if (ended.lost) {
                 after_ms(team, LAST_MS);
@@ -363,6 +365,7 @@ int hosts_run(const struct options *options, char **argv)
         }
     }
     loop_hosts(&team);
+    team.code = team.code != 0 ? team.code : team.code_of_loss;
     const struct job *model = clock_job(team.clock);
     team.code = clock_finish(team.clock, team.code);
     team.code = team.started ? traces_write(team.traces, model, team.code) : team.code;
