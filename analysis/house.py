@@ -15,8 +15,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from dvsim.evidence.numbers import number_text
+from dvsim.report.drawing import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from dvsim.report.paper import STYLE
-from dvsim.report.prepare import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -108,9 +108,11 @@ def _report(
         import shlex
         import sys
 
-        from dvsim.report.lab import write_lab_report
+        from dvsim.report.lab import lab_page
+        from dvsim.report.page import write
 
-        write_lab_report(options.report, runs, judged, data, shlex.join(["dvsim", *sys.argv[1:]]))
+        command = shlex.join(["dvsim", *sys.argv[1:]])
+        write(options.report, lab_page(runs, judged, data, command))
 
 
 def _json(judged: Judged, runs: Sequence[Run | PointsStudy]) -> str:

@@ -134,9 +134,10 @@ def replay(
     if page is not None:
         _write(page, found[0])
     if report is not None:
-        from dvsim.report.replayed import write_replay_report
+        from dvsim.report.page import write
+        from dvsim.report.replayed import replay_page
 
-        write_replay_report(found, report, shlex.join(["dvsim", *sys.argv[1:]]))
+        write(report, replay_page(found, shlex.join(["dvsim", *sys.argv[1:]])))
     if as_json:
         plain = [one.plain() for one in found]
         click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, allow_nan=False))

@@ -101,10 +101,11 @@ def write_page(swept: Swept, path: Path | None) -> None:
     OutputError
         If it cannot be written.
     """
-    from dvsim.report.swept import write_swept_report
+    from dvsim.report.page import write
+    from dvsim.report.swept import swept_page
 
     if path is not None:
-        write_swept_report(swept, path)
+        write(path, swept_page(swept))
 
 
 def times_text(swept: Swept) -> str:

@@ -125,7 +125,8 @@ def _draw(found: Topology, page: Path) -> None:
     """Write the picture."""
     from dvsim.fabric.topology.choose import nearest
     from dvsim.report.cylinders import MOST_NODES
-    from dvsim.report.topology import write_topology
+    from dvsim.report.page import write
+    from dvsim.report.topology import topology_page
 
     switch = found.switch
     if switch.nodes > MOST_NODES:
@@ -135,5 +136,5 @@ def _draw(found: Topology, page: Path) -> None:
         )
     tree = None if found.network is None else found.graph()
     command = shlex.join(["dvsim", *sys.argv[1:]])
-    write_topology(page, found.title, switch.graph(), tree, command)
+    write(page, topology_page(found.title, switch.graph(), tree, command))
     say(page)

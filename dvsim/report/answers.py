@@ -8,7 +8,7 @@ from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.saturation import sentence
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.report.sweep import Group, Mark, Sweep
-from dvsim.report.verdict import join
+from dvsim.report.table import join
 from dvsim.study.amounts import number_text
 from dvsim.study.points import PointsStudy, flow_text
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.evidence.numbers import zero_share_bounds
-from dvsim.report.prepare import Entry, Group, size_text
-from dvsim.report.quantiles import Published
+from dvsim.report.groups import Entry, Group, size_text
 from dvsim.report.table import MARKS, Cell, Table, mark, number, ratio, times
 from dvsim.study.amounts import MISSING
 
@@ -29,6 +28,8 @@ PRINTED = "as printed"
 
 Rows = Mapping[tuple[str, str, str], "Row"]
 """(scenario, column, statistic) -> the comparison as printed."""
+Published = Mapping[tuple[str, str, str], float]
+"""(scenario, column, statistic) -> rate as the paper prints it."""
 
 
 def rows_as_printed(validation: Validation | None) -> dict[tuple[str, str, str], Row]:

@@ -7,10 +7,9 @@ from html import escape
 from math import log
 from typing import Any
 
-from dvsim.report.axes import GREY, layout, log_axis, tall
-from dvsim.report.drawing import Drawing
+from dvsim.report.drawing import GREY, Drawing, layout, log_axis, marker, rgb, scatter, tall
+from dvsim.report.groups import size_text
 from dvsim.report.metrics import SLOTS, metric_text, name_of, unit_of
-from dvsim.report.prepare import size_text
 from dvsim.report.sweep import Group, Mark, Sweep, Theory
 from dvsim.study.amounts import number_text
 
@@ -75,24 +74,25 @@ def curve_drawing(sweep: Sweep, metric: str, name: str) -> Drawing:
 
 
 def band(group: Group, marks: Sequence[Mark]) -> list[dict[str, Any]]:
-    """Give the interval over replications as an area; none where there is no interval."""
+    """Return the interval over replications as an area; none where there is no interval."""
     if all(mark.low == mark.high for mark in marks):
         return []
     back = list(reversed(marks))
-    return [
-        {
-            "type": "scatter",
-            "x": [mark.x for mark in marks] + [mark.x for mark in back],
-            "y": [mark.high for mark in marks] + [mark.low for mark in back],
-            "mode": "lines",
-            "line": {"width": 0},
-            "fill": "toself",
-            "fillcolor": f"rgba({', '.join(str(part) for part in rgb(group.colour))}, 0.2)",
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "legendgroup": f"g{group.number}",
-        }
-    ]
+    shade = f"rgba({', '.join(str(part) for part in rgb(group.colour))}, 0.2)"
+    trace = scatter(
+        "",
+        [mark.x for mark in (*marks, *back)],
+        [mark.high for mark in marks] + [mark.low for mark in back],
+        "lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=shade,
+        hoverinfo="skip",
+        showlegend=False,
+        legendgroup=f"g{group.number}",
+    )
+    del trace["name"]
+    return [trace]
 
 
 def heading(sweep: Sweep, metric: str) -> str:
@@ -123,41 +123,30 @@ def simulated(
 
 
 def line_trace(sweep: Sweep, group: Group, marks: Sequence[Mark], metric: str) -> dict[str, Any]:
-    """Give a line with a mark at every point, open where the run has not settled."""
+    """Return a line with a mark at every point, open where the run has not settled."""
     study = sweep.study
     tail = metric == "p99"
-    # Plotly reads a small HTML in its texts: names must not be able to use it
     named = filter(None, [group.name, "99 %" if tail else ""])
-    label = escape(", ".join(named) or name_of(study, metric))
-    trace: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines+markers" if sweep.joined else "markers",
-        "name": label,
-        "legendgroup": f"g{group.number}",
-        "x": [mark.x + shift(sweep, group) for mark in marks],
-        "y": [mark.value for mark in marks],
-        "line": {
-            "color": group.colour,
-            "width": 1.2 if tail else 2.2,
-            "dash": "dot" if tail else "solid",
-        },
-        "marker": {
-            "color": group.colour,
-            "size": 5 if tail else 8,
-            "symbol": [group.symbol + "-open" * sweep.weak(mark) for mark in marks],
-            "line": {"width": 1.5, "color": group.colour},
-        },
-        "text": [
-            escape(
-                f"{sweep.value_text(mark.point)}: "
-                + metric_text(study, metric, mark.value, mark.half)
-                + sweep.standing(mark)
-            )
-            for mark in marks
-        ],
-        "hovertemplate": f"%{{text}}<extra>{label}</extra>",
-        "showlegend": not tail,
-    }
+    name = ", ".join(named) or name_of(study, metric)
+    symbols = [group.symbol + "-open" * sweep.weak(mark) for mark in marks]
+    width, dash = (1.2, "dot") if tail else (2.2, "solid")
+    texts = [
+        f"{sweep.value_text(mark.point)}: {metric_text(study, metric, mark.value, mark.half)}"
+        + sweep.standing(mark)
+        for mark in marks
+    ]
+    trace = scatter(
+        name,
+        [mark.x + shift(sweep, group) for mark in marks],
+        [mark.value for mark in marks],
+        "lines+markers" if sweep.joined else "markers",
+        legendgroup=f"g{group.number}",
+        line={"color": group.colour, "width": width, "dash": dash},
+        marker=marker(group.colour, 5 if tail else 8, symbols),
+        text=[escape(text) for text in texts],
+        hovertemplate=f"%{{text}}<extra>{escape(name)}</extra>",
+        showlegend=not tail,
+    )
     if not sweep.joined:
         trace["error_y"] = error_bars(marks)
     return trace
@@ -169,38 +158,31 @@ def error_bars(marks: Sequence[Mark]) -> dict[str, Any]:
 
 
 def theory_trace(sweep: Sweep, theory: Theory) -> dict[str, Any]:
-    """Give what theory says: dashed, in the colour of its line, or grey if it has none."""
+    """Return what theory says: dashed, in the colour of its line, or grey if it has none."""
     owner = theory.owner
-    label = escape(theory.name)
     colour = GREY if owner is None else owner.colour
     moved = 0.0 if owner is None else shift(sweep, owner)
-    trace: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines" if sweep.numeric and len(theory.course) > 1 else "markers",
-        "name": label,
-        "x": [x + moved for x, _ in theory.course],
-        "y": [value for _, value in theory.course],
-        "line": {"color": colour, "width": 1.8, "dash": "dash"},
-        "marker": {"color": colour, "size": 20, "symbol": "line-ew-open", "line": {"width": 2}},
-        "hovertemplate": f"%{{y:.4g}}<extra>{label}</extra>",
-    }
+    trace = scatter(
+        theory.name,
+        [x + moved for x, _ in theory.course],
+        [value for _, value in theory.course],
+        "lines" if sweep.numeric and len(theory.course) > 1 else "markers",
+        line={"color": colour, "width": 1.8, "dash": "dash"},
+        marker={"color": colour, "size": 20, "symbol": "line-ew-open", "line": {"width": 2}},
+        hovertemplate=f"%{{y:.4g}}<extra>{escape(theory.name)}</extra>",
+    )
     if owner is None:
         return trace
     return trace | {"legendgroup": f"g{owner.number}", "showlegend": False}
 
 
 def level(sweep: Sweep, value: float, text: str) -> dict[str, Any]:
-    """Give a published level: a long-dashed grey line from end to end."""
+    """Return a published level: a long-dashed grey line from end to end."""
     places = [sweep.place(point) for group in sweep.groups for point in group.points]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": escape(text),
-        "x": [min(places), max(places)],
-        "y": [value, value],
-        "line": {"color": GREY, "width": 1.5, "dash": "longdashdot"},
-        "hovertemplate": f"{value:.4g}<extra>{escape(text)}</extra>",
-    }
+    ends = [min(places), max(places)]
+    look = {"color": GREY, "width": 1.5, "dash": "longdashdot"}
+    shown = f"{value:.4g}<extra>{escape(text)}</extra>"
+    return scatter(text, ends, [value, value], "lines", line=look, hovertemplate=shown)
 
 
 def shift(sweep: Sweep, group: Group) -> float:
@@ -295,15 +277,3 @@ def reading_text(sweep: Sweep, metric: str, theories: Sequence[str], published: 
         f"{first} {second[0].upper()}{second[1:]}."
         f"{weak * (not sweep.settled)}{beyond * bool(sweep.saturated)}"
     )
-
-
-def rgb(colour: str) -> tuple[int, int, int]:
-    """Take "#rrggbb" apart.
-
-    Examples
-    --------
-    >>> rgb("#0072B2")
-    (0, 114, 178)
-    """
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
-    return red, green, blue

@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dvsim.report.axes import GREY
-from dvsim.report.drawing import Drawing, packed
-from dvsim.report.prepare import BLUE, GREEN, ORANGE, PURPLE, VERMILION
-from dvsim.report.series import Floats
+from dvsim.report.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    VERMILION,
+    Drawing,
+    Floats,
+    layout,
+    packed,
+)
 
 if TYPE_CHECKING:
     import networkx as nx  # type: ignore[import-untyped]
@@ -118,19 +126,8 @@ def cylinders_drawing(graph: nx.DiGraph, name: str, title: str) -> Drawing:
         found = [(node, data) for node, data in nodes if attribute in data]
         if found:
             traces += node_traces(space, text, found, colour, symbol, size)
-    looks = {
-        "height": 640,
+    looks = layout(640, {}, {}) | {
         "margin": {"l": 0, "r": 0, "t": 34, "b": 0},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": "system-ui, sans-serif", "size": 13, "color": GREY},
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 0,
-            "yref": "container",
-            "yanchor": "bottom",
-        },
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": BLUE},
         "scene": {
             **{f"{axis}axis": {"visible": False} for axis in "xyz"},
             "aspectmode": "data",

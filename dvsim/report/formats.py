@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from dvsim.report.comparison import comparison_page
 from dvsim.report.drawing import Drawing
-from dvsim.report.markdown import Block, markdown
-from dvsim.report.page import write, write_bytes
+from dvsim.report.markdown import markdown
+from dvsim.report.page import html, write, write_bytes
+from dvsim.report.pages import report_page
 from dvsim.report.paper import can_be_printed, figure_svg
-from dvsim.report.studies import render_study_report, study_parts
 from dvsim.report.tidy import tidy, to_csv, to_parquet
-from dvsim.report.write import render_report, run_parts
+from dvsim.study.compare import Comparison
 from dvsim.study.points import PointsStudy
-from dvsim.study.run import Run, runs_of, studies_of
+from dvsim.study.run import Run
 
 if TYPE_CHECKING:
     from dvsim.evidence.verdicts import Validation
 
 FORMATS = ("html", "md", "csv", "parquet", "svg")
-RUN_FIGURES = ("scaling_figures", "pipelines", "rate_figures", "qq_figures", "quantile_figures")
 
 
 def format_of(path: Path) -> str:
@@ -49,14 +49,10 @@ def write_results(
     ----------
     path : Path
         The file; figures (svg) become files beside it, each with the name of the figure added.
-    results : sequence of Run or of PointsStudy
-        At least one, all of one kind.
-    validation, command
-        As for `dvsim.report.render_report`.
+    results, validation, command, more
+        As for `dvsim.report.pages.report_page`.
     form : str, optional
         One of `FORMATS`; otherwise the name of the file says it, see `format_of`.
-    more : sequence of Drawing
-        Further figures, about what the results depend on, see `dvsim.report.sensitivity`.
 
     Returns
     -------
@@ -71,28 +67,15 @@ def write_results(
         If there is no result, or matplotlib is needed and not installed.
     """
     form = form or format_of(path)
-    if form == "html":
-        write(path, by_kind(results, render_report, render_study_report)(validation, command, more))
-    elif form == "md":
-        write(path, by_kind(results, runs_text, studies_text)(validation, command, more))
-    elif form in ("csv", "parquet"):
+    if form in ("csv", "parquet"):
         table = tidy(results, validation)
         write_bytes(path, to_csv(table) if form == "csv" else to_parquet(table))
-    else:
-        return write_figures(
-            path, by_kind(results, run_figures, study_figures)(validation, command, more)
-        )
+        return [path]
+    page = report_page(results, validation, command, more)
+    if form == "svg":
+        return write_figures(path, page.drawings)
+    write(path, markdown(page) if form == "md" else page)
     return [path]
-
-
-def by_kind(
-    results: Sequence[Run | PointsStudy],
-    of_runs: Callable[..., Any],
-    of_studies: Callable[..., Any],
-) -> Callable[..., Any]:
-    """Choose what makes a report by what it is about, and hand the results to it."""
-    studies, runs = studies_of(results), runs_of(results)
-    return lambda *rest: of_studies(studies, *rest) if studies else of_runs(runs, *rest)
 
 
 def write_figures(path: Path, drawings: Sequence[Drawing]) -> list[Path]:
@@ -105,91 +88,27 @@ def write_figures(path: Path, drawings: Sequence[Drawing]) -> list[Path]:
     return files
 
 
-def run_figures(
-    runs: Sequence[Run],
-    validation: Validation | None,
-    command: str | None,
-    more: Sequence[Drawing] = (),
-) -> list[Drawing]:
-    """Return the figures of a report of runs."""
-    parts = run_parts(runs, validation, command)
-    return [*(drawing for name in RUN_FIGURES for drawing in parts[name]), *more]
-
-
-def study_figures(
-    studies: Sequence[PointsStudy],
-    validation: Validation | None,
-    command: str | None,
-    more: Sequence[Drawing] = (),
-) -> list[Drawing]:
-    """Return the figures of a report of studies."""
-    parts = study_parts(studies, validation, command)["parts"]
-    drawn = (one for part in parts for one in (*part.curves, *part.pipelines, *part.spreads))
-    return [*drawn, *more]
-
-
-def runs_text(
-    runs: Sequence[Run],
-    validation: Validation | None,
-    command: str | None,
+def render_report(
+    results: Sequence[Run | PointsStudy],
+    validation: Validation | None = None,
+    command: str | None = None,
     more: Sequence[Drawing] = (),
 ) -> str:
-    """Write a report of runs as Markdown."""
-    parts = run_parts(runs, validation, command)
-    tables = [table for _, table in parts["statistics"]]
-    return markdown(
-        parts["title"],
-        [
-            (
-                "The answer",
-                [parts["intro"], *parts["sentences"], *parts["answers"], parts["rates"]],
-            ),
-            ("Assumed", parts["assumed"]),
-            ("What limits it", [*parts["pipelines"], parts["stages"], parts["emulated"]]),
-            ("Published and simulated", [*parts["qq_figures"], *optional(parts, "columns")]),
-            ("Statistics", tables),
-            ("What it depends on", more),
-            *ending(parts, [parts["manifest"], parts["cards"]]),
-        ],
-    )
+    """Return the page of runs or of studies as HTML, see `dvsim.report.pages.report_page`."""
+    return html(report_page(results, validation, command, more))
 
 
-def studies_text(
-    studies: Sequence[PointsStudy],
-    validation: Validation | None,
-    command: str | None,
-    more: Sequence[Drawing] = (),
-) -> str:
-    """Write a report of studies as Markdown."""
-    parts = study_parts(studies, validation, command)
-    return markdown(
-        parts["title"],
-        [
-            ("The answer", parts["verdicts"]),
-            *(
-                (part.title, [part.question, *part.sentences, *part.pipelines, part.points])
-                for part in parts["parts"]
-            ),
-            ("What it depends on", more),
-            ("What was asked", [parts["settings"]]),
-            *ending(parts, [parts["origin"]]),
-        ],
-    )
+def render_comparison(found: Comparison, command: str | None = None) -> str:
+    """Return the page of results side by side as HTML; `command` is what makes it."""
+    return html(comparison_page(found, command))
 
 
-def ending(parts: Mapping[str, Any], origin: Sequence[Block]) -> list[tuple[str, list[Block]]]:
-    """Give the sections with which every report ends."""
-    untold = parts["untold"]
-    said = f"Not decided, because it was not run: {', '.join(untold)}." if untold else ""
-    sources = "; ".join(parts["sources"])
-    return [
-        ("Claims", [*optional(parts, "claims"), said]),
-        ("The numbers it rests on", [*optional(parts, "parameters")]),
-        ("Where it comes from", [f"Source of the question: {sources}." * bool(sources), *origin]),
-        ("To repeat it", [parts["commands"]]),
-    ]
+def write_comparison(path: Path, found: Comparison, command: str | None = None) -> None:
+    """Write the page of results side by side to a file.
 
-
-def optional(parts: Mapping[str, Any], name: str) -> list[Block]:
-    """Give a part that a report may lack."""
-    return [] if parts[name] is None else [parts[name]]
+    Raises
+    ------
+    OutputError
+        If the file cannot be written. What was there before is still there then.
+    """
+    write(path, comparison_page(found, command))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dvsim.evidence.lab.compare import MOMENTS
 from dvsim.evidence.lab.criteria import KINDS
 from dvsim.evidence.lab.text import UNITS, headline, percent
-from dvsim.report.drawing import Drawing
-from dvsim.report.evidence import commands_of
+from dvsim.report.basis import commands_of
+from dvsim.report.blocks import Block, Fold, Heading, Items, Page, Section, Text, pair, tables
+from dvsim.report.blocks import commands as repeated
 from dvsim.report.lab_figures import cdf_drawing, qq_drawing, sizes_drawings
-from dvsim.report.page import render, write
-from dvsim.report.table import Cell, Table, mark, number, times
+from dvsim.report.table import Cell, Table, mark, number, table_of, times
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.compare import Compared, Row
@@ -29,72 +29,78 @@ SPLITS = {"fitted": "fitted", "held out": "held-out", "not stated": "info"}
 MOST_FIGURES = 12  # cases that have figures of their own; tables have all
 
 
-@dataclass(frozen=True)
-class Part:
-    """One case as the page holds it."""
-
-    title: str
-    lines: Sequence[str]
-    quantiles: Table
-    moments: Table | None
-    distances: Table | None
-    figures: Sequence[Drawing]
-
-
-def render_lab_report(
+def lab_page(
     runs: Sequence[Run | PointsStudy], judged: Judged, data: LabData, command: str | None = None
-) -> str:
-    """Make the page about a comparison, as one HTML page that needs nothing else.
-
-    Parameters
-    ----------
-    runs
-        What was simulated.
-    judged
-        The comparison.
-    data
-        What was measured.
-    command
-        The command that makes the page.
-    """
-    parts = [_part(case, place) for place, case in enumerate(judged.cases)]
-    return render(
-        "lab.html.jinja",
-        title=f"{Path(judged.file).name}, laboratory and simulation",
-        intro=f"{judged.form}.",
-        headline=headline(judged),
-        passed=judged.passed,
-        verdict=_verdict_table(judged),
-        tolerances=_tolerances(judged),
-        provenance=_provenance(judged),
-        parts=parts,
-        most=MOST_FIGURES,
-        sizes=sizes_drawings(judged.cases),
-        ratios=_ratios(judged) if judged.ratios else None,
-        crossovers=_crossovers(judged),
-        baseline=judged.baseline,
-        limits=judged.limits,
-        runs=_runs(runs),
-        commands=commands_of(runs, command),
-        samples=any(case.values is not None for case in data.cases),
+) -> Page:
+    """Return the page about measurements beside what was simulated; `command` is what makes it."""
+    sign = "✓" if judged.passed else "✗"
+    provenance: list[Block] = [_provenance(judged)]
+    if not any(case.values is not None for case in data.cases):
+        text = (
+            "The file has statistics and no samples: what lies between two quantiles is unknown, "
+            "and distances are bounds."
+        )
+        provenance.append(Text(text))
+    return Page(
+        f"{Path(judged.file).name}, laboratory and simulation",
+        [
+            Section(
+                "answer",
+                "The verdict",
+                [
+                    Text(f"{sign} {headline(judged)}.", "verdict"),
+                    _verdict_table(judged),
+                    Text(_tolerances(judged)),
+                ],
+            ),
+            Section("measured", "The measurement", provenance),
+            Section("cases", "Case by case", _cases(judged)),
+            Section("between", "Between cases", _between(judged)),
+            Section("limits", "What these data cannot show", [Items(judged.limits)]),
+            Section(
+                "origin",
+                "Where it comes from",
+                [_runs(runs), *repeated(commands_of(runs, command))],
+            ),
+        ],
+        f"{judged.form}.",
     )
 
 
-def write_lab_report(
-    path: Path,
-    runs: Sequence[Run | PointsStudy],
-    judged: Judged,
-    data: LabData,
-    command: str | None = None,
-) -> None:
-    """Write the page about a comparison, see `render_lab_report`.
+def _cases(judged: Judged) -> list[Block]:
+    some = (
+        f" The first {MOST_FIGURES} cases have figures, all have tables."
+        if len(judged.cases) > MOST_FIGURES
+        else ""
+    )
+    text = (
+        "The band says where a quantile of as many independent samples lies if the simulation is "
+        "true (order statistics, 95 %). Neighbouring samples are rarely independent, so true bands "
+        f"are wider.{some}"
+    )
+    parts = [block for place, case in enumerate(judged.cases) for block in _case(case, place)]
+    return [Text(text), *parts]
 
-    Raises
-    ------
-    OutputError
-        If the file cannot be written. What was there before is still there then.
-    """
-    write(path, render_lab_report(runs, judged, data, command))
+
+def _between(judged: Judged) -> list[Block]:
+    blocks: list[Block] = [*sizes_drawings(judged.cases), *tables(_ratios(judged))]
+    if not blocks:
+        return []
+    blocks += map(Text, _crossovers(judged))
+    if judged.baseline:
+        own = judged.baseline
+        means = (
+            "through the fitted means"
+            if own.fitted_to == "fitted"
+            else "through all of these means, which it has therefore seen"
+        )
+        text = (
+            f"Baseline: over {own.cases} means the simulation has a mean |log error| of "
+            f"{own.simulated:.3f}, a naive law (a latency and bytes over a rate, {means}) "
+            f"{own.naive:.3f}."
+        )
+        blocks.append(Text(text))
+    return blocks
 
 
 def _verdict_table(judged: Judged) -> Table:
@@ -149,7 +155,7 @@ def _provenance(judged: Judged) -> Table:
     return Table("lab-origin", "What is known of the measurement", ["what", "told"], rows)
 
 
-def _part(case: Compared, place: int) -> Part:
+def _case(case: Compared, place: int) -> list[Block]:
     factor, unit = UNITS[case.unit]
     count = "an unknown number of samples" if case.count is None else f"{case.count:,} samples"
     lines = [
@@ -160,18 +166,20 @@ def _part(case: Compared, place: int) -> Part:
     ordered = [row for row in case.rows if row.statistic not in MOMENTS]
     moments = [row for row in case.rows if row.statistic in MOMENTS]
     name = f"lab-{place}"
-    figures = []
-    if place < MOST_FIGURES:
-        found = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
-        figures = [figure for figure in found if figure is not None]
-    return Part(
-        title=case.name,
-        lines=lines,
-        quantiles=_rows(f"{name}-quantiles", f"Quantiles, {unit}", ordered, factor),
-        moments=_moments(f"{name}-moments", moments, factor, unit) if moments else None,
-        distances=_distances(case, f"{name}-distances"),
-        figures=figures,
+    figures = (qq_drawing(case, f"{name}-qq"), cdf_drawing(case, f"{name}-cdf"))
+    drawn = [one for one in figures if one is not None and place < MOST_FIGURES]
+    found = tables(
+        _rows(f"{name}-quantiles", f"Quantiles, {unit}", ordered, factor),
+        _moments(f"{name}-moments", moments, factor, unit),
+        _distances(case, f"{name}-distances"),
     )
+    title = f"Quantiles, moments and distances: {case.name}"
+    return [
+        Heading(case.name),
+        *map(Text, lines),
+        *pair(drawn),
+        Fold(title, found, opened=place == 0),
+    ]
 
 
 def _rows(name: str, caption: str, rows: Sequence[Row], factor: float) -> Table:
@@ -244,21 +252,18 @@ def _distances(case: Compared, name: str) -> Table | None:
 
 
 def _ratios(judged: Judged) -> Table:
-    rows = []
-    for one in judged.ratios:
-        order = Cell("–", status="info") if one.order_ok is None else mark(one.order_ok)
-        rows.append(
-            [
-                Cell(f"{one.above} over {one.below}"),
-                times(one.lab),
-                times(one.simulated),
-                mark(one.ratio_ok),
-                order,
-            ]
-        )
-    head = ["", "laboratory", "simulated", "ratio", "order"]
+    rows = [
+        {
+            "": Cell(f"{one.above} over {one.below}"),
+            "laboratory": times(one.lab),
+            "simulated": times(one.simulated),
+            "ratio": mark(one.ratio_ok),
+            "order": Cell("–", status="info") if one.order_ok is None else mark(one.order_ok),
+        }
+        for one in judged.ratios
+    ]
     caption = "Ratios between cases; where the measured one is near 1 no order is asked for"
-    return Table("lab-ratios", caption, head, rows)
+    return table_of("lab-ratios", caption, rows)
 
 
 def _crossovers(judged: Judged) -> list[str]:
@@ -277,13 +282,12 @@ def _crossovers(judged: Judged) -> list[str]:
 
 def _runs(runs: Sequence[Run | PointsStudy]) -> Table:
     rows = [
-        [
-            Cell(run.scenario.name),
-            number(float(run.seed)),
-            number(float(run.replications)),
-            Cell(str(run.folder) if run.folder else "in memory", "code"),
-        ]
+        {
+            "scenario": Cell(run.scenario.name),
+            "seed": number(float(run.seed)),
+            "replications": number(float(run.replications)),
+            "folder": Cell(str(run.folder) if run.folder else "in memory", "code"),
+        }
         for run in runs
     ]
-    head = ["scenario", "seed", "replications", "folder"]
-    return Table("lab-runs", "The runs; each folder has a manifest and its own report", head, rows)
+    return table_of("lab-runs", "The runs; each folder has a manifest and its own report", rows)

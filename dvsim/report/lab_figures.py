@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,20 @@ from dvsim.evidence.lab.compare import Compared, Row
 from dvsim.evidence.lab.ratios import by_series
 from dvsim.evidence.lab.text import UNITS
 from dvsim.evidence.numbers import share_of
-from dvsim.report.axes import GREY, layout, log_axis, log_axis_with_zero, tall
-from dvsim.report.drawing import Drawing, coordinates
-from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION, size_text
+from dvsim.report.drawing import (
+    BLUE,
+    COLOURS,
+    GREY,
+    VERMILION,
+    Drawing,
+    error_bars,
+    layout,
+    log_axis,
+    log_axis_with_zero,
+    scatter,
+    tall,
+)
+from dvsim.report.groups import size_text
 from dvsim.study.amounts import number_text
 
 POINTS = 400  # of a distribution function
@@ -29,28 +39,20 @@ def qq_drawing(case: Compared, name: str) -> Drawing | None:
         return None
     ends = [x / factor for row in rows for x in (row.lab, row.simulated)]
     low, high = min(ends) / 1.3, max(ends) * 1.3
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "equal",
-            "x": [low, high],
-            "y": [low, high],
-            "line": {"color": GREY, "width": 1, "dash": "dash"},
-            "hoverinfo": "skip",
-        },
+    dashed = {"color": GREY, "width": 1, "dash": "dash"}
+    traces = [
+        scatter("equal", [low, high], [low, high], "lines", line=dashed, hoverinfo="skip"),
         *_band_trace(rows, factor),
-        {
-            "type": "scatter",
-            "mode": "markers+text",
-            "name": "order statistics",
-            "x": [row.simulated / factor for row in rows],
-            "y": [row.lab / factor for row in rows],
-            "text": [row.statistic for row in rows],
-            "textposition": [("top left", "bottom right")[place % 2] for place in range(len(rows))],
-            "marker": {"color": BLUE, "size": 9},
-            "hovertemplate": "%{text}: simulated %{x:,.4g}, laboratory %{y:,.4g}<extra></extra>",
-        },
+        scatter(
+            "order statistics",
+            [row.simulated / factor for row in rows],
+            [row.lab / factor for row in rows],
+            "markers+text",
+            text=[row.statistic for row in rows],
+            textposition=[("top left", "bottom right")[place % 2] for place in range(len(rows))],
+            marker={"color": BLUE, "size": 9},
+            hovertemplate="%{text}: simulated %{x:,.4g}, laboratory %{y:,.4g}<extra></extra>",
+        ),
     ]
     axes = [
         log_axis(low, high) | {"title": f"{who}, {unit}"} for who in ("simulated", "laboratory")
@@ -78,32 +80,11 @@ def _band_trace(rows: Sequence[Row], factor: float) -> list[dict[str, Any]]:
     if not known:
         return []
     middles = [row.simulated / factor for row, _ in known]
-    return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "band if the model is true",
-            "x": middles,
-            "y": middles,
-            "error_y": {
-                "type": "data",
-                "symmetric": False,
-                "array": [
-                    max(band[1] / factor - middle, 0.0)
-                    for (_, band), middle in zip(known, middles, strict=True)
-                ],
-                "arrayminus": [
-                    max(middle - band[0] / factor, 0.0)
-                    for (_, band), middle in zip(known, middles, strict=True)
-                ],
-                "thickness": 5,
-                "width": 0,
-                "color": "rgba(127,127,127,0.5)",
-            },
-            "marker": {"color": GREY, "size": 3},
-            "hoverinfo": "skip",
-        }
-    ]
+    low, high = ([band[end] / factor for _, band in known] for end in (0, 1))
+    bars = error_bars(middles, low, high, thickness=5, width=0, color="rgba(127,127,127,0.5)")
+    look = {"color": GREY, "size": 3}
+    name = "band if the model is true"
+    return [scatter(name, middles, middles, error_y=bars, marker=look, hoverinfo="skip")]
 
 
 def cdf_drawing(case: Compared, name: str) -> Drawing | None:
@@ -115,24 +96,22 @@ def cdf_drawing(case: Compared, name: str) -> Drawing | None:
     values = np.quantile(case.model, shares) / factor
     points = [(row.lab / factor, share) for row, share in _shares(case)]
     floor, axis = log_axis_with_zero([*values.tolist(), *(x for x, _ in points)])
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": "simulated",
-            "line": {"color": BLUE, "width": 2, "shape": "hv"},
-            "hovertemplate": "%{y:.1%} up to %{x:,.4g}<extra>simulated</extra>",
-        }
-        | coordinates(np.maximum(values, floor), shares),
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "laboratory",
-            "x": [max(x, floor) for x, _ in points],
-            "y": [share for _, share in points],
-            "marker": {"color": VERMILION, "size": 9, "symbol": "diamond-open"},
-            "hovertemplate": "%{y:.1%} up to %{x:,.4g}<extra>laboratory</extra>",
-        },
+    traces = [
+        scatter(
+            "simulated",
+            np.maximum(values, floor),
+            shares,
+            "lines",
+            line={"color": BLUE, "width": 2, "shape": "hv"},
+            hovertemplate="%{y:.1%} up to %{x:,.4g}<extra>simulated</extra>",
+        ),
+        scatter(
+            "laboratory",
+            [max(x, floor) for x, _ in points],
+            [share for _, share in points],
+            marker={"color": VERMILION, "size": 9, "symbol": "diamond-open"},
+            hovertemplate="%{y:.1%} up to %{x:,.4g}<extra>laboratory</extra>",
+        ),
     ]
     y = {"title": "share of samples up to it", "tickformat": "~%", "range": [-0.02, 1.02]}
     return Drawing(
@@ -171,33 +150,27 @@ def _line(cases: Sequence[Compared]) -> list[tuple[Compared, Row]]:
 
 def _sizes_drawing(metric: str, lines: Sequence[list[tuple[Compared, Row]]]) -> Drawing:
     factor, unit = UNITS[lines[0][0][0].unit]
-    colours = (BLUE, VERMILION, *OTHER_COLOURS)
     traces: list[dict[str, Any]] = []
     for place, line in enumerate(lines):
-        colour = colours[place % len(colours)]
-        name = escape(", ".join(filter(None, line[0][0].series[1:])) or metric)
+        colour = COLOURS[place % len(COLOURS)]
+        name = ", ".join(filter(None, line[0][0].series[1:])) or metric
         x = [case.message_bytes for case, _ in line]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": f"{name}, simulated",
-                "x": x,
-                "y": [row.simulated / factor for _, row in line],
-                "line": {"color": colour, "width": 2},
-                "marker": {"color": colour, "size": 6},
-            }
+        own, lab = (
+            [one / factor for one in ends]
+            for ends in zip(*((row.simulated, row.lab) for _, row in line), strict=True)
         )
         traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": f"{name}, laboratory",
-                "x": x,
-                "y": [row.lab / factor for _, row in line],
-                "marker": {"color": colour, "size": 13, "symbol": "diamond-open"},
-            }
+            scatter(
+                f"{name}, simulated",
+                x,
+                own,
+                "lines+markers",
+                line={"color": colour, "width": 2},
+                marker={"color": colour, "size": 6},
+            )
         )
+        look = {"color": colour, "size": 13, "symbol": "diamond-open"}
+        traces.append(scatter(f"{name}, laboratory", x, lab, marker=look))
     sizes = sorted({case.message_bytes for line in lines for case, _ in line})
     values = [x / factor for line in lines for _, row in line for x in (row.lab, row.simulated)]
     x_axis = log_axis(sizes[0] / 1.5, sizes[-1] * 1.5) | {

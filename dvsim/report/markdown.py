@@ -1,25 +1,24 @@
-"""A report as Markdown: sentences and tables, for a paper, an issue or a terminal."""
+"""A page as Markdown: sentences and tables, for a paper, an issue or a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from dvsim._version import __version__
+from dvsim.report.blocks import Block, Code, Fold, Heading, Items, Page, Pair, Text
 from dvsim.report.drawing import Drawing
 from dvsim.report.table import Cell, Table
 
-Block = str | Table | Drawing | Sequence[str]
-"""A paragraph, a table, a figure in words, or lines of code."""
 
-
-def markdown(title: str, sections: Iterable[tuple[str, Sequence[Block]]]) -> str:
-    r"""Write headings with what stands below them; sections that hold nothing are left out.
+def markdown(page: Page) -> str:
+    r"""Return a page as Markdown; figures in words.
 
     Examples
     --------
+    >>> from dvsim.report.blocks import Section
     >>> table = Table("t", "Rates.", ["run", "rate"], [[Cell("a|b"), Cell("5", "number")]])
-    >>> sections = [("Answer", ["It is 5.", table]), ("Empty", [])]
-    >>> print(markdown("One <run>", sections))  # doctest: +ELLIPSIS
+    >>> sections = [Section("a", "Answer", [Text("It is 5."), table]), Section("e", "Empty", [])]
+    >>> print(markdown(Page("One <run>", sections)))  # doctest: +ELLIPSIS
     # One &lt;run&gt;
     <BLANKLINE>
     ## Answer
@@ -34,23 +33,34 @@ def markdown(title: str, sections: Iterable[tuple[str, Sequence[Block]]]) -> str
     <BLANKLINE>
     Made by dvsim ...
     """
-    parts = [f"# {plain(title)}"]
-    for heading, blocks in sections:
-        texts = [text for block in blocks if (text := block_text(block))]
-        if texts:
-            parts += [f"## {plain(heading)}", *texts]
-    return "\n\n".join([*parts, f"Made by dvsim {__version__}."]) + "\n"
+    parts = [f"# {plain(page.title)}", plain(page.intro)]
+    for section in page.sections:
+        head = f"## {plain(section.title)}" if section.headed else ""
+        parts += [head, *texts_of(section.blocks)]
+    return "\n\n".join([*filter(None, parts), f"Made by dvsim {__version__}."]) + "\n"
 
 
-def block_text(block: Block) -> str:
-    """Write one block."""
-    if isinstance(block, str):
-        return plain(block)
-    if isinstance(block, Table):
-        return table_text(block)
-    if isinstance(block, Drawing):
-        return f"*{plain(block.title)}.* {plain(block.label)}"
-    return "\n".join(["```", *block, "```"]) if block else ""
+def texts_of(blocks: Sequence[Block]) -> list[str]:
+    """Return blocks as paragraphs; those of a fold under its title, a recorded run not at all."""
+    texts = []
+    for block in blocks:
+        if isinstance(block, Text):
+            texts.append(plain(block.text))
+        elif isinstance(block, Heading):
+            texts.append(f"### {plain(block.text)}")
+        elif isinstance(block, Items):
+            texts.append("\n".join(f"- {plain(text)}" for text in block.texts))
+        elif isinstance(block, Code):
+            texts.append("\n".join(["```", *block.lines, "```"]))
+        elif isinstance(block, Fold):
+            texts += [f"### {plain(block.title)}", *texts_of(block.blocks)]
+        elif isinstance(block, Pair):
+            texts += texts_of(block.drawings)
+        elif isinstance(block, Drawing):
+            texts.append(f"*{plain(block.title)}.* {plain(block.label)}")
+        elif isinstance(block, Table):
+            texts.append(table_text(block))
+    return texts
 
 
 def table_text(table: Table) -> str:

@@ -1,26 +1,38 @@
-"""Distributions and series of runs, a line for each run in one figure."""
+"""Figures of results side by side: ratios to the first, distributions, series, a line for each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dvsim.report.axes import layout, log_axis, tall
-from dvsim.report.drawing import Drawing, coordinates
-from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
-from dvsim.report.series import Floats, active, column_series, smooth, thin
+from dvsim.report.drawing import (
+    SYMBOLS,
+    Drawing,
+    Floats,
+    error_bars,
+    layout,
+    line_at,
+    log_axis,
+    marker,
+    scatter,
+    tall,
+)
+from dvsim.report.series import active, column_series, smooth, thin
 from dvsim.study.amounts import number_text
+from dvsim.study.paired import Change
 from dvsim.study.summary import column_rates, column_samples
 
 if TYPE_CHECKING:
     from dvsim.study.run import Run
 
-COLOURS = (BLUE, VERMILION, *OTHER_COLOURS)
 POINTS = 400  # of a distribution, of a series
+ROW, ROOM = 22, 130  # pixels
+LETTERS = 34  # of a label beside the figure
+APART = 0.6  # share of the room of a row in which the marks of several runs stand
 
 
 @dataclass(frozen=True)
@@ -130,12 +142,114 @@ def steps(values: Floats, low: float) -> tuple[Floats, Floats]:
 
 
 def line_trace(side: Side, x: Floats, y: Floats) -> dict[str, Any]:
-    """Give the line of a run."""
-    looks = {"line": {"color": side.colour, "width": 2}}
-    named = {"type": "scatter", "mode": "lines", "name": escape(side.label)}
-    return named | coordinates(x, y) | looks
+    """Return the line of a run."""
+    return scatter(side.label, x, y, "lines", line={"color": side.colour, "width": 2})
 
 
 def hover(x: str, y: str) -> str:
-    """Give the text of a point."""
+    """Return the text of a point."""
     return f"{x}: {y}<extra>%{{fullData.name}}</extra>"
+
+
+class Compared(NamedTuple):
+    """A result that is held against the first, as the figure calls it, and its changes."""
+
+    label: str
+    colour: str
+    changes: Sequence[Change | None]
+
+
+def forest_drawing(
+    name: str, title: str, rows: Sequence[str], others: Sequence[Compared]
+) -> Drawing | None:
+    """Draw the ratios of several results to the first, one row for each statistic.
+
+    Parameters
+    ----------
+    name, title
+        Of the figure.
+    rows
+        What is compared; each of `others` has as many changes.
+    others
+        The results but the first.
+
+    Returns
+    -------
+    Drawing or None
+        None if there is no ratio. Rows without one, and differences, are left out.
+    """
+    kept = [place for place in range(len(rows)) if any(_ratio(one, place) for one in others)]
+    if not kept:
+        return None
+    traces = [_trace(one, number, len(others), kept) for number, one in enumerate(others)]
+    ends = [end for one in others for place in kept for end in _ends(_ratio(one, place))]
+    texts = [_short(rows[place]) for place in kept]
+    height = ROOM + ROW * len(kept) * max(1, len(others) // 2)
+    x = log_axis(min([*ends, 1.0]) / 1.1, max([*ends, 1.0])) | {"title": "ratio to the first"}
+    y = {
+        "tickvals": list(range(len(kept))),
+        "ticktext": texts,
+        "range": [len(kept) - 0.4, -0.6],
+        "showgrid": False,
+    }
+    looks = layout(height, x, y)
+    looks["shapes"] = [line_at(1, 1.5, "dash")]
+    return Drawing(
+        name=name,
+        title=title,
+        traces=traces,
+        looks=looks,
+        label=f"{title}. {_said(rows, kept, others)}.",
+        reading=(
+            "Each mark is a ratio to the first run, its bar the 95 % interval over replications; "
+            "open marks have none. Where a bar does not reach the dashed line at 1, the two runs "
+            "differ by more than chance explains."
+        ),
+    )
+
+
+def _trace(one: Compared, number: int, count: int, kept: Sequence[int]) -> dict[str, Any]:
+    found = [(row, _ratio(one, place)) for row, place in enumerate(kept)]
+    drawn = [(row, change) for row, change in found if change is not None]
+    shift = (number - (count - 1) / 2) * APART / count
+    symbol = SYMBOLS[number % len(SYMBOLS)]
+    values = [change.value for _, change in drawn]
+    low, high = ([_ends(change)[end] for _, change in drawn] for end in (0, -1))
+    symbols = [symbol + "-open" * (change.high is None) for _, change in drawn]
+    return scatter(
+        one.label,
+        values,
+        [row + shift for row, _ in drawn],
+        marker=marker(one.colour, 9, symbols),
+        error_x=error_bars(values, low, high, color=one.colour, thickness=2, width=4),
+        text=[escape(change.text()) for _, change in drawn],
+        hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _ratio(one: Compared, place: int) -> Change | None:
+    """Return a ratio that can stand on a logarithmic axis."""
+    change = one.changes[place]
+    return change if change and change.kind == "ratio" and change.value > 0 else None
+
+
+def _ends(change: Change | None) -> tuple[float, ...]:
+    """Return the ends of an interval, the value itself where there is none."""
+    if change is None:
+        return ()
+    if change.low is None or change.high is None:
+        return change.value, change.value
+    return change.low, change.high
+
+
+def _short(text: str) -> str:
+    return escape(text if len(text) <= LETTERS else text[: LETTERS - 1] + "…")
+
+
+def _said(rows: Sequence[str], kept: Sequence[int], others: Sequence[Compared]) -> str:
+    parts = []
+    for one in others:
+        change = _ratio(one, kept[0])
+        if change is not None:
+            parts.append(f"{one.label}: {rows[kept[0]]} {change.text()}")
+    return "; ".join(parts) or f"{len(kept)} ratios"

@@ -1,4 +1,4 @@
-"""What every page shares: one frame, one style sheet, the figure library, and a whole file."""
+"""A page as one HTML file that needs nothing else: template, style sheets, figure library."""
 
 from __future__ import annotations
 
@@ -8,26 +8,14 @@ from pathlib import Path
 
 from dvsim._version import __version__
 from dvsim.errors import OutputError
+from dvsim.report.blocks import Page
 from dvsim.study.atomic import write_file
 
-MARK = "<!-- figures -->"  # in the frame; no text of a user can hold it, they are escaped
-FIGURE = '<div class="figure"'
 
+def html(page: Page) -> str:
+    """Return a page as HTML: about 5 MB with figures, since their library is inside.
 
-def render(template: str, **parts: object) -> str:
-    """Fill a template of this package, as a page that needs nothing else.
-
-    Parameters
-    ----------
-    template : str
-        Name of a file that extends ``frame.html.jinja``.
-    **parts
-        What the template places; every text is escaped, a `Drawing` is placed as it is.
-
-    Returns
-    -------
-    str
-        HTML, with the figure library inside if there is a figure: about 5 MB.
+    Equal pages give equal text. Every text is escaped; figures are placed as they are.
     """
     import jinja2
     from markupsafe import Markup
@@ -40,31 +28,36 @@ def render(template: str, **parts: object) -> str:
         loader=jinja2.FunctionLoader(resource),
     )
     environment.filters["glue"] = glue
-    page = environment.get_template(template).render(
-        **parts,
+    scripts = figure_scripts() if any(not drawing.svg for drawing in page.drawings) else ""
+    if any(block.form == "recording" for block in page.blocks):
+        scripts += f"\n<script>\n{resource('player.js')}\n</script>"
+    text = environment.get_template("page.html.jinja").render(
+        page=page,
         version=__version__,
-        # ours, not a user's: it must not be escaped
+        # these are ours, not a user's: they must not be escaped
         style=Markup(resource("pipeline.css") + resource("style.css")),
+        scripts=Markup(scripts),
     )
-    return page.replace(MARK, figure_scripts() if FIGURE in page else "", 1)
+    return text.lstrip()
 
 
 def figure_scripts() -> str:
-    """Give the figure library and what draws with it; after all text, which need not wait."""
+    """Return the figure library and what draws with it; after all text, which need not wait."""
     import plotly.offline
 
     library = plotly.offline.get_plotlyjs()
     return f"<script>\n{library}\n</script>\n<script>\n{resource('figure.js')}</script>"
 
 
-def write(path: Path, page: str) -> None:
-    """Write a page to a file, see `write_bytes`."""
+def write(path: Path, page: Page | str) -> None:
+    """Write a page or a text to a file, see `write_bytes`."""
     # the name of a file need not be UTF-8, and a command tells it
-    write_bytes(path, page.encode(errors="backslashreplace"))
+    text = page if isinstance(page, str) else html(page)
+    write_bytes(path, text.encode(errors="backslashreplace"))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file, see `dvsim.study.atomic.write_file`.
+    """Write a file whole or not at all, see `dvsim.study.atomic.write_file`.
 
     Raises
     ------

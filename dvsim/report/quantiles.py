@@ -1,23 +1,35 @@
-"""Quantiles of each run: those that were published beside those that were simulated."""
+"""Quantiles of each run beside those that were published: size by size, and all in one Q-Q."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
-from dvsim.report.axes import GREY, layout, log_axis_with_zero
-from dvsim.report.drawing import Drawing
-from dvsim.report.prepare import Entry, size_text
+from dvsim.report.compare import Published, Rows, verdicts_on
+from dvsim.report.drawing import (
+    COLOURS,
+    GREY,
+    SYMBOLS,
+    Drawing,
+    error_bars,
+    layout,
+    log_axis,
+    log_axis_with_zero,
+    marker,
+    scatter,
+    tall,
+)
+from dvsim.report.groups import Entry, Group, size_text
 from dvsim.study.amounts import number_text
 from dvsim.study.statistics import Estimate
 
-STATISTICS = ("mean", "25%", "50%", "75%", "90%", "95%", "99%", "max")
-SYMBOLS = ("circle", "square", "triangle-up", "diamond")
+if TYPE_CHECKING:
+    from dvsim.evidence.verdicts import Row, Validation
 
-Published = Mapping[tuple[str, str, str], float]
-"""(scenario, column, statistic) -> rate as the paper prints it."""
+STATISTICS = ("mean", "25%", "50%", "75%", "90%", "95%", "99%", "max")
 
 
 @dataclass(frozen=True)
@@ -105,55 +117,44 @@ def points_of(entry: Entry, column: str, published: Published) -> list[Point]:
 def simulated_trace(
     entry: Entry, column: str, points: Sequence[Point], floor: float, shift: float, symbol: str
 ) -> dict[str, Any]:
-    """Give filled marks with the interval over replications; zeros lie on the floor."""
-    label = escape(column)
+    """Return filled marks with the interval over replications; zeros lie on the floor."""
     drawn = [max(point.simulated.value, floor) for point in points]
-    pairs = list(zip(points, drawn, strict=True))
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": f"{label} {entry.made}",
-        "x": [point.place + shift for point in points],
-        "y": drawn,
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [max(point.simulated.high - y, 0.0) for point, y in pairs],
-            "arrayminus": [max(y - max(point.simulated.low, floor), 0.0) for point, y in pairs],
-            "thickness": 1.5,
-            "width": 3,
-        },
-        "marker": {"color": entry.colour, "size": 7, "symbol": symbol},
-        "customdata": [point.simulated.value for point in points],
-        "hovertemplate": f"{label} {entry.made}: %{{customdata:,.0f}}<extra></extra>",
-    }
+    name = f"{column} {entry.made}"
+    return scatter(
+        name,
+        [point.place + shift for point in points],
+        drawn,
+        error_y=error_bars(
+            drawn,
+            [max(point.simulated.low, floor) for point in points],
+            [point.simulated.high for point in points],
+            thickness=1.5,
+            width=3,
+        ),
+        marker={"color": entry.colour, "size": 7, "symbol": symbol},
+        customdata=[point.simulated.value for point in points],
+        hovertemplate=f"{escape(name)}: %{{customdata:,.0f}}<extra></extra>",
+    )
 
 
 def published_trace(
     column: str, points: Sequence[Point], floor: float, shift: float, symbol: str
 ) -> list[dict[str, Any]]:
-    """Give hollow grey marks for what was published, if anything was."""
+    """Return hollow grey marks for what was published, if anything was."""
     known = [(point.place, point.published) for point in points if point.published is not None]
     if not known:
         return []
-    label = escape(column)
-    return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": f"{label} published",
-            "x": [place + shift for place, _ in known],
-            "y": [max(value, floor) for _, value in known],
-            "marker": {
-                "color": GREY,
-                "size": 14,
-                "symbol": f"{symbol}-open",
-                "line": {"width": 1.5},
-            },
-            "customdata": [value for _, value in known],
-            "hovertemplate": f"{label} published: %{{customdata:,.0f}}<extra></extra>",
-        }
-    ]
+    name = f"{column} published"
+    values = [value for _, value in known]
+    trace = scatter(
+        name,
+        [place + shift for place, _ in known],
+        [max(value, floor) for value in values],
+        marker=marker(GREY, 14, f"{symbol}-open"),
+        customdata=values,
+        hovertemplate=f"{escape(name)}: %{{customdata:,.0f}}<extra></extra>",
+    )
+    return [trace]
 
 
 def reading_text(entry: Entry, judged: bool, has_zero: bool) -> str:
@@ -173,4 +174,113 @@ def reading_text(entry: Entry, judged: bool, has_zero: bool) -> str:
     return (
         f"Hollow marks are published, filled ones simulated, and {interval}{zero}. "
         "Where the filled mark sits inside its hollow partner, model and paper agree."
+    )
+
+
+def qq_drawings(
+    groups: Sequence[Group], validation: Validation | None, rows: Rows
+) -> list[Drawing]:
+    """Draw one figure for each transport that was compared with published columns."""
+    if validation is None:
+        return []
+    drawings = []
+    for vortex, title in ((True, "Data Vortex"), (False, "TCP")):
+        lines = columns_of(groups, validation, rows, vortex=vortex)
+        if lines:
+            unit = "pieces/s" if vortex else "messages/s"
+            drawings.append(qq_drawing(lines, f"qq-{'dv' if vortex else 'tcp'}", title, unit))
+    return drawings
+
+
+def columns_of(
+    groups: Sequence[Group], validation: Validation, rows: Rows, *, vortex: bool
+) -> list[tuple[str, int, list[Row]]]:
+    """Give each judged column: its name, the number of its size, its statistics above zero."""
+    lines = []
+    for number, group in enumerate(groups):
+        for entry in group.entries:
+            if entry.is_vortex != vortex:
+                continue
+            for column in verdicts_on(entry, validation.columns):
+                found = [
+                    row
+                    for statistic in STATISTICS
+                    if (row := rows.get((entry.run.scenario.name, column, statistic))) is not None
+                    and row.published > 0
+                    and row.simulated > 0
+                ]
+                if found:
+                    lines.append((f"{size_text(group.message_bytes)} {column}", number, found))
+    return lines
+
+
+def qq_drawing(
+    lines: Sequence[tuple[str, int, list[Row]]], name: str, title: str, unit: str
+) -> Drawing:
+    """Draw the statistics of some columns on two equal logarithmic axes."""
+    every = [row for _, _, rows in lines for row in rows]
+    low = min(min(row.published, row.simulated) for row in every) / 1.5
+    high = max(max(row.published, row.simulated) for row in every) * 1.5
+    judged = [row for row in every if row.verdict != "info" and row.tolerance is not None]
+    widest = max((row.tolerance or 0.0 for row in judged), default=0.0)
+    traces: list[dict[str, Any]] = [*band_traces(low, high, widest)]
+    traces += [column_trace(label, number, rows) for label, number, rows in lines]
+    x = log_axis(low, high) | {"title": f"published, {unit}"}
+    y = log_axis(low, high) | {"title": f"simulated, {unit}"}
+    passed = sum(row.verdict == "pass" for row in judged)
+    worst = max(every, key=lambda row: abs(row.log_error or 0.0))
+    said = (
+        f"{passed} of {len(judged)} statistics with a declared tolerance are within it; the "
+        f"furthest from the line is {worst.statistic} of {size_text(worst.message_bytes)} "
+        f"{worst.column}, simulated {worst.simulated / worst.published:.2f} times what was "
+        "published"
+    )
+    return Drawing(
+        name=name,
+        title=f"{title}: simulated against published",
+        traces=traces,
+        looks=layout(tall(len(lines)) + 100, x, y),
+        label=f"Q-Q of {len(every)} statistics, {title}, in {unit}. {said}.",
+        reading=(
+            "Each mark is the mean or a quantile of a published column, filled where it was held "
+            "out and hollow where parameters were fitted to that column; on the line model and "
+            "paper agree. The band is the widest tolerance that was declared, "
+            f"{widest:.0%}; zeros have no place here. {said}."
+        ),
+    )
+
+
+def band_traces(low: float, high: float, tolerance: float) -> list[dict[str, Any]]:
+    """Return the line of equality, and the area within a tolerance: abs(ln ratio) <= ln(1 + x)."""
+    ends, factor = [low, high], 1 + tolerance
+    around = [end * factor for end in ends] + [end / factor for end in reversed(ends)]
+    common: dict[str, Any] = {"hoverinfo": "skip", "showlegend": False}
+    shade = {"line": {"width": 0}, "fill": "toself", "fillcolor": "rgba(127, 127, 127, 0.16)"}
+    dashed = {"color": GREY, "width": 1.5, "dash": "dash"}
+    return [
+        scatter("tolerance", [*ends, *reversed(ends)], around, "lines", **common, **shade),
+        scatter("equal", ends, ends, "lines", **common, line=dashed),
+    ]
+
+
+def column_trace(label: str, number: int, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the statistics of one column: colour and mark by size, filled where held out."""
+    hollow = "-open" * (rows[0].split == "fitted")
+    values = [row.simulated for row in rows]
+    bars = error_bars(
+        values,
+        [row.low if isfinite(row.low) else row.simulated for row in rows],
+        [row.high if isfinite(row.high) else row.simulated for row in rows],
+        thickness=1,
+        width=2,
+    )
+    name = f"{label}, {rows[0].split}"
+    return scatter(
+        name,
+        [row.published for row in rows],
+        values,
+        error_y=bars,
+        marker=marker(COLOURS[number % len(COLOURS)], 8, SYMBOLS[number % len(SYMBOLS)] + hollow),
+        text=[f"{row.statistic}: {row.simulated / row.published:.2f} times" for row in rows],
+        hovertemplate=f"%{{text}}, %{{y:,.0f}} for %{{x:,.0f}}<extra>{escape(name)}</extra>",
     )

@@ -7,17 +7,25 @@ a drawing of its own (`timeline`), with a cursor that the player moves.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, ClassVar
 
-from dvsim.report.table import Cell, Table
-from dvsim.report.timeline import timeline
-from dvsim.report.verdict import join
+from dvsim.report.table import Cell, Table, join
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+WIDTH, HEIGHT = 420, 230
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 14, 40
+QUEUES = {
+    "waiting": "waiting at the inputs",
+    "in_flight": "inside the switch",
+    "deflected": "deflected in the slot",
+}
+"""Column of the table -> what it is called; each line has a dash and a colour of its own."""
 MOST_PACKETS = 200
 MOST_SLOTS = 200
 MOST_ROWS = 200  # of the table on the page; its CSV has all
@@ -110,6 +118,7 @@ class Recording:
     label: str
     reading: str
     deflections: Table
+    form: ClassVar[str] = "recording"
 
 
 def recording(
@@ -247,6 +256,11 @@ def label_text(
     )
 
 
+def counted(value: object) -> Cell:
+    """Return a whole number as a cell, without signs between its digits."""
+    return Cell(str(value), "number")
+
+
 def deflections_table(name: str, packets: Sequence[Packet]) -> Table:
     """Tabulate who was deflected where, and by whom, in order of slots."""
     found = sorted(
@@ -254,31 +268,112 @@ def deflections_table(name: str, packets: Sequence[Packet]) -> Table:
         key=lambda item: (item[0].slot, item[1]),
     )
     more = f" The first {MOST_ROWS} of {len(found):,}; the CSV has all." * (len(found) > MOST_ROWS)
+    lines = [
+        [
+            step.slot,
+            number,
+            step.cylinder,
+            step.angle,
+            step.height,
+            "" if step.by is None else step.by,
+        ]
+        for step, number in found
+    ]
     return Table(
         name=name,
         caption=f"Deflections: the node is where the packet went instead of descending.{more}",
         head=["slot", "packet", "to cylinder", "angle", "height", "deflected by"],
         rows=[
-            [
-                Cell(str(step.slot), "number"),
-                Cell(str(number), "number"),
-                Cell(str(step.cylinder), "number"),
-                Cell(str(step.angle), "number"),
-                Cell(str(step.height), "number"),
-                Cell("a fault" if step.by is None else f"packet {step.by}"),
-            ]
-            for step, number in found[:MOST_ROWS]
+            [*map(counted, values), Cell("a fault" if by == "" else f"packet {by}")]
+            for *values, by in lines[:MOST_ROWS]
         ],
         csv_head=["slot", "packet", "cylinder", "angle", "height", "by"],
-        csv_rows=[
-            [
-                step.slot,
-                number,
-                step.cylinder,
-                step.angle,
-                step.height,
-                "" if step.by is None else step.by,
-            ]
-            for step, number in found
-        ],
+        csv_rows=lines,
     )
+
+
+def timeline(name: str, queues: DataFrame, first: int, last: int) -> str:
+    """Draw packets waiting, in flight and deflected over the slots `first` to `last`.
+
+    Parameters
+    ----------
+    name : str
+        Identifier of the drawing; the player finds it and its cursor by it.
+    queues : DataFrame
+        slot, waiting, in_flight, deflected.
+
+    Returns
+    -------
+    str
+        An SVG element, empty if there is no row. Its attributes ``data-left`` and ``data-right``
+        are the places of the first and the last slot, for the cursor.
+    """
+    if queues.empty:
+        return ""
+    most = nice(max(1.0, float(queues[list(QUEUES)].to_numpy().max())))
+    floor = HEIGHT - BOTTOM
+    span = max(last - first, 1)
+
+    def across(slot: float) -> str:
+        return rounded(LEFT + (slot - first) / span * (WIDTH - LEFT - RIGHT))
+
+    def up(packets: float) -> str:
+        return rounded(floor - packets / most * (floor - TOP))
+
+    said = "; ".join(
+        f"{text}: {int(queues[column].max())} at most, {int(queues[column].iloc[-1])} at the end"
+        for column, text in QUEUES.items()
+    )
+    parts = [
+        f'<svg id="{escape(name)}" class="timeline" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-label="{escape(f"Packets over the slots. {said}.")}" '
+        f'data-left="{LEFT}" data-right="{WIDTH - RIGHT}">'
+    ]
+    for value in (0, most / 2, most):
+        parts.append(
+            f'<path class="grid" d="M{LEFT} {up(value)}H{WIDTH - RIGHT}"/>'
+            f'<text x="{LEFT - 6}" y="{up(value)}" dy="4" text-anchor="end">{value:g}</text>'
+        )
+    for slot in dict.fromkeys((first, (first + last) // 2, last)):
+        parts.append(
+            f'<text x="{across(slot)}" y="{floor + 16}" text-anchor="middle">{slot}</text>'
+        )
+    parts.append(
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 6}" text-anchor="middle">'
+        "slot</text>"
+        f'<text x="{LEFT}" y="{TOP - 4}">packets</text>'
+    )
+    slots = queues["slot"].tolist()
+    for column in QUEUES:
+        points = " ".join(
+            f"{across(slot)},{up(value)}"
+            for slot, value in zip(slots, queues[column].tolist(), strict=True)
+        )
+        parts.append(f'<polyline class="{column}" points="{points}"/>')
+    parts.append(
+        f'<path class="cursor" d="M0 {TOP}V{floor}" transform="translate({LEFT} 0)"/></svg>'
+    )
+    return "".join(parts)
+
+
+def rounded(value: float) -> str:
+    """Write a coordinate with a tenth of a unit.
+
+    Examples
+    --------
+    >>> rounded(44.0), rounded(44.16)
+    ('44', '44.2')
+    """
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def nice(value: float) -> float:
+    """Round up to an even number of the next one, two or five: the end of an axis.
+
+    Examples
+    --------
+    >>> [nice(value) for value in (1, 3, 17, 20, 140)]
+    [2.0, 4.0, 20.0, 20.0, 200.0]
+    """
+    decade = 10.0 ** max(math.floor(math.log10(value)), 0)
+    return next(step * decade for step in (2, 4, 6, 10, 20) if step * decade >= value)

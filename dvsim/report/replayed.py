@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,23 @@ import numpy as np
 from dvsim.kinds.workload.graph import CALC, SEND
 from dvsim.kinds.workload.replay import PARTS, Replay
 from dvsim.kinds.workload.text import answer
-from dvsim.report.axes import layout, tall
-from dvsim.report.drawing import Drawing
-from dvsim.report.page import render, write
-from dvsim.report.prepare import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW
-from dvsim.report.series import Floats
-from dvsim.report.table import Cell, Table, number
+from dvsim.report.blocks import Page, Section, commands, tables
+from dvsim.report.blocks import answer as answered
+from dvsim.report.drawing import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    YELLOW,
+    Drawing,
+    Floats,
+    layout,
+    scatter,
+    tall,
+)
+from dvsim.report.table import Cell, Table, number, table_of
 from dvsim.study.amounts import amount_text
 
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, YELLOW)
@@ -26,36 +36,26 @@ US = 1e-6  # of a picosecond
 MOST_SAID = 8  # ranks that are named in the words of a figure
 
 
-def write_replay_report(found: Sequence[Replay], path: Path, command: str) -> None:
-    """Write the page of a trace over fabrics.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    write(path, render_replays(found, command))
-
-
-def render_replays(found: Sequence[Replay], command: str) -> str:
-    """Return the page of a trace over fabrics; equal arguments give equal text."""
+def replay_page(found: Sequence[Replay], command: str) -> Page:
+    """Return the page of a trace over fabrics."""
     first = found[0]
-    skipped = [[Cell(what), number(count)] for what, count in first.skipped.items()]
-    return render(
-        "replayed.html.jinja",
-        title=f"{first.graph.name}: {first.graph.ranks:,} ranks",
-        intro="",
-        sentences=[line.strip() for line in answer(found) if isinstance(line, str)],
-        parts=parts_drawing(found),
-        fabrics=_fabrics(found),
-        finish=finish_drawing(found),
-        spent=spent_drawing(first),
-        sizes=sizes_drawing(first),
-        skipped=Table("skipped", "What the trace has and a replay does not", ["what", "how often"],
-                      skipped) if skipped else None,
-        origin=_origin(found),
-        command=command,
-    )  # fmt: skip
+    skipped = Table(
+        "skipped",
+        "What the trace has and a replay does not",
+        ["what", "how often"],
+        [[Cell(what), number(count)] for what, count in first.skipped.items()],
+    )
+    said = [line.strip() for line in answer(found) if isinstance(line, str)]
+    return Page(
+        f"{first.graph.name}: {first.graph.ranks:,} ranks",
+        [
+            Section("answer", "The answer", answered(said)),
+            Section("fabrics", "Fabrics", [parts_drawing(found), _fabrics(found)]),
+            Section("ranks", "Ranks", [finish_drawing(found), spent_drawing(first)]),
+            Section("messages", "Messages", [sizes_drawing(first), *tables(skipped)]),
+            Section("origin", "Where it comes from", [_origin(found), *commands([command])]),
+        ],
+    )
 
 
 def _bars(x: Sequence[Any], rows: Mapping[str, Sequence[float] | Floats]) -> list[dict[str, Any]]:
@@ -91,11 +91,16 @@ def parts_drawing(found: Sequence[Replay]) -> Drawing:
 def finish_drawing(found: Sequence[Replay]) -> Drawing:
     """Draw when each rank is done, over each fabric."""
     traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": one.fabric.name,
-         "x": list(range(one.graph.ranks)), "y": (one.finish_ps * US).tolist(),
-         "marker": {"size": 4}, "line": {"width": 1, "color": COLOURS[place % len(COLOURS)]}}
+        scatter(
+            one.fabric.name,
+            range(one.graph.ranks),
+            (one.finish_ps * US).tolist(),
+            "lines+markers",
+            marker={"size": 4},
+            line={"width": 1, "color": COLOURS[place % len(COLOURS)]},
+        )
         for place, one in enumerate(found)
-    ]  # fmt: skip
+    ]
     said = "; ".join(
         f"{one.fabric.name}: rank {int(one.finish_ps.argmin())} first, after "
         f"{amount_text(float(one.finish_ps.min()) * 1e-12, unit='s')}, rank "
@@ -181,13 +186,13 @@ def sizes_drawing(one: Replay) -> Drawing:
 
 def _fabrics(found: Sequence[Replay]) -> Table:
     """Return a row for each fabric."""
-    rows = []
-    for one in found:
-        parts = [number(one.parts[part] * US) for part in PARTS]
-        rows.append([Cell(one.fabric.name), number(one.time_ps * US), *parts,
-                     number(one.message_rate), Cell(one.fabric.title)])  # fmt: skip
-    head = ["fabric", "time us", *(f"{part} us" for part in PARTS), "msg/s per rank", "model"]
-    return Table("fabrics", "Time to solution and its parts", head, rows)
+    rows = [
+        {"fabric": Cell(one.fabric.name), "time us": number(one.time_ps * US)}
+        | {f"{part} us": number(one.parts[part] * US) for part in PARTS}
+        | {"msg/s per rank": number(one.message_rate), "model": Cell(one.fabric.title)}
+        for one in found
+    ]
+    return table_of("fabrics", "Time to solution and its parts", rows)
 
 
 def _origin(found: Sequence[Replay]) -> Table:

@@ -6,12 +6,20 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from dvsim.report.axes import GREY, layout, log_axis, tall
-from dvsim.report.curves import rgb
-from dvsim.report.drawing import Drawing
-from dvsim.report.prepare import Entry, Group, size_text, transport_text
-from dvsim.report.quantiles import Published
-from dvsim.report.sweep import SYMBOLS
+from dvsim.report.compare import Published
+from dvsim.report.drawing import (
+    DASHES,
+    GREY,
+    SYMBOLS,
+    Drawing,
+    layout,
+    log_axis,
+    marker,
+    rgb,
+    scatter,
+    tall,
+)
+from dvsim.report.groups import Entry, Group, size_text, transport_text
 from dvsim.study.amounts import Amount, number_text
 from dvsim.study.run import Run
 
@@ -30,41 +38,28 @@ def megabytes(run: Run) -> Amount:
 
 def scaling_drawings(groups: Sequence[Group], published: Published) -> list[Drawing]:
     """Draw how rates change with the size of a message; nothing where there is one size."""
-    if len(groups) < 2:
-        return []
-    lines = lines_of(groups)
+    lines = lines_of(groups) if len(groups) > 1 else {}
     if not lines:
         return []
     colours = {label: entries[0][1].colour for label, entries in lines.items()}
-    whole = {
-        label: [(size, entry.run.rate) for size, entry in entries if entry.run.rates]
+    counted = {
+        label: [(size, entry.run) for size, entry in entries if entry.run.rates]
         for label, entries in lines.items()
     }
+    whole = {label: [(size, run.rate) for size, run in runs] for label, runs in counted.items()}
     carried = {
-        label: [(size, megabytes(entry.run)) for size, entry in entries if entry.run.rates]
-        for label, entries in lines.items()
+        label: [(size, megabytes(run)) for size, run in runs] for label, runs in counted.items()
     }
+    said = "Every line counts whole messages over all receivers, so heights compare"
+    steps = (
+        "The same rates times the size of a message: where a line rises in step with the size, "
+        "the cost is per message, and where it is flat, per byte"
+    )
+    titles = ("Whole messages, all receivers", "Bytes of messages, all receivers")
     return [
         printed_drawing(groups, lines, published),
-        course_drawing(
-            groups,
-            whole,
-            "scaling-messages",
-            "Whole messages, all receivers",
-            "messages/s",
-            "Every line counts whole messages over all receivers, so heights compare",
-            colours,
-        ),
-        course_drawing(
-            groups,
-            carried,
-            "scaling-bytes",
-            "Bytes of messages, all receivers",
-            "MB/s",
-            "The same rates times the size of a message: where a line rises in step with the size, "
-            "the cost is per message, and where it is flat, per byte",
-            colours,
-        ),
+        course_drawing(groups, whole, "scaling-messages", titles[0], "messages/s", said, colours),
+        course_drawing(groups, carried, "scaling-bytes", titles[1], "MB/s", steps, colours),
     ]
 
 
@@ -185,36 +180,29 @@ def size_axis(sizes: Sequence[int]) -> dict[str, Any]:
 
 
 def line_trace(label: str, course: Course, colour: str, number: int, unit: str) -> dict[str, Any]:
-    """Give the line of a course, with its intervals."""
-    name = escape(label)
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": name,
-        "x": [size for size, _ in course],
-        "y": [value.value for _, value in course],
-        "error_y": {
-            "type": "data",
-            "array": [value.high - value.value for _, value in course],
-            "width": 3,
-            "color": f"rgba({', '.join(map(str, rgb(colour)))}, 0.6)",
-        },
-        "line": {"color": colour, "width": 2, "dash": ("solid", "dash", "dot")[number % 3]},
-        "marker": {"color": colour, "size": 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
-        "hovertemplate": f"%{{x:,}} B: %{{y:,.4g}} {unit}<extra>{name}</extra>",
-    }
+    """Return the line of a course, with its intervals."""
+    halves = [value.high - value.value for _, value in course]
+    pale = f"rgba({', '.join(map(str, rgb(colour)))}, 0.6)"
+    return scatter(
+        label,
+        [size for size, _ in course],
+        [value.value for _, value in course],
+        "lines+markers",
+        error_y={"type": "data", "array": halves, "width": 3, "color": pale},
+        line={"color": colour, "width": 2, "dash": DASHES[number % 3]},
+        marker={"color": colour, "size": 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
+        hovertemplate=f"%{{x:,}} B: %{{y:,.4g}} {unit}<extra>{escape(label)}</extra>",
+    )
 
 
 def hollow_trace(points: Sequence[tuple[int, float]], label: str) -> dict[str, Any]:
-    """Give grey hollow marks for what was published of a column."""
-    name = escape(f"{label} published")
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [size for size, _ in points],
-        "y": [value for _, value in points],
-        "marker": {"color": GREY, "size": 14, "symbol": "circle-open", "line": {"width": 1.5}},
-        "hovertemplate": f"%{{x:,}} B: %{{y:,.4g}}<extra>{name}</extra>",
-        "showlegend": False,
-    }
+    """Return grey hollow marks for what was published of a column."""
+    name = f"{label} published"
+    return scatter(
+        name,
+        [size for size, _ in points],
+        [value for _, value in points],
+        marker=marker(GREY, 14, "circle-open"),
+        hovertemplate=f"%{{x:,}} B: %{{y:,.4g}}<extra>{escape(name)}</extra>",
+        showlegend=False,
+    )

@@ -11,9 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.report.axes import layout
-from dvsim.report.drawing import Drawing
-from dvsim.report.prepare import BLUE, VERMILION
+from dvsim.report.drawing import BLUE, VERMILION, Drawing, error_bars, layout, marker, scatter
 from dvsim.scenario.quantity import show
 
 FILE = "sensitivity.csv"
@@ -103,31 +101,17 @@ def result_drawing(result: str, rows: Sequence[Row], number: int, data: str) -> 
 
 
 def index_trace(rows: Sequence[Row], order: str) -> dict[str, Any]:
-    """Give the indices of one order with their intervals."""
+    """Return the indices of one order with their intervals."""
     text, colour, symbol, shift = ORDERS[order]
     value, low, high = ([number_of(row[order + end]) for row in rows] for end in ENDS)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": text,
-        "x": value,
-        "y": [place - shift for place in range(len(rows))],
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [max(top - one, 0.0) for one, top in zip(value, high, strict=True)],
-            "arrayminus": [max(one - bottom, 0.0) for one, bottom in zip(value, low, strict=True)],
-            "thickness": 1.5,
-            "width": 3,
-        },
-        "marker": {
-            "color": colour,
-            "size": 9,
-            "symbol": symbol,
-            "line": {"width": 1.5, "color": colour},
-        },
-        "hovertemplate": f"%{{x:.3f}} {text}<extra></extra>",
-    }
+    return scatter(
+        text,
+        value,
+        [place - shift for place in range(len(rows))],
+        error_x=error_bars(value, low, high, thickness=1.5, width=3),
+        marker=marker(colour, 9, symbol),
+        hovertemplate=f"%{{x:.3f}} {text}<extra></extra>",
+    )
 
 
 def _is_index(text: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Samples as lines on a screen: the rate of a column over time, smoothed and decimated.
+"""Rates over time as in the figures of the paper: raw samples, and their moving average.
 
 A run may hold a hundred thousand poll intervals, a screen has a thousand pixels. What must
 survive the reduction are the bursts, since the largest sample is a published statistic.
@@ -6,19 +6,29 @@ survive the reduction are the bursts, since the largest sample is a published st
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dvsim.report.drawing import DASHES, Drawing, Floats, layout, log_axis, scatter
+from dvsim.report.groups import Entry, Group, grouped, size_text
+from dvsim.study.amounts import number_text
+from dvsim.study.changes import changes_of
 from dvsim.study.summary import column_rates, column_samples, moving_average
 
 if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
     from dvsim.study.run import Run
 
-Floats = npt.NDArray[np.float64]
-
 PS_PER_S = 1e12
+POINTS_PER_TRACE = 4000  # more than a screen is wide
+POINTS_PER_PAGE = 200_000  # about 2 MB in the page
+AVERAGE_POINTS = 1000
+ROOM_BELOW = 5  # a stray sample of one piece must not press everything else together
 
 
 def column_series(run: Run, column: str, reading: str) -> tuple[Floats, Floats]:
@@ -121,3 +131,145 @@ def thin(time: Floats, rate: Floats, limit: int) -> tuple[Floats, Floats]:
         return time, rate
     keep = np.linspace(0, len(rate) - 1, limit).round().astype(np.intp)
     return time[keep], rate[keep]
+
+
+def points_per_trace(groups: Sequence[Group]) -> int:
+    """Share the page's points between raw traces, so that many runs still fit one page."""
+    traces = sum(len(entry.columns) for group in groups for entry in group.entries)
+    share = POINTS_PER_PAGE // max(traces, 1) - AVERAGE_POINTS
+    return min(POINTS_PER_TRACE, max(share, 200))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One column over time: its non-empty samples, and their moving average."""
+
+    entry: Entry
+    column: str
+    dash: str
+    raw: tuple[Floats, Floats]
+    smooth: tuple[Floats, Floats]
+    empty: float
+
+    @property
+    def text(self) -> str:
+        """The line in words."""
+        rate = self.raw[1]
+        name = f"{self.entry.label} {self.column}"
+        if not len(rate):
+            return f"{name}: nothing arrived"
+        return (
+            f"{name}: {number_text(float(rate.mean()))} {self.entry.reading}/s on average over "
+            f"non-empty samples, {number_text(float(rate.max()))} at most, "
+            f"{self.empty:.0%} of samples empty"
+        )
+
+
+def lines_of(group: Group) -> list[Line]:
+    """Read the samples of every column of a group."""
+    lines = []
+    for entry in group.entries:
+        for place, column in enumerate(entry.columns):
+            time, rate = column_series(entry.run, column, entry.reading)
+            raw = active(time, rate)
+            empty = 1 - len(raw[1]) / len(rate) if len(rate) else 1.0
+            dash = DASHES[place % len(DASHES)]
+            lines.append(Line(entry, column, dash, raw, smooth(*raw), empty))
+    return lines
+
+
+def rate_drawing(group: Group, limit: int) -> Drawing:
+    """Draw the rates of all runs of one message size over time, raw and smoothed.
+
+    The axis is logarithmic, since bursts and averages lie decades apart. Empty samples have no
+    place on it; the text beside the figure says how many there are.
+
+    Parameters
+    ----------
+    group : Group
+        Runs of one message size.
+    limit : int
+        Points of each raw trace at most; each stands for the largest of its neighbours.
+    """
+    lines = lines_of(group)
+    drawn = [line for line in lines if len(line.raw[1])]
+    low = min((float(line.smooth[1].min()) for line in drawn), default=10.0) / ROOM_BELOW
+    high = max((float(line.raw[1].max()) for line in drawn), default=100.0)
+    units = dict.fromkeys(f"{entry.reading}/s" for entry in group.entries)
+    x = {"title": "time (s), first replication", "rangemode": "tozero"}
+    y = log_axis(low, high) | {"title": " or ".join(units)}
+    # the averages come last, to lie on top of every raw line
+    traces = [raw_trace(line, limit) for line in drawn] + [smooth_trace(line) for line in drawn]
+    name = f"rate-{group.message_bytes}"
+    size = size_text(group.message_bytes)
+    return Drawing(
+        name=name,
+        title=size,
+        traces=traces,
+        looks=layout(400, x, y),
+        label=f"Rates over time at {size}. {'; '.join(line.text for line in lines)}.",
+        reading=reading_text(group, drawn, limit, low),
+    )
+
+
+def figure_of(run: Run) -> Figure:
+    """Return the rates of one run over time as a figure of Plotly, titled with its answer."""
+    from plotly.graph_objects import Figure
+
+    (group,) = grouped([run])
+    spec = rate_drawing(group, POINTS_PER_TRACE).spec
+    figure = Figure(data=spec["data"], layout=spec["layout"])
+    limit = "" if run.limit is None else f". Limit: {run.limit}"
+    figure.update_layout(title=escape(f"{changes_of(run.scenario).name}: {run.rate}{limit}"))
+    return figure
+
+
+def raw_trace(line: Line, limit: int) -> dict[str, Any]:
+    """Return the thin line of a column: its non-empty samples, the largest of each bin."""
+    look = {"color": line.entry.colour, "width": 0.8}
+    points = decimate(*line.raw, limit)
+    return line_trace(line, points) | {"line": look, "opacity": 0.35, "showlegend": False}
+
+
+def smooth_trace(line: Line) -> dict[str, Any]:
+    """Return the thick line of a column: the moving average of its non-empty samples."""
+    look = {"color": line.entry.colour, "width": 2.2, "dash": line.dash}
+    return line_trace(line, thin(*line.smooth, AVERAGE_POINTS)) | {"line": look}
+
+
+def line_trace(line: Line, points: tuple[Floats, Floats]) -> dict[str, Any]:
+    """Return what the raw line and the smoothed line of a column have in common."""
+    name = f"{line.entry.label} {line.column}"
+    shown = f"%{{x:.3f}} s: %{{y:,.0f}} {line.entry.reading}/s<extra>{escape(name)}</extra>"
+    return scatter(name, *points, "lines", legendgroup=escape(name), hovertemplate=shown)
+
+
+def reading_text(group: Group, drawn: Sequence[Line], limit: int, low: float) -> str:
+    """Say in two sentences how to read the figure, and then what was left out of it."""
+    if not drawn:
+        return "Nothing arrived in these runs, so there is nothing to draw."
+    windows = sorted(average_window(len(line.raw[1])) for line in drawn)
+    window = " to ".join(str(number) for number in dict.fromkeys((windows[0], windows[-1])))
+    counted = "; ".join(counting_text(entry) for entry in group.entries)
+    text = (
+        "Each thin line joins the samples in which something arrived, and the thick line of its "
+        f"colour is their moving average over {window} such samples; empty samples have no place "
+        "on a logarithmic axis. "
+        f"Two heights compare only where both count the same thing: {counted}."
+    )
+    if any(len(line.raw[1]) > limit for line in drawn):
+        text += (
+            f" Lines of more than {limit:,} samples show the largest of each of {limit:,} bins: "
+            "every burst stays visible, weaker samples between bursts do not."
+        )
+    if any(line.raw[1].min() < low for line in drawn):
+        text += " Thin lines that leave the figure at the bottom reach down to weaker samples."
+    return text
+
+
+def counting_text(entry: Entry) -> str:
+    """Say what a run counts and how much of the time it counts nothing."""
+    shares = [entry.value(column, entry.reading, "empty") for column in entry.columns]
+    known = [share for share in shares if share is not None]
+    empty = f", with {sum(known) / len(known):.0%} of samples empty" if any(known) else ""
+    return f"{entry.label} counts {entry.reading}{empty}"

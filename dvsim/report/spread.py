@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dvsim.report.axes import GREY, layout, tall
-from dvsim.report.drawing import Drawing, coordinates
-from dvsim.report.series import Floats
-from dvsim.report.sweep import COLOURS, SYMBOLS, Sweep
+from dvsim.report.drawing import COLOURS, GREY, SYMBOLS, Drawing, Floats, layout, scatter, tall
+from dvsim.report.sweep import Sweep
 from dvsim.study.amounts import number_text
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ MOST_SEEN = 4  # of them at first; the legend switches on the others
 MOST_BINS = 200
 LONG_TAIL = 30  # largest by smallest latency from which on their axis is logarithmic
 HOPS = "hops:"  # start of the metrics with which theory gives a share of packets by hops
+BY_CYLINDER = "cylinder %{x}: %{y:.4g}"
 BLOCKED = "blocked:"  # and the blocked share by cylinder
 
 
@@ -67,18 +67,29 @@ def drawn_points(sweep: Sweep, table: DataFrame) -> dict[int, bool]:
     return dict.fromkeys(seen, True) | {point: False for point in points if point not in seen}
 
 
-def look(sweep: Sweep, place: int, point: int, seen: bool) -> dict[str, Any]:
-    """Give what the lines of all figures about points have in common."""
+def point_trace(
+    sweep: Sweep,
+    place: int,
+    point: int,
+    seen: bool,
+    x: Sequence[float] | Floats,
+    y: Sequence[float] | Floats,
+    mode: str,
+    hover: str,
+) -> dict[str, Any]:
+    """Return the line of a point, as all figures about points draw it."""
     colour = COLOURS[place % len(COLOURS)]
-    name = sweep.name_of(point) + (" (not settled)" if point in sweep.notes else "")
-    return {
-        "type": "scatter",
-        "name": escape(name),
-        "legendgroup": f"p{point}",
-        "visible": True if seen else "legendonly",
-        "line": {"color": colour, "width": 1.8},
-        "marker": {"color": colour, "size": 7, "symbol": SYMBOLS[place % len(SYMBOLS)]},
-    }
+    return scatter(
+        sweep.name_of(point) + (" (not settled)" if point in sweep.notes else ""),
+        x,
+        y,
+        mode,
+        legendgroup=f"p{point}",
+        visible=True if seen else "legendonly",
+        line={"color": colour, "width": 1.8},
+        marker={"color": colour, "size": 7, "symbol": SYMBOLS[place % len(SYMBOLS)]},
+        hovertemplate=f"{hover}<extra>%{{fullData.name}}</extra>",
+    )
 
 
 def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
@@ -99,14 +110,8 @@ def histogram_drawing(sweep: Sweep, kind: str, name: str) -> Drawing | None:
         values, packets = rows["value"].to_numpy(np.float64), rows["packets"].to_numpy(np.float64)
         where, share = binned(values, packets)
         low, high = min(low, float(values.min())), max(high, float(values.max()))
-        traces.append(
-            look(sweep, place, point, seen)
-            | coordinates(where, share)
-            | {
-                "mode": "lines",
-                "hovertemplate": "%{x:.0f}: %{y:.3%}<extra>%{fullData.name}</extra>",
-            }
-        )
+        hover = "%{x:.0f}: %{y:.3%}"
+        traces.append(point_trace(sweep, place, point, seen, where, share, "lines", hover))
         traces[-1]["line"]["shape"] = "hvh"
         mean = float(values @ packets / packets.sum())
         said.append(
@@ -138,16 +143,15 @@ def law_traces(sweep: Sweep, points: dict[int, bool]) -> list[dict[str, Any]]:
         law = tuple(sorted(zip(hops, rows["value"], strict=True)))
         laws.setdefault(law, (str(name).replace("-", " "), int(str(point))))
     return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": escape(f"{name}, {sweep.name_of(point)}" if len(laws) > 1 else name),
-            "visible": True if points[point] else "legendonly",
-            "x": [law[0][0] - 1, *(hops for hops, _ in law), law[-1][0] + 1],
-            "y": [0, *(share for _, share in law), 0],
-            "line": {"color": GREY, "width": 2, "dash": "dash", "shape": "hvh"},
-            "hovertemplate": "%{x}: %{y:.3%}<extra>%{fullData.name}</extra>",
-        }
+        scatter(
+            f"{name}, {sweep.name_of(point)}" if len(laws) > 1 else name,
+            [law[0][0] - 1, *(hops for hops, _ in law), law[-1][0] + 1],
+            [0, *(share for _, share in law), 0],
+            "lines",
+            visible=True if points[point] else "legendonly",
+            line={"color": GREY, "width": 2, "dash": "dash", "shape": "hvh"},
+            hovertemplate="%{x}: %{y:.3%}<extra>%{fullData.name}</extra>",
+        )
         for law, (name, point) in laws.items()
     ]
 
@@ -210,20 +214,14 @@ def cylinder_drawing(sweep: Sweep, metric: str, name: str) -> Drawing | None:
     said = []
     for place, (point, seen) in enumerate(points.items()):
         for level, rows in table[table["point"] == point].groupby("level"):
-            lines = look(sweep, place, point, seen)
+            values = rows[metric].to_numpy(np.float64)
+            drawn = [round(value, 6) for value in values.tolist()]
+            x, mode = rows["cylinder"].tolist(), "lines+markers"
+            lines = point_trace(sweep, place, point, seen, x, drawn, mode, BY_CYLINDER)
             if levels:
                 lines["name"] += f", level {level}"
                 lines["line"]["width"] = 1.8 + 0.8 * int(str(level))
-            values = rows[metric].to_numpy(np.float64)
-            traces.append(
-                lines
-                | {
-                    "mode": "lines+markers",
-                    "x": rows["cylinder"].tolist(),
-                    "y": [round(value, 6) for value in values.tolist()],
-                    "hovertemplate": "cylinder %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
-                }
-            )
+            traces.append(lines)
             text = f"{number_text(float(values[0]))} outside, {number_text(float(values[-1]))}"
             said.append(f"{lines['name']}: {text} on the last cylinder")
         if metric == "blocked":
@@ -251,21 +249,12 @@ def blocked_theory(sweep: Sweep, place: int, point: int, seen: bool) -> list[dic
     table = table[(table["point"] == point) & table["metric"].str.startswith(BLOCKED)]
     traces = []
     for name, rows in table.groupby("name", sort=False):
-        line = look(sweep, place, point, seen)
-        line["line"] |= {"dash": "dash", "width": 1.4}
-        line["name"] = escape(f"{sweep.name_of(point)}, {str(name).replace('-', ' ')}")
         cylinders = rows["metric"].str.removeprefix(BLOCKED).astype(int).tolist()
         shares = rows["value"].tolist()
-        traces.append(
-            line
-            | {
-                "mode": "lines",
-                "x": cylinders,
-                "y": shares,
-                "showlegend": False,
-                "hovertemplate": "cylinder %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
-            }
-        )
+        line = point_trace(sweep, place, point, seen, cylinders, shares, "lines", BY_CYLINDER)
+        line["line"] |= {"dash": "dash", "width": 1.4}
+        line["name"] = escape(f"{sweep.name_of(point)}, {str(name).replace('-', ' ')}")
+        traces.append(line | {"showlegend": False})
     return traces
 
 

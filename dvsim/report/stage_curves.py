@@ -5,14 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from dvsim.report.axes import layout, tall
 from dvsim.report.curves import band, curve_drawing, line_trace, x_axis
-from dvsim.report.drawing import Drawing
+from dvsim.report.drawing import COLOURS, DASHES, SYMBOLS, Drawing, layout, scatter, tall
 from dvsim.report.metrics import unit_of
-from dvsim.report.sweep import COLOURS, SYMBOLS, Group, Sweep
+from dvsim.report.sweep import Group, Sweep
 from dvsim.study.amounts import number_text
 
-DASHES = ("solid", "dash", "dot")  # when the colours begin again
 MOST_GROUPS = 6  # of which the stages are drawn, each in a figure
 
 
@@ -65,21 +63,17 @@ def stage_drawing(sweep: Sweep, group: Group, name: str) -> Drawing:
         values = dict(zip(rows["point"], rows["utilisation"], strict=True))
         points = [point for point in group.points if point in values]
         colour = COLOURS[number % len(COLOURS)]
+        dash = DASHES[number // len(COLOURS) % len(DASHES)]  # when the colours begin again
         traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers" if sweep.numeric else "markers",
-                "name": escape(str(stage)),
-                "x": [sweep.place(point) for point in points],
-                "y": [values[point] for point in points],
-                "line": {
-                    "color": colour,
-                    "width": 2,
-                    "dash": DASHES[number // len(COLOURS) % len(DASHES)],
-                },
-                "marker": {"color": colour, "size": 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
-                "hovertemplate": f"%{{y:.3f}}<extra>{escape(str(stage))}</extra>",
-            }
+            scatter(
+                str(stage),
+                [sweep.place(point) for point in points],
+                [values[point] for point in points],
+                "lines+markers" if sweep.numeric else "markers",
+                line={"color": colour, "width": 2, "dash": dash},
+                marker={"color": colour, "size": 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
+                hovertemplate=f"%{{y:.3f}}<extra>{escape(str(stage))}</extra>",
+            )
         )
         said.append(
             f"{stage} {number_text(values[points[0]])} to {number_text(values[points[-1]])}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
-from dvsim.report.evidence import ORIGIN, origin_cells
 from dvsim.report.metrics import name_of, unit_of
 from dvsim.report.sweep import Mark, Sweep
 from dvsim.report.table import Cell, Table, number
@@ -135,22 +134,3 @@ def items_text(value: object) -> str:
     texts = [items_text(item) for item in value[:MOST_ITEMS]]
     more = f", … ({len(value):,} in all)" if len(value) > MOST_ITEMS else ""
     return ", ".join(texts) + more if texts else "none"
-
-
-def origin_table(studies: Sequence[PointsStudy]) -> Table:
-    """Tabulate where each study came from."""
-    return Table(
-        name="manifest",
-        caption="Every study: how it was asked for, and where and when it was made.",
-        head=["scenario", "points", "seed", "replications", *ORIGIN],
-        rows=[
-            [
-                Cell(study.scenario.name),
-                number(len(study.scenario.points)),
-                number(study.seed),
-                number(study.replications),
-                *origin_cells(study.manifest),
-            ]
-            for study in studies
-        ],
-    )

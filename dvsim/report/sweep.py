@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from dvsim.report.prepare import BLUE, OTHER_COLOURS, VERMILION
+from dvsim.report.drawing import COLOURS, SYMBOLS
 from dvsim.report.saturation import Offered
 from dvsim.scenario.units import is_number, value_text
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy
 
 LENGTHS = ("slots", "warmup", "messages")  # how long a run is: it names no point beside another key
-COLOURS = (BLUE, VERMILION, *OTHER_COLOURS[:-1])  # yellow is too pale for a line on white
-SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "pentagon", "hexagon")
 
 Course = tuple[tuple[float, float], ...]
 """Places on the axis with the value there, in order of the axis."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dvsim.report.answers import saturation_sentence, settled_sentence
+from dvsim.report.blocks import Page, Section, answer, commands, pair
 from dvsim.report.curves import curve_drawings
 from dvsim.report.drawing import Drawing
 from dvsim.report.metrics import metric_text, name_of
-from dvsim.report.page import render, write
 from dvsim.report.sensitivity import FILE, sensitivity_drawings
 from dvsim.report.sweep import Sweep
 from dvsim.report.swept_points import SweptPoints
@@ -25,32 +24,21 @@ if TYPE_CHECKING:
 MOST_ROWS = 500  # of the table on the page; the CSV has all
 
 
-def write_swept_report(swept: Swept, path: Path) -> None:
-    """Write the page of a sweep; indices that are kept with it are drawn too.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
-    write(path, render_swept(swept))
-
-
-def render_swept(swept: Swept) -> str:
-    """Make the page of a sweep; equal arguments give equal text."""
+def swept_page(swept: Swept) -> Page:
+    """Return the page of a sweep; indices that are kept with it are drawn too."""
     command = swept.manifest["command"]
     kept = swept.folder
-    importance = kept is not None and is_file(kept / FILE)
-    return render(
-        "swept.html.jinja",
-        title=f"{swept.name}: {len(swept.table):,} points",
-        intro="",
-        sentences=[*_sentences(swept)],
-        importance=sensitivity_drawings(kept) if importance and kept is not None else [],
-        curves=curves(swept),
-        points=_points(swept),
-        origin=_origin(swept),
-        command=command if isinstance(command, str) else shlex.join(command),
+    importance = sensitivity_drawings(kept) if kept is not None and is_file(kept / FILE) else []
+    asked = command if isinstance(command, str) else shlex.join(command)
+    return Page(
+        f"{swept.name}: {len(swept.table):,} points",
+        [
+            Section("answer", "The answer", answer(_sentences(swept))),
+            Section("importance", "What matters", importance),
+            Section("curves", "Curves", pair(curves(swept))),
+            Section("points", "Points", [_points(swept)]),
+            Section("origin", "Where it comes from", [_origin(swept), *commands([asked])]),
+        ],
     )
 
 

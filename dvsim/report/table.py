@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
 from dvsim.study.amounts import MISSING, number_text
@@ -72,6 +72,7 @@ class Table:
     spans: Sequence[tuple[str, int]] = ()
     csv_head: Sequence[str] = ()
     csv_rows: Sequence[Sequence[str | float]] = field(default=())
+    form: ClassVar[str] = "table"
 
     @property
     def kinds(self) -> list[str]:
@@ -88,6 +89,25 @@ class Table:
         writer.writerow(self.csv_head or self.head)
         writer.writerows(self.csv_rows or ([cell.csv for cell in row] for row in self.rows))
         return "data:text/csv;charset=utf-8," + quote(buffer.getvalue())
+
+
+def table_of(name: str, caption: str, rows: Sequence[Mapping[str, Cell]]) -> Table:
+    """Return rows, each cell under the heading that it has in its row, as a table."""
+    head = list(rows[0]) if rows else []
+    return Table(name, caption, head, [[row[text] for text in head] for row in rows])
+
+
+def join(parts: Sequence[str], word: str = "and") -> str:
+    """Join as in a sentence.
+
+    Examples
+    --------
+    >>> join(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
 
 
 def ratio(value: float | None, base: float | None) -> float | None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.rabbitmq.answer import answer_text
-from dvsim.report.evidence import claims_untold
-from dvsim.report.prepare import Entry, Group, size_text
-from dvsim.report.rates import Contest, contests_as_printed
-from dvsim.report.table import ratio_text
+from dvsim.report.basis import claims_untold
+from dvsim.report.groups import Entry, Group, size_text
+from dvsim.report.run_tables import Contest, contests_as_printed
+from dvsim.report.table import join, ratio_text
 from dvsim.report.whatif import all_answer, answer_sentences
 from dvsim.study.amounts import number_text
 from dvsim.study.emulated_text import made_text
@@ -220,16 +220,3 @@ def share_range(shares: Sequence[float]) -> str:
 def size(item: Contest) -> str:
     """Write the message size of a contest."""
     return size_text(item.message_bytes)
-
-
-def join(parts: Sequence[str], word: str = "and") -> str:
-    """Join as in a sentence.
-
-    Examples
-    --------
-    >>> join(["a", "b", "c"])
-    'a, b and c'
-    """
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"

@@ -1,20 +1,25 @@
-"""The answer to an open question on the page: its sentence first, then its table."""
+"""The answer to an open question on the page: its sentence first, then its table and picture."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, Any
 
-from dvsim.report.drawing import Drawing
-from dvsim.report.table import Cell, Table, number
-from dvsim.report.whatif_figure import answer_drawing
+from dvsim.report.drawing import COLOURS, SYMBOLS, Drawing, layout, line_at, log_axis, scatter
+from dvsim.report.table import Cell, Table, number, table_of
 from dvsim.study.measures import MEASURES
-from dvsim.study.whatif import Answer, Outcome, answers, limit_text, rate_text
+from dvsim.study.whatif import Answer, Outcome, Part, answers, limit_text, rate_text
 from dvsim.study.whatif_sentence import counted, times_text
 
 if TYPE_CHECKING:
-    from dvsim.report.prepare import Group
+    from dvsim.report.groups import Group
+
+WIDE = 26  # characters of a label beside the figure: on a phone it must leave room
+FARTHEST = 3.0  # times a mark or a part of it: bars of few replications may have no end
+ROW = 46  # pixels for a variant
 
 
 def answers_of(groups: Sequence[Group]) -> list[Answer]:
@@ -58,39 +63,28 @@ def outcomes(answer: Answer) -> Iterator[Outcome]:
 
 def answer_table(answer: Answer) -> Table:
     """Tabulate the outcomes of one answer: rates, ratios to the baseline, what limits."""
-    also, count = answer.whatif.also, answer.replications
+    count = answer.replications
     over = f"over {counted(*count)}" if count[1] > 1 else "of one replication"
     rows = []
     for part in answer.parts:
         for outcome in part.outcomes:
             times = outcome.ratio
+            ratio = ("", "") if times is None else (times_text(times), times.value)
             rows.append(
-                [
-                    Cell(part.label),
-                    Cell(outcome.says),
-                    Cell(rate_text(outcome.rate), "number", raw=outcome.rate.value),
-                    Cell("", "number", raw="")
-                    if times is None
-                    else Cell(times_text(times), "number", raw=times.value),
-                    *(_cell(outcome, name) for name in also),
-                    Cell(limit_text(outcome)),
-                ]
+                {
+                    "message": Cell(part.label),
+                    "variant": Cell(outcome.says),
+                    "rate": Cell(rate_text(outcome.rate), "number", raw=outcome.rate.value),
+                    "ratio": Cell(ratio[0], "number", raw=ratio[1]),
+                    **{MEASURES[one].heading: _cell(outcome, one) for one in answer.whatif.also},
+                    "limit": Cell(limit_text(outcome)),
+                }
             )
-    return Table(
-        name=f"answer-{answer.whatif.name.replace('/', '-')}",
-        caption=(
-            f"{answer.whatif.title} Rates in {answer.unit}, {over}; ± is half of the 95 % interval "
-            "over replications, ratios are of pairs with the same seed."
-        ),
-        head=[
-            "message",
-            "variant",
-            "rate",
-            "ratio",
-            *(MEASURES[name].heading for name in also),
-            "limit",
-        ],
-        rows=rows,
+    return table_of(
+        f"answer-{answer.whatif.name.replace('/', '-')}",
+        f"{answer.whatif.title} Rates in {answer.unit}, {over}; ± is half of the 95 % interval "
+        "over replications, ratios are of pairs with the same seed.",
+        rows,
     )
 
 
@@ -100,3 +94,71 @@ def _cell(outcome: Outcome, name: str) -> Cell:
     if math.isnan(value):
         return number(None)
     return Cell(MEASURES[name].text(value), "number", raw=value)
+
+
+def answer_drawing(answer: Answer) -> Drawing | None:
+    """Draw the ratios of all variants, a mark for each scenario; None where there is no ratio."""
+    traces = [_trace(part, place) for place, part in enumerate(answer.parts)]
+    if not any(trace["x"] for trace in traces):
+        return None
+    labels = list(dict.fromkeys(label for trace in traces for label in trace["y"]))
+    looks = layout(
+        150 + ROW * len(labels),
+        log_axis(*extent(traces)) | {"title": "times the baseline"},
+        {"categoryorder": "array", "categoryarray": labels[::-1], "type": "category"},
+    )
+    looks["shapes"] = [line_at(1, 1, "dot")]
+    looks["showlegend"] = len(traces) > 1
+    base = answer.parts[0].outcomes[0].says
+    name = f"ratios-{answer.whatif.name.replace('/', '-')}"
+    said = "; ".join(
+        f"{part.label}: "
+        + ", ".join(
+            f"{times_text(outcome.ratio)} with {outcome.says}"
+            for outcome in part.outcomes
+            if outcome.ratio is not None
+        )
+        for part in answer.parts
+    )
+    return Drawing(
+        name,
+        "What each change gives",
+        f"Times the rate with {base}: {said}.",
+        f"Each mark is the rate with a change over that with {base}, the dotted line, and its bar "
+        "the 95 % interval over pairs of replications with the same seed. What lies on the line "
+        "changes nothing; the scale is logarithmic.",
+        traces,
+        looks,
+    )
+
+
+def extent(traces: list[dict[str, Any]]) -> tuple[float, float]:
+    """Return the ends of the axis: all marks, and their bars as far as `FARTHEST` of the marks.
+
+    Examples
+    --------
+    >>> extent([{"x": [2.0, 3.0], "error_x": {"array": [0.5, 2.0]}}])[1]
+    5.0
+    >>> extent([{"x": [2.0], "error_x": {"array": [50.0]}}])[1]
+    6.0
+    """
+    pairs = [
+        pair for trace in traces for pair in zip(trace["x"], trace["error_x"]["array"], strict=True)
+    ]
+    low = min(max(value - half, value / FARTHEST) for value, half in pairs)
+    high = max(min(value + half, value * FARTHEST) for value, half in pairs)
+    return min(0.9, low) / 1.1, max(1.1, high)
+
+
+def _trace(part: Part, place: int) -> dict[str, Any]:
+    known = [(one, one.ratio) for one in part.outcomes if one.ratio is not None]
+    look = {"color": COLOURS[place % len(COLOURS)], "symbol": SYMBOLS[place % len(SYMBOLS)]}
+    return scatter(
+        part.label,
+        [times.value for _, times in known],
+        ["<br>".join(textwrap.wrap(escape(one.says), WIDE)) for one, _ in known],
+        error_x={"type": "data", "array": [times.half for _, times in known]},
+        text=[escape(f"{times_text(times)}; {limit_text(one)}") for one, times in known],
+        hovertemplate="%{text}<extra></extra>",
+        marker=look | {"size": 9},
+    )

@@ -170,7 +170,7 @@ class Run:
 
     def plot(self) -> Figure:
         """Return the rates of its columns over time as a figure of Plotly; a notebook shows it."""
-        from dvsim.report.figures import figure_of
+        from dvsim.report.series import figure_of
 
         return figure_of(self)
 

@@ -15,7 +15,8 @@ from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.validation import validate
 from dvsim.kinds.load import load_campaign
 from dvsim.report import write_comparison, write_results
-from dvsim.report.lab import write_lab_report
+from dvsim.report.lab import lab_page
+from dvsim.report.page import write as write_page
 from dvsim.session import run_scenarios
 from dvsim.study.compare import compare
 
@@ -49,7 +50,8 @@ def pages(tmp_path_factory):
     write("runs", system, validate(system))
     data = read_lab("h3_message_rates.csv")
     made["lab"] = folder / "lab.html"
-    write_lab_report(made["lab"], system, judge(system, data), data, "dvsim validate --against")
+    page = lab_page(system, judge(system, data), data, "dvsim validate --against")
+    write_page(made["lab"], page)
     switch = run("switch/record", "switch/load-latency", scale=0.05)
     write("switch", switch)
     write("messaging", run("zeromq/latency", scale=0.05))

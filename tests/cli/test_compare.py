@@ -11,7 +11,7 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim.kinds.load import load
-from dvsim.report.beside import sides_of
+from dvsim.report.comparison import sides_of
 from dvsim.report.overlaid import distribution, series
 from dvsim.session import run_scenarios
 from dvsim.study.amounts import estimate_texts

@@ -145,7 +145,7 @@ def test_a_picture_is_the_same_each_time(tmp_path):
 
 
 def test_a_large_network_draws_some_of_its_links(tmp_path):
-    from dvsim.report.tree import tree_drawing
+    from dvsim.report.topology import tree_drawing
 
     drawing = tree_drawing(Network("dv211").graph(), "tree", "One plane")
     assert "2,048 ports" in drawing.label

@@ -20,11 +20,12 @@ from dvsim import Switch
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.kinds.load import load
-from dvsim.report import render_comparison, render_report, render_study_report
-from dvsim.report.lab import render_lab_report
+from dvsim.report import render_comparison, render_report
+from dvsim.report.lab import lab_page
+from dvsim.report.page import html
 from dvsim.report.sensitivity import ENDS, FILE, ORDERS, sensitivity_drawings
-from dvsim.report.swept import render_swept
-from dvsim.report.topology import render_topology
+from dvsim.report.swept import swept_page
+from dvsim.report.topology import topology_page
 from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
 from dvsim.study.compare import compare
@@ -113,11 +114,11 @@ def _one_run(said: str) -> str:
 
 def _switch(said: str) -> str:
     study = _study(_studies()[0], said)
-    return render_study_report([study, study], None, said)
+    return render_report([study, study], None, said)
 
 
 def _messaging(said: str) -> str:
-    return render_study_report([_study(_studies()[1], said)], None, said)
+    return render_report([_study(_studies()[1], said)], None, said)
 
 
 def _compared(said: str) -> str:
@@ -130,11 +131,11 @@ def _compared_studies(said: str) -> str:
 
 
 def _sweep(said: str) -> str:
-    return render_swept(_hostile_sweep(said))
+    return html(swept_page(_hostile_sweep(said)))
 
 
 def _topology(said: str) -> str:
-    return render_topology(said, Switch(height=4, angles=3).graph(), command=said)
+    return html(topology_page(said, Switch(height=4, angles=3).graph(), command=said))
 
 
 def _sensitivity(said: str) -> str:
@@ -166,7 +167,7 @@ def _lab(said: str) -> str:
             _run(lab_data.run_with([rate] * 20, size, name=f"h3/fdr-{size}"), said)
             for size, rate in rates.items()
         ]
-        return render_lab_report(runs, judge(runs, data), data, said)
+        return html(lab_page(runs, judge(runs, data), data, said))
 
 
 PAGES: dict[str, Callable[[str], str]] = {

@@ -8,7 +8,7 @@ from switch_desk import small
 from dvsim.cli.beside import as_json, study_lines
 from dvsim.kinds.load import load
 from dvsim.report import render_comparison
-from dvsim.report.beside_studies import overlaid_curves
+from dvsim.report.comparison import overlaid_curves
 from dvsim.session import run_scenarios
 from dvsim.study.compare import compare, matching_keys
 from dvsim.study.text_table import Table

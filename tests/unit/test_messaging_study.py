@@ -11,7 +11,7 @@ from dvsim.cli.main import cli
 from dvsim.kinds.hosts.metrics import METRICS
 from dvsim.kinds.hosts.result import MessagingStudy
 from dvsim.kinds.load import load
-from dvsim.report import render_study_report
+from dvsim.report import render_report
 from dvsim.report.stage_curves import stage_drawings
 from dvsim.report.sweep import COLOURS, Sweep
 from dvsim.session import run_scenarios
@@ -69,7 +69,7 @@ def test_the_bottleneck_is_the_busiest_stage(kept):
 
 
 def test_the_page_draws_curves_with_bands_stages_and_what_it_rests_on(kept):
-    page = render_study_report([kept[1]])
+    page = render_report([kept[1]])
     assert "Latency against message_bytes" in page
     assert "both axes linear" in page
     assert '"fill":"toself"' in re.sub(r"\s", "", page)
@@ -77,7 +77,7 @@ def test_the_page_draws_curves_with_bands_stages_and_what_it_rests_on(kept):
     assert "Busiest stage:" in page
     assert "10gbe-oplin-x4.packet_cost" in page  # a calibrated parameter, with its fit
     assert "settled" not in page.partition("<main")[2].partition("What was asked")[0]
-    assert page == render_study_report([kept[1]])
+    assert page == render_report([kept[1]])
 
 
 def test_no_two_stages_have_the_same_line():

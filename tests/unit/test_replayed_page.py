@@ -6,10 +6,11 @@ from click.testing import CliRunner
 
 from dvsim.cli.main import cli
 from dvsim.kinds.workload.session import replays
+from dvsim.report.page import html
 from dvsim.report.replayed import (
     finish_drawing,
     parts_drawing,
-    render_replays,
+    replay_page,
     sizes_drawing,
     spent_drawing,
     spent_of,
@@ -85,6 +86,6 @@ def test_the_command_writes_the_page(trace, tmp_path):
 
 def test_what_was_not_replayed_is_on_the_page(tmp_path):
     (tmp_path / "ti.txt").write_text("0 init\n0 compute 5\n0 waitany\n0 finalize\n")
-    text = render_replays(replays(tmp_path / "ti.txt", "fdr", {}), "dvsim replay ti.txt")
+    text = html(replay_page(replays(tmp_path / "ti.txt", "fdr", {}), "dvsim replay ti.txt"))
     assert 'id="skipped"' in text
     assert "waitany" in text

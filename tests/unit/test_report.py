@@ -21,10 +21,17 @@ from dvsim.errors import DvsimError, OutputError
 from dvsim.kinds.rabbitmq.spec import Column
 from dvsim.report import render_report, write_results
 from dvsim.report.drawing import unpacked
-from dvsim.report.figures import POINTS_PER_TRACE, points_per_trace, rate_drawing
-from dvsim.report.prepare import prepare
-from dvsim.report.series import active, column_series, decimate, smooth
-from dvsim.report.stages import stages_table
+from dvsim.report.groups import grouped
+from dvsim.report.run_tables import stages_table
+from dvsim.report.series import (
+    POINTS_PER_TRACE,
+    active,
+    column_series,
+    decimate,
+    points_per_trace,
+    rate_drawing,
+    smooth,
+)
 from dvsim.report.table import Cell, Table
 from dvsim.report.verdict import sentences, verdict_sentences
 
@@ -91,8 +98,8 @@ def test_no_figure_offers_to_upload_itself(large):
 
 
 def test_many_runs_share_the_points_of_a_page():
-    few = prepare([vortex_run(intervals=10, replications=1)])
-    many = prepare([vortex_run(intervals=10, replications=1, name=str(n)) for n in range(100)])
+    few = grouped([vortex_run(intervals=10, replications=1)])
+    many = grouped([vortex_run(intervals=10, replications=1, name=str(n)) for n in range(100)])
     assert points_per_trace(few) == POINTS_PER_TRACE
     assert points_per_trace(many) == 200
 
@@ -116,7 +123,7 @@ def test_the_title_of_a_single_run_is_the_heading():
 
 def test_the_verdict_counts_columns_by_what_they_were_used_for():
     runs = [vortex_run(), tcp_run()]
-    said = sentences(prepare(runs), validation_of(runs, failing=[("h3/dv-8", "r2")]))
+    said = sentences(grouped(runs), validation_of(runs, failing=[("h3/dv-8", "r2")]))
     assert said[0].startswith("Like for like, in whole messages over all receivers, the Data")
     assert said[2] == (
         "3 of 4 published columns are reproduced within the tolerances declared beforehand: "
@@ -141,7 +148,7 @@ def test_a_comparison_of_short_runs_says_so():
 def test_the_verdict_gives_the_rates_in_both_readings():
     vortex = steady_run([100, 300], size=2048, per_message=2)
     tcp = steady_run([800], size=2048, transport="tcp")
-    said = sentences(prepare([tcp, vortex]), None)
+    said = sentences(grouped([tcp, vortex]), None)
     assert said[1] == (
         "As printed, the mean Data Vortex rate is 0.500× at 2 KiB that of TCP (400 pieces/s "
         "against 800 messages/s at 2 KiB); such a rate counts pieces of at most "
@@ -160,7 +167,7 @@ def test_a_crossover_is_said_by_size():
         steady_run([100], size=1024),
         steady_run([50], size=1024, transport="tcp"),
     ]
-    assert sentences(prepare(runs), None)[0].endswith(": more at 1 KiB and less at 8 B.")
+    assert sentences(grouped(runs), None)[0].endswith(": more at 1 KiB and less at 8 B.")
 
 
 def test_without_published_data_nothing_is_claimed():
@@ -212,7 +219,7 @@ def test_the_iterations_of_a_column_follow_each_other():
 
 def test_the_largest_burst_is_in_the_figure():
     run = vortex_run(intervals=30_000, duty=0.9, replications=1)
-    (group,) = prepare([run])
+    (group,) = grouped([run])
     figure = rate_drawing(group, 500)
     rates = unpacked(figure.spec["data"][0]["y"])
     expected = run.samples.query("receiver == 1")["pieces"].max() / 5.001e-3
@@ -229,7 +236,7 @@ def test_every_figure_has_words_for_those_who_cannot_see_it(large):
 
 
 def test_the_bottleneck_is_the_stage_that_is_always_busy():
-    table = stages_table(prepare([vortex_run(), tcp_run()]))
+    table = stages_table(grouped([vortex_run(), tcp_run()]))
     assert [row[-1].text for row in table.rows] == [
         "AMQP socket (98 % busy)",
         "publisher (95 % busy)",
@@ -241,7 +248,7 @@ def test_the_bottleneck_is_the_stage_that_is_always_busy():
 def test_a_stage_that_rests_is_no_bottleneck():
     run = vortex_run(replications=1)
     run.counters.loc[run.counters["metric"] == "utilisation", "value"] *= 0.5
-    (row,) = stages_table(prepare([run])).rows
+    (row,) = stages_table(grouped([run])).rows
     assert row[-1].text == "waiting for credits (AMQP socket 49 % busy)"
 
 
@@ -337,6 +344,6 @@ def test_many_sizes_are_said_by_their_ends():
         for place in range(8)
         for transport, rate in (("data-vortex", 100 * (place + 1)), ("tcp", 200))
     ]
-    said = sentences(prepare(runs), None)[0]
+    said = sentences(grouped(runs), None)[0]
     assert "the Data Vortex carries 0.500 times (at 8 B) to 4.00 times (at 1 KiB) what TCP" in said
     assert "messages of 8 B to 1 KiB</h1>" in render_report(runs).replace("\N{NO-BREAK SPACE}", " ")

@@ -3,10 +3,11 @@
 import pytest
 
 from dvsim.kinds.load import load
-from dvsim.report import render_study_report
+from dvsim.report import render_report
 from dvsim.report.answers import answer
-from dvsim.report.studies import part_of
+from dvsim.report.pages import report_page
 from dvsim.report.sweep import Sweep
+from dvsim.report.table import Table
 from dvsim.session import run_scenarios
 
 
@@ -17,15 +18,16 @@ def study():
 
 
 def test_the_page_has_each_metric_that_a_table_has(study):
-    page = render_study_report([study], command="dvsim run rabbit/load-2020")
-    part = part_of(study, "one")
-    assert part.title in page
-    assert [drawing.name for drawing in part.curves] == [
-        f"one-{name}" for name in ("rate_out", "p50", "p99", "cpu", "unstable", "cost")
+    page = render_report([study], command="dvsim run rabbit/load-2020")
+    made = report_page([study])
+    assert study.scenario.title in page
+    assert [drawing.name for drawing in made.drawings] == [
+        f"study-0-{name}" for name in ("rate_out", "p50", "p99", "cpu", "unstable", "cost")
     ]
-    assert part.points.head[-1] == "settled?"
-    assert "99 % of the latencies in ms" in part.points.caption
-    assert len(part.points.rows) == len(study.scenario.points)
+    (points,) = [one for one in made.blocks if isinstance(one, Table) and "points" in one.name]
+    assert points.head[-1] == "settled?"
+    assert "99 % of the latencies in ms" in points.caption
+    assert len(points.rows) == len(study.scenario.points)
 
 
 def test_the_answer_says_how_much_is_delivered_and_what_grows(study):

@@ -11,7 +11,7 @@ from study_runs import load_latency, recorded
 
 from dvsim.errors import DvsimError
 from dvsim.report import FORMATS, paper, render_report, write_results
-from dvsim.report.formats import run_figures
+from dvsim.report.pages import report_page
 from dvsim.report.tidy import tidy
 
 
@@ -124,7 +124,7 @@ def test_equal_results_give_equal_bytes(tmp_path, form):
 def test_every_figure_becomes_a_file_that_is_well_formed(tmp_path, runs, validation, study):
     files = write_results(tmp_path / "f.svg", runs, validation)
     assert [file.name for file in files] == [
-        f"f-{drawing.name}.svg" for drawing in run_figures(runs, validation, None)
+        f"f-{drawing.name}.svg" for drawing in report_page(runs, validation).drawings
     ]
     files += write_results(tmp_path / "s.svg", [study])
     assert len(files) > 15
@@ -135,7 +135,7 @@ def test_every_figure_becomes_a_file_that_is_well_formed(tmp_path, runs, validat
 
 
 def test_a_figure_on_paper_has_the_words_of_the_page(runs, validation):
-    (drawing,) = [one for one in run_figures(runs, validation, None) if one.name == "qq-dv"]
+    (drawing,) = [one for one in report_page(runs, validation).drawings if one.name == "qq-dv"]
     words = "".join(ET.fromstring(paper.figure_svg(drawing)).itertext())
     for word in ("8 B r1, fitted", "2 KiB r2, held out", "published, pieces/s"):
         assert word in words

@@ -13,10 +13,9 @@ from report_runs import published_set, steady_run, tcp_run, validation_of, vorte
 from dvsim.errors import ScenarioError
 from dvsim.report import render_report
 from dvsim.report.compare import rows_as_printed
-from dvsim.report.lanes import MOST_LANES, Lane, Station, lanes_of
-from dvsim.report.pipeline import pipeline_drawing
-from dvsim.report.prepare import prepare
-from dvsim.report.qq import qq_drawings
+from dvsim.report.groups import grouped
+from dvsim.report.pipeline import MOST_LANES, Lane, Station, lanes_of, pipeline_drawing
+from dvsim.report.quantiles import qq_drawings
 from dvsim.report.scaling import scaling_drawings
 from dvsim.report.sensitivity import sensitivity_drawings
 
@@ -37,7 +36,7 @@ def counted(run, **values):
 
 
 def lane(*runs, vortex=True):
-    (found,) = lanes_of(prepare(runs), vortex=vortex)
+    (found,) = lanes_of(grouped(runs), vortex=vortex)
     return found
 
 
@@ -116,7 +115,7 @@ def test_a_lane_cannot_become_markup():
 def test_qq_holds_each_published_statistic_above_zero_once():
     runs = [vortex_run(), tcp_run()]
     validation = validation_of(runs)
-    drawings = qq_drawings(prepare(runs), validation, rows_as_printed(validation))
+    drawings = qq_drawings(grouped(runs), validation, rows_as_printed(validation))
     assert [drawing.name for drawing in drawings] == ["qq-dv", "qq-tcp"]
     for drawing, transport in zip(drawings, ("data-vortex", "fdr-ipoib"), strict=True):
         drawn = [
@@ -136,7 +135,7 @@ def test_qq_holds_each_published_statistic_above_zero_once():
 def test_qq_tells_fitted_from_held_out_and_draws_the_declared_band():
     runs = [vortex_run()]
     validation = validation_of(runs, fitted=("r1",))
-    (drawing,) = qq_drawings(prepare(runs), validation, rows_as_printed(validation))
+    (drawing,) = qq_drawings(grouped(runs), validation, rows_as_printed(validation))
     band, line, fitted, held_out = drawing.spec["data"]
     assert band["y"][0] / band["x"][0] == pytest.approx(1.15)
     assert band["x"][-1] / band["y"][-1] == pytest.approx(1.15)
@@ -147,18 +146,18 @@ def test_qq_tells_fitted_from_held_out_and_draws_the_declared_band():
 
 
 def test_without_published_data_there_is_no_qq():
-    assert qq_drawings(prepare([vortex_run(replications=1)]), None, {}) == []
+    assert qq_drawings(grouped([vortex_run(replications=1)]), None, {}) == []
 
 
 def test_one_size_has_nothing_to_scale():
     assert (
-        scaling_drawings(prepare([vortex_run(replications=1), tcp_run(replications=1)]), {}) == []
+        scaling_drawings(grouped([vortex_run(replications=1), tcp_run(replications=1)]), {}) == []
     )
 
 
 def test_lines_over_sizes_count_alike_and_bytes_are_messages_times_size():
     runs = [steady_run([100, 300], size=8), steady_run([10, 30], size=2048, per_message=2)]
-    printed, messages, data = scaling_drawings(prepare(runs), {})
+    printed, messages, data = scaling_drawings(grouped(runs), {})
     (line,) = messages.spec["data"]
     assert (line["x"], line["y"]) == ([8, 2048], [400, 40])
     (line,) = data.spec["data"]
@@ -169,7 +168,7 @@ def test_lines_over_sizes_count_alike_and_bytes_are_messages_times_size():
 def test_published_means_stand_beside_the_lines():
     runs = published_set()
     published = {(run.scenario.name, "r1", "mean"): 123.0 for run in runs}
-    printed = scaling_drawings(prepare(runs), published)[0]
+    printed = scaling_drawings(grouped(runs), published)[0]
     hollow = [trace for trace in printed.spec["data"] if trace["mode"] == "markers"]
     assert [set(trace["y"]) for trace in hollow] == [{123.0}, {123.0}]
     assert all("published" in trace["name"] for trace in hollow)
@@ -177,7 +176,7 @@ def test_published_means_stand_beside_the_lines():
 
 def test_of_two_runs_of_one_scenario_the_last_is_on_the_line():
     runs = [steady_run([5], size=8), steady_run([7], size=8), steady_run([1], size=16)]
-    (line,) = scaling_drawings(prepare(runs), {})[1].spec["data"]
+    (line,) = scaling_drawings(grouped(runs), {})[1].spec["data"]
     assert line["y"] == [7, 1]
 
 

@@ -14,7 +14,7 @@ from study_runs import claims_of, load_latency, recorded, saturation, scenario_o
 from test_report import Tags
 
 from dvsim.errors import DvsimError, OutputError
-from dvsim.report import render_study_report, write_results
+from dvsim.report import render_report, write_results
 from dvsim.report.answers import answer
 from dvsim.report.curves import curve_drawing, curve_drawings
 from dvsim.report.recorded import LETTERS
@@ -41,7 +41,7 @@ def record():
 @pytest.fixture(scope="module")
 def page(latency, saturated, record):
     claims = claims_of("confirmed", "refuted")
-    return render_study_report([latency, saturated, record], claims, "dvsim run switch/all")
+    return render_report([latency, saturated, record], claims, "dvsim run switch/all")
 
 
 def traces_of(drawing):
@@ -72,7 +72,7 @@ def test_the_library_and_the_player_are_there_once(page):
 
 
 def test_equal_studies_give_equal_bytes(record):
-    assert render_study_report([record]) == render_study_report([recorded()])
+    assert render_report([record]) == render_report([recorded()])
 
 
 def test_a_full_recording_stays_below_a_megabyte():
@@ -85,14 +85,14 @@ def test_a_full_recording_stays_below_a_megabyte():
         ),
         replications=1,
     )
-    assert len(render_study_report([study])) - len(plotly.offline.get_plotlyjs()) < 1_000_000
+    assert len(render_report([study])) - len(plotly.offline.get_plotlyjs()) < 1_000_000
 
 
 def test_names_cannot_become_markup():
     evil = "</script><script>alert(1)</script><b>&"
     study = recorded(title=evil, question=evil, source=evil)
     study = replace(study, scenario=replace(study.scenario, name=evil))
-    page = render_study_report([study, study])
+    page = render_report([study, study])
     assert "<script>alert(1)" not in page
     assert "</script><script>" not in page
     assert "<b>" not in page
@@ -102,7 +102,7 @@ def test_varied_values_cannot_become_markup(saturated):
     evil = "<img src=x onerror=alert(1)>"
     vary = ({"crossing": (evil, "xor")}, {"height": (2, 4, 8, 16)})
     study = replace(saturated, scenario=replace(saturated.scenario, vary=vary))
-    page = render_study_report([study])
+    page = render_report([study])
     assert "<img" not in page
     assert "\\u003cimg" not in page  # Plotly would read it in its own small HTML
 
@@ -225,7 +225,7 @@ def test_one_point_has_no_curve_but_an_answer(record):
 
 def test_a_study_in_which_nothing_moved_is_still_a_page():
     study = study_of(scenario_of("nothing", traffic={"load": 0.0}))
-    page = render_study_report([study])
+    page = render_report([study])
     assert "Throughput 0." in page
     assert "nan" not in page.split("<main>")[1].split("<script")[0].lower()
 
@@ -265,7 +265,7 @@ def test_levels_of_a_network_have_lines_of_their_own(latency):
 
 
 def test_the_player_gets_every_step_that_was_recorded(record):
-    data = player_data(render_study_report([record]))
+    data = player_data(render_report([record]))
     assert (data["height"], data["angles"], data["cylinders"]) == (4, 3, 3)
     steps = record.events.sort_values(["packet", "slot"])
     shown = [
@@ -289,7 +289,7 @@ def test_the_player_gets_every_step_that_was_recorded(record):
 
 
 def test_packets_move_one_angle_on_in_every_slot(record):
-    for packet in player_data(render_study_report([record]))["packets"]:
+    for packet in player_data(render_report([record]))["packets"]:
         angles = [node // 4 % 3 for node in packet["nodes"]]
         inside = angles[:-1] if packet["events"][-1] in "lx" else angles
         assert np.diff(packet["slots"]).tolist() == [1] * (len(angles) - 1)
@@ -297,7 +297,7 @@ def test_packets_move_one_angle_on_in_every_slot(record):
 
 
 def test_deflections_are_told_with_who_was_in_the_way(record):
-    data = player_data(render_study_report([record]))
+    data = player_data(render_report([record]))
     events = record.events[record.events["kind"] == "deflect"]
     assert len(events) > 20
     told = {
@@ -315,14 +315,14 @@ def test_deflections_are_told_with_who_was_in_the_way(record):
 
 
 def test_the_table_of_deflections_has_all_of_them_in_its_csv(record):
-    page = render_study_report([record])
+    page = render_report([record])
     links = re.findall(r'href="(data:text/csv[^"]*)" download="study-0-recorded-deflections', page)
     lines = unquote(links[0]).split("\n")
     assert len(lines) - 2 == (record.events["kind"] == "deflect").sum()
 
 
 def test_the_queue_is_drawn_slot_by_slot(record):
-    page = render_study_report([record])
+    page = render_report([record])
     points = re.search(r'<polyline class="waiting" points="(.*?)"', page)[1].split()
     data = player_data(page)
     shown = record.queues[record.queues["slot"] <= data["last"]]
@@ -335,13 +335,13 @@ def test_the_queue_is_drawn_slot_by_slot(record):
 def test_more_than_can_be_shown_is_cut():
     study = recorded(packets=60, slots=40)
     many = study.events.assign(packet=study.events["packet"] * 5, slot=study.events["slot"] * 9)
-    data = player_data(render_study_report([replace(study, events=many)]))
+    data = player_data(render_report([replace(study, events=many)]))
     assert data["last"] - data["first"] < 200
     assert all(packet["slots"][-1] <= data["last"] for packet in data["packets"])
 
 
 def test_without_a_recording_there_is_no_player(saturated):
-    page = render_study_report([saturated])
+    page = render_report([saturated])
     assert 'class="player"' not in page
     assert '<script type="application/json">' not in page
 
@@ -379,14 +379,14 @@ def test_the_page_says_how_to_repeat_it(page):
 
 
 def test_no_study_is_no_report():
-    with pytest.raises(DvsimError, match="a report needs at least one study"):
-        render_study_report([])
+    with pytest.raises(DvsimError, match="a report needs at least one run or study"):
+        render_report([])
 
 
 def test_the_file_is_the_page_and_a_failed_write_keeps_the_old_one(tmp_path, record):
     path = tmp_path / "new" / "report.html"
     write_results(path, [record])
-    assert path.read_text(encoding="utf-8") == render_study_report([record])
+    assert path.read_text(encoding="utf-8") == render_report([record])
     with pytest.raises(OutputError, match="Is a directory"):
         write_results(tmp_path / "new", [record])
     assert [item.name for item in path.parent.iterdir()] == ["report.html"]

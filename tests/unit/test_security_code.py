@@ -96,8 +96,7 @@ def test_templates_mark_as_safe_only_what_was_escaped_before():
         for path in ROOT.glob("report/*.jinja")
     }  # fmt: skip
     assert {name: parts for name, parts in safe.items() if parts} == {
-        "parts.html.jinja": ["f.html | safe"],
-        "studies.html.jinja": ["r.data | safe", "r.chart | safe"],
+        "page.html.jinja": ["f.html | safe", "r.data | safe", "r.chart | safe"],
     }
 
 

@@ -268,8 +268,8 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     """Of batches that differ, where the mean of the samples' rates is 9 % above it."""
     import dvsim
     from dvsim.kinds.rabbitmq.numbers import keyed
-    from dvsim.report.prepare import prepare
-    from dvsim.report.rates import rates_of
+    from dvsim.report.groups import grouped
+    from dvsim.report.run_tables import rates_of
     from dvsim.study.compare import compare
     from dvsim.study.statistics import estimate
 
@@ -277,7 +277,7 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     rate = estimate(run.rates.values())
     swept = keyed(run.scenario, run.summary_columns)
     compared = compare([run, run]).rows[0].values[0]
-    reported = rates_of(prepare([run])[0].entries[0]).messages
+    reported = rates_of(grouped([run])[0].entries[0]).messages
     assert compared.value == pytest.approx(rate.value)
     assert compared.high - compared.value == pytest.approx(rate.half)
     assert swept.results["delivered_rate"] == pytest.approx(tuple(compared))

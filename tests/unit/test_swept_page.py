@@ -6,8 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from dvsim.report.page import html
 from dvsim.report.saturation import Offered, sentence
-from dvsim.report.swept import answer_sentences, curves, render_swept
+from dvsim.report.swept import answer_sentences, curves, swept_page
 from dvsim.report.swept_points import SweptPoints
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
@@ -82,7 +83,7 @@ def test_a_sweep_of_a_switch_says_what_saturates_last(loads):
     said = answer_sentences(loads)[0]
     assert said.startswith(f"Saturates last: {last}, {most[last]:.3f}"[:-1])
     assert f"then {first}, " in said
-    page = render_swept(loads)
+    page = html(swept_page(loads))
     assert page.index(said.partition(";")[0]) < page.index("Throughput against load")
 
 

@@ -18,7 +18,8 @@ from targets import Target
 
 from dvsim.cli.swept import chosen, swept_json, swept_lines
 from dvsim.errors import DvsimError
-from dvsim.report.swept import write_swept_report
+from dvsim.report.page import write
+from dvsim.report.swept import swept_page
 from dvsim.study.sweep_table import Swept
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan
@@ -64,7 +65,7 @@ def read_shards(files: Files, folder: Path) -> str:
         return "no damage that can be done"
     swept = merge_folders([folder / name for name in good()])
     if document.get("page"):
-        write_swept_report(swept, folder / "page.html")
+        write(folder / "page.html", swept_page(swept))
     if not document.get("sealed"):
         pd.testing.assert_frame_equal(swept.table, merged().table)
         assert swept.name == merged().name

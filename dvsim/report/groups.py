@@ -1,4 +1,4 @@
-"""Runs made ready to be shown: sorted by size, labelled, coloured, with estimates at hand."""
+"""Runs by the size of their messages: labelled, coloured, with estimates at hand."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dvsim.report.drawing import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.study.changes import changes_of
 from dvsim.study.statistics import Estimate
 
@@ -13,12 +14,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from dvsim.study.run import Run
-
-# Okabe and Ito's colours for the colour-blind, those that keep a contrast of 3:1 on white and on
-# near-black come first; black itself is left out because a dark page would swallow it.
-BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-SKY, ORANGE, YELLOW = "#56B4E9", "#E69F00", "#F0E442"
-OTHER_COLOURS = (GREEN, PURPLE, SKY, ORANGE, YELLOW)
 
 
 @dataclass(frozen=True)
@@ -154,7 +149,7 @@ def colours(runs: Sequence[Run]) -> list[str]:
     return chosen
 
 
-def prepare(runs: Sequence[Run]) -> list[Group]:
+def grouped(runs: Sequence[Run]) -> list[Group]:
     """Sort runs by message size, Data Vortex first, and estimate each over its replications.
 
     Parameters

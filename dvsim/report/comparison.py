@@ -1,0 +1,331 @@
+"""The page of results side by side: what differs, ratios, curves or distributions, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from dvsim.kinds.rabbitmq.answer import answer_text
+from dvsim.report.basis import commands_of, origin_table
+from dvsim.report.blocks import Block, Fold, Page, Section, Text, answer, commands
+from dvsim.report.curves import band, line_trace, x_axis, y_axis
+from dvsim.report.drawing import COLOURS, DASHES, SYMBOLS, Drawing, layout, tall
+from dvsim.report.metrics import name_of, unit_of
+from dvsim.report.overlaid import Compared, Side, distribution, forest_drawing, series
+from dvsim.report.sweep import Group, Mark, Sweep, named
+from dvsim.report.table import Cell, Table, changed, number
+from dvsim.study.compare import Comparison, Row, interval_notes, names_of
+from dvsim.study.summary import SYSTEM
+
+MOST_ROWS = 60  # of a figure of ratios
+
+
+def comparison_page(found: Comparison, command: str | None = None) -> Page:
+    """Return the page of runs, or of studies, side by side; `command` is what makes it."""
+    if found.of_studies:
+        return _studies_page(found, command)
+    sides = sides_of(found)
+    kinds = dict.fromkeys((row.column, row.reading) for row in found.rows if row.column != SYSTEM)
+    drawn = {column: (column, reading) for column, reading in reversed(kinds)}  # as printed
+    distributions = [
+        distribution(sides, *kind, name=f"distribution-{place}")
+        for place, kind in enumerate(reversed(drawn.values()))
+    ]
+    over_time = [series(sides, *kind, name=f"series-{place}") for place, kind in enumerate(kinds)]
+    statistics = {}
+    for column, reading in kinds:
+        rows = [row for row in found.rows if (row.column, row.reading) == (column, reading)]
+        unit = f" in {reading}/s"
+        statistics[f"{column}, {reading}/s"] = table(rows, sides, f"{column}-{reading}", unit)
+    whole = table([row for row in found.rows if row.column == SYSTEM], sides, "whole", "")
+    labels = [side.label for side in sides]
+    return _page(
+        found,
+        labels,
+        f"{len(sides)} runs side by side",
+        [*answer(sentences(found, sides)), whole],
+        [
+            Section("ratios", "Ratios", forests(found, sides)),
+            Section("distributions", "Distributions", distributions),
+            Section("series", "Rates over time", over_time),
+            _statistics(statistics),
+        ],
+        command,
+    )
+
+
+def _studies_page(found: Comparison, command: str | None) -> Page:
+    labels = [f"{place} {one.scenario.name}" for place, one in enumerate(found.results, start=1)]
+    metrics = metrics_of(found)
+    statistics = {
+        name_of(found.results[0], metric): study_table(found, labels, metric) for metric in metrics
+    }
+    return _page(
+        found,
+        labels,
+        f"{len(labels)} studies side by side",
+        answer(study_sentences(found, labels)),
+        [
+            Section("ratios", "Ratios", study_forests(found, labels, metrics)),
+            Section("curves", "Curves", overlaid_curves(found, labels, metrics)),
+            _statistics(statistics),
+        ],
+        command,
+    )
+
+
+def _page(
+    found: Comparison,
+    labels: Sequence[str],
+    title: str,
+    said: Sequence[Block],
+    sections: Sequence[Section],
+    command: str | None,
+) -> Page:
+    """Return what pages of runs and of studies have in common around what they do not."""
+    differing = Table(
+        name="differences",
+        caption="What is not the same in all of them.",
+        head=["what", *labels],
+        rows=[[Cell(one.what), *map(Cell, one.values)] for one in found.differences],
+    )
+    made = origin_table(found.results, [{"run": Cell(label)} for label in labels])
+    nothing = Text("Nothing that was asked.")
+    return Page(
+        title,
+        [
+            Section("answer", "The answer", said),
+            Section("what-differs", "What differs", [differing if differing.rows else nothing]),
+            *sections,
+            Section(
+                "origin",
+                "Where it comes from",
+                [made, *commands(commands_of(found.results, command))],
+            ),
+        ],
+    )
+
+
+def _statistics(tables: dict[str, Table]) -> Section:
+    folds = [Fold(title, [one], opened=True) for title, one in tables.items()]
+    return Section("statistics", "Statistics", folds)
+
+
+def sides_of(found: Comparison) -> list[Side]:
+    """Return each run with a number and a colour."""
+    return [
+        Side(run, f"{place + 1} {name}", COLOURS[place % len(COLOURS)])
+        for place, (run, name) in enumerate(
+            zip(found.results, names_of(found.results), strict=True)
+        )
+    ]
+
+
+def sentences(found: Comparison, sides: Sequence[Side]) -> list[str]:
+    """Say how fast each run was, and how much of the question they have in common."""
+    said = [
+        f"{side.label}: {answer_text(side.run)}"
+        + (f"; {change.text()} times the first." if change and change.kind == "ratio" else ".")
+        for side, change in zip(sides, found.rows[0].changes, strict=True)
+    ]
+    said += _notes(found)
+    if {side.run.backend for side in sides} == {"sim", "emu"}:
+        said.append(
+            "A simulated rate is that of the modelled hardware; an emulated one is that of the "
+            "machine that it was measured on. Only with cards that were measured there must the "
+            "two agree."
+        )
+    return said
+
+
+def _notes(found: Comparison) -> list[str]:
+    """Say how intervals are made, and what differs."""
+    names = [difference.what for difference in found.differences]
+    return [
+        f"Ratios: {'; '.join(interval_notes(found.results))}.",
+        f"{len(names)} things differ: {', '.join(names)}." if names else "Nothing differs.",
+    ]
+
+
+def table(rows: Sequence[Row], sides: Sequence[Side], name: str, unit: str) -> Table:
+    """Tabulate statistics of a column, a run beside the other."""
+    names = [r.metric if r.column != SYSTEM else f"{r.reading}/s, all receivers" for r in rows]
+    several = [side.run.replications > 1 for side in sides]
+    labels = [side.label for side in sides]
+    return sides_table(
+        [[Cell(one)] for one in names], ["statistic"], rows, labels, several, name, unit
+    )
+
+
+def sides_table(
+    names: Sequence[Sequence[Cell]],
+    heads: Sequence[str],
+    rows: Sequence[Row],
+    labels: Sequence[str],
+    several: Sequence[bool],
+    name: str,
+    unit: str,
+) -> Table:
+    """Tabulate values side by side, with their intervals and what became of the first.
+
+    `names` and `heads` say what each row is, in one cell or more; `labels` and `several` what each
+    result is called, and whether it has more than one replication; `unit` ends the caption's
+    beginning, such as " in messages/s".
+    """
+    spans = [("", len(heads))]
+    head = list(heads)
+    for place, label in enumerate(labels):
+        spans.append((label, 3 if place else 2))
+        head += ["mean", "±", *(["to the first"] if place else [])]
+    lines = []
+    for cells, row in zip(names, rows, strict=True):
+        line = list(cells)
+        columns = zip(row.values, row.changes, several, strict=True)
+        for place, (one, change, many) in enumerate(columns):
+            line.append(number(None if one is None else one.value))
+            line.append(number(one.high - one.value if one is not None and many else None))
+            line += [changed(change)] if place else []
+        lines.append(line)
+    return Table(
+        name=name,
+        caption=(
+            f"Means over replications{unit}, and half of the 95 % interval over them, which one "
+            "replication does not have. What became of the first one's value is a ratio with its "
+            "interval; of shares, and where one has 0, a difference, with a sign."
+        ),
+        head=head,
+        rows=lines,
+        spans=spans,
+    )
+
+
+def _forest(
+    name: str, title: str, names: Sequence[str], rows: Sequence[Row], labels: Sequence[str]
+) -> list[Drawing]:
+    others = [
+        Compared(label, COLOURS[place % len(COLOURS)], [row.changes[place] for row in rows])
+        for place, label in enumerate(labels)
+        if place
+    ]
+    drawn = forest_drawing(f"forest-{name}", f"{title}: ratios", names, others)
+    return [] if drawn is None else [drawn]
+
+
+def forests(found: Comparison, sides: Sequence[Side]) -> list[Drawing]:
+    """Draw the ratios to the first run: of all messages, then of each column."""
+    drawn = []
+    labels = [side.label for side in sides]
+    for place, (column, group) in enumerate(groupby(found.rows, key=lambda row: row.column)):
+        rows = list(group)
+        every = column == SYSTEM
+        names = [f"{row.reading}/s" if every else f"{row.metric} of {row.reading}" for row in rows]
+        drawn += _forest(f"{place}", "All receivers" if every else column, names, rows, labels)
+    return drawn
+
+
+def metrics_of(found: Comparison) -> list[str]:
+    """Choose the metrics that say something about any of the studies, and that rows have."""
+    there = {row.metric for row in found.rows}
+    chosen = dict.fromkeys(metric for study in found.results for metric in study.drawn)
+    return [metric for metric in chosen if metric in there]
+
+
+def study_sentences(found: Comparison, labels: Sequence[str]) -> list[str]:
+    """Say how many points they share, what is left out, and how intervals are made."""
+    said = [f"{text}." for label in labels[1:] if (text := _ratios(found, labels, label))]
+    said.append(f"{len(found.points)} points are in all of them.")
+    unmatched = zip(found.unmatched, labels, strict=True)
+    alone = [f"{len(only)} of {label}" for only, label in unmatched if only]
+    if alone:
+        said.append(f"Left out, since not all have them: {', '.join(alone)} points.")
+    return said + _notes(found)
+
+
+def _ratios(found: Comparison, labels: Sequence[str], label: str) -> str:
+    """Say between what the ratios of a study to the first lie, metric by metric."""
+    place, said = labels.index(label), []
+    for metric in metrics_of(found):
+        changes = [row.changes[place] for row in found.rows if row.metric == metric]
+        ratios = [one.value for one in changes if one is not None and one.kind == "ratio"]
+        if ratios:
+            low, high = (f"{end:.3g}" for end in (min(ratios), max(ratios)))
+            spread = low if low == high else f"{low} to {high}"
+            said.append(f"{name_of(found.results[0], metric)} {spread}")
+    return f"{label}, in times of the first: {'; '.join(said)}" if said else ""
+
+
+def study_forests(
+    found: Comparison, labels: Sequence[str], metrics: Sequence[str]
+) -> list[Drawing]:
+    """Draw the ratios of each metric to the first study, point by point."""
+    drawn = []
+    for metric in metrics:
+        rows = [row for row in found.rows if row.metric == metric][:MOST_ROWS]
+        names = [named(row.point or {}) or "the run" for row in rows]
+        title = name_of(found.results[0], metric).capitalize()
+        drawn += _forest(metric, title, names, rows, labels)
+    return drawn
+
+
+def overlaid_curves(
+    found: Comparison, labels: Sequence[str], metrics: Sequence[str]
+) -> list[Drawing]:
+    """Draw each metric over the key that the studies have along their axes, all in one figure.
+
+    There is none where they have no such key, or not the same, or its values are no numbers.
+    """
+    sweeps = [Sweep(study) for study in found.results]
+    first = sweeps[0]
+    alike = all(one.key == first.key and one.numeric for one in sweeps)
+    if first.key is None or not alike:
+        return []
+    return [_curve(sweeps, labels, metric) for metric in metrics]
+
+
+def _curve(sweeps: Sequence[Sweep], labels: Sequence[str], metric: str) -> Drawing:
+    lines: list[tuple[int, Sweep, Group, Sequence[Mark]]] = []
+    for place, sweep in enumerate(sweeps):
+        for group in sweep.groups:
+            marks = sweep.marks(group, metric)
+            if marks:
+                name = ": ".join(filter(None, [labels[place], group.name]))
+                lines.append((place, sweep, replace(group, name=name), marks))
+    if len(sweeps[0].groups) == 1:  # one line each: the study has the colour
+        lines = [(place, s, replace(g, number=place), line) for place, s, g, line in lines]
+    traces: list[dict[str, Any]] = []
+    for _, _, group, line in lines:
+        traces += band(group, line)
+    for place, sweep, group, line in lines:
+        trace = line_trace(sweep, group, line, metric)
+        trace["line"] |= {"dash": DASHES[place % len(DASHES)]}
+        symbol = SYMBOLS[place % len(SYMBOLS)]
+        trace["marker"] |= {"symbol": [symbol + "-open" * (not mark.settled) for mark in line]}
+        traces.append(trace)
+    values = [mark.value for *_, line in lines for mark in line]
+    widest = max(sweeps, key=lambda sweep: len(sweep.values))
+    title = f"{name_of(widest.study, metric).capitalize()} against {widest.key}"
+    said = "; ".join(f"{group.name}: {len(line)} points" for _, _, group, line in lines)
+    return Drawing(
+        f"curve-{metric}",
+        title,
+        f"{title}, in {unit_of(widest.study, metric) or 1}. {said}.",
+        "Each study has its own stroke and mark, lines of the same keys have the same colour, "
+        "and bands are the 95 % interval over replications. Open marks have not settled.",
+        traces,
+        layout(tall(len(lines)), x_axis(widest), y_axis(widest, metric, values)),
+    )
+
+
+def study_table(found: Comparison, labels: Sequence[str], metric: str) -> Table:
+    """Tabulate a metric at every point that all studies have."""
+    rows = [row for row in found.rows if row.metric == metric]
+    keys = list(rows[0].point or ()) or ["point"]
+    names = [
+        [Cell(str(value)) for value in (row.point or {}).values()] or [Cell("the run")]
+        for row in rows
+    ]
+    several = [study.replications > 1 for study in found.results]
+    unit = "" if rows[0].unit == "1" else f" in {rows[0].unit}"
+    return sides_table(names, keys, rows, labels, several, f"table-{metric}", unit)

@@ -1,0 +1,350 @@
+"""The page of runs, and that of studies: their sections, from the answer to where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dvsim.errors import DvsimError
+from dvsim.report.answers import answer as study_answer
+from dvsim.report.basis import (
+    cards_table,
+    claims_table,
+    claims_untold,
+    commands_of,
+    origin_table,
+    parameters_table,
+    used_cards,
+)
+from dvsim.report.blocks import (
+    Block,
+    Fold,
+    Items,
+    Page,
+    Section,
+    Text,
+    answer,
+    commands,
+    pair,
+    tables,
+    under,
+)
+from dvsim.report.compare import columns_table, published_values, rows_as_printed, statistics_table
+from dvsim.report.curves import curve_drawings
+from dvsim.report.drawing import Drawing
+from dvsim.report.groups import Group, grouped, size_text
+from dvsim.report.pipeline import lanes_of, lanes_of_study, pipeline_drawing
+from dvsim.report.quantiles import qq_drawings, quantile_drawing
+from dvsim.report.recorded import Shape, recording
+from dvsim.report.run_tables import emulated_table, fabric_lines, named, rates_table, stages_table
+from dvsim.report.scaling import scaling_drawings
+from dvsim.report.series import points_per_trace, rate_drawing
+from dvsim.report.spread import spread_drawings
+from dvsim.report.stage_curves import linear_drawing, stage_drawings
+from dvsim.report.study_tables import points_table, settings_table
+from dvsim.report.sweep import Sweep
+from dvsim.report.table import Cell, Table, join, number
+from dvsim.report.verdict import MOST_SIZES, claims_sentences, sentences
+from dvsim.report.whatif import (
+    all_answer,
+    answer_assumptions,
+    answer_drawings,
+    answer_tables,
+    answers_of,
+)
+from dvsim.study.changes import changes_of
+from dvsim.study.points import PointsStudy
+from dvsim.study.run import Run, runs_of, studies_of
+
+if TYPE_CHECKING:
+    from dvsim.evidence.verdicts import Validation
+
+MOST_OPEN = 12  # rows of a table of rates that is not folded
+MOST_POINTS = 24  # rows of a table of points that is not folded
+
+
+def report_page(
+    results: Sequence[Run | PointsStudy],
+    validation: Validation | None = None,
+    command: str | None = None,
+    more: Sequence[Drawing] = (),
+) -> Page:
+    """Return the page of one run or many, or of one study or many.
+
+    Parameters
+    ----------
+    results : sequence of Run or of PointsStudy
+        At least one; runs with messages of one size share a figure.
+    validation : Validation, optional
+        The comparison of the runs with what was published.
+    command : str, optional
+        The command that makes the page; those that made the runs are known from their manifests.
+    more : sequence of Drawing
+        Further figures, about what the results depend on, see `dvsim.report.sensitivity`.
+
+    Raises
+    ------
+    DvsimError
+        If there is no result.
+    """
+    if not results:
+        raise DvsimError("a report needs at least one run or study")
+    studies = studies_of(results)
+    if studies:
+        return _studies_page(studies, validation, command, more)
+    return _runs_page(runs_of(results), validation, command, more)
+
+
+def _runs_page(
+    runs: Sequence[Run],
+    validation: Validation | None,
+    command: str | None,
+    more: Sequence[Drawing],
+) -> Page:
+    groups = grouped(runs)
+    rows = rows_as_printed(validation)
+    published = published_values(rows)
+    entries = [entry for group in groups for entry in group.entries]
+    alike = len(runs) == 1 or all_answer(groups)
+    questions = list(dict.fromkeys(run.scenario.question for run in runs)) if alike else []
+    limit = points_per_trace(groups)
+    quantiles = [
+        quantile_drawing(entry, published, f"quantiles-{place}")
+        for place, entry in enumerate(entries)
+    ]
+    names = [
+        dict(zip(("message", "scenario"), named(group, entry), strict=True))
+        | {"scenario": Cell(entry.run.scenario.name), "backend": Cell(entry.run.backend)}
+        for group in groups
+        for entry in group.entries
+    ]
+    made = origin_table([entry.run for entry in entries], names)
+    compared = _compared(groups, validation)
+    return Page(
+        title_of(groups),
+        [
+            Section("answer", "The answer", _run_answer(groups, validation)),
+            Section(
+                "scaling",
+                "From small messages to large ones",
+                pair(scaling_drawings(groups, published)),
+            ),
+            Section("limits", "What limits it", _limits(groups, runs)),
+            Section("rates", "Rates over time", [rate_drawing(group, limit) for group in groups]),
+            Section(
+                "quantiles", "Quantiles", pair([*qq_drawings(groups, validation, rows), *quantiles])
+            ),
+            compared,
+            *_judged(validation, more),
+            Section("basis", "The numbers it rests on", _basis(groups, runs)),
+            _ending(runs, [made, *tables(cards_table(runs))], command),
+        ],
+        questions[0] if len(questions) == 1 else "",
+    )
+
+
+def _run_answer(groups: Sequence[Group], validation: Validation | None) -> list[Block]:
+    answered, assumed = answer_tables(groups), answer_assumptions(groups)
+    rates = rates_table(groups)
+    folded = Fold("Mean rates of every run", [rates])
+    return [
+        *answer(sentences(groups, validation)),
+        *answered,
+        *answer_drawings(groups),
+        *under("Assumed", [Items(assumed)] if assumed else []),
+        folded if len(rates.rows) > MOST_OPEN or answered else rates,
+    ]
+
+
+def _limits(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
+    loops = join(sorted({run.scenario.loop for run in runs}))
+    stages = tables(stages_table(groups))
+    return [
+        Text(
+            "In a chain of stages the one that is always busy sets the pace, and work on any other "
+            f"changes little. The load is {loops} loop."
+        ),
+        *pipeline_drawings(groups),
+        *([Fold("Every stage as a table", stages)] if stages else []),
+        *tables(emulated_table(groups)),
+        *(Text(f"Fabric of {line}") for line in fabric_lines(groups)),
+    ]
+
+
+def _compared(groups: Sequence[Group], validation: Validation | None) -> Section:
+    rows = rows_as_printed(validation)
+    statistics = [
+        Fold(size_text(one.message_bytes), [statistics_table(one, validation, rows)], opened=True)
+        for one in groups
+    ]
+    if validation is None or not validation.columns:
+        text = "Without published data beside them there is no verdict on these numbers."
+        return Section("comparison", "Statistics", [Text(text), *statistics])
+    text = (
+        "The statistics behind these verdicts follow, size by size; ✓ and ✗ mark those that a "
+        "declared tolerance judges. The published range of the empty share is what the published "
+        "quantiles leave possible."
+    )
+    columns = columns_table(groups, validation, rows)
+    return Section("comparison", "Published and simulated", [columns, Text(text), *statistics])
+
+
+def _basis(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
+    emulated = any(run.backend == "emu" for run in runs)
+    weak: Sequence[Block] = tables(parameters_table([run for run in runs if run.backend != "emu"]))
+    if not weak and not emulated:
+        weak = [Text("Every parameter of these runs was published or measured.")]
+    note = (
+        "An emulated run takes no time or rate from a card, only the words of a piece, the "
+        "interval or batch of the probe, and how many sockets or publishers there are."
+    )
+    return [
+        Text(
+            "Calibrated parameters were fitted to published columns, so agreement with those "
+            "columns is a fit, not a prediction. Unverified ones rest on recollection or on a "
+            "source that could not be read. Assumed ones are a choice of ours or of whoever asked "
+            "for the run."
+        ),
+        *weak,
+        *([Text(note)] if emulated else []),
+    ]
+
+
+def _judged(validation: Validation | None, more: Sequence[Drawing]) -> list[Section]:
+    """Return the sections about claims, and about what the results depend on."""
+    blocks: list[Block] = []
+    if validation is not None and validation.claims:
+        untold = ", ".join(claims_untold(validation))
+        blocks = [
+            Text(
+                "Confirmed: the simulation gives what is claimed, and reproduces published columns "
+                "that the claim speaks about, if it speaks about any. Refuted: it gives something "
+                "else, although it reproduces those columns. Not reproduced: it does not reproduce "
+                "them, so that neither can be said, or there is no run that could tell."
+            ),
+            *tables(claims_table(validation)),
+        ]
+        if untold:
+            text = f"Not decided here, because what they speak about was not run: {untold}."
+            blocks.append(Text(text))
+    return [
+        Section("claims-judged", "Claims", blocks),
+        Section("sensitivity", "What it depends on", pair(more)),
+    ]
+
+
+def _ending(
+    results: Sequence[Run | PointsStudy], origin: Sequence[Table], command: str | None
+) -> Section:
+    """Return the section with which every report ends."""
+    sources = list(dict.fromkeys(filter(None, (one.scenario.source for one in results))))
+    asked = [Text(f"Source of the question: {'; '.join(sources)}.")] if sources else []
+    lines = commands(commands_of(results, command))
+    return Section("origin", "Where it comes from", [*asked, *origin, *lines])
+
+
+def pipeline_drawings(groups: Sequence[Group]) -> list[Drawing]:
+    """Draw the way of a message, a picture for each transport."""
+    drawings = []
+    for vortex, name in ((True, "Data Vortex"), (False, "TCP")):
+        lanes = lanes_of(groups, vortex=vortex)
+        if lanes:
+            identifier = f"pipeline-{'dv' if vortex else 'tcp'}"
+            drawings.append(
+                pipeline_drawing(lanes, identifier, f"{name}: where time and bytes wait")
+            )
+    return drawings
+
+
+def title_of(groups: Sequence[Group]) -> str:
+    """Name the page: the title of the only run, or what the runs have in common."""
+    entries = [entry for group in groups for entry in group.entries]
+    if len(entries) == 1:
+        scenario = entries[0].run.scenario
+        changes = changes_of(scenario)
+        title = f"{changes.name}: {scenario.title}" if changes.said else scenario.title
+        return title + ", emulated" * (entries[0].made == "emulated")
+    told = answers_of(groups)
+    if len(told) == 1 and all_answer(groups):
+        return told[0].whatif.title
+    transports = ["Data Vortex"] * any(entry.is_vortex for entry in entries)
+    transports += ["TCP"] * any(not entry.is_vortex for entry in entries)
+    texts = [size_text(group.message_bytes) for group in groups]
+    sizes = join(texts) if len(texts) <= MOST_SIZES else f"{texts[0]} to {texts[-1]}"
+    made = " and ".join(dict.fromkeys(entry.made for entry in entries))
+    runs = "runs" if made == "simulated" else f"{made} runs"
+    return f"{len(entries)} {runs}: {join(transports)}, messages of {sizes}"
+
+
+def _studies_page(
+    studies: Sequence[PointsStudy],
+    validation: Validation | None,
+    command: str | None,
+    more: Sequence[Drawing],
+) -> Page:
+    alone = len(studies) == 1
+    verdicts: list[Block] = [Text(one, "verdict") for one in claims_sentences(validation)]
+    weak = tables(parameters_table(studies)) if any(map(used_cards, studies)) else []
+    note = (
+        "A key that stands here is a choice of whoever asked; what is not settled by any "
+        "publication is said in the notes of the claims and in the documentation."
+    )
+    names = [
+        {"scenario": Cell(one.scenario.name), "points": number(len(one.scenario.points))}
+        for one in studies
+    ]
+    return Page(
+        studies[0].scenario.title if alone else f"{len(studies)} studies",
+        [
+            Section("answer", "The answer", verdicts),
+            *(
+                study_section(study, f"study-{place}", headed=not alone)
+                for place, study in enumerate(studies)
+            ),
+            *_judged(validation, more),
+            Section(
+                "basis",
+                "What was asked",
+                [
+                    Text(note),
+                    settings_table(studies),
+                    *under("What it rests on", weak),
+                ],
+            ),
+            _ending(studies, [origin_table(studies, names)], command),
+        ],
+    )
+
+
+def study_section(study: PointsStudy, name: str, *, headed: bool = True) -> Section:
+    """Return what a page shows of one study: answer, recorded run, curves, points."""
+    sweep = Sweep(study)
+    scenario = study.scenario
+    blocks: list[Block] = [Text(scenario.question, "question")] if scenario.question else []
+    blocks += map(Text, study_answer(sweep))
+    behind = [*stage_drawings(sweep, name), *spread_drawings(sweep, name)]
+    drawings = []
+    if "stages" in sweep.tables and not sweep.tables["stages"].empty:
+        text = "What limits it, at the end of each line"
+        drawings = [pipeline_drawing(lanes_of_study(sweep), f"{name}-pipeline", text)]
+    blocks += _recorded(study, f"{name}-recorded")
+    points = points_table(study, sweep, f"{name}-points")
+    blocks += [
+        *pair([*curve_drawings(sweep, name), *linear_drawing(sweep, name)]),
+        *drawings,
+        *under("Behind the means", pair(behind)),
+        Fold("Every point as a table", [points], opened=len(points.rows) <= MOST_POINTS),
+    ]
+    return Section(name, scenario.title, blocks, headed)
+
+
+def _recorded(study: PointsStudy, name: str) -> list[Block]:
+    """Return the recorded run of a study of a switch, of its first point, if there is one."""
+    found = study.tables
+    if "events" not in found or found["events"].empty:
+        return []
+    shape = Shape(*(study.scenario.at(0).get(key) for key in ("height", "angles")))
+    made = recording(name, "The recorded run", shape, found["events"], found["queues"])
+    if made is None:
+        return []
+    return [made, Text(made.label), Fold("Deflections", [made.deflections])]
