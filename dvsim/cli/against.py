@@ -61,12 +61,10 @@ def validate_against(
 ) -> None:
     """Run the scenarios of which something was measured, and compare.
 
-    Raises
-    ------
-    ScenarioError
-        If the file, or what is said of it, is wrong, or nothing of it can be compared.
-    CriterionFailed
-        With `strict`, if a criterion does not hold.
+    Raises:
+        ScenarioError: If the file, or what is said of it, is wrong, or nothing of it can be
+            compared.
+        CriterionFailed: With `strict`, if a criterion does not hold.
     """
     from dvsim.errors import CriterionFailed, Fault, ScenarioError
     from dvsim.evidence.lab.judge import judge

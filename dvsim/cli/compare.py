@@ -64,10 +64,8 @@ def compare(
 def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     """Put side by side what is meant, each result once.
 
-    Raises
-    ------
-    ScenarioError
-        If there are not two, or of several kinds.
+    Raises:
+        ScenarioError: If there are not two, or of several kinds.
     """
     from dvsim.errors import Fault, ScenarioError
     from dvsim.study.compare import compare

@@ -83,10 +83,9 @@ def _chosen(
 ) -> str | Emulation:
     """Return what the options mean.
 
-    Raises
-    ------
-    ScenarioError
-        If some of them are for another backend, or for private brokers and there are none.
+    Raises:
+        ScenarioError: If some of them are for another backend, or for private brokers and there are
+            none.
     """
     from dvsim.emulation.asked import CLUSTERS, Emulation
     from dvsim.errors import Fault, ScenarioError

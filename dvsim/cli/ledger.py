@@ -26,25 +26,17 @@ def write_ledger(
 ) -> None:
     """Run what all claims speak about, print them, and write the page if one was asked for.
 
-    Parameters
-    ----------
-    options
-        How to run; two of them are about one source and are refused.
-    page
-        Where the page goes, if anywhere; it is of all replications.
-    others
-        What else was given and is about one source, by name.
-    strict
-        Whether too few confirmed claims are an error.
-    verbose
-        Whether the claims are printed with what they rest on, and what each parameter moves.
+    Args:
+        options: How to run; two of them are about one source and are refused.
+        page: Where the page goes, if anywhere; it is of all replications.
+        others: What else was given and is about one source, by name.
+        strict: Whether too few confirmed claims are an error.
+        verbose: Whether the claims are printed with what they rest on, and what each parameter
+            moves.
 
-    Raises
-    ------
-    UsageError
-        If something was given that is about one source.
-    CriterionFailed
-        If it is strict and too few are confirmed.
+    Raises:
+        UsageError: If something was given that is about one source.
+        CriterionFailed: If it is strict and too few are confirmed.
     """
     from dvsim.evidence.ledger import ENOUGH, gather
     from dvsim.evidence.ledger.page import write_page

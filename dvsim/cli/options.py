@@ -291,10 +291,8 @@ def is_seen(backend: str | Emulation) -> bool:
 def one_kind(scenarios: Iterable[Spec]) -> None:
     """Refuse one page about runs and about studies: they have no figure in common.
 
-    Raises
-    ------
-    ScenarioError
-        If there are both.
+    Raises:
+        ScenarioError: If there are both.
     """
     from dvsim.errors import Fault, ScenarioError
     from dvsim.kinds.base import kind_of

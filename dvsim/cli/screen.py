@@ -148,8 +148,6 @@ def _bar(shown: Shown, width: int) -> RenderableType:
 def clock(seconds: float) -> str:
     """Return a time as a person reads it.
 
-    Examples
-    --------
     >>> clock(7.4), clock(75), clock(7300)
     ('7 s', '1:15', '2:01:40')
     """

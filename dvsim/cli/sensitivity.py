@@ -20,10 +20,8 @@ MOST = 12  # keys that are printed of a result
 def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     """Return the design that the options ask for, and say how large it is.
 
-    Raises
-    ------
-    ScenarioError
-        If an option has no meaning here.
+    Raises:
+        ScenarioError: If an option has no meaning here.
     """
     from dvsim.cli.swept import chosen
     from dvsim.errors import Fault, ScenarioError

@@ -22,10 +22,8 @@ FAILED = 5  # whose errors are told
 def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
     """Return the results to show.
 
-    Raises
-    ------
-    ScenarioError
-        If there is none of that name; with all that there are.
+    Raises:
+        ScenarioError: If there is none of that name; with all that there are.
     """
     from dvsim.errors import Fault, ScenarioError
     from dvsim.report.swept_points import SweptPoints
@@ -96,10 +94,8 @@ def _unit(swept: Swept, name: str) -> str:
 def write_page(swept: Swept, path: Path | None) -> None:
     """Write the page of a sweep, if one was asked for.
 
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
+    Raises:
+        OutputError: If it cannot be written.
     """
     from dvsim.report.page import write
     from dvsim.report.swept import swept_page

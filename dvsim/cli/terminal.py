@@ -27,8 +27,6 @@ _CONTROL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 def plain(text: str) -> str:
     r"""Return a text with its control characters spelled out; a file may hold any.
 
-    Examples
-    --------
     >>> print(plain("a\x1b[31mtitle"))
     a\x1b[31mtitle
     """

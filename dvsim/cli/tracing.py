@@ -88,12 +88,9 @@ def run_traced(
 ) -> Run | PointsStudy:
     """Run a scenario and write its timeline; an emulated one is run anew, to have one.
 
-    Raises
-    ------
-    ScenarioError
-        If there are several scenarios, or one that has no timeline.
-    OutputError
-        If the file cannot be written.
+    Raises:
+        ScenarioError: If there are several scenarios, or one that has no timeline.
+        OutputError: If the file cannot be written.
     """
     from dvsim.emulation.trace.chrome import check_place
     from dvsim.emulation.trace.simulated import check_traceable

@@ -20,14 +20,10 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 class Dialect:
     """How a file is written.
 
-    Attributes
-    ----------
-    separator
-        Comma, semicolon or tabulator.
-    comma
-        Whether numbers have a decimal comma.
-    skipped
-        Lines before the headings: remarks that begin with ``#``, and empty ones.
+    Attributes:
+        separator: Comma, semicolon or tabulator.
+        comma: Whether numbers have a decimal comma.
+        skipped: Lines before the headings: remarks that begin with ``#``, and empty ones.
     """
 
     separator: str = ","
@@ -37,10 +33,8 @@ class Dialect:
     def rows(self, file: TextIO) -> Iterator[tuple[int, list[str]]]:
         """Yield the line and the cells of each row that is not empty, the headings first.
 
-        Raises
-        ------
-        csv.Error
-            If a row cannot be read.
+        Raises:
+            csv.Error: If a row cannot be read.
         """
         for _ in range(self.skipped):
             file.readline()
@@ -60,8 +54,6 @@ def dialect_of(text: str) -> Dialect:
     A comma in numbers is decimal only where it cannot be one of thousands: what is ambiguous
     stays as it is, and is refused as no number.
 
-    Examples
-    --------
     >>> dialect_of("# bench 3\nsize;mean (msg/s)\n500;14365,25\n")
     Dialect(separator=';', comma=True, skipped=1)
     >>> dialect_of("size;mean (msg/s)\n500;14,365\n")
@@ -87,10 +79,8 @@ def dialect_of(text: str) -> Dialect:
 def dialect_in(path: Path) -> Dialect:
     """Return how a file is written.
 
-    Raises
-    ------
-    OSError, UnicodeDecodeError
-        If it cannot be read.
+    Raises:
+        OSError, UnicodeDecodeError: If it cannot be read.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
         return dialect_of(file.read(HEAD))

@@ -40,13 +40,9 @@ class Unit(NamedTuple):
 def unit_of(text: str) -> Unit:
     """Return a unit of a rate or a time.
 
-    Raises
-    ------
-    UnitError
-        If it is none; with the nearest.
+    Raises:
+        UnitError: If it is none; with the nearest.
 
-    Examples
-    --------
     >>> unit_of("kmsg/s"), unit_of("µs"), unit_of("MB/s")
     (Unit(dimension='rate', factor=1000.0), Unit(dimension='time', factor=1e-06), \
 Unit(dimension='bytes', factor=1000000.0))
@@ -67,8 +63,6 @@ Unit(dimension='bytes', factor=1000000.0))
 def split_heading(heading: str) -> tuple[str, str | None]:
     """Return the name in a heading and the unit that stands behind it.
 
-    Examples
-    --------
     >>> split_heading("mean latency (µs)"), split_heading("rate [msg/s]"), split_heading("p99_ms")
     (('mean latency', 'µs'), ('rate', 'msg/s'), ('p99', 'ms'))
     >>> split_heading("message_bytes")
@@ -84,8 +78,6 @@ def split_heading(heading: str) -> tuple[str, str | None]:
 def metric_of(name: str, dimension: str) -> Metric | None:
     """Return what a name and a dimension say of what was measured; None if they disagree.
 
-    Examples
-    --------
     >>> metric_of("confirm latency", "time"), metric_of("value", "rate"), metric_of("rate", "time")
     ('confirm latency', 'rate', None)
     """
@@ -100,8 +92,6 @@ def metric_of(name: str, dimension: str) -> Metric | None:
 def statistic_of(text: str) -> str | None:
     """Return a statistic by any of its usual names.
 
-    Examples
-    --------
     >>> [statistic_of(word) for word in ("p99", "Median", "95th", "99.9%", "avg", "p999", "client")]
     ['99%', '50%', '95%', '99.9%', 'mean', '99.9%', None]
     """

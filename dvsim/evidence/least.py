@@ -14,17 +14,11 @@ def nearest(
 ) -> dict[str, float]:
     """Return the numbers, all above 0, at which squares of misses have the least sum.
 
-    Parameters
-    ----------
-    start
-        Where the search begins.
-    misses
-        From numbers to the logarithms of simulated over measured.
-    how
-        Steps and tolerances.
+    Args:
+        start: Where the search begins.
+        misses: From numbers to the logarithms of simulated over measured.
+        how: Steps and tolerances.
 
-    Examples
-    --------
     >>> found = nearest({"x": 3.0}, lambda numbers: [math.log(numbers["x"] / 5)])
     >>> round(found["x"], 6)
     5.0

@@ -33,8 +33,6 @@ ENOUGH = 10_000  # samples from which on the 99.9th percentile is one
 def share_of(statistic: str) -> float | None:
     """Return the share of samples below an order statistic; None for what is none.
 
-    Examples
-    --------
     >>> share_of("25%"), share_of("99.9%"), share_of("max"), share_of("mean")
     (0.25, 0.999, 1.0, None)
     """
@@ -94,8 +92,6 @@ def active_rate_bounds(statistics: Mapping[str, float]) -> tuple[float, float]:
     either side, see `zero_share_bounds`; and by Cauchy and Schwarz it is at least
     ``mean**2 / (mean**2 + std**2)``, so no mean is above ``mean + std**2 / mean``.
 
-    Examples
-    --------
     >>> active_rate_bounds({"mean": 8.0, "std": 24.0, "50%": 0.0, "75%": 0.0, "90%": 1.0})
     (32.0, 80.0)
     """
@@ -122,8 +118,6 @@ def within(error: float | None, tolerance: float) -> bool:
 def agrees(simulated: float, measured: float, tolerance: float) -> bool:
     """Return whether a number is another within a relative tolerance; only zero is near zero.
 
-    Examples
-    --------
     >>> agrees(114.9, 100.0, 0.15), agrees(115.1, 100.0, 0.15), agrees(86.9, 100.0, 0.15)
     (True, False, False)
     >>> agrees(0.0, 0.0, 0.15), agrees(0.0, 1.0, 0.15), agrees(1.0, 0.0, 0.15)
@@ -160,8 +154,6 @@ def deviation_within(groups: Iterable[Sequence[float] | Floats]) -> tuple[float 
 def number_text(value: float | None) -> str:
     """Return a number with about four digits, for people.
 
-    Examples
-    --------
     >>> [number_text(x) for x in (43404.0, 1.2751, 0.95, 32.0, 0.0)]
     ['43,404', '1.275', '0.95', '32', '0']
     """

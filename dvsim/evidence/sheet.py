@@ -25,12 +25,10 @@ _NUMBER = re.compile(r"[+-]?(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?|[+-]?()\.(\
 class Printed:
     """A number as it stood in a text.
 
-    Parameters
-    ----------
-    value
-        The number.
-    decimals
-        Digits after the point, without zeros at the end; negative for a multiple of 10, 100, …
+    Args:
+        value: The number.
+        decimals: Digits after the point, without zeros at the end; negative for a multiple of 10,
+            100, …
     """
 
     value: float
@@ -48,14 +46,11 @@ class Printed:
 class Sheet:
     """Headings and rows of text.
 
-    Parameters
-    ----------
-    name
-        Path as it was given, for the errors.
-    headings
-        Different and not empty.
-    rows
-        Line and cells of each row, as many cells as headings; an empty text is a missing number.
+    Args:
+        name: Path as it was given, for the errors.
+        headings: Different and not empty.
+        rows: Line and cells of each row, as many cells as headings; an empty text is a missing
+            number.
     """
 
     name: str
@@ -75,10 +70,9 @@ class Sheet:
 def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, told apart here
     """Return a CSV or Parquet file, or a pandas table, as headings and rows of text.
 
-    Raises
-    ------
-    ScenarioError
-        If it cannot be read, has no rows, or a row has another number of cells than the first.
+    Raises:
+        ScenarioError: If it cannot be read, has no rows, or a row has another number of cells than
+            the first.
     """
     if hasattr(source, "columns"):
         return _of_frame("table", source)
@@ -109,8 +103,6 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
 def number_of(text: str) -> Printed | None:
     """Return a plain decimal number with its printed places; None if a text is none.
 
-    Examples
-    --------
     >>> number_of("12.3400"), number_of("1200"), number_of("1,200")
     (Printed(value=12.34, decimals=2), Printed(value=1200.0, decimals=-2), None)
     """
@@ -137,8 +129,6 @@ def whole_number(text: str) -> int | None:
 def size_number(text: str) -> int | None:
     """Return a size in bytes, with a unit or without; None if a text is none.
 
-    Examples
-    --------
     >>> size_number("4096"), size_number("4 KiB"), size_number("4 kb"), size_number("four")
     (4096, 4096, None, None)
     """

@@ -37,12 +37,10 @@ _COLUMN_HEAD = (
 def lines(validation: Validation, *, intervals: bool = True) -> Iterator[str | Table]:
     """Yield the whole validation: statistics and columns as tables, claims, tallies.
 
-    Parameters
-    ----------
-    validation
-        What to say.
-    intervals
-        False if there was one replication only: nothing is known about the spread between runs.
+    Args:
+        validation: What to say.
+        intervals: False if there was one replication only: nothing is known about the spread
+            between runs.
     """
     if validation.rows or not validation.claims:
         yield from _compared(validation, intervals=intervals)
@@ -71,15 +69,10 @@ def _compared(validation: Validation, *, intervals: bool) -> Iterator[str | Tabl
 def aligned(table: Sequence[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
     """Yield the rows of a table with its columns padded to one width, two blanks between them.
 
-    Parameters
-    ----------
-    table
-        Rows of equally many cells.
-    right
-        Columns that are flush right.
+    Args:
+        table: Rows of equally many cells.
+        right: Columns that are flush right.
 
-    Examples
-    --------
     >>> list(aligned([("a", "bb"), ("ccc", "d")], right=[1]))
     ['a    bb', 'ccc   d']
     """

@@ -34,12 +34,9 @@ Holds = Callable[[float], bool]
 def open_verdicts(results: Sequence[Run | PointsStudy], more: Iterable[Source] = ()) -> list[bool]:
     """Return for each result whether a verdict rests on it that is not decided yet.
 
-    Parameters
-    ----------
-    results
-        All that there is, as `dvsim.evidence.validation.validate` takes them.
-    more
-        Sources beside those that dvsim carries.
+    Args:
+        results: All that there is, as `dvsim.evidence.validation.validate` takes them.
+        more: Sources beside those that dvsim carries.
     """
     names = undecided(validate(results, more=more), results)
     return [result.scenario.name in names for result in results]
@@ -48,12 +45,9 @@ def open_verdicts(results: Sequence[Run | PointsStudy], more: Iterable[Source] =
 def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> frozenset[str]:
     """Return the names of the scenarios on which verdicts rest that are not decided.
 
-    Parameters
-    ----------
-    validation
-        Of the runs, all of at least two replications.
-    runs
-        Those runs.
+    Args:
+        validation: Of the runs, all of at least two replications.
+        runs: Those runs.
     """
     names = {name for claim in validation.claims if claim.edge for name in claim.scenarios}
     rows = [row for row in validation.rows if row.reading == "as printed"]

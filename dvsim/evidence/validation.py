@@ -42,28 +42,19 @@ def validate(
 ) -> Validation:
     """Return runs beside the published columns, and the claims about their scenarios decided.
 
-    Parameters
-    ----------
-    runs
-        At most one run or study of each scenario name; of several the last one counts. Studies and
-        runs without a reference are used for claims only.
-    emulated
-        Emulated runs, for the claims that a simulation cannot decide.
-    emulated_by
-        The command that makes those.
-    more
-        Sources beside those that dvsim carries.
+    Args:
+        runs: At most one run or study of each scenario name; of several the last one counts.
+            Studies and runs without a reference are used for claims only.
+        emulated: Emulated runs, for the claims that a simulation cannot decide.
+        emulated_by: The command that makes those.
+        more: Sources beside those that dvsim carries.
 
-    Returns
-    -------
-    Validation
-        Claims whose runs are missing are there, as not reproduced; but there are no claims of a
-        source if no run is of a scenario that any claim of it speaks about.
+    Returns:
+        Validation: Claims whose runs are missing are there, as not reproduced; but there are no
+        claims of a source if no run is of a scenario that any claim of it speaks about.
 
-    Raises
-    ------
-    ScenarioError
-        If the reference data cannot be read.
+    Raises:
+        ScenarioError: If the reference data cannot be read.
     """
     named = {run.scenario.name: run for run in runs}
     by_name = {run.scenario.name: run for run in runs_of(named.values())}

@@ -69,17 +69,12 @@ Block = Text | Heading | Items | Code | Pair | Fold | Table | Drawing | Recordin
 class Section:
     """A part of a page.
 
-    Attributes
-    ----------
-    name : str
-        Its address within the page.
-    title : str
-        What the line of links above the page calls it.
-    blocks : sequence of Block
-        Without any, there is no section.
-    headed : bool
-        Whether the title stands above the blocks, too; of the only study of a page it does not,
-        since it is the title of the page.
+    Attributes:
+        name: Its address within the page.
+        title: What the line of links above the page calls it.
+        blocks: Without any, there is no section.
+        headed: Whether the title stands above the blocks, too; of the only study of a page it does
+            not, since it is the title of the page.
     """
 
     name: str

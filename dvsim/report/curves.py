@@ -25,12 +25,9 @@ BESIDE = 0.6  # of the room of a value, for marks that stand side by side
 def curve_drawings(sweep: Sweep, name: str) -> list[Drawing]:
     """Draw every metric of a study that says something over the key along the axis.
 
-    Parameters
-    ----------
-    sweep : Sweep
-        The study in order; one that varied nothing has no curve.
-    name : str
-        Start of the identifiers of the figures.
+    Args:
+        sweep: The study in order; one that varied nothing has no curve.
+        name: Start of the identifiers of the figures.
     """
     if sweep.key is None:
         return []

@@ -52,10 +52,8 @@ Node = tuple[int, int, int]
 class Space:
     """Where the nodes of a switch lie.
 
-    Parameters
-    ----------
-    height, angles : int
-        H and A.
+    Args:
+        height, angles: H and A.
     """
 
     def __init__(self, height: int, angles: int) -> None:
@@ -98,17 +96,12 @@ class Space:
 def cylinders_drawing(graph: nx.DiGraph, name: str, title: str) -> Drawing:
     """Draw a switch as cylinders that can be turned.
 
-    Parameters
-    ----------
-    graph : networkx.DiGraph
-        As ``dvsim.Switch(...).graph()`` gives it; at most `MOST_NODES` nodes.
-    name, title : str
-        Identifier and heading of the figure.
+    Args:
+        graph: As ``dvsim.Switch(...).graph()`` gives it; at most `MOST_NODES` nodes.
+        name, title: Identifier and heading of the figure.
 
-    Raises
-    ------
-    ValueError
-        If it has more nodes.
+    Raises:
+        ValueError: If it has more nodes.
     """
     if len(graph) > MOST_NODES:
         raise ValueError(f"{len(graph):,} nodes are more than the {MOST_NODES:,} that can be drawn")

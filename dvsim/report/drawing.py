@@ -49,26 +49,17 @@ BUTTONS = ("zoom2d", "pan2d", "resetScale2d", "toImage")
 class Drawing:
     """A figure on the page.
 
-    Attributes
-    ----------
-    name : str
-        Identifier of its element; fixed, so that equal runs give equal pages.
-    title : str
-        Heading.
-    label : str
-        What it shows, for those who cannot see it.
-    reading : str
-        Two sentences on how to read it.
-    traces : sequence of mapping
-        As Plotly has them.
-    looks : mapping
-        Its layout, `height` included.
-    svg : str
-        Instead of traces: a picture that was drawn by hand.
-    data : str
-        Address of its numbers as CSV; empty where the page makes them from the figure itself.
-    buttons : sequence of str
-        Named one by one: Plotly's default bar also offers to upload the figure to a service.
+    Attributes:
+        name: Identifier of its element; fixed, so that equal runs give equal pages.
+        title: Heading.
+        label: What it shows, for those who cannot see it.
+        reading: Two sentences on how to read it.
+        traces: As Plotly has them.
+        looks: Its layout, `height` included.
+        svg: Instead of traces: a picture that was drawn by hand.
+        data: Address of its numbers as CSV; empty where the page makes them from the figure itself.
+        buttons: Named one by one: Plotly's default bar also offers to upload the figure to a
+            service.
     """
 
     name: str
@@ -163,8 +154,6 @@ def line_at(place: float, width: float, dash: str) -> dict[str, Any]:
 def rgb(colour: str) -> tuple[int, int, int]:
     """Take "#rrggbb" apart.
 
-    Examples
-    --------
     >>> rgb("#0072B2")
     (0, 114, 178)
     """
@@ -181,8 +170,6 @@ def packed(values: Floats) -> dict[str, str]:
 def unpacked(array: Mapping[str, str]) -> Floats:
     """Decode what `packed` encoded.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> unpacked(packed(np.array([0.5, 3.0]))).tolist()
     [0.5, 3.0]
@@ -196,12 +183,9 @@ def layout(height: int, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
     The background is transparent and the text grey so that the page's own style sheet can decide
     about light, dark and paper.
 
-    Parameters
-    ----------
-    height : int
-        Height in pixels; the width is that of the page.
-    x, y : dict
-        What differs from the common axis; a title is plain text.
+    Args:
+        height: Height in pixels; the width is that of the page.
+        x, y: What differs from the common axis; a title is plain text.
     """
     for axis in (x, y):
         if "title" in axis:
@@ -232,8 +216,6 @@ def log_axis(low: float, high: float) -> dict[str, Any]:
 
     Ticks stand at 1, 2 and 5 of each decade where there are less than two of them.
 
-    Examples
-    --------
     >>> log_axis(15e3, 80e3)["ticktext"], log_axis(100, 1e5)["ticktext"]
     (['20k', '50k', '100k'], ['100', '1k', '10k', '100k'])
     """
@@ -257,20 +239,13 @@ def log_axis(low: float, high: float) -> dict[str, Any]:
 def log_axis_with_zero(values: Iterable[float]) -> tuple[float, dict[str, Any]]:
     """Make a logarithmic axis that has a place for zero, if there is one among the values.
 
-    Parameters
-    ----------
-    values : iterable of float
-        All values to be drawn, >= 0.
+    Args:
+        values: All values to be drawn, >= 0.
 
-    Returns
-    -------
-    floor : float
-        Where to draw a zero: one decade below the smallest decade of the others.
-    axis : dict
-        Type, range and ticks; the tick at `floor` says "0".
+    Returns:
+        floor : float: Where to draw a zero: one decade below the smallest decade of the others.
+        axis : dict: Type, range and ticks; the tick at `floor` says "0".
 
-    Examples
-    --------
     >>> floor, axis = log_axis_with_zero([0.0, 2000.0, 3.4e6])
     >>> floor, axis["ticktext"]
     (100.0, ['0', '1k', '10k', '100k', '1M'])
@@ -292,8 +267,6 @@ def log_axis_with_zero(values: Iterable[float]) -> tuple[float, dict[str, Any]]:
 def tick_text(step: int, decade: int) -> str:
     """Write `step` times a power of ten with an SI prefix, as rates are read.
 
-    Examples
-    --------
     >>> [tick_text(*n) for n in ((1, -1), (1, 0), (5, 2), (1, 5), (2, 6), (1, 10))]
     ['0.1', '1', '500', '100k', '2M', '10G']
     """

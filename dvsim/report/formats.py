@@ -26,8 +26,6 @@ FORMATS = ("html", "md", "csv", "parquet", "svg")
 def format_of(path: Path) -> str:
     """Tell the form of a report by the name of its file; any other name is that of a page.
 
-    Examples
-    --------
     >>> [format_of(Path(name)) for name in ("a.md", "b.PARQUET", "report", "c.html")]
     ['md', 'parquet', 'html', 'html']
     """
@@ -45,26 +43,18 @@ def write_results(
 ) -> list[Path]:
     """Write the report of runs or of studies in one of `FORMATS`.
 
-    Parameters
-    ----------
-    path : Path
-        The file; figures (svg) become files beside it, each with the name of the figure added.
-    results, validation, command, more
-        As for `dvsim.report.pages.report_page`.
-    form : str, optional
-        One of `FORMATS`; otherwise the name of the file says it, see `format_of`.
+    Args:
+        path: The file; figures (svg) become files beside it, each with the name of the figure
+            added.
+        results, validation, command, more: As for `dvsim.report.pages.report_page`.
+        form: One of `FORMATS`; otherwise the name of the file says it, see `format_of`.
 
-    Returns
-    -------
-    list of Path
-        The files, in the order of the page.
+    Returns:
+        list of Path: The files, in the order of the page.
 
-    Raises
-    ------
-    OutputError
-        If a file cannot be written. What was there before is still there then.
-    DvsimError
-        If there is no result, or matplotlib is needed and not installed.
+    Raises:
+        OutputError: If a file cannot be written. What was there before is still there then.
+        DvsimError: If there is no result, or matplotlib is needed and not installed.
     """
     form = form or format_of(path)
     if form in ("csv", "parquet"):
@@ -106,9 +96,7 @@ def render_comparison(found: Comparison, command: str | None = None) -> str:
 def write_comparison(path: Path, found: Comparison, command: str | None = None) -> None:
     """Write the page of results side by side to a file.
 
-    Raises
-    ------
-    OutputError
-        If the file cannot be written. What was there before is still there then.
+    Raises:
+        OutputError: If the file cannot be written. What was there before is still there then.
     """
     write(path, comparison_page(found, command))

@@ -20,19 +20,13 @@ if TYPE_CHECKING:
 class Entry:
     """One run, ready to be shown.
 
-    Attributes
-    ----------
-    run : Run
-        The run itself.
-    label : str
-        Unique name of the run within its message size.
-    colour : str
-        Colour of its lines, "#rrggbb".
-    estimates : mapping
-        (column, reading, statistic) -> Estimate, rates in counts per second.
-    judged : bool
-        Whether a validation speaks about this run: it knows one run per scenario name, the last,
-        and none that is emulated or of another system.
+    Attributes:
+        run: The run itself.
+        label: Unique name of the run within its message size.
+        colour: Colour of its lines, "#rrggbb".
+        estimates: (column, reading, statistic) -> Estimate, rates in counts per second.
+        judged: Whether a validation speaks about this run: it knows one run per scenario name, the
+            last, and none that is emulated or of another system.
     """
 
     run: Run
@@ -78,8 +72,6 @@ class Group:
 def size_text(size: int) -> str:
     """Write a message size as people say it.
 
-    Examples
-    --------
     >>> [size_text(n) for n in (8, 1500, 131072)]
     ['8 B', '1,500 B', '128 KiB']
     """
@@ -152,15 +144,11 @@ def colours(runs: Sequence[Run]) -> list[str]:
 def grouped(runs: Sequence[Run]) -> list[Group]:
     """Sort runs by message size, Data Vortex first, and estimate each over its replications.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        At least one.
+    Args:
+        runs: At least one.
 
-    Returns
-    -------
-    list of Group
-        In order of message size; runs alike keep the order in which they were given.
+    Returns:
+        list of Group: In order of message size; runs alike keep the order in which they were given.
     """
     same = [run for run in runs if run.backend != "emu" and not changes_of(run.scenario).said]
     last = {run.scenario.name: run for run in same}

@@ -13,8 +13,6 @@ from dvsim.report.table import Cell, Table
 def markdown(page: Page) -> str:
     r"""Return a page as Markdown; figures in words.
 
-    Examples
-    --------
     >>> from dvsim.report.blocks import Section
     >>> table = Table("t", "Rates.", ["run", "rate"], [[Cell("a|b"), Cell("5", "number")]])
     >>> sections = [Section("a", "Answer", [Text("It is 5."), table]), Section("e", "Empty", [])]

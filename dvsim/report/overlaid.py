@@ -127,8 +127,6 @@ def rates_of(run: Run, column: str, reading: str) -> Floats:
 def steps(values: Floats, low: float) -> tuple[Floats, Floats]:
     """Return a distribution by at most `POINTS` of its samples; empty ones lie left of `low`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> x, y = steps(np.array([0.0, 0.0, 5.0, 10.0]), 5.0)
     >>> x.tolist(), y.tolist()
@@ -164,19 +162,13 @@ def forest_drawing(
 ) -> Drawing | None:
     """Draw the ratios of several results to the first, one row for each statistic.
 
-    Parameters
-    ----------
-    name, title
-        Of the figure.
-    rows
-        What is compared; each of `others` has as many changes.
-    others
-        The results but the first.
+    Args:
+        name, title: Of the figure.
+        rows: What is compared; each of `others` has as many changes.
+        others: The results but the first.
 
-    Returns
-    -------
-    Drawing or None
-        None if there is no ratio. Rows without one, and differences, are left out.
+    Returns:
+        Drawing or None: None if there is no ratio. Rows without one, and differences, are left out.
     """
     kept = [place for place in range(len(rows)) if any(_ratio(one, place) for one in others)]
     if not kept:

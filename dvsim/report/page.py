@@ -59,10 +59,8 @@ def write(path: Path, page: Page | str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole or not at all, see `dvsim.study.atomic.write_file`.
 
-    Raises
-    ------
-    OutputError
-        If the file cannot be written. What was there before is still there then.
+    Raises:
+        OutputError: If the file cannot be written. What was there before is still there then.
     """
     try:
         write_file(path, data)
@@ -73,8 +71,6 @@ def write_bytes(path: Path, data: bytes) -> None:
 def glue(text: str) -> str:
     """Keep a number and its unit on one line.
 
-    Examples
-    --------
     >>> glue("0.5× at 2 KiB") == "0.5× at 2\N{NO-BREAK SPACE}KiB"
     True
     """

@@ -71,21 +71,15 @@ def report_page(
 ) -> Page:
     """Return the page of one run or many, or of one study or many.
 
-    Parameters
-    ----------
-    results : sequence of Run or of PointsStudy
-        At least one; runs with messages of one size share a figure.
-    validation : Validation, optional
-        The comparison of the runs with what was published.
-    command : str, optional
-        The command that makes the page; those that made the runs are known from their manifests.
-    more : sequence of Drawing
-        Further figures, about what the results depend on, see `dvsim.report.sensitivity`.
+    Args:
+        results: At least one; runs with messages of one size share a figure.
+        validation: The comparison of the runs with what was published.
+        command: The command that makes the page; those that made the runs are known from their
+            manifests.
+        more: Further figures, about what the results depend on, see `dvsim.report.sensitivity`.
 
-    Raises
-    ------
-    DvsimError
-        If there is no result.
+    Raises:
+        DvsimError: If there is no result.
     """
     if not results:
         raise DvsimError("a report needs at least one run or study")

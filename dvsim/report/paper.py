@@ -64,10 +64,8 @@ def can_be_printed(drawing: Drawing) -> bool:
 def check_printer() -> None:
     """Refuse figures for papers where nothing can draw them.
 
-    Raises
-    ------
-    DvsimError
-        If matplotlib is not installed.
+    Raises:
+        DvsimError: If matplotlib is not installed.
     """
     try:
         import matplotlib as mpl
@@ -80,15 +78,11 @@ def check_printer() -> None:
 def figure_svg(drawing: Drawing) -> bytes:
     """Draw a figure of a page as SVG.
 
-    Parameters
-    ----------
-    drawing : Drawing
-        A flat one, see `can_be_printed`.
+    Args:
+        drawing: A flat one, see `can_be_printed`.
 
-    Raises
-    ------
-    DvsimError
-        If matplotlib is not installed.
+    Raises:
+        DvsimError: If matplotlib is not installed.
     """
     if drawing.svg:
         return standalone(drawing.svg)
@@ -222,8 +216,6 @@ def values(given: Any) -> list[float]:  # noqa: ANN401 - a list, or an array as 
 def colour_of(text: str) -> tuple[str, float]:
     """Take a colour apart into "#rrggbb" and opacity.
 
-    Examples
-    --------
     >>> colour_of("rgba(0, 114, 178, 0.2)"), colour_of("#0072B2")
     (('#0072b2', 0.2), ('#0072B2', 1.0))
     """

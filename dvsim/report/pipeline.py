@@ -69,16 +69,11 @@ NOTHING = 5e-4  # a share of the time below this is not worth a line
 class Station:
     """One stage on the way of a message.
 
-    Attributes
-    ----------
-    name : str
-        As people call it.
-    busy : float or None
-        Share of the time at work of its busiest instance; None where it is no server.
-    waits : sequence of (str, float)
-        What waits there, and for which share of the time.
-    bytes : sequence of (str, float, float or None)
-        What lies there, the most bytes of it, and the room for them.
+    Attributes:
+        name: As people call it.
+        busy: Share of the time at work of its busiest instance; None where it is no server.
+        waits: What waits there, and for which share of the time.
+        bytes: What lies there, the most bytes of it, and the room for them.
     """
 
     name: str
@@ -197,8 +192,6 @@ def lanes_of_study(sweep: Sweep) -> list[Lane]:
 def place_of(stage: str) -> int:
     """Give the place of a stage on the path; "broker: accept" stands where "broker" does.
 
-    Examples
-    --------
     >>> sorted(("consumer", "broker: accept", "link to the broker"), key=place_of)
     ['link to the broker', 'broker: accept', 'consumer']
     """
@@ -233,12 +226,9 @@ def row_of(lane: Lane, station: Station, what: str, value: float, unit: str) -> 
 def pipeline_drawing(lanes: Sequence[Lane], name: str, title: str) -> Drawing:
     """Draw lanes under each other.
 
-    Parameters
-    ----------
-    lanes : sequence of Lane
-        At least one; of more than `lanes.MOST_LANES` some are drawn.
-    name, title : str
-        Identifier and heading of the figure.
+    Args:
+        lanes: At least one; of more than `lanes.MOST_LANES` some are drawn.
+        name, title: Identifier and heading of the figure.
     """
     drawn = drawn_lanes(lanes)
     width = max(len(lane.stations) for lane in drawn) * (BOX + GAP) - GAP + 2

@@ -50,14 +50,10 @@ class Point:
 def quantile_drawing(entry: Entry, published: Published, name: str) -> Drawing:
     """Draw the mean and the quantiles of every column of one run.
 
-    Parameters
-    ----------
-    entry : Entry
-        The run.
-    published : mapping
-        Published values; those of other runs are ignored.
-    name : str
-        Identifier of the figure.
+    Args:
+        entry: The run.
+        published: Published values; those of other runs are ignored.
+        name: Identifier of the figure.
     """
     columns = {column: points_of(entry, column, published) for column in entry.columns}
     every = [point for points in columns.values() for point in points]

@@ -88,24 +88,15 @@ class Packet:
 class Recording:
     """A recorded run as the page holds it.
 
-    Attributes
-    ----------
-    name : str
-        Identifier of its element.
-    title : str
-        Heading.
-    data : str
-        JSON for the player, which cannot end the script element that holds it.
-    first, last : int
-        Slots from which and to which it can be played.
-    packets : sequence of (int, str)
-        Number of each packet and what the choice of packets says about it.
-    chart : str
-        The queue over time, as SVG; empty where no queue was recorded.
-    label, reading : str
-        What it shows, in words, and how to read it.
-    deflections : Table
-        Every deflection, or the first of many.
+    Attributes:
+        name: Identifier of its element.
+        title: Heading.
+        data: JSON for the player, which cannot end the script element that holds it.
+        first, last: Slots from which and to which it can be played.
+        packets: Number of each packet and what the choice of packets says about it.
+        chart: The queue over time, as SVG; empty where no queue was recorded.
+        label, reading: What it shows, in words, and how to read it.
+        deflections: Every deflection, or the first of many.
     """
 
     name: str
@@ -126,23 +117,16 @@ def recording(
 ) -> Recording | None:
     """Prepare a recorded run for the page.
 
-    Parameters
-    ----------
-    name, title : str
-        Identifier of the element, and its heading.
-    shape : Shape
-        Of the switch that was recorded.
-    events : DataFrame
-        slot, packet, kind, cylinder, angle, height, to_angle, to_height, by: a row for each packet
-        and slot; `by` is negative where no packet was in the way. At most the first `MOST_PACKETS`
-        packets and `MOST_SLOTS` slots are shown.
-    queues : DataFrame
-        slot, waiting, in_flight, deflected: packets at the end of each slot.
+    Args:
+        name, title: Identifier of the element, and its heading.
+        shape: Of the switch that was recorded.
+        events: slot, packet, kind, cylinder, angle, height, to_angle, to_height, by: a row for each
+            packet and slot; `by` is negative where no packet was in the way. At most the first
+            `MOST_PACKETS` packets and `MOST_SLOTS` slots are shown.
+        queues: slot, waiting, in_flight, deflected: packets at the end of each slot.
 
-    Returns
-    -------
-    Recording or None
-        None if nothing was recorded.
+    Returns:
+        Recording or None: None if nothing was recorded.
     """
     packets = packets_of(events)
     if not packets:
@@ -295,18 +279,13 @@ def deflections_table(name: str, packets: Sequence[Packet]) -> Table:
 def timeline(name: str, queues: DataFrame, first: int, last: int) -> str:
     """Draw packets waiting, in flight and deflected over the slots `first` to `last`.
 
-    Parameters
-    ----------
-    name : str
-        Identifier of the drawing; the player finds it and its cursor by it.
-    queues : DataFrame
-        slot, waiting, in_flight, deflected.
+    Args:
+        name: Identifier of the drawing; the player finds it and its cursor by it.
+        queues: slot, waiting, in_flight, deflected.
 
-    Returns
-    -------
-    str
-        An SVG element, empty if there is no row. Its attributes ``data-left`` and ``data-right``
-        are the places of the first and the last slot, for the cursor.
+    Returns:
+        str: An SVG element, empty if there is no row. Its attributes ``data-left`` and
+        ``data-right`` are the places of the first and the last slot, for the cursor.
     """
     if queues.empty:
         return ""
@@ -359,8 +338,6 @@ def timeline(name: str, queues: DataFrame, first: int, last: int) -> str:
 def rounded(value: float) -> str:
     """Write a coordinate with a tenth of a unit.
 
-    Examples
-    --------
     >>> rounded(44.0), rounded(44.16)
     ('44', '44.2')
     """
@@ -370,8 +347,6 @@ def rounded(value: float) -> str:
 def nice(value: float) -> float:
     """Round up to an even number of the next one, two or five: the end of an axis.
 
-    Examples
-    --------
     >>> [nice(value) for value in (1, 3, 17, 20, 140)]
     [2.0, 4.0, 20.0, 20.0, 200.0]
     """

@@ -32,14 +32,11 @@ EMULATED_EVENTS = {
 class Rates:
     """Mean rates of one run, in counts per second; None where nothing was sampled.
 
-    Attributes
-    ----------
-    printed : float or None
-        Mean over the run's columns of the mean that the paper prints: pieces/s on the Data Vortex.
-    active : float or None
-        The same over the samples that are not empty.
-    messages : float or None
-        The rate of the run: whole messages per second over all receivers.
+    Attributes:
+        printed: Mean over the run's columns of the mean that the paper prints: pieces/s on the Data
+            Vortex.
+        active: The same over the samples that are not empty.
+        messages: The rate of the run: whole messages per second over all receivers.
     """
 
     printed: float | None
@@ -197,8 +194,6 @@ def stages_table(groups: Sequence[Group]) -> Table:
 def within(component: str) -> bool:
     """Say whether the download has the counters of a component; all are in the run's folder.
 
-    Examples
-    --------
     >>> within("card.2"), within("card.1024"), within("conservation")
     (True, False, True)
     """

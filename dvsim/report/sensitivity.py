@@ -29,15 +29,11 @@ Row = Mapping[str, str]
 def sensitivity_drawings(folder: Path) -> list[Drawing]:
     """Draw the indices that ``dvsim sweep --sensitivity`` has kept in a folder.
 
-    Returns
-    -------
-    list of Drawing
-        One for each result, in the order of the file.
+    Returns:
+        list of Drawing: One for each result, in the order of the file.
 
-    Raises
-    ------
-    ScenarioError
-        If there are none, or the file has other columns.
+    Raises:
+        ScenarioError: If there are none, or the file has other columns.
     """
     path = folder / FILE
     try:

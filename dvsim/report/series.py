@@ -37,21 +37,14 @@ def column_series(run: Run, column: str, reading: str) -> tuple[Floats, Floats]:
     Iterations that make up the column follow each other on the time axis, as they do in the
     published statistics.
 
-    Parameters
-    ----------
-    run : Run
-        The run; its `samples` hold one row per poll interval or batch.
-    column : str
-        A key of `run.scenario.probe.columns`.
-    reading : {"pieces", "messages"}
-        What is counted.
+    Args:
+        run: The run; its `samples` hold one row per poll interval or batch.
+        column: A key of `run.scenario.probe.columns`.
+        reading: What is counted.
 
-    Returns
-    -------
-    time : ndarray of float, shape (n,)
-        Start of each sample, in seconds.
-    rate : ndarray of float, shape (n,)
-        Counts per second.
+    Returns:
+        time : ndarray of float, shape (n,): Start of each sample, in seconds.
+        rate : ndarray of float, shape (n,): Counts per second.
     """
     for _, rows in column_samples(run.samples, run.scenario.probe.columns[column]):
         start = rows["start_ps"].to_numpy(dtype=np.float64) / PS_PER_S
@@ -76,19 +69,13 @@ def decimate(time: Floats, rate: Floats, limit: int) -> tuple[Floats, Floats]:
     Bins hold equal numbers of consecutive samples (to within one). Each kept point is a real
     sample at its real time, and the overall maximum is always among them.
 
-    Parameters
-    ----------
-    time, rate : ndarray of float, shape (n,)
-        The series, in order of time.
-    limit : int
-        Points to keep at most, >= 1.
+    Args:
+        time, rate: The series, in order of time.
+        limit: Points to keep at most, >= 1.
 
-    Returns
-    -------
-    time, rate : ndarray of float, shape (min(n, limit),)
+    Returns:
+        time, rate : ndarray of float, shape (min(n, limit),)
 
-    Examples
-    --------
     >>> import numpy as np
     >>> t, r = decimate(np.arange(6.0), np.array([1.0, 9.0, 2.0, 2.0, 0.0, 7.0]), 3)
     >>> t.tolist(), r.tolist()
@@ -184,12 +171,9 @@ def rate_drawing(group: Group, limit: int) -> Drawing:
     The axis is logarithmic, since bursts and averages lie decades apart. Empty samples have no
     place on it; the text beside the figure says how many there are.
 
-    Parameters
-    ----------
-    group : Group
-        Runs of one message size.
-    limit : int
-        Points of each raw trace at most; each stands for the largest of its neighbours.
+    Args:
+        group: Runs of one message size.
+        limit: Points of each raw trace at most; each stands for the largest of its neighbours.
     """
     lines = lines_of(group)
     drawn = [line for line in lines if len(line.raw[1])]

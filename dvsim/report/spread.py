@@ -27,8 +27,6 @@ BLOCKED = "blocked:"  # and the blocked share by cylinder
 def chosen_points(count: int, most: int) -> list[int]:
     """Choose points evenly, the first and the last among them.
 
-    Examples
-    --------
     >>> chosen_points(3, 12), chosen_points(30, 4)
     ([0, 1, 2], [0, 10, 19, 29])
     """
@@ -159,13 +157,11 @@ def law_traces(sweep: Sweep, points: dict[int, bool]) -> list[dict[str, Any]]:
 def binned(values: Floats, packets: Floats) -> tuple[Floats, Floats]:
     """Turn counts by value into shares; more than `MOST_BINS` values go into equal bins.
 
-    Returns
-    -------
-    places : ndarray of float
-        Values, or centres of bins, without gaps: what no packet has, has the share 0, and so have
-        the two beyond the ends, where steps begin and end.
-    shares : ndarray of float
-        Of all packets, per value: the share of a bin is divided by the values in it.
+    Returns:
+        places : ndarray of float: Values, or centres of bins, without gaps: what no packet has, has
+        the share 0, and so have the two beyond the ends, where steps begin and end.
+        shares : ndarray of float: Of all packets, per value: the share of a bin is divided by the
+        values in it.
     """
     first, last = int(values.min()), int(values.max())
     width = -(-(last - first + 1) // MOST_BINS)

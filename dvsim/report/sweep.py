@@ -76,24 +76,17 @@ class Theory:
 class Sweep:
     """Points as lines over one of their keys.
 
-    Parameters
-    ----------
-    study : PointsStudy or SweptPoints
-        The study, or the points of a sweep.
-    axis : str, optional
-        The key along the axis; then every point stands alone, and no lines join them.
+    Args:
+        study: The study, or the points of a sweep.
+        axis: The key along the axis; then every point stands alone, and no lines join them.
 
-    Attributes
-    ----------
-    key : str or None
-        The key along the axis: the load if it was varied, else the number that took most values,
-        else the first key; None if nothing was varied.
-    numeric : bool
-        Whether its values are numbers; else they stand side by side in the order of the file.
-    values : sequence
-        Its values in the order of the axis.
-    groups : sequence of Group
-        One line each.
+    Attributes:
+        key: The key along the axis: the load if it was varied, else the number that took most
+            values, else the first key; None if nothing was varied.
+        numeric: Whether its values are numbers; else they stand side by side in the order of the
+            file.
+        values: Its values in the order of the axis.
+        groups: One line each.
     """
 
     def __init__(self, study: PointsStudy | SweptPoints, axis: str | None = None) -> None:
@@ -325,8 +318,6 @@ def determined(keys: DataFrame, key: str | None, other: str) -> bool:
 def named(values: Mapping[Any, object]) -> str:
     """Write keys with their values.
 
-    Examples
-    --------
     >>> named({"height": 16, "load": 0.30, "crossing": "brc"})
     'height 16, load 0.3, crossing brc'
     """

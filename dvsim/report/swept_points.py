@@ -20,20 +20,13 @@ MOST = 2  # results that are drawn of a kind that has none of these
 class SweptPoints:
     """The points of a sweep that have results; what they are called is as short as it can be.
 
-    Attributes
-    ----------
-    swept : Swept
-        The sweep.
-    replications : int
-        The most of a point.
-    key_units : dict
-        By key, ``1`` for a plain number, empty for a text.
-    METRICS : dict
-        The results with their units.
-    beside : DataFrame
-        What theory says: nothing of a sweep.
-    slot_ps : None
-        How long a slot takes is not known of a sweep.
+    Attributes:
+        swept: The sweep.
+        replications: The most of a point.
+        key_units: By key, ``1`` for a plain number, empty for a text.
+        METRICS: The results with their units.
+        beside: What theory says: nothing of a sweep.
+        slot_ps: How long a slot takes is not known of a sweep.
     """
 
     slot_ps = None

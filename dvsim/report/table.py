@@ -22,16 +22,11 @@ MARKS = {"pass": "✓", "fail": "✗", "info": "–"}  # a mark and a word: neve
 class Cell:
     """One cell.
 
-    Attributes
-    ----------
-    text : str
-        What is shown; the page escapes it.
-    kind : {"text", "prose", "number", "code"}
-        How it is set; prose has lines, of a width that can be read.
-    status : {"", "pass", "fail", "info", "fitted", "held-out", "strong"}
-        Its meaning, from which the page takes colour and mark.
-    raw : str, float or None
-        What the CSV holds; the text where None.
+    Attributes:
+        text: What is shown; the page escapes it.
+        kind: How it is set; prose has lines, of a width that can be read.
+        status: Its meaning, from which the page takes colour and mark.
+        raw: What the CSV holds; the text where None.
     """
 
     text: str
@@ -49,20 +44,13 @@ class Cell:
 class Table:
     """Rows under a heading.
 
-    Attributes
-    ----------
-    name : str
-        Identifier of the table on the page and name of its CSV file.
-    caption : str
-        What it shows.
-    head : sequence of str
-        One heading per column.
-    rows : sequence of sequence of Cell
-        As wide as `head`; the first cell heads its row.
-    spans : sequence of (str, int)
-        Optional line of headings above `head`: text and number of columns.
-    csv_head, csv_rows :
-        What the download holds, where it differs from what is shown.
+    Attributes:
+        name: Identifier of the table on the page and name of its CSV file.
+        caption: What it shows.
+        head: One heading per column.
+        rows: As wide as `head`; the first cell heads its row.
+        spans: Optional line of headings above `head`: text and number of columns.
+        csv_head, csv_rows :: What the download holds, where it differs from what is shown.
     """
 
     name: str
@@ -100,8 +88,6 @@ def table_of(name: str, caption: str, rows: Sequence[Mapping[str, Cell]]) -> Tab
 def join(parts: Sequence[str], word: str = "and") -> str:
     """Join as in a sentence.
 
-    Examples
-    --------
     >>> join(["a", "b", "c"])
     'a, b and c'
     """
@@ -120,8 +106,6 @@ def ratio(value: float | None, base: float | None) -> float | None:
 def ratio_text(value: float | None) -> str:
     """Write a ratio with a times sign.
 
-    Examples
-    --------
     >>> [ratio_text(v) for v in (0.3, 1.0, 12.94, 3870, None)]
     ['0.300×', '1.00×', '12.9×', '3,870×', '–']
     """

@@ -23,13 +23,11 @@ JUDGED = ["published", "tolerance", "verdict", "split"]
 def tidy(results: Sequence[Run | PointsStudy], validation: Validation | None) -> pd.DataFrame:
     """Put the estimates of all results under each other.
 
-    Returns
-    -------
-    DataFrame
-        `KEYS`, then for runs of a system transport, message_bytes, column, reading and statistic,
-        for studies point, the varied keys and metric; then value, low, high (95 % interval over
-        replications) and unit; where columns were published also `JUDGED`. A run is judged if it
-        is the last of its scenario, as on the page.
+    Returns:
+        DataFrame: `KEYS`, then for runs of a system transport, message_bytes, column, reading and
+        statistic, for studies point, the varied keys and metric; then value, low, high (95 %
+        interval over replications) and unit; where columns were published also `JUDGED`. A run is
+        judged if it is the last of its scenario, as on the page.
     """
     judged = {one.scenario.name: one for one in results if not changes_of(one.scenario).said}
     parts = []

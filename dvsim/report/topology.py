@@ -28,21 +28,14 @@ def topology_page(
 ) -> Page:
     """Return the page with a picture of a switch that can be turned.
 
-    Parameters
-    ----------
-    title : str
-        Heading of the page.
-    switch : networkx.DiGraph
-        The nodes of a switch, see `dvsim.fabric.switch.graph`.
-    tree : networkx.DiGraph, optional
-        Ports and switches of one plane, where the switch is one of many.
-    command : str, optional
-        The command that makes the page.
+    Args:
+        title: Heading of the page.
+        switch: The nodes of a switch, see `dvsim.fabric.switch.graph`.
+        tree: Ports and switches of one plane, where the switch is one of many.
+        command: The command that makes the page.
 
-    Raises
-    ------
-    ValueError
-        If the switch has more nodes than can be drawn.
+    Raises:
+        ValueError: If the switch has more nodes than can be drawn.
     """
     figures = [] if tree is None else [tree_drawing(tree, "tree", "One plane")]
     which = "The switch" if tree is None else "One of its switches"
@@ -58,13 +51,10 @@ def topology_page(
 def tree_drawing(graph: nx.DiGraph, name: str, title: str) -> Drawing:
     """Draw one plane of a network as a tree.
 
-    Parameters
-    ----------
-    graph : networkx.DiGraph
-        As ``dvsim.Network(...).graph()`` gives it: nodes ("port", p) and ("switch", level, index),
-        links of kind up, down and host.
-    name, title : str
-        Identifier and heading of the figure.
+    Args:
+        graph: As ``dvsim.Network(...).graph()`` gives it: nodes ("port", p) and ("switch", level,
+            index), links of kind up, down and host.
+        name, title: Identifier and heading of the figure.
     """
     rows = Counter(row_of(node) for node in graph)
     ups, hosts = links_of(graph, "up"), hosts_of(graph)
@@ -122,10 +112,8 @@ def ways(
 ) -> tuple[list[Link], list[Link]]:
     """Keep what can be on the way from a port of the first leaf to one of the last.
 
-    Returns
-    -------
-    ups, hosts : list of link
-        All ways up from the two leaves, and the links of their ports.
+    Returns:
+        ups, hosts : list of link: All ways up from the two leaves, and the links of their ports.
     """
     leaves: set[Node] = {("switch", 0, 0), ("switch", 0, rows[1] - 1)}
     kept: list[Link] = []

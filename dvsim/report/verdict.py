@@ -27,17 +27,12 @@ INTERCONNECT = ("fabric", "card", "link")
 def sentences(groups: Sequence[Group], validation: Validation | None) -> list[str]:
     """Say what the page shows, most important first.
 
-    Parameters
-    ----------
-    groups : sequence of Group
-        The runs.
-    validation : Validation or None
-        The comparison with what was published, if there is one.
+    Args:
+        groups: The runs.
+        validation: The comparison with what was published, if there is one.
 
-    Returns
-    -------
-    list of str
-        The first one is the answer; none is empty.
+    Returns:
+        list of str: The first one is the answer; none is empty.
     """
     told = answer_sentences(groups)
     if told and all_answer(groups):

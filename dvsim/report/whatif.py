@@ -135,8 +135,6 @@ def answer_drawing(answer: Answer) -> Drawing | None:
 def extent(traces: list[dict[str, Any]]) -> tuple[float, float]:
     """Return the ends of the axis: all marks, and their bars as far as `FARTHEST` of the marks.
 
-    Examples
-    --------
     >>> extent([{"x": [2.0, 3.0], "error_x": {"array": [0.5, 2.0]}}])[1]
     5.0
     >>> extent([{"x": [2.0], "error_x": {"array": [50.0]}}])[1]

@@ -37,14 +37,10 @@ DIGITS = 3  # of a scatter
 class Measured:
     """A card that was measured.
 
-    Parameters
-    ----------
-    card
-        Whole: what could not be measured is that of the run, with its own confidence.
-    laws
-        The laws among its values, by name, with the points that they go through.
-    points
-        The points of each law, in the order of its sizes.
+    Args:
+        card: Whole: what could not be measured is that of the run, with its own confidence.
+        laws: The laws among its values, by name, with the points that they go through.
+        points: The points of each law, in the order of its sizes.
     """
 
     card: Card
@@ -61,16 +57,11 @@ def cards_of(points: Sequence[Point], name: str, command: str, machine: str) -> 
 
     There is no broker card if the brokers were somebody else's, whose CPU time nobody counted.
 
-    Parameters
-    ----------
-    points
-        See `dvsim.evidence.calibration.points.points_of`.
-    name
-        What the names of the cards begin with.
-    command
-        What was typed, for the source of each value.
-    machine
-        Where, likewise.
+    Args:
+        points: See `dvsim.evidence.calibration.points.points_of`.
+        name: What the names of the cards begin with.
+        command: What was typed, for the source of each value.
+        machine: Where, likewise.
     """
     results = []
     over_cards = [point for point in points if point.over_cards]
@@ -268,10 +259,8 @@ def write_cards(cards: Sequence[Card], folder: Path) -> list[Path]:
 
     A card of that name that is there is replaced.
 
-    Raises
-    ------
-    OutputError
-        If one cannot be written.
+    Raises:
+        OutputError: If one cannot be written.
     """
     paths = []
     for card in cards:

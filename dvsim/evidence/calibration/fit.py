@@ -36,14 +36,11 @@ JUDGES = 10  # replications that judge a fit: their spread is the noise of a run
 class How:
     """How a search is made.
 
-    Parameters
-    ----------
-    budget
-        Evaluations of all starts together; each runs every fitted scenario.
-    starts
-        Of the local search: the card, and others around it.
-    replications, scale, seed, workers
-        Of each run. The seed is the same in all: equal draws for all that is compared.
+    Args:
+        budget: Evaluations of all starts together; each runs every fitted scenario.
+        starts: Of the local search: the card, and others around it.
+        replications, scale, seed, workers: Of each run. The seed is the same in all: equal draws
+            for all that is compared.
     """
 
     budget: int = 200
@@ -58,15 +55,11 @@ class How:
 class Errors:
     """Mean absolute log errors of a set of cases: before, after, and of the naive rival.
 
-    Attributes
-    ----------
-    before, after
-        Of means, standard deviations and quantiles.
-    means_before, means_after, means_naive
-        Of the means alone, which are all that the rival, latency and bytes over a rate, predicts;
-        None without means that it could be fitted to.
-    columns
-        How many means there are.
+    Attributes:
+        before, after: Of means, standard deviations and quantiles.
+        means_before, means_after, means_naive: Of the means alone, which are all that the rival,
+            latency and bytes over a rate, predicts; None without means that it could be fitted to.
+        columns: How many means there are.
     """
 
     before: float
@@ -81,14 +74,11 @@ class Errors:
 class Fitting:
     """A card that was fitted, and what is known of it.
 
-    Attributes
-    ----------
-    base, card
-        Before and after.
-    knobs, outcome, known, uncertain
-        What was turned, where that has led, how well it is known, how far it can be off.
-    errors
-        By ``fitted`` and ``held out``, with draws that the search has not seen.
+    Attributes:
+        base, card: Before and after.
+        knobs, outcome, known, uncertain: What was turned, where that has led, how well it is known,
+            how far it can be off.
+        errors: By ``fitted`` and ``held out``, with draws that the search has not seen.
     """
 
     base: Card
@@ -104,26 +94,17 @@ class Fitting:
 class Fit(Design[Trial, Fitting]):
     """A card fitted to measurements.
 
-    Parameters
-    ----------
-    base
-        The card: a packaged one by name, or a file.
-    data, fit, hold_out
-        See `dvsim.evidence.calibration.target.target_of`.
-    parameters
-        See `dvsim.evidence.calibration.knobs.knobs_of`.
-    how
-        How the search is made.
-    name, command
-        Of the new card, and what was typed, for its sources.
-    progress
-        Called with a line of text each time a smaller loss is found.
+    Args:
+        base: The card: a packaged one by name, or a file.
+        data, fit, hold_out: See `dvsim.evidence.calibration.target.target_of`.
+        parameters: See `dvsim.evidence.calibration.knobs.knobs_of`.
+        how: How the search is made.
+        name, command: Of the new card, and what was typed, for its sources.
+        progress: Called with a line of text each time a smaller loss is found.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such card, file, case or parameter, the budget is too small, or the seed
-        is none.
+    Raises:
+        ScenarioError: If there is no such card, file, case or parameter, the budget is too small,
+            or the seed is none.
     """
 
     def __init__(

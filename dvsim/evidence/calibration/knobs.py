@@ -23,12 +23,9 @@ PARTS = ("fixed", "per_byte")
 class Knob(NamedTuple):
     """A number of a card.
 
-    Attributes
-    ----------
-    parameter, part
-        Which: `part` of a law, ``fixed`` or ``per_byte``, else empty.
-    start, low, high
-        In base units: picoseconds, femtoseconds per byte, bytes, a plain number.
+    Attributes:
+        parameter, part: Which: `part` of a law, ``fixed`` or ``per_byte``, else empty.
+        start, low, high: In base units: picoseconds, femtoseconds per byte, bytes, a plain number.
     """
 
     parameter: str
@@ -65,18 +62,14 @@ def short(value: float) -> float:
 def knobs_of(card: Card, names: Sequence[str] = ()) -> list[Knob]:
     """Return the knobs of a card.
 
-    Parameters
-    ----------
-    card
-        Where they start.
-    names
-        Parameters, or one part of a law: ``push``, ``push.fixed``. None takes all that the card
-        calls calibrated.
+    Args:
+        card: Where they start.
+        names: Parameters, or one part of a law: ``push``, ``push.fixed``. None takes all that the
+            card calls calibrated.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such parameter, or it is 0, from where no logarithm leads away.
+    Raises:
+        ScenarioError: If there is no such parameter, or it is 0, from where no logarithm leads
+            away.
     """
     known = _known(card)
     chosen = [name for name, knob in known.items() if _calibrated(card, knob) and knob.start > 0]

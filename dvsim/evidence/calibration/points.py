@@ -24,21 +24,14 @@ KINDS = ("sender", "bridge", "publisher", "broker")
 class Point:
     """All iterations of all runs of one size over one path.
 
-    Parameters
-    ----------
-    scenario
-        Of the first run.
-    folders
-        Of the runs.
-    paces
-        One for each iteration.
-    cpu_s
-        CPU seconds per message of each kind of program, for each iteration; a kind that was not
-        counted is missing.
-    busy
-        Share of all cores' time that was spent, by whomever; None if it is not known.
-    manifest
-        Of the first run.
+    Args:
+        scenario: Of the first run.
+        folders: Of the runs.
+        paces: One for each iteration.
+        cpu_s: CPU seconds per message of each kind of program, for each iteration; a kind that was
+            not counted is missing.
+        busy: Share of all cores' time that was spent, by whomever; None if it is not known.
+        manifest: Of the first run.
     """
 
     scenario: Scenario

@@ -28,16 +28,12 @@ ZERO = 1.0  # log error where one of two numbers is zero
 class Row:
     """One statistic of a case.
 
-    Attributes
-    ----------
-    place
-        Of the case in `Target.cases`.
-    statistic
-        ``mean``, ``std``, ``50%`` …
-    measured, simulated
-        1/s or s; the simulated one is the mean of `runs`, the values of each replication.
-    per_message
-        What is counted for each message: pieces, or 1.
+    Attributes:
+        place: Of the case in `Target.cases`.
+        statistic: ``mean``, ``std``, ``50%`` …
+        measured, simulated: 1/s or s; the simulated one is the mean of `runs`, the values of each
+            replication.
+        per_message: What is counted for each message: pieces, or 1.
     """
 
     place: int
@@ -58,16 +54,11 @@ def trials_of(
 ) -> list[Trial]:
     """Return the runs that answer some cases with a card in the place of another.
 
-    Parameters
-    ----------
-    target, places
-        Which cases.
-    old, card
-        The card whose place another takes.
-    scale
-        Multiplies the number of messages.
-    **how
-        Replications and seed, as of a `Trial`.
+    Args:
+        target, places: Which cases.
+        old, card: The card whose place another takes.
+        scale: Multiplies the number of messages.
+        **how: Replications and seed, as of a `Trial`.
     """
     scenarios = [with_card(target.cases[place].scenario, old, card) for place in sorted(places)]
     return [Trial(kind_of(one).sized(one, scale, None), **how) for one in scenarios]
@@ -78,10 +69,8 @@ def simulated_rows(
 ) -> list[Row]:
     """Return the judged statistics of some cases beside their results, of `trials_of`.
 
-    Raises
-    ------
-    ScenarioError
-        If a run is too short to say anything of a case.
+    Raises:
+        ScenarioError: If a run is too short to say anything of a case.
     """
     rows: list[Row] = []
     for place, result in zip(sorted(places), results, strict=True):
@@ -109,8 +98,6 @@ def simulated_rows(
 def judged(statistic: str) -> bool:
     """Return whether a statistic is part of the distance.
 
-    Examples
-    --------
     >>> [judged(name) for name in ("mean", "std", "count", "min", "50%", "99%", "99.9%")]
     [True, True, False, False, True, True, False]
     """
@@ -149,14 +136,10 @@ def naive_error(fit: Sequence[Row], means: Sequence[Row], cases: Sequence[Asked]
 
     Means of a series without a fitted one are left out; None if that leaves none.
 
-    Parameters
-    ----------
-    fit
-        Rows that may be used.
-    means
-        The means to be predicted.
-    cases
-        Of all of them.
+    Args:
+        fit: Rows that may be used.
+        means: The means to be predicted.
+        cases: Of all of them.
     """
 
     def series(row: Row) -> tuple[str, ...]:

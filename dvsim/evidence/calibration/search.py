@@ -41,13 +41,11 @@ class Outcome(NamedTuple):
 class Known(NamedTuple):
     """How well one parameter is known.
 
-    Attributes
-    ----------
-    down, up
-        Loss with the parameter over, and times, 1.2, all others as found; over the least loss.
-    ratio
-        Largest over smallest value among the starts that have found the least loss, nearly; None
-        if only one has.
+    Attributes:
+        down, up: Loss with the parameter over, and times, 1.2, all others as found; over the least
+            loss.
+        ratio: Largest over smallest value among the starts that have found the least loss, nearly;
+            None if only one has.
     """
 
     down: float
@@ -72,16 +70,12 @@ def search(
 ) -> Outcome:
     """Return where the simplex of Nelder and Mead leads, from the start and others around it.
 
-    Parameters
-    ----------
-    loss
-        The same number for the same logarithms: its draws must be common to all evaluations.
-    start, low, high
-        Logarithms.
-    starts, budget
-        How many, and how often `loss` is called in all; at least starts * (parameters + 1).
-    seed
-        Of the other starts.
+    Args:
+        loss: The same number for the same logarithms: its draws must be common to all evaluations.
+        start, low, high: Logarithms.
+        starts, budget: How many, and how often `loss` is called in all; at least starts *
+            (parameters + 1).
+        seed: Of the other starts.
     """
     from scipy.optimize import minimize
 

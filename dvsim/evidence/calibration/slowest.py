@@ -11,8 +11,6 @@ import numpy as np
 def slowest_sigma(count: int) -> float:
     """Return the standard deviation of the largest of `count` standard normal numbers.
 
-    Examples
-    --------
     >>> [round(slowest_sigma(count), 3) for count in (1, 2, 8)]
     [1.0, 0.826, 0.611]
     """
@@ -23,8 +21,6 @@ def slowest_sigma(count: int) -> float:
 def slowest_mean(count: int, sigma: float) -> float:
     """Return the mean of the largest of `count` log-normal numbers of median 1.
 
-    Examples
-    --------
     >>> round(slowest_mean(1, 0.5), 4) == round(math.exp(0.125), 4)
     True
     """

@@ -23,17 +23,13 @@ PS_PER_S = 10**12
 class Pace(NamedTuple):
     """How fast one iteration was.
 
-    Attributes
-    ----------
-    time_s
-        Seconds per message and receiver, while all receivers were sent to.
-    drift
-        The same of the later half over that of the earlier half; 1 if it was steady.
-    scatter
-        Logarithms of the time per message of parts of a receiver's messages, less their mean.
-    burst
-        Messages from one empty interval to the next, the mean; None if there are too few of
-        either, or of batches.
+    Attributes:
+        time_s: Seconds per message and receiver, while all receivers were sent to.
+        drift: The same of the later half over that of the earlier half; 1 if it was steady.
+        scatter: Logarithms of the time per message of parts of a receiver's messages, less their
+            mean.
+        burst: Messages from one empty interval to the next, the mean; None if there are too few of
+            either, or of batches.
     """
 
     time_s: float
@@ -45,14 +41,10 @@ class Pace(NamedTuple):
 def paces(samples: pd.DataFrame, receivers: int, *, batches: bool) -> list[Pace]:
     """Return the pace of every iteration of a run, in order.
 
-    Parameters
-    ----------
-    samples
-        See `dvsim.study.samples`.
-    receivers
-        How many the system has, whatever the samples have.
-    batches
-        Whether a row is a batch, which is a part of its own, and not an interval.
+    Args:
+        samples: See `dvsim.study.samples`.
+        receivers: How many the system has, whatever the samples have.
+        batches: Whether a row is a batch, which is a part of its own, and not an interval.
     """
     return [
         _pace(rows, receivers, batches=batches)

@@ -24,16 +24,11 @@ REST, ALL = "rest", "all"
 class Data:
     """What was measured, and the scenarios that are asked for it.
 
-    Parameters
-    ----------
-    files
-        Each as `dvsim.evidence.lab.read.read_lab` takes it.
-    meta, taken
-        Options ``--lab`` and ``--as``, see `dvsim.evidence.lab`.
-    scenarios
-        Names, paths or patterns; none takes the packaged ones that use the card.
-    overrides
-        Applied to each of them, such as ``system.receivers=1``.
+    Args:
+        files: Each as `dvsim.evidence.lab.read.read_lab` takes it.
+        meta, taken: Options ``--lab`` and ``--as``, see `dvsim.evidence.lab`.
+        scenarios: Names, paths or patterns; none takes the packaged ones that use the card.
+        overrides: Applied to each of them, such as ``system.receivers=1``.
     """
 
     files: tuple[str | Path, ...]
@@ -72,18 +67,12 @@ class Asked:
 class Target:
     """The cases with a scenario, and which of these are for what.
 
-    Attributes
-    ----------
-    cases
-        All of them.
-    fit, held_out
-        Places in `cases`.
-    role
-        Where the card is in the scenarios.
-    missing
-        Cases that cannot be simulated, by name, with the reason.
-    taken
-        Of `Data`.
+    Attributes:
+        cases: All of them.
+        fit, held_out: Places in `cases`.
+        role: Where the card is in the scenarios.
+        missing: Cases that cannot be simulated, by name, with the reason.
+        taken: Of `Data`.
     """
 
     cases: tuple[Asked, ...]
@@ -119,21 +108,15 @@ class Target:
 def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> Target:
     """Return what a card is fitted to.
 
-    Parameters
-    ----------
-    card
-        The card as it is.
-    data
-        What was measured.
-    fit, hold_out
-        ``r1:8,2048`` (a label, or another word of a case, and sizes; several with ``;``),
-        ``8,2048`` for all labels, or ``all``; `fit` is None for what ``[lab]`` calls fitted, and
-        `hold_out` may be ``rest``.
+    Args:
+        card: The card as it is.
+        data: What was measured.
+        fit, hold_out: ``r1:8,2048`` (a label, or another word of a case, and sizes; several with
+            ``;``), ``8,2048`` for all labels, or ``all``; `fit` is None for what ``[lab]`` calls
+            fitted, and `hold_out` may be ``rest``.
 
-    Raises
-    ------
-    ScenarioError
-        If there is nothing to fit, or something is fitted and held out at once.
+    Raises:
+        ScenarioError: If there is nothing to fit, or something is fitted and held out at once.
     """
     read = [read_lab(file, data.meta) for file in data.files]
     scenarios = _scenarios(card, data)
@@ -187,10 +170,8 @@ def _names(scenario: Spec, card: Card) -> list[str]:
 def _role(card: Card, scenario: Spec) -> str:
     """Return where a card is, or would be, in a scenario.
 
-    Raises
-    ------
-    ScenarioError
-        If it has no place for such a card, or several.
+    Raises:
+        ScenarioError: If it has no place for such a card, or several.
     """
     named = _names(scenario, card)
     roles = named or [role for role, used in scenario.used_cards() if used.kind == card.kind]
@@ -223,10 +204,8 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
 def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
     """Refuse to choose between scenarios that differ in more than the size.
 
-    Raises
-    ------
-    ScenarioError
-        If there are such; with the names.
+    Raises:
+        ScenarioError: If there are such; with the names.
     """
     transports = {one.name: one.system.transport for one in systems_of(scenarios)}
     found: dict[str, str] = {}

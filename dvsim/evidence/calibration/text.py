@@ -18,14 +18,10 @@ def lines(
 ) -> Iterator[str]:
     """Yield the lines of a table for points, and of one for each card.
 
-    Parameters
-    ----------
-    points
-        What was measured.
-    cards
-        What was made of it.
-    simulated_s
-        For each point, see `dvsim.evidence.calibration.simulated.simulated_s`.
+    Args:
+        points: What was measured.
+        cards: What was made of it.
+        simulated_s: For each point, see `dvsim.evidence.calibration.simulated.simulated_s`.
     """
     first = points[0]
     yield f"measured on {machine(first)}; time per message and receiver while all are sent to"

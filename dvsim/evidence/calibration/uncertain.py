@@ -49,15 +49,11 @@ class Prediction(NamedTuple):
 class Uncertain(NamedTuple):
     """What is known of a fit.
 
-    Attributes
-    ----------
-    parameters
-        A range for each, of its logarithm.
-    predicted
-        By place of the case.
-    misfit
-        By what factor the fitted cases are off beyond chance, as a logarithm; None if there are no
-        more cases than parameters, which are then met exactly.
+    Attributes:
+        parameters: A range for each, of its logarithm.
+        predicted: By place of the case.
+        misfit: By what factor the fitted cases are off beyond chance, as a logarithm; None if there
+            are no more cases than parameters, which are then met exactly.
     """
 
     parameters: tuple[Range, ...]
@@ -76,20 +72,13 @@ def uncertain(
 ) -> Uncertain:
     """Return how far a fit can be off.
 
-    Parameters
-    ----------
-    best, bounds
-        The fitted logarithms, and their least and largest.
-    slopes
-        Of the logarithm of each statistic, by case and name, for each parameter.
-    rows
-        Of all cases with the fitted card, with draws that the search has not seen.
-    fit
-        The cases that were fitted.
-    trials
-        Replications of each run of the search.
-    seed
-        Of the draws.
+    Args:
+        best, bounds: The fitted logarithms, and their least and largest.
+        slopes: Of the logarithm of each statistic, by case and name, for each parameter.
+        rows: Of all cases with the fitted card, with draws that the search has not seen.
+        fit: The cases that were fitted.
+        trials: Replications of each run of the search.
+        seed: Of the draws.
     """
     rng = np.random.default_rng(seed)
     used = [row for row in rows if _usable(row) and (row.place, row.statistic) in slopes]

@@ -49,17 +49,11 @@ def decide(source: Source, evidence: Evidence) -> tuple[ClaimVerdict, ...]:
 def word(*, holds: bool, passed: int, total: int, excluded: bool = True) -> ClaimWord:
     """Return the verdict on a value.
 
-    Parameters
-    ----------
-    holds
-        Whether the value is in the claimed range.
-    passed, total
-        How many published columns of the scenarios are reproduced, and of how many.
-    excluded
-        Whether those columns leave no value possible that is in the range.
+    Args:
+        holds: Whether the value is in the claimed range.
+        passed, total: How many published columns of the scenarios are reproduced, and of how many.
+        excluded: Whether those columns leave no value possible that is in the range.
 
-    Examples
-    --------
     >>> word(holds=True, passed=1, total=2), word(holds=False, passed=2, total=2)
     ('confirmed', 'refuted')
     >>> word(holds=True, passed=0, total=2), word(holds=False, passed=1, total=2)
@@ -75,8 +69,6 @@ def word(*, holds: bool, passed: int, total: int, excluded: bool = True) -> Clai
 def named_claims(fitted: str) -> tuple[str, ...]:
     """Return the ids of the claims that a text about what was fitted names.
 
-    Examples
-    --------
     >>> named_claims("ZMQ-12: 300 ns for small messages; ZMQ-9: 3 Gb/s at 64 kB")
     ('ZMQ-12', 'ZMQ-9')
     """
@@ -186,14 +178,10 @@ def explanation(
 ) -> str:
     """Return the sentence; empty for what is confirmed.
 
-    Parameters
-    ----------
-    claim, finding, verdict
-        What was decided.
-    passed, total
-        How many published columns of its runs are reproduced, and of how many.
-    known
-        What the source's `claims.py` knows beyond that.
+    Args:
+        claim, finding, verdict: What was decided.
+        passed, total: How many published columns of its runs are reproduced, and of how many.
+        known: What the source's `claims.py` knows beyond that.
     """
     if verdict == "confirmed":
         return ""

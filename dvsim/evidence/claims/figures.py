@@ -36,18 +36,12 @@ Replicated = tuple[int, float]
 class Evidence(StudyFigures):
     """Figures of a set of runs and studies.
 
-    Parameters
-    ----------
-    runs
-        By scenario name.
-    columns
-        The judged columns of those runs, as printed.
-    studies
-        By scenario name.
-    emulated
-        Emulated runs by scenario name, of the claims that a simulation cannot decide.
-    emulated_by
-        What to type to get them, or None where there are none.
+    Args:
+        runs: By scenario name.
+        columns: The judged columns of those runs, as printed.
+        studies: By scenario name.
+        emulated: Emulated runs by scenario name, of the claims that a simulation cannot decide.
+        emulated_by: What to type to get them, or None where there are none.
     """
 
     def __init__(
@@ -152,10 +146,8 @@ class Evidence(StudyFigures):
 
         The mean over columns and replications of the quantile of each.
 
-        Raises
-        ------
-        Missing
-            If every sample is empty.
+        Raises:
+            Missing: If every sample is empty.
         """
         results = [
             value
@@ -200,10 +192,8 @@ class Evidence(StudyFigures):
     def published_mean(self, scenario: str) -> float:
         """Return the mean over the columns of what was published as their mean.
 
-        Raises
-        ------
-        Missing
-            If nothing was published.
+        Raises:
+            Missing: If nothing was published.
         """
         asked = self.runs[scenario].scenario
         means = [published(asked, column).get("mean") for column in asked.probe.columns]
@@ -223,19 +213,14 @@ class Evidence(StudyFigures):
     def counters(self, scenario: str, component: str, metric: str) -> dict[str, float]:
         """Return a counter of each component, per iteration, averaged over all of them.
 
-        Parameters
-        ----------
-        scenario
-            Name of a run.
-        component
-            ``card`` stands for ``card.1``, ``card.2``, …; an empty text for every component.
-        metric
-            Name of the counter.
+        Args:
+            scenario: Name of a run.
+            component: ``card`` stands for ``card.1``, ``card.2``, …; an empty text for every
+                component.
+            metric: Name of the counter.
 
-        Raises
-        ------
-        Missing
-            If no such component has this counter.
+        Raises:
+            Missing: If no such component has this counter.
         """
         results = {
             column: value

@@ -21,14 +21,10 @@ from dvsim.study.statistics import half_width
 class Spread(NamedTuple):
     """A 95 % interval over replications.
 
-    Attributes
-    ----------
-    low, high
-        Its ends; None of what is true or false.
-    text
-        For people.
-    edge
-        Whether it reaches over an edge of the claimed range.
+    Attributes:
+        low, high: Its ends; None of what is true or false.
+        text: For people.
+        edge: Whether it reaches over an edge of the claimed range.
     """
 
     low: float | None
@@ -40,15 +36,10 @@ class Spread(NamedTuple):
 def jackknife(value: float, others: Sequence[float]) -> float:
     """Return half of the 95 % interval of a value.
 
-    Parameters
-    ----------
-    value
-        Of all replications; it is the middle of the interval.
-    others
-        Without the first replication, without the second, …; at least two.
+    Args:
+        value: Of all replications; it is the middle of the interval.
+        others: Without the first replication, without the second, …; at least two.
 
-    Examples
-    --------
     The mean of 1, 2 and 6: 3 with a standard deviation of 2.6458, so t s / sqrt(n) = 6.572.
 
     >>> round(jackknife(3.0, [(2 + 6) / 2, (1 + 6) / 2, (1 + 2) / 2]), 3)
@@ -63,10 +54,8 @@ def jackknife(value: float, others: Sequence[float]) -> float:
 def spread(claim: Claim, entry: Entry, evidence: Evidence, value: float) -> Spread | None:
     """Return the interval of a value.
 
-    Returns
-    -------
-    Spread or None
-        None if there is one replication only, or some have no value.
+    Returns:
+        Spread or None: None if there is one replication only, or some have no value.
     """
     numbers = evidence.replications(entry.scenarios)
     if len(numbers) < 2 or entry.emulated:

@@ -89,21 +89,17 @@ class Claim:
 class Finding:
     """What the runs say to one claim.
 
-    Attributes
-    ----------
-    value
-        In the unit of the claim; 1.0 or 0.0 for a truth; None if no run can tell, in which case
-        `note` says why.
-    note
-        What the value rests on.
-    as_messages
-        The same value with the simulation counted in whole messages; None where that is the same.
-    by_definition
-        The value follows from the structure, the workload or a number that the source states,
-        whatever the model does: no column speaks of it.
-    allowed
-        The values that the published statistics leave possible where they do not decide them; a
-        claim whose range overlaps it is not refuted by a model that reproduces those statistics.
+    Attributes:
+        value: In the unit of the claim; 1.0 or 0.0 for a truth; None if no run can tell, in which
+            case `note` says why.
+        note: What the value rests on.
+        as_messages: The same value with the simulation counted in whole messages; None where that
+            is the same.
+        by_definition: The value follows from the structure, the workload or a number that the
+            source states, whatever the model does: no column speaks of it.
+        allowed: The values that the published statistics leave possible where they do not decide
+            them; a claim whose range overlaps it is not refuted by a model that reproduces those
+            statistics.
     """
 
     value: float | None
@@ -120,19 +116,13 @@ Evaluator = Callable[[Evidence], Finding]
 class Entry:
     """How a claim is decided.
 
-    Attributes
-    ----------
-    text
-        The sentence in our words.
-    scenarios
-        The runs that it needs.
-    evaluate
-        What gives the value.
-    of_columns
-        The value is a statistic of what the published columns of these runs print, so that it was
-        fitted where one of them was.
-    emulated
-        The scenarios of which it needs emulated runs.
+    Attributes:
+        text: The sentence in our words.
+        scenarios: The runs that it needs.
+        evaluate: What gives the value.
+        of_columns: The value is a statistic of what the published columns of these runs print, so
+            that it was fitted where one of them was.
+        emulated: The scenarios of which it needs emulated runs.
     """
 
     text: str
@@ -145,17 +135,12 @@ class Entry:
 class Source(dict[str, Entry]):
     """Claims of one source that can be decided, by id.
 
-    Parameters
-    ----------
-    file
-        The ``claims.py`` that makes it: `name` is the folder of that file, which `dvsim validate`
-        takes for all its claims, and ``claims.csv`` beside it has the ranges.
-    title
-        Names the source, or the sources.
-    order
-        Where it stands in the ledger.
-    known
-        What is known of a claim that is not confirmed, by id, whatever its value.
+    Args:
+        file: The ``claims.py`` that makes it: `name` is the folder of that file, which `dvsim
+            validate` takes for all its claims, and ``claims.csv`` beside it has the ranges.
+        title: Names the source, or the sources.
+        order: Where it stands in the ledger.
+        known: What is known of a claim that is not confirmed, by id, whatever its value.
     """
 
     def __init__(
@@ -207,10 +192,8 @@ def sources() -> tuple[Source, ...]:
 def load_source(folder: Path) -> Source:
     """Return the source of a folder: its ``claims.py`` is run, so it must be code that you trust.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such file, it fails, has no ``SOURCE``, or a claim has no row.
+    Raises:
+        ScenarioError: If there is no such file, it fails, has no ``SOURCE``, or a claim has no row.
     """
     path, module = folder / CODE, load_code(folder)
     source = getattr(module, "SOURCE", None)
@@ -227,10 +210,8 @@ def load_source(folder: Path) -> Source:
 def load_code(folder: Path) -> ModuleType:
     """Return the ``claims.py`` of a folder as a module.
 
-    Raises
-    ------
-    ScenarioError
-        If there is no such file, or it fails.
+    Raises:
+        ScenarioError: If there is no such file, or it fails.
     """
     path = folder / CODE
     if not is_file(path):

@@ -41,10 +41,8 @@ class StudyFigures:
     def point(self, scenario: str, metric: str, **keys: object) -> Estimate:
         """Return a metric of the first point of a study whose keys have these values.
 
-        Raises
-        ------
-        Missing
-            If there is no such point, or nothing could be measured there.
+        Raises:
+            Missing: If there is no such point, or nothing could be measured there.
         """
         point = self._number(scenario, keys)
         result = None if point is None else self._points(scenario)[point][metric]
@@ -55,10 +53,8 @@ class StudyFigures:
     def theory(self, scenario: str, name: str, metric: str, **keys: object) -> float:
         """Return what a theory says of the first point whose keys have these values.
 
-        Raises
-        ------
-        Missing
-            If it says nothing.
+        Raises:
+            Missing: If it says nothing.
         """
         table = self.studies[scenario].beside
         table = table[table["point"] == self._number(scenario, keys)]
@@ -78,10 +74,8 @@ class StudyFigures:
     def declared(self, scenario: str, name: str) -> float:
         """Return a number of the tolerances that a scenario of messaging declares.
 
-        Raises
-        ------
-        Missing
-            If it declares none of that name.
+        Raises:
+            Missing: If it declares none of that name.
         """
         found = self.studies[scenario].scenario.declared.get(name)
         if found is None:
@@ -91,10 +85,8 @@ class StudyFigures:
     def bottleneck(self, scenario: str, point: int) -> str:
         """Return the busiest stage of a point of a study of messaging.
 
-        Raises
-        ------
-        Missing
-            If it is a study of something else.
+        Raises:
+            Missing: If it is a study of something else.
         """
         stage = self.studies[scenario].bottleneck(point)
         if stage is None:

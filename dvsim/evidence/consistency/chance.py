@@ -12,15 +12,10 @@ from dvsim.evidence.numbers import Floats
 def tail(chances: Floats, hits: int) -> float:
     """Return log10 of the chance of at least `hits` successes in independent trials.
 
-    Parameters
-    ----------
-    chances
-        Chance of each trial, shape (n,); the law of their sum is Poisson's binomial.
-    hits
-        From 0 on; more than n is impossible.
+    Args:
+        chances: Chance of each trial, shape (n,); the law of their sum is Poisson's binomial.
+        hits: From 0 on; more than n is impossible.
 
-    Examples
-    --------
     >>> round(10 ** tail(np.array([0.5, 0.5]), 1), 12)
     0.75
     """

@@ -28,29 +28,20 @@ def examine(
 ) -> list[Finding]:
     """Return what data say by themselves, the strongest finding first.
 
-    Parameters
-    ----------
-    *tables
-        Paths of CSV or Parquet files, or pandas tables: summaries in long form, tables of several
-        numbers side by side, raw samples; see `dvsim.evidence.consistency.read`.
-    messages
-        Path or table of what was sent, by size: ``message_bytes``, ``messages``, ``iterations``.
-    limits
-        Bytes per second that a port carries: for all, or by group (a transport).
+    Args:
+        *tables: Paths of CSV or Parquet files, or pandas tables: summaries in long form, tables of
+            several numbers side by side, raw samples; see `dvsim.evidence.consistency.read`.
+        messages: Path or table of what was sent, by size: ``message_bytes``, ``messages``,
+            ``iterations``.
+        limits: Bytes per second that a port carries: for all, or by group (a transport).
 
-    Returns
-    -------
-    list of Finding
-        Those of at least `REPORTED` decades; the same data give the same list.
+    Returns:
+        list of Finding: Those of at least `REPORTED` decades; the same data give the same list.
 
-    Raises
-    ------
-    ScenarioError
-        If a table is none, with every fault; if `messages` or `limits` are given for data that do
-        not say the size of a message.
+    Raises:
+        ScenarioError: If a table is none, with every fault; if `messages` or `limits` are given for
+            data that do not say the size of a message.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> polls = pd.DataFrame({"rate": [n / 0.005001 for n in (7, 12, 13, 29, 40, 41)]})
     >>> [finding.what for finding in examine(polls)]
@@ -66,15 +57,11 @@ def examination(
 ) -> Examination:
     """Return what data say by themselves, with what was looked at and looked for.
 
-    Parameters
-    ----------
-    *tables, messages, limits
-        See `examine`.
+    Args:
+        *tables, messages, limits: See `examine`.
 
-    Raises
-    ------
-    ScenarioError
-        As `examine`.
+    Raises:
+        ScenarioError: As `examine`.
     """
     data = read_data(tables)
     workloads = {} if messages is None else read_workloads(messages)

@@ -34,16 +34,11 @@ LARGEST = 2**53  # a float holds whole numbers up to here
 class Factor:
     """A common factor.
 
-    Parameters
-    ----------
-    factor
-        The number.
-    counts
-        The different counts that are multiples of it, ascending.
-    of
-        How many different counts there are.
-    log10_odds
-        -log10 of the chance that smooth counts show any factor so well.
+    Args:
+        factor: The number.
+        counts: The different counts that are multiples of it, ascending.
+        of: How many different counts there are.
+        log10_odds: -log10 of the chance that smooth counts show any factor so well.
     """
 
     factor: int
@@ -55,14 +50,10 @@ class Factor:
 def find_factor(counts: Mapping[int, int]) -> Factor | None:
     """Return the best common factor of counts; None of fewer than three.
 
-    Parameters
-    ----------
-    counts
-        Different counts above zero, each with the number that it was rounded to a multiple of: 1
-        if it is exact.
+    Args:
+        counts: Different counts above zero, each with the number that it was rounded to a multiple
+            of: 1 if it is exact.
 
-    Examples
-    --------
     >>> find_factor(dict.fromkeys([63, 126, 441, 630, 1449], 1)).factor
     63
     """
@@ -95,14 +86,10 @@ def find_factor(counts: Mapping[int, int]) -> Factor | None:
 class Counted:
     """Columns of counts.
 
-    Parameters
-    ----------
-    group, columns
-        Which.
-    grid
-        Of what they are multiples; None of what is no finding, see above.
-    factors
-        Common factor of the counts by `Column.kind`, where there is one, however weak.
+    Args:
+        group, columns: Which.
+        grid: Of what they are multiples; None of what is no finding, see above.
+        factors: Common factor of the counts by `Column.kind`, where there is one, however weak.
     """
 
     group: str
@@ -117,12 +104,9 @@ def find_counted(group: str, columns: Sequence[Column]) -> Iterator[Counted]:
     All columns are looked at together, then those that are not on that grid one by one; each is a
     look, for which the odds are lowered.
 
-    Parameters
-    ----------
-    group
-        How a text names the columns.
-    columns
-        All columns of it.
+    Args:
+        group: How a text names the columns.
+        columns: All columns of it.
     """
     filled = [column for column in columns if column.single_values()]
     whole = [column for column in filled if _is_whole(column)]

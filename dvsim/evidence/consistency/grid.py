@@ -49,14 +49,11 @@ MOST = 96  # values that are looked at
 class Grid:
     """Values as multiples of a rate.
 
-    Parameters
-    ----------
-    rate, low, high
-        The rate and the range that all values on the grid allow, in the unit of the values.
-    jitter
-        Relative tolerance beyond the printed place.
-    log10_odds
-        -log10 of the chance that smooth values seem to be on any grid so well.
+    Args:
+        rate, low, high: The rate and the range that all values on the grid allow, in the unit of
+            the values.
+        jitter: Relative tolerance beyond the printed place.
+        log10_odds: -log10 of the chance that smooth values seem to be on any grid so well.
     """
 
     rate: float
@@ -79,17 +76,12 @@ class Grid:
 def find_grid(values: Floats, places: Floats) -> Grid | None:
     """Return the best grid of values above zero; None if there is nothing to look at.
 
-    Parameters
-    ----------
-    values
-        In any order, shape (n,); equal ones are looked at once, of many some `MOST`.
-    places
-        Last printed place of each, shape (n,).
+    Args:
+        values: In any order, shape (n,); equal ones are looked at once, of many some `MOST`.
+        places: Last printed place of each, shape (n,).
 
-    Returns
-    -------
-    Grid or None
-        Also one that is no better than chance: see its `log10_odds`.
+    Returns:
+        Grid or None: Also one that is no better than chance: see its `log10_odds`.
     """
     order = np.lexsort((-places, values))  # of equal values the one known worst comes first
     distinct, first = np.unique(values[order], return_index=True)
@@ -193,12 +185,9 @@ FURTHEST = 5
 def sort_out(column: Column, grid: Grid) -> tuple[list[Printed], list[Printed], list[Printed]]:
     """Return the values of a column on a grid, interpolated between its multiples, and neither.
 
-    Parameters
-    ----------
-    column
-        Of statistics or samples; samples are never interpolated.
-    grid
-        The grid.
+    Args:
+        column: Of statistics or samples; samples are never interpolated.
+        grid: The grid.
     """
     on, between, off = [], [], []
     shares = {number: share for share, number in column.quantiles.items()}

@@ -18,12 +18,9 @@ SPREAD = 0.25
 def find_above(columns: Sequence[Column], limits: Mapping[str, float]) -> Iterator[Finding]:
     """Yield the columns whose rates, times the size of a message, are above a limit.
 
-    Parameters
-    ----------
-    columns
-        Those without a size are left out, and those of a group without a limit.
-    limits
-        Bytes per second by group.
+    Args:
+        columns: Those without a size are left out, and those of a group without a limit.
+        limits: Bytes per second by group.
     """
     from scipy.stats import norm
 

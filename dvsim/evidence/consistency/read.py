@@ -33,15 +33,11 @@ ROWS = 1000
 def read_data(sources: Iterable[Any]) -> Data:
     """Return what stands in all files or tables that are examined together.
 
-    Parameters
-    ----------
-    sources
-        Paths of CSV or Parquet files, or pandas tables.
+    Args:
+        sources: Paths of CSV or Parquet files, or pandas tables.
 
-    Raises
-    ------
-    ScenarioError
-        With every fault of all of them: file, line, column, nearest valid word.
+    Raises:
+        ScenarioError: With every fault of all of them: file, line, column, nearest valid word.
     """
     columns: list[Column] = []
     tables: dict[str, tuple[Line, ...]] = {}
@@ -77,10 +73,9 @@ def read_data(sources: Iterable[Any]) -> Data:
 def read_workloads(source: Any) -> dict[int, Workload]:  # noqa: ANN401 - as `open_sheet`
     """Return what was sent by size: ``message_bytes``, ``messages`` and, if not 1, ``iterations``.
 
-    Raises
-    ------
-    ScenarioError
-        If a heading is missing, a cell is no whole number above zero, or a size is there twice.
+    Raises:
+        ScenarioError: If a heading is missing, a cell is no whole number above zero, or a size is
+            there twice.
     """
     sheet = open_sheet(source)
     size = _needed(sheet, SIZE)

@@ -53,12 +53,9 @@ def halves(lines: Sequence[Line]) -> dict[str, float]:
 def find_relations(table: str, lines: Sequence[Line]) -> Iterator[Finding]:
     """Yield what does not follow in a table, one finding per column that should.
 
-    Parameters
-    ----------
-    table
-        How a text names it.
-    lines
-        Its rows.
+    Args:
+        table: How a text names it.
+        lines: Its rows.
     """
     half = halves(lines)
     yield from _wrong_averages(table, lines, half)

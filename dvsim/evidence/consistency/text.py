@@ -16,16 +16,11 @@ SHOWN = 10  # counts that a text lists
 def grid_finding(group: str, columns: Sequence[Column], of: int, grid: Grid) -> Finding:
     """Return the finding that columns are on a grid.
 
-    Parameters
-    ----------
-    group
-        What they are.
-    columns
-        Those on the grid.
-    of
-        How many columns the group has.
-    grid
-        The grid.
+    Args:
+        group: What they are.
+        columns: Those on the grid.
+        of: How many columns the group has.
+        grid: The grid.
     """
     on, between, off = (
         {number.value for column in columns for number in sort_out(column, grid)[kind]}
@@ -68,18 +63,12 @@ def factor_finding(
 ) -> Finding:
     """Return the finding that counts have a common factor.
 
-    Parameters
-    ----------
-    group
-        What they are.
-    columns
-        Those of one kind.
-    grid
-        What one count is; None where the values are counts themselves.
-    factor
-        The factor.
-    looks
-        log10 of how many sets of counts were looked at.
+    Args:
+        group: What they are.
+        columns: Those of one kind.
+        grid: What one count is; None where the values are counts themselves.
+        factor: The factor.
+        looks: log10 of how many sets of counts were looked at.
     """
     names = ", ".join(column.name for column in columns)
     shown = ", ".join(str(count // factor.factor) for count in factor.counts[:SHOWN])
@@ -140,8 +129,6 @@ def _unit_of_time(seconds: float) -> tuple[str, float]:
 def _rounded(value: float, error: float) -> str:
     """Return a number to the place of its error, which is appended.
 
-    Examples
-    --------
     >>> _rounded(199.960007, 0.0000014), _rounded(12.0, 0.0)
     ('199.960007 ± 0.000002', '12')
     """

@@ -49,18 +49,12 @@ def find_pieces(
 ) -> Iterator[Finding]:
     """Yield what a group of columns counts, if it is a whole number per message, and not one.
 
-    Parameters
-    ----------
-    group
-        How a text names the columns.
-    columns
-        All of the group; those without mean, count or workload are left out.
-    grid
-        Their common grid.
-    workloads
-        What was sent, by size.
-    factors
-        Common factor of the events in an interval, by size, where there is one.
+    Args:
+        group: How a text names the columns.
+        columns: All of the group; those without mean, count or workload are left out.
+        grid: Their common grid.
+        workloads: What was sent, by size.
+        factors: Common factor of the events in an interval, by size, where there is one.
     """
     totals: dict[int, list[float]] = {}
     for column in columns:

@@ -23,20 +23,14 @@ SINGLE = 2.0**-24
 class Column:
     """One column of statistics, or of raw samples.
 
-    Parameters
-    ----------
-    group
-        What was measured in the same way: a transport; for raw samples the file.
-    name
-        As the source calls it.
-    message_bytes
-        Size of a message; None if unknown.
-    statistics
-        By name: ``count``, ``mean``, ``std``, ``min``, ``25%`` …, ``max``; empty for raw samples.
-    samples
-        Distinct non-zero values of raw samples, at most `read.KEPT` of them.
-    decimals
-        Digits after the point to which single values are given; see `read`.
+    Args:
+        group: What was measured in the same way: a transport; for raw samples the file.
+        name: As the source calls it.
+        message_bytes: Size of a message; None if unknown.
+        statistics: By name: ``count``, ``mean``, ``std``, ``min``, ``25%`` …, ``max``; empty for
+            raw samples.
+        samples: Distinct non-zero values of raw samples, at most `read.KEPT` of them.
+        decimals: Digits after the point to which single values are given; see `read`.
     """
 
     group: str
@@ -87,16 +81,11 @@ class Column:
 class Line:
     """One row of a table that has several numbers side by side.
 
-    Parameters
-    ----------
-    label
-        How a text names it, such as ``256 mean``.
-    message_bytes
-        Size of a message; None if there is no such column.
-    statistic
-        What the numbers are; empty if there is no such column.
-    cells
-        The numbers by heading.
+    Args:
+        label: How a text names it, such as ``256 mean``.
+        message_bytes: Size of a message; None if there is no such column.
+        statistic: What the numbers are; empty if there is no such column.
+        cells: The numbers by heading.
     """
 
     label: str
@@ -109,14 +98,10 @@ class Line:
 class Data:
     """All that is examined together.
 
-    Parameters
-    ----------
-    columns
-        Columns of statistics or samples.
-    tables
-        Tables by file name, row by row.
-    numbers
-        How many statistics, cells and samples were read.
+    Args:
+        columns: Columns of statistics or samples.
+        tables: Tables by file name, row by row.
+        numbers: How many statistics, cells and samples were read.
     """
 
     columns: tuple[Column, ...]
@@ -136,24 +121,17 @@ class Workload:
 class Finding:
     """One thing that the data say.
 
-    Attributes
-    ----------
-    kind
-        Which test: ``grid``, ``pieces``, ``batches``, ``factor``, ``limit``, ``order``, ``mean``,
-        ``max``, ``std``, ``average``, ``relation``, ``repeated``, ``copied`` or ``single``.
-    where
-        What it is about: a transport, a column, a row.
-    what
-        The finding, one sentence.
-    evidence
-        The numbers it rests on.
-    log10_odds
-        -log10 of the chance that the test says so by accident, all its looks counted; infinite for
-        a contradiction in arithmetic.
-    null
-        The model under which that is the chance.
-    meaning
-        What it would mean.
+    Attributes:
+        kind: Which test: ``grid``, ``pieces``, ``batches``, ``factor``, ``limit``, ``order``,
+            ``mean``, ``max``, ``std``, ``average``, ``relation``, ``repeated``, ``copied`` or
+            ``single``.
+        where: What it is about: a transport, a column, a row.
+        what: The finding, one sentence.
+        evidence: The numbers it rests on.
+        log10_odds: -log10 of the chance that the test says so by accident, all its looks counted;
+            infinite for a contradiction in arithmetic.
+        null: The model under which that is the chance.
+        meaning: What it would mean.
     """
 
     kind: str
@@ -178,16 +156,12 @@ class Finding:
 class Examination:
     """What was looked at, and what it says.
 
-    Attributes
-    ----------
-    findings
-        The strongest first.
-    columns, numbers
-        How many columns of statistics or samples were read, and how many numbers in all.
-    checks
-        What was looked for.
-    left_out
-        What was not looked for, each with the reason.
+    Attributes:
+        findings: The strongest first.
+        columns, numbers: How many columns of statistics or samples were read, and how many numbers
+            in all.
+        checks: What was looked for.
+        left_out: What was not looked for, each with the reason.
     """
 
     findings: tuple[Finding, ...]

@@ -27,23 +27,18 @@ Verdict = Literal["pass", "fail", "info"]
 class Row:
     """One statistic.
 
-    Attributes
-    ----------
-    statistic
-        ``mean``, ``std``, ``min``, ``50%`` …
-    lab, simulated, low, high
-        Measured; simulated, with its 95 % interval over replications; 1/s or s.
-    ratio, log_error
-        Simulated over measured, and its logarithm; None where one of both is zero.
-    band
-        Where the measured one lies with 95 % if the simulation is true; None if that is not known.
-    outside
-        Whether it does not.
-    kind
-        Which tolerance judges it: ``mean``, ``median``, ``quantile``, ``tail``, ``empty``; else
-        empty.
-    verdict
-        ``info`` where none does.
+    Attributes:
+        statistic: ``mean``, ``std``, ``min``, ``50%`` …
+        lab, simulated, low, high: Measured; simulated, with its 95 % interval over replications;
+            1/s or s.
+        ratio, log_error: Simulated over measured, and its logarithm; None where one of both is
+            zero.
+        band: Where the measured one lies with 95 % if the simulation is true; None if that is not
+            known.
+        outside: Whether it does not.
+        kind: Which tolerance judges it: ``mean``, ``median``, ``quantile``, ``tail``, ``empty``;
+            else empty.
+        verdict: ``info`` where none does.
     """
 
     statistic: str
@@ -146,8 +141,6 @@ def kind_of(statistic: str) -> str:
 
     Minimum, maximum and standard deviation hang on single samples or on the tail.
 
-    Examples
-    --------
     >>> [kind_of(name) for name in ("mean", "50%", "95%", "99%", "max", "std")]
     ['mean', 'median', 'quantile', 'tail', '', '']
     """
@@ -221,12 +214,10 @@ def _distances(pair: Pair, rows: tuple[Row, ...]) -> Distances | None:
 class Zeros:
     """Shares of samples that are zero, 0 to 1.
 
-    Attributes
-    ----------
-    simulated
-        Of all simulated samples.
-    low, high
-        Of the measured ones: equal if the samples are there, else what their quantiles allow.
+    Attributes:
+        simulated: Of all simulated samples.
+        low, high: Of the measured ones: equal if the samples are there, else what their quantiles
+            allow.
     """
 
     simulated: float

@@ -24,22 +24,15 @@ KINDS = {
 class Criterion:
     """One thing that was asked.
 
-    Attributes
-    ----------
-    what
-        Of which case, or of which two.
-    kind
-        A key of `KINDS`, ``ratio`` or ``order``.
-    tolerance
-        Relative; of ``empty`` a difference of shares; None of an order.
-    got
-        The relative error furthest away, with its sign; of ``empty`` how far the simulated share of
-        zeros is above the measured one; None where there is no number: one of two is zero, or it is
-        an order.
-    statistic
-        Which one that is.
-    passed
-        Whether all statistics of this kind are within tolerance.
+    Attributes:
+        what: Of which case, or of which two.
+        kind: A key of `KINDS`, ``ratio`` or ``order``.
+        tolerance: Relative; of ``empty`` a difference of shares; None of an order.
+        got: The relative error furthest away, with its sign; of ``empty`` how far the simulated
+            share of zeros is above the measured one; None where there is no number: one of two is
+            zero, or it is an order.
+        statistic: Which one that is.
+        passed: Whether all statistics of this kind are within tolerance.
     """
 
     what: str

@@ -28,13 +28,10 @@ SAME = 0.01  # intervals and batches that differ by less are the same
 class Sample:
     """What one sample is.
 
-    Parameters
-    ----------
-    kind
-        ``interval`` (what came in a time), ``batch`` (how long so many messages took),
-        ``message`` (one of them), ``run`` (one number for all), or ``not stated``.
-    size
-        Seconds of an interval, messages of a batch; else 0.
+    Args:
+        kind: ``interval`` (what came in a time), ``batch`` (how long so many messages took),
+            ``message`` (one of them), ``run`` (one number for all), or ``not stated``.
+        size: Seconds of an interval, messages of a batch; else 0.
     """
 
     kind: Literal["interval", "batch", "message", "run", "not stated"] = "not stated"
@@ -67,13 +64,9 @@ def sample_of(text: str | None, metric: str) -> Sample:
 def parse_sample(text: str) -> Sample:
     """Return what one sample is, from its text.
 
-    Raises
-    ------
-    UnitError
-        If it is none of ``interval TIME``, ``batch MESSAGES``, ``message``, ``run``.
+    Raises:
+        UnitError: If it is none of ``interval TIME``, ``batch MESSAGES``, ``message``, ``run``.
 
-    Examples
-    --------
     >>> parse_sample("interval 5.001 ms"), parse_sample("batch 10_000")
     (Sample(kind='interval', size=0.005001), Sample(kind='batch', size=10000.0))
     """
@@ -94,16 +87,12 @@ def parse_sample(text: str) -> Sample:
 class Tolerances:
     """How far a simulated number may lie from a measured one, relative: |ln ratio| <= ln(1 + x).
 
-    Parameters
-    ----------
-    mean, median
-        Of a rate or latency.
-    quantile, tail
-        Below and from 99 %; minimum, maximum and standard deviation are not judged.
-    ratio
-        Between cases. Where the measured one is nearer to 1, it is not asked which is larger.
-    empty
-        Where one of two numbers is zero: how far the share of zeros may lie from it.
+    Args:
+        mean, median: Of a rate or latency.
+        quantile, tail: Below and from 99 %; minimum, maximum and standard deviation are not judged.
+        ratio: Between cases. Where the measured one is nearer to 1, it is not asked which is
+            larger.
+        empty: Where one of two numbers is zero: how far the share of zeros may lie from it.
     """
 
     mean: float = 0.10
@@ -118,22 +107,16 @@ class Tolerances:
 class About:
     """What is known of a measurement; None where nobody has said.
 
-    Parameters
-    ----------
-    file
-        Where this was read; None if there is no such file.
-    source, page, hardware, versions
-        Free text.
-    loop
-        ``open`` or ``closed``.
-    origin
-        ``measured``, ``quoted`` or ``digitised``.
-    rounding
-        Half of the last place, in the unit of the file.
-    tolerances, declared
-        By what is judged, and which of it is written there and not the default.
-    fitted
-        Pairs of a label and a size that were used to choose parameters; an empty label is any.
+    Args:
+        file: Where this was read; None if there is no such file.
+        source, page, hardware, versions: Free text.
+        loop: ``open`` or ``closed``.
+        origin: ``measured``, ``quoted`` or ``digitised``.
+        rounding: Half of the last place, in the unit of the file.
+        tolerances, declared: By what is judged, and which of it is written there and not the
+            default.
+        fitted: Pairs of a label and a size that were used to choose parameters; an empty label is
+            any.
     """
 
     file: Path | None = None
@@ -164,28 +147,17 @@ class About:
 class Case:
     """What was measured at one point.
 
-    Parameters
-    ----------
-    where
-        File and line, for people.
-    label
-        Which run or column; empty if there is one only.
-    keys
-        What else tells it from others, as text: transport, client, link.
-    message_bytes
-        Size of a message; None if nobody has said.
-    metric, sample
-        What was measured, and what one sample is.
-    count
-        How many samples; None if nobody has said.
-    statistics
-        ``mean``, ``std``, ``min``, ``25%`` …, ``max``, in the unit of `METRICS`.
-    values
-        All samples, ascending, if the file has them.
-    half
-        Half of the last place, in that unit.
-    notes
-        What the file makes of its numbers.
+    Args:
+        where: File and line, for people.
+        label: Which run or column; empty if there is one only.
+        keys: What else tells it from others, as text: transport, client, link.
+        message_bytes: Size of a message; None if nobody has said.
+        metric, sample: What was measured, and what one sample is.
+        count: How many samples; None if nobody has said.
+        statistics: ``mean``, ``std``, ``min``, ``25%`` …, ``max``, in the unit of `METRICS`.
+        values: All samples, ascending, if the file has them.
+        half: Half of the last place, in that unit.
+        notes: What the file makes of its numbers.
     """
 
     where: str

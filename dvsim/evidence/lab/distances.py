@@ -50,17 +50,11 @@ def ks_bound(model: Floats, quantiles: Mapping[float, float], half: float = 0.0)
 
     Minimum and maximum say nothing here: F is 0 or 1 beyond any finite sample.
 
-    Parameters
-    ----------
-    model
-        Simulated samples, ascending.
-    quantiles
-        Measured ones by share.
-    half
-        Their rounding.
+    Args:
+        model: Simulated samples, ascending.
+        quantiles: Measured ones by share.
+        half: Their rounding.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> model = np.arange(1.0, 101.0)
     >>> round(ks_bound(model, {0.5: 60.5}), 3), ks_bound(model, {0.5: 50.0})
@@ -81,8 +75,6 @@ def wasserstein_bound(model: Floats, quantiles: Mapping[float, float]) -> float:
     one is outside of them is the least that it is wrong by:
     integral of max(0, q_lower - Q(p), Q(p) - q_upper) dp.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> model = np.linspace(0, 1, 1001)
     >>> wasserstein_bound(model, {0.0: 0.0, 0.5: 0.5, 1.0: 1.0})
@@ -109,20 +101,14 @@ def g_test(model: Floats, quantiles: Mapping[float, float], count: int) -> GTest
     count (p2 - p1); G = 2 sum O ln(O / E), chi-squared with one degree of freedom less than bins
     (Sokal and Rohlf, Biometry, 3rd ed., section 17.1). The simulation is taken as the truth.
 
-    Parameters
-    ----------
-    model
-        Simulated samples, ascending.
-    quantiles
-        Measured ones by share. Where several are equal, or all samples of the model are the same
-        number, the share of the bin is not known: those are left out.
-    count
-        Measured samples.
+    Args:
+        model: Simulated samples, ascending.
+        quantiles: Measured ones by share. Where several are equal, or all samples of the model are
+            the same number, the share of the bin is not known: those are left out.
+        count: Measured samples.
 
-    Returns
-    -------
-    GTest or None
-        None with fewer than two bins of `FEW` expected samples.
+    Returns:
+        GTest or None: None with fewer than two bins of `FEW` expected samples.
     """
     from scipy.special import chdtrc
 
@@ -148,8 +134,6 @@ def g_test(model: Floats, quantiles: Mapping[float, float], count: int) -> GTest
 def merged(bins: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return bins of seen and expected samples, joined until each expects `FEW`.
 
-    Examples
-    --------
     >>> merged([(4, 6), (3, 1), (3, 9), (1, 2)])
     [(4.0, 6.0), (7.0, 12.0)]
     """
@@ -169,15 +153,10 @@ def merged(bins: list[tuple[float, float]]) -> list[tuple[float, float]]:
 def ranks(share: float, count: int) -> tuple[float, float]:
     """Return the shares between which the quantile of `count` samples lies with 95 %.
 
-    Parameters
-    ----------
-    share
-        0 for the smallest, 1 for the largest.
-    count
-        Samples, at least 1.
+    Args:
+        share: 0 for the smallest, 1 for the largest.
+        count: Samples, at least 1.
 
-    Examples
-    --------
     Of 100 samples the median lies between the 40.3rd and the 59.7th percentile, the largest has
     F = u ** (1 / 100) for u of 2.5 and 97.5 %:
 
@@ -194,21 +173,15 @@ def ranks(share: float, count: int) -> tuple[float, float]:
 def band(model: Floats, share: float, count: int, half: float = 0.0) -> tuple[float, float] | None:
     """Return where a quantile of `count` measured samples would lie if the model were true.
 
-    Parameters
-    ----------
-    model
-        Simulated samples, ascending, of all replications: many against `count`, or the band
-        is too narrow by what they do not know themselves.
-    share, count
-        See `ranks`.
-    half
-        Rounding of what was measured; widens the band.
+    Args:
+        model: Simulated samples, ascending, of all replications: many against `count`, or the band
+            is too narrow by what they do not know themselves.
+        share, count: See `ranks`.
+        half: Rounding of what was measured; widens the band.
 
-    Returns
-    -------
-    tuple or None
-        None where the simulated samples are too few to say: an end of the band lies beyond the
-        smallest or the largest of them.
+    Returns:
+        tuple or None: None where the simulated samples are too few to say: an end of the band lies
+        beyond the smallest or the largest of them.
     """
     ends = ranks(share, count)
     if min(ends[0], 1 - ends[1]) * model.size < 1:

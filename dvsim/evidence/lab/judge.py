@@ -30,26 +30,16 @@ ASKED = ("source", "page", "hardware", "versions", "loop", "origin", "rounding",
 class Judged:
     """What a file of measurements says of some runs.
 
-    Attributes
-    ----------
-    file, form
-        The file, and what kind it is.
-    about
-        What is known of the measurement, as text by key; `NOT_STATED` where nobody has said.
-    tolerances, declared
-        See `dvsim.evidence.lab.data.About`.
-    criteria
-        All that was asked; `passed` if all hold.
-    cases
-        Each case beside its run.
-    missing
-        Cases without a run, and why.
-    ratios, crossovers
-        Between cases.
-    baseline
-        The naive rival.
-    limits
-        What these data cannot show.
+    Attributes:
+        file, form: The file, and what kind it is.
+        about: What is known of the measurement, as text by key; `NOT_STATED` where nobody has said.
+        tolerances, declared: See `dvsim.evidence.lab.data.About`.
+        criteria: All that was asked; `passed` if all hold.
+        cases: Each case beside its run.
+        missing: Cases without a run, and why.
+        ratios, crossovers: Between cases.
+        baseline: The naive rival.
+        limits: What these data cannot show.
     """
 
     file: str
@@ -83,19 +73,13 @@ def judge(
 ) -> Judged:
     """Return what a file of measurements says of runs.
 
-    Parameters
-    ----------
-    results
-        Runs of systems, studies of messaging.
-    data
-        See `dvsim.evidence.lab.read.read_lab`.
-    taken
-        See `dvsim.evidence.lab.match.match`.
+    Args:
+        results: Runs of systems, studies of messaging.
+        data: See `dvsim.evidence.lab.read.read_lab`.
+        taken: See `dvsim.evidence.lab.match.match`.
 
-    Raises
-    ------
-    ScenarioError
-        If no case was simulated, or samples are unlike.
+    Raises:
+        ScenarioError: If no case was simulated, or samples are unlike.
     """
     result = match(results, data, taken)
     about = data.about

@@ -37,20 +37,14 @@ class Matched(NamedTuple):
 def match(results: Sequence[Run | PointsStudy], data: LabData, taken: Taken | None) -> Matched:
     """Return each case with its run.
 
-    Parameters
-    ----------
-    results
-        Of one backend.
-    data
-        What was measured.
-    taken
-        How samples of unlike kinds are compared: ``mean``, by their means alone; ``same``, as if
-        they were alike; None refuses them.
+    Args:
+        results: Of one backend.
+        data: What was measured.
+        taken: How samples of unlike kinds are compared: ``mean``, by their means alone; ``same``,
+            as if they were alike; None refuses them.
 
-    Raises
-    ------
-    ScenarioError
-        If no case has a run, or samples are unlike.
+    Raises:
+        ScenarioError: If no case has a run, or samples are unlike.
     """
     pairs: list[Pair] = []
     missing: list[tuple[Case, str]] = []
@@ -83,10 +77,8 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
 
     If some of them name this very file as their published data, those alone.
 
-    Raises
-    ------
-    ScenarioError
-        As `match`, as far as that can be said without a run.
+    Raises:
+        ScenarioError: As `match`, as far as that can be said without a run.
     """
     own = [scenario for scenario in systems_of(scenarios) if is_reference(scenario, data)]
     asked: Sequence[Spec] = own or scenarios
@@ -242,10 +234,8 @@ def _again(lab: Sample, own: Sample) -> float | None:
 def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
     """Return the case with those of its statistics that may be compared.
 
-    Raises
-    ------
-    ScenarioError
-        If samples are unlike and nobody has said how they are to be compared.
+    Raises:
+        ScenarioError: If samples are unlike and nobody has said how they are to be compared.
     """
     if taken == "same" or case.sample.alike(own):
         return case

@@ -33,17 +33,13 @@ TOLERANCES = tuple(field.name for field in fields(Tolerances))
 def about(data: Path, named: Path | None) -> About:
     """Return what is known of a file of measurements.
 
-    Parameters
-    ----------
-    data
-        The file.
-    named
-        A TOML file that speaks of it; None takes the one of the same name, if it has ``[lab]``.
+    Args:
+        data: The file.
+        named: A TOML file that speaks of it; None takes the one of the same name, if it has
+            ``[lab]``.
 
-    Raises
-    ------
-    ScenarioError
-        With every fault of the table: file, line, key, nearest valid word.
+    Raises:
+        ScenarioError: With every fault of the table: file, line, key, nearest valid word.
     """
     path = named or data.with_suffix(".toml")
     if named is None and not is_file(path):

@@ -42,10 +42,8 @@ KEYS = ("workload", "driver")
 def openmessaging_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     """Return what kind of file it is, and its cases.
 
-    Raises
-    ------
-    ScenarioError
-        If it is no JSON or no result, or a number is none, or negative.
+    Raises:
+        ScenarioError: If it is no JSON or no result, or a number is none, or negative.
     """
     result = _result(path)
     size = result.get("messageSize") or about.message_bytes

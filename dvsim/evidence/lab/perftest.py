@@ -81,10 +81,8 @@ class _Log:
 def perftest_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     """Return what kind of file it is, and a case for each rate and latency in it.
 
-    Raises
-    ------
-    ScenarioError
-        If a line is cut, a number is none, or there is no interval.
+    Raises:
+        ScenarioError: If a line is cut, a number is none, or there is no interval.
     """
     text = path.read_text(encoding="utf-8", errors="replace")
     csv = text.lower().startswith("id,time (s)")

@@ -25,16 +25,11 @@ MEANS = ("mean", "50%")
 class Ratio:
     """One case over another: measured and simulated.
 
-    Attributes
-    ----------
-    above, below
-        Their names.
-    statistic
-        Of which the ratio is: the mean, or the median where a file has none.
-    ratio_ok
-        Within tolerance.
-    order_ok
-        Whether the same one is larger; None where the measured ones are within tolerance.
+    Attributes:
+        above, below: Their names.
+        statistic: Of which the ratio is: the mean, or the median where a file has none.
+        ratio_ok: Within tolerance.
+        order_ok: Whether the same one is larger; None where the measured ones are within tolerance.
     """
 
     above: str
@@ -141,15 +136,11 @@ def _change(ratios: Sequence[tuple[int, float]]) -> tuple[int, int] | None:
 class Baseline:
     """Mean absolute log errors of means.
 
-    Attributes
-    ----------
-    simulated, naive
-        Of the simulation and of the law, over the same cases.
-    cases
-        How many.
-    fitted_to
-        ``fitted`` cases, which leaves the others to judge by; or ``all``, if nobody has said
-        which were fitted: then the law has seen what it is judged by.
+    Attributes:
+        simulated, naive: Of the simulation and of the law, over the same cases.
+        cases: How many.
+        fitted_to: ``fitted`` cases, which leaves the others to judge by; or ``all``, if nobody has
+            said which were fitted: then the law has seen what it is judged by.
     """
 
     simulated: float

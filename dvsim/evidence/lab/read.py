@@ -24,17 +24,12 @@ PARQUET = b"PAR1"
 def read_lab(file: str | Path, meta: Path | None = None) -> LabData:
     """Return the cases of a file of measurements, whatever kind it is of.
 
-    Parameters
-    ----------
-    file
-        A path, or the name of a packaged table of published statistics.
-    meta
-        A TOML file with ``[lab]``; None takes the one of the same name beside the file.
+    Args:
+        file: A path, or the name of a packaged table of published statistics.
+        meta: A TOML file with ``[lab]``; None takes the one of the same name beside the file.
 
-    Raises
-    ------
-    ScenarioError
-        With file, line, column and the nearest valid name.
+    Raises:
+        ScenarioError: With file, line, column and the nearest valid name.
     """
     path = _existing(Path(file))
     about = about_of(path, meta)

@@ -30,19 +30,13 @@ Group = tuple[str, ...]
 def raw_cases(path: Path, headings: Sequence[str], about: About) -> list[Case]:
     """Return a case for each size and run of a file of samples.
 
-    Parameters
-    ----------
-    path
-        CSV or Parquet.
-    headings
-        Its columns: one of `VALUES` with its unit, and those that tell cases apart.
-    about
-        Unit, metric, size and sample, where the file does not say.
+    Args:
+        path: CSV or Parquet.
+        headings: Its columns: one of `VALUES` with its unit, and those that tell cases apart.
+        about: Unit, metric, size and sample, where the file does not say.
 
-    Raises
-    ------
-    ScenarioError
-        If a column is missing or has no unit, or a sample is no number, or negative.
+    Raises:
+        ScenarioError: If a column is missing or has no unit, or a sample is no number, or negative.
     """
     value, texts = _value_column(path, headings, about)
     unit = _unit(path, value, texts)

@@ -39,30 +39,18 @@ SHOWN: Mapping[Metric, Mapping[str, tuple[str, float]]] = {
 class Simulated:
     """The simulated side of a comparison.
 
-    Parameters
-    ----------
-    scenario
-        Its name.
-    what
-        What was taken of it, for people.
-    message_bytes
-        Size of a message.
-    sample
-        What one sample is.
-    replications
-        Independent runs.
-    statistics
-        By name; 1/s or s.
-    model
-        All samples of all replications, ascending; None where none are kept.
-    per_message
-        What is counted, for each message: pieces, or 1.
-    loop
-        ``open`` or ``closed``.
-    notes
-        What was done to it.
-    runs
-        The value of each replication, by name of the statistic.
+    Args:
+        scenario: Its name.
+        what: What was taken of it, for people.
+        message_bytes: Size of a message.
+        sample: What one sample is.
+        replications: Independent runs.
+        statistics: By name; 1/s or s.
+        model: All samples of all replications, ascending; None where none are kept.
+        per_message: What is counted, for each message: pieces, or 1.
+        loop: ``open`` or ``closed``.
+        notes: What was done to it.
+        runs: The value of each replication, by name of the statistic.
     """
 
     scenario: str
@@ -96,16 +84,11 @@ def rates(
 ) -> tuple[list[Floats], float]:
     """Return the rates of some columns, ascending, for each replication, and counts per message.
 
-    Parameters
-    ----------
-    run
-        Of a system.
-    labels
-        Columns of its probe; several are put together.
-    counted
-        ``pieces`` or ``messages``.
-    interval_s
-        Count again in intervals of so many seconds; None takes the samples as they are.
+    Args:
+        run: Of a system.
+        labels: Columns of its probe; several are put together.
+        counted: ``pieces`` or ``messages``.
+        interval_s: Count again in intervals of so many seconds; None takes the samples as they are.
     """
     results: dict[int, list[Floats]] = {}
     counts = np.zeros(2)
@@ -136,8 +119,6 @@ def _again(rows: pd.DataFrame, counted: str, interval_s: float) -> Iterator[Floa
 def in_intervals(start_s: Floats, duration_s: Floats, counts: Floats, interval_s: float) -> Floats:
     """Return counts per second in equal intervals; what a sample has came evenly in it.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> in_intervals(np.array([0.0, 1.0]), np.array([1.0, 3.0]), np.array([8.0, 6.0]), 2.0).tolist()
     [5.0, 2.0]

@@ -23,10 +23,8 @@ def answer(
     size differs, the one of the nearest size with ``workload.message_bytes`` set to that of the
     case; it has no published data, which are of another size.
 
-    Raises
-    ------
-    ScenarioError
-        If samples are unlike, see `dvsim.evidence.lab.match.match`.
+    Raises:
+        ScenarioError: If samples are unlike, see `dvsim.evidence.lab.match.match`.
     """
     reasons = []
     for scenario in scenarios:

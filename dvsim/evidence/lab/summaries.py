@@ -65,10 +65,8 @@ def wide_columns(headings: Sequence[str]) -> dict[str, str]:
 def summary_cases(sheet: Sheet, about: About) -> list[Case]:
     """Return the cases of a summary in either form.
 
-    Raises
-    ------
-    ScenarioError
-        With every fault: file, line, column, nearest valid word.
+    Raises:
+        ScenarioError: With every fault: file, line, column, nearest valid word.
     """
     reader = _Reader(sheet, about)
     cells = reader.long() if is_long(sheet.headings) else reader.wide()

@@ -70,8 +70,6 @@ def _cell(criterion: Criterion | None) -> str:
 def percent(error: float) -> str:
     """Return a relative error; a large one as a factor.
 
-    Examples
-    --------
     >>> percent(0.034), percent(-0.5), percent(11.0)
     ('+3.4 %', '-50.0 %', 'x 12')
     """

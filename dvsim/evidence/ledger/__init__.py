@@ -43,21 +43,17 @@ def gather(
 ) -> Ledger:
     """Return every claim, decided by runs of all that they speak about.
 
-    Parameters
-    ----------
-    run
-        Runs scenarios.
-    enough
-        Runs them with as many replications as the verdicts need, unless `replications` are given.
-    seed, replications, out, force, workers, progress, command
-        See `dvsim.session.run_scenarios`. The emulated runs are always the same short ones.
-    scale
-        Multiplies the messages of the scenarios of a system; the others are short as they are.
+    Args:
+        run: Runs scenarios.
+        enough: Runs them with as many replications as the verdicts need, unless `replications` are
+            given.
+        seed, replications, out, force, workers, progress, command: See
+            `dvsim.session.run_scenarios`. The emulated runs are always the same short ones.
+        scale: Multiplies the messages of the scenarios of a system; the others are short as they
+            are.
 
-    Raises
-    ------
-    ScenarioError, RunFailed, OutputError
-        See there.
+    Raises:
+        ScenarioError, RunFailed, OutputError: See there.
     """
     campaigns = {source.name: load_campaign(f"{source.name}/validation") for source in sources()}
     asked = [scenario for campaign in campaigns.values() for scenario in campaign]

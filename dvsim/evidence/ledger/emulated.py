@@ -37,10 +37,8 @@ def emulated_runs(
 ) -> list[Run]:
     """Return an emulated run of each size; none if what they need is not installed.
 
-    Raises
-    ------
-    RunFailed
-        If a message was lost or changed, or a program fails.
+    Raises:
+        RunFailed: If a message was lost or changed, or a program fails.
     """
     if not ready():
         return []

@@ -36,12 +36,9 @@ Same = tuple[str, str]
 class Influence(Design[Trial, list[Fitted]]):
     """Which claims move with each parameter that was fitted to claims of a source.
 
-    Parameters
-    ----------
-    source
-        Its claims.
-    scenarios
-        What they are decided by.
+    Args:
+        source: Its claims.
+        scenarios: What they are decided by.
     """
 
     def __init__(self, source: Source, scenarios: Sequence[Spec]) -> None:

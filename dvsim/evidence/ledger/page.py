@@ -50,10 +50,8 @@ def page(ledger: Ledger) -> str:
 def write_page(ledger: Ledger, path: Path) -> None:
     """Write the page, whole or not at all.
 
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
+    Raises:
+        OutputError: If it cannot be written.
     """
     try:
         write_file(path, page(ledger).encode())
@@ -199,8 +197,6 @@ def _goals(ledger: Ledger) -> Iterator[str]:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield a table of Markdown.
 
-    Examples
-    --------
     >>> list(table(("a", "b"), [("1", "2")]))
     ['| a | b |', '|---|---|', '| 1 | 2 |']
     """

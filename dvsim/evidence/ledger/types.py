@@ -18,8 +18,6 @@ WORDS: tuple[ClaimWord, ...] = ("confirmed", "refuted", "not reproduced", "not t
 def counts_text(verdicts: Iterable[str], what: str = "") -> str:
     """Return how many claims have which verdict.
 
-    Examples
-    --------
     >>> counts_text(["refuted", "confirmed", "confirmed"])
     '2 of 3 confirmed, 1 refuted'
     """
@@ -32,14 +30,11 @@ def counts_text(verdicts: Iterable[str], what: str = "") -> str:
 class Fitted:
     """A number that was fitted to claims.
 
-    Attributes
-    ----------
-    cards, names, value
-        Where it stands: several cards may share it, and several of their parameters.
-    claims
-        The ids of the claims that it was fitted to.
-    moves
-        The ids of those whose value moves with it, see `dvsim.evidence.ledger.influence`.
+    Attributes:
+        cards, names, value: Where it stands: several cards may share it, and several of their
+            parameters.
+        claims: The ids of the claims that it was fitted to.
+        moves: The ids of those whose value moves with it, see `dvsim.evidence.ledger.influence`.
     """
 
     cards: tuple[str, ...]
@@ -59,16 +54,11 @@ class Fitted:
 class Tally:
     """How many claims have which verdict, and what the confirmed ones are worth.
 
-    Attributes
-    ----------
-    words
-        By verdict, in the order of `WORDS`.
-    bases
-        Of the confirmed ones, by what their values owe to them.
-    own
-        Confirmed claims with a parameter that exists for them alone.
-    edge
-        Confirmed claims whose interval reaches over an edge of the claimed range.
+    Attributes:
+        words: By verdict, in the order of `WORDS`.
+        bases: Of the confirmed ones, by what their values owe to them.
+        own: Confirmed claims with a parameter that exists for them alone.
+        edge: Confirmed claims whose interval reaches over an edge of the claimed range.
     """
 
     words: dict[str, int]
@@ -95,16 +85,11 @@ class Tally:
 class Ledger:
     """Every claim with its verdict, and what the verdicts rest on.
 
-    Attributes
-    ----------
-    validation
-        Claims of all sources, and the published columns beside the simulated ones.
-    fitted
-        The parameters that were fitted to claims.
-    goals
-        What the model of the 2018 study was to reach.
-    scale
-        Of the workloads; 1 is what the scenarios ask for.
+    Attributes:
+        validation: Claims of all sources, and the published columns beside the simulated ones.
+        fitted: The parameters that were fitted to claims.
+        goals: What the model of the 2018 study was to reach.
+        scale: Of the workloads; 1 is what the scenarios ask for.
     """
 
     validation: Validation

@@ -40,15 +40,11 @@ class Comparison:
 def compare(run: Run) -> Comparison:
     """Return every published column of a run beside what was simulated.
 
-    Returns
-    -------
-    Comparison
-        Empty where the scenario has no reference, or the reference no such column.
+    Returns:
+        Comparison: Empty where the scenario has no reference, or the reference no such column.
 
-    Raises
-    ------
-    ScenarioError
-        If the reference data cannot be read.
+    Raises:
+        ScenarioError: If the reference data cannot be read.
     """
     scenario = run.scenario
     simulated = by_key(run.estimates())
@@ -87,16 +83,11 @@ def judge_column(
 ) -> ColumnVerdict:
     """Return the verdict on one column in one reading, from its rows.
 
-    Parameters
-    ----------
-    scenario
-        Its tolerances, and its reference.
-    column
-        Label of the column.
-    rows
-        The rows of this column in one reading.
-    empty
-        Simulated share of empty samples, 0..1; None if there are no samples.
+    Args:
+        scenario: Its tolerances, and its reference.
+        column: Label of the column.
+        rows: The rows of this column in one reading.
+        empty: Simulated share of empty samples, 0..1; None if there are no samples.
     """
     verdicts = {row.statistic: row for row in rows}
     mean = verdicts.get("mean")

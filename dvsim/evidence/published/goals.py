@@ -31,14 +31,10 @@ OWN = {"data-vortex": ("card", "bridge"), "fdr-ipoib": ("card", "publisher", "br
 class Goal:
     """One thing that was wanted of the held-out columns.
 
-    Attributes
-    ----------
-    what, wanted, got
-        For people, with the number of cases.
-    floor
-        The same between the paper's two runs; ``-`` where there is no such thing.
-    met
-        Whether `got` is what was wanted.
+    Attributes:
+        what, wanted, got: For people, with the number of cases.
+        floor: The same between the paper's two runs; ``-`` where there is no such thing.
+        met: Whether `got` is what was wanted.
     """
 
     what: str
@@ -52,14 +48,10 @@ class Goal:
 class Goals:
     """All of them, and the held-out statistics that are not near.
 
-    Attributes
-    ----------
-    table
-        In the order in which they are printed; empty if no held-out column was compared.
-    misses
-        Held-out statistics outside of `NEAR`, the worst first.
-    apart
-        For each miss, ln(other run / this run) of the paper; None if one of them is zero.
+    Attributes:
+        table: In the order in which they are printed; empty if no held-out column was compared.
+        misses: Held-out statistics outside of `NEAR`, the worst first.
+        apart: For each miss, ln(other run / this run) of the paper; None if one of them is zero.
     """
 
     table: tuple[Goal, ...]
@@ -70,12 +62,11 @@ class Goals:
 def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
     """Return what was reached.
 
-    Parameters
-    ----------
-    validation
-        Of the runs of the five published sizes on both paths; fewer give the goals of those.
-    scenarios
-        Of these runs, to count the fitted parameters of their cards; none leaves that out.
+    Args:
+        validation: Of the runs of the five published sizes on both paths; fewer give the goals of
+            those.
+        scenarios: Of these runs, to count the fitted parameters of their cards; none leaves that
+            out.
     """
     rows = [row for row in validation.rows if counted(row)]
     held = [row for row in rows if row.split == "held out"]
