@@ -47,9 +47,9 @@ fuzz: $(VENV)/editable ## every reader and every peer's words, MINUTES=2 for eac
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(MINUTES),2)
 	$(BIN)/python tests/faults/run.py --plain --most $(or $(FAULTS),100)
 
-soak: $(VENV)/editable ## all that takes part in an emulated run dies, again and again: MINUTES=10 SEED=1; build/soak
+soak: $(VENV)/editable ## all that takes part in an emulated run dies, again and again: MINUTES=10 SEED=1; HOSTS=yes: over several hosts; build/soak
 	tests/install-packages
-	$(BIN)/python tests/soak/soak.py --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
+	$(BIN)/python tests/soak/soak.py --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) $(if $(HOSTS),--hosts)
 
 coverage: $(VENV)/editable ## lines and branches that the tests run: C by gcovr, Python by coverage
 	tests/install-packages

@@ -52,6 +52,7 @@ class Brokers:
         memory: Bytes in use at which a node lets its publishers wait. Default: all nodes together
             have 40 % of the machine's memory.
         tls: Listen with TLS, too; certificates are in `tls`.
+        address: Where the nodes listen for AMQP without TLS: an IPv4 address of this machine.
         timeout_s: How long to wait until all are ready, in seconds.
         progress: Told, in a few words, what is waited for.
 
@@ -85,6 +86,7 @@ class Brokers:
         plugins: Iterable[str] = (),
         memory: int | None = None,
         tls: bool = False,
+        address: str = HOST,
         timeout_s: float = 180,
         progress: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -97,7 +99,7 @@ class Brokers:
         self.user = f"dvsim-{secrets.token_hex(4)}"
         self.password = secrets.token_hex(16)
         self.clusters: tuple[Cluster, ...] = ()
-        self._ports = Ports()
+        self._ports, self._address = Ports(), address
         self._epmd: subprocess.Popen[bytes] | None = None
         self._folder = PrivateFolder(directory)
         try:
@@ -187,11 +189,14 @@ class Brokers:
             cluster=cluster,
             seed=f"{cluster}1" if index else None,
             folder=self._folder.path / f"{cluster}{index + 1}",
-            ports={name: self._ports.take() for name in names},
+            ports={
+                name: self._ports.take(self._address if name == "amqp" else HOST) for name in names
+            },
             plugins=plugins,
             memory=memory,
             user=self.user,
             password=self.password,
+            address=self._address,
             tls=self.tls is not None,
         )
         return Node(settings, self._installation, self._control)

@@ -38,6 +38,7 @@ class Settings:
         plugins: Plug-ins to enable.
         memory: Bytes at which the node lets publishers wait.
         user, password: Of the only user.
+        address: Where it listens for AMQP without TLS; everything else listens on loopback.
         tls: Whether it also listens with TLS; then ``../tls`` has its certificate.
     """
 
@@ -50,6 +51,7 @@ class Settings:
     memory: int
     user: str
     password: str
+    address: str
     tls: bool
 
 
@@ -84,7 +86,7 @@ def environment(node: Settings, home: Path, epmd_port: int) -> dict[str, str]:
         "RABBITMQ_ADVANCED_CONFIG_FILE": str(folder / "advanced.config"),
         "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "enabled_plugins"),
         "RABBITMQ_GENERATED_CONFIG_DIR": str(folder / "generated"),
-        "RABBITMQ_NODE_IP_ADDRESS": HOST,
+        "RABBITMQ_NODE_IP_ADDRESS": node.address,
         "RABBITMQ_NODE_PORT": str(node.ports["amqp"]),
         "RABBITMQ_DIST_PORT": str(node.ports["distribution"]),
         # each node's schedulers to the same cores, as is the default, is bad for several nodes
@@ -115,7 +117,7 @@ def erlang(home: Path, epmd_port: int) -> dict[str, str]:
 def _lines(node: Settings) -> list[str]:
     """Return ``rabbitmq.conf``. Without a default user of that name there is no guest."""
     lines = [
-        f"listeners.tcp.1 = {HOST}:{node.ports['amqp']}",
+        f"listeners.tcp.1 = {node.address}:{node.ports['amqp']}",
         f"cluster_name = {node.cluster}",
         f"default_user = {node.user}",
         f"default_pass = {node.password}",

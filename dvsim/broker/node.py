@@ -42,7 +42,7 @@ class Node:
         self._process: subprocess.Popen[bytes] | None = None
         self.name = settings.name
         self.port = settings.ports["amqp"]
-        self.url = f"amqp://{HOST}:{self.port}/%2f"
+        self.url = f"amqp://{settings.address}:{self.port}/%2f"
         tls_port = settings.ports.get("amqps")
         self.tls_url = None if tls_port is None else f"amqps://{HOST}:{tls_port}/%2f"
         write(settings)
@@ -107,7 +107,7 @@ class Node:
             RunFailed: If it ends, or is not ready in time; the text has the end of its log.
         """
         end = time.monotonic() + timeout_s
-        while not greets(self.port):
+        while not greets(self.port, self._settings.address):
             if not self.alive:
                 raise RunFailed(f"RabbitMQ node {self.name} has ended:\n{tail(self.log)}")
             if time.monotonic() > end:

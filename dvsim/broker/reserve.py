@@ -13,16 +13,16 @@ HOST = "127.0.0.1"
 
 
 class Ports:
-    """Ports of the loopback interface, kept until `close`."""
+    """Ports of this machine, kept until `close`."""
 
     def __init__(self) -> None:
         self._held: list[socket.socket] = []
 
-    def take(self) -> int:
-        """Return a port that is free and stays ours."""
+    def take(self, address: str = HOST) -> int:
+        """Return a port of an address that is free and stays ours."""
         held = socket.socket()
         self._held.append(held)
-        held.bind((HOST, 0))
+        held.bind((address, 0))
         # only now: with it from the start, the kernel might choose one that is held in this way
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         port: int = held.getsockname()[1]
@@ -44,10 +44,10 @@ def answers(port: int) -> bool:
     return True
 
 
-def greets(port: int) -> bool:
+def greets(port: int, address: str = HOST) -> bool:
     """Say whether an AMQP 0-9-1 broker answers on a port: a connection.start to our header."""
     try:
-        with socket.create_connection((HOST, port), timeout=5) as connection:
+        with socket.create_connection((address, port), timeout=5) as connection:
             connection.sendall(b"AMQP\0\0\x09\x01")
             start = connection.recv(11, socket.MSG_WAITALL)
     except OSError:

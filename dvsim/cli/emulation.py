@@ -12,7 +12,10 @@ import click
 if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
 
-OPTIONS = ("backend", "urls", "credentials", "clusters", "nodes", "at_least_once")
+OPTIONS = (
+    *("backend", "urls", "credentials", "clusters", "nodes", "at_least_once"),
+    *("hosts", "broker_hosts", "launch_with", "interface"),
+)
 
 
 def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -55,6 +58,24 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
                 is_flag=True,
                 help="emu: publisher confirms; the paper's test has none.",
             ),
+            click.option(
+                "--hosts",
+                metavar="A:N,B:M",
+                help="emu: cards on several hosts; first those of the senders, then the bridges.",
+            ),
+            click.option(
+                "--broker-hosts",
+                metavar="A,B",
+                help="emu: the n-th cluster is on the n-th.  [default: with its bridge]",
+            ),
+            click.option(
+                "--launch-with",
+                metavar="COMMAND",
+                help="emu: what runs a command on {host}; ssh else.",
+            ),
+            click.option(
+                "--interface", metavar="NAME", help="emu: where the hosts listen for each other."
+            ),
         )
     ):
         decorated = option(decorated)
@@ -80,6 +101,10 @@ def _chosen(
     clusters: int | None,
     nodes: int | None,
     at_least_once: bool,
+    hosts: str | None,
+    broker_hosts: str | None,
+    launch_with: str | None,
+    interface: str | None,
 ) -> str | Emulation:
     """Return what the options mean.
 
@@ -88,10 +113,18 @@ def _chosen(
             none.
     """
     from dvsim.emulation.asked import CLUSTERS, Emulation
+    from dvsim.emulation.hosts import Hosts
     from dvsim.errors import Fault, ScenarioError
 
     private = {"--clusters": clusters, "--nodes": nodes}
+    on_hosts = {
+        "--broker-hosts": broker_hosts,
+        "--launch-with": launch_with,
+        "--interface": interface,
+    }
     emulated = {
+        "--hosts": hosts,
+        **on_hosts,
         "--url": urls or None,
         "--credentials": credentials,
         "--at-least-once": at_least_once or None,
@@ -100,9 +133,11 @@ def _chosen(
     wrong: dict[str, object] = {}
     if backend == "sim":
         wrong, reason = {**emulated}, "is for --backend emu"
+    elif hosts is None and any(value is not None for value in on_hosts.values()):
+        wrong, reason = {**on_hosts}, "is for --hosts"
     elif urls:
         wrong, reason = {**private}, "is for private brokers, and --url names others"
-    elif not any(value is not None for value in private.values()):
+    elif broker_hosts is None and not any(value is not None for value in private.values()):
         urls = _urls_of_environment()
     faults = [Fault(name, None, "", reason) for name, value in wrong.items() if value is not None]
     if faults:
@@ -115,4 +150,5 @@ def _chosen(
         urls=urls,
         credentials=credentials,
         at_least_once=at_least_once,
+        hosts=None if hosts is None else Hosts.of(hosts, broker_hosts, launch_with, interface),
     )

@@ -14,15 +14,21 @@ from dvsim.errors import RunFailed
 PORT = 5672
 UNUSED_MS = 24 * 3600 * 1000  # after which a broker removes a queue that a dead harness has left
 CONNECT_S = 30.0
+LOST = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 5000}
+"""A machine of which the network says nothing for five seconds is lost."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A broker and who we are to it; never printed, since it holds the password."""
+    """A broker and who we are to it; never printed, since it holds the password.
+
+    `host` is the one that a private broker was started on, if it is another machine.
+    """
 
     url: str
     user: str
     password: str
+    host: str = ""
 
     def __repr__(self) -> str:
         """Name the broker, not the password."""
@@ -66,6 +72,7 @@ def parameters(target: Target, what: str) -> Any:  # noqa: ANN401
         connection_attempts=1,
         socket_timeout=CONNECT_S,
         stack_timeout=CONNECT_S,
+        tcp_options=LOST,
         blocked_connection_timeout=None,  # else publishes are lost without a word
         client_properties={"connection_name": f"dvsim {what}"},
     )
@@ -83,7 +90,8 @@ def spoken(target: Target) -> Iterator[None]:
     try:
         yield
     except (AMQPError, OSError) as error:
-        raise RunFailed(f"broker {target.url}: {_reason(error)}") from error
+        where = f"host {target.host}: " if target.host else ""
+        raise RunFailed(f"{where}broker {target.url}: {_reason(error)}") from error
 
 
 def _reason(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from dvsim.emulation.hosts import Hosts
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.base import Own, kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
@@ -43,6 +44,7 @@ class Emulation:
             `dvsim.emulation.credentials`.
         at_least_once: Publisher confirms; without them, as in the paper's test, nobody tells the
             senders.
+        hosts: Other machines, on which its programs and private brokers are; None for this one.
         traces: Where to leave traces, if they are wanted. They cost the programs a little time, and
             make it another question.
     """
@@ -52,6 +54,7 @@ class Emulation:
     urls: tuple[str, ...] = ()
     credentials: Path | None = None
     at_least_once: bool = False
+    hosts: Hosts | None = None
     traces: Traces | None = field(default=None, compare=False)
 
     @property
@@ -74,6 +77,9 @@ class Emulation:
             if self.urls
             else {"clusters": self.clusters, "nodes": self.resolved().nodes}
         )
+        if self.hosts is not None:
+            where |= {"hosts": self.hosts.text}
+            where |= {"broker_hosts": list(self.hosts.brokers)} if self.hosts.brokers else {}
         traced = {} if self.traces is None else {"traced": True}
         return {**where, "promise": self.promise, **traced}
 
@@ -163,6 +169,24 @@ def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
         yield Fault(option, None, "", message)
 
 
+def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
+    """Yield why the programs of a scenario cannot be on these hosts."""
+    if emulation.hosts is None:
+        return
+    if emulation.traces is not None:
+        yield Fault("--trace", None, "", "is not built for a run over several hosts")
+    clusters = 0 if emulation.urls else emulation.clusters
+    found: set[Fault] = set()
+    for one in scenarios:
+        receivers = kind_of(one).served(one)
+        if receivers is None or not one.system.over_vortex:
+            message = f"{one.name} sends over TCP, without cards that could be on hosts"
+            yield Fault("--hosts", None, "", message)
+        else:
+            found.update(emulation.hosts.faults(receivers, clusters))
+    yield from sorted(found, key=str)
+
+
 def check_emulation(
     scenarios: list[Spec], emulation: Emulation, others: Mapping[str, object]
 ) -> None:
@@ -179,6 +203,7 @@ def check_emulation(
     faults = [f for one in scenarios for f in kind_of(one).unsuited(one, emulation)]
     faults += emulation.faults()
     faults += _idle(scenarios, emulation)
+    faults += _misplaced(scenarios, emulation)
     for option, value in others.items():
         if value is not None:
             message = "is for backend sim; an emulated run has its own processes"

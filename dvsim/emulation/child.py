@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO
 
 from dvsim.broker.process import bound
@@ -26,6 +27,7 @@ class Child:
         command: The program, by its full path, and its arguments; no secrets.
         environment: Set in addition to that of this process.
         talks: Whether stdin and stdout are pipes of text; else they lead nowhere.
+        folder: Where it begins; that of this process if it is None.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class Child:
         *,
         environment: Mapping[str, str] | None = None,
         talks: bool = False,
+        folder: Path | None = None,
     ) -> None:
         self.name, self.command = name, list(command)
         self.usage_s = 0.0  # CPU seconds of it and what it has waited for, once it has ended
@@ -49,6 +52,7 @@ class Child:
                 text=True,
                 bufsize=1,
                 env={**os.environ, **(environment or {})},
+                cwd=folder,
                 start_new_session=True,
             )
         except OSError as error:
@@ -66,12 +70,24 @@ class Child:
         Raises:
             RunFailed: If it does not read any more.
         """
+        if not self.reads(line):
+            raise self.failed()
+
+    def reads(self, line: str) -> bool:
+        """Write a line to its stdin; False if it does not read any more."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")
             self._process.stdin.flush()
-        except OSError:
-            raise self.failed() from None
+        except (OSError, ValueError):  # it has ended, or we have hung up
+            return False
+        return True
+
+    def hang_up(self) -> None:
+        """Close its stdin."""
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
 
     def reader(self) -> IO[str]:
         """Return its stdout."""
@@ -101,8 +117,12 @@ class Child:
         end = os.fstat(self._errors.fileno()).st_size
         return os.pread(self._errors.fileno(), end, 0).decode(errors="replace")
 
-    def end(self, *, at_once: bool = False) -> None:
-        """End it, gently first unless it shall be at once; no error if it has ended already."""
+    def end(self, *, at_once: bool = False, patience_s: float = 0.0) -> None:
+        """End it, gently first unless it shall be at once; no error if it has ended already.
+
+        With patience it has that long to end by itself.
+        """
+        self._wait(patience_s)
         try:
             for number in (signal.SIGTERM, signal.SIGKILL)[at_once:]:
                 if self.ended() is not None:

@@ -22,9 +22,11 @@ from dvsim.emulation.amqp import Queue
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.child import Child
 from dvsim.emulation.drain import Sending, Sent
+from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.left import leave_bridges, trace_options
 from dvsim.emulation.site import Watch
 from dvsim.emulation.stats import Stats
+from dvsim.emulation.team import Place
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.native import emulator_prefix
@@ -32,6 +34,7 @@ from dvsim.native import emulator_prefix
 PREFIX = "dvsim-emu-"  # of the folder where the programs of a job write
 STEP_S = 0.1  # between two looks at the job
 GIVE_UP_S = 20  # without a connection, after which a bridge ends
+HOST_TIMEOUT = "5s"  # of silence of a host, whose cores all of a run may be using
 
 
 def send(
@@ -42,30 +45,36 @@ def send(
     Raises:
         RunFailed: If a program or a broker fails.
     """
-    traces, confirms = emulation.traces, emulation.at_least_once
+    traces, confirms, team = emulation.traces, emulation.at_least_once, watch.site.team
     with closing(PrivateFolder(prefix=PREFIX)) as private:
         folder = private.path
-        command = _job(
-            scenario, queues, seed, confirms, folder, list(_words(trace_options(traces)))
-        )
-        target = queues[0].target
-        job = Child(
-            "the job of emulated cards",
-            command,
-            environment={"VICBRIDGE_USER": target.user, "VICBRIDGE_PASSWORD": target.password},
-        )
+        here = Place(folder)
+        places = [here if team is None else team.place(card) for card in range(2 * len(queues))]
+        for queue, place in zip(queues, places[len(queues) :], strict=True):
+            target = queue.target
+            place.write(_credentials(queue), f"{target.user}:{target.password}\n")
+        programs = _programs(scenario, queues, seed, confirms, places)
+        command = _job(programs, emulation.hosts, list(_words(trace_options(traces))))
+        # on hosts a job runs in the folder of the same name
+        job = Child("the job of emulated cards", command, folder=Path("/") if team else None)
         try:
             while job.ended() is None:
                 watch.look()
                 time.sleep(STEP_S)
             if job.ended() != 0:
                 raise job.failed()
-            stats = [Stats(_stats(folder, queue)) for queue in queues]
-            reports = [_read(_report(folder, queue), job) for queue in queues]
-            bridges_s = sum(_cpu_s(_prometheus(folder, queue), job) for queue in queues)
-            leave_bridges(traces, {queue.receiver: _stats(folder, queue) for queue in queues})
+            for number, place in enumerate(places):
+                queue, own = queues[number % len(queues)], number < len(queues)
+                for name in (_report(queue),) if own else (_stats(queue), _prometheus(queue)):
+                    place.fetch(name, folder / name)
+            stats = [Stats(folder / _stats(queue)) for queue in queues]
+            reports = [_read(folder / _report(queue), job) for queue in queues]
+            bridges_s = sum(_cpu_s(folder / _prometheus(queue), job) for queue in queues)
+            leave_bridges(traces, {queue.receiver: folder / _stats(queue) for queue in queues})
         finally:
             job.end(at_once=True)  # a bridge would wait for what nobody needs any more
+    for one, place in zip(stats, places[len(queues) :], strict=True):
+        one.first_ns -= place.clock_ns
     zero_ns = min(one.begin_ns() for one in stats)
     records = {
         queue.receiver: one.record(zero_ns) for queue, one in zip(queues, stats, strict=True)
@@ -74,9 +83,12 @@ def send(
         (int((r.start_ps + r.duration_ps).max()) for r in records.values() if len(r[0])), default=0
     )
     messages = scenario.workload.messages
+    senders_s = job.usage_s - bridges_s  # the launcher is in it, where it can be told
+    if team is not None:
+        senders_s = sum(float(report["cpu_ns"]) for report in reports) / 1e9
     counters = [
         *_counters(queues, stats, reports),
-        Counter("sender", "cpu_per_message", (job.usage_s - bridges_s) / messages, "s"),
+        Counter("sender", "cpu_per_message", senders_s / messages, "s"),
         Counter("bridge", "cpu_per_message", bridges_s / messages, "s"),
     ]
     return Sending(
@@ -93,30 +105,30 @@ def _told(command: list[str]) -> list[str]:
     return [Path(word).name if Path(word).is_absolute() else word for word in command]
 
 
-def _job(
-    scenario: Scenario,
-    queues: list[Queue],
-    seed: int,
-    confirms: bool,
-    folder: Path,
-    seen: list[str],
-) -> list[str]:
-    """Return the command of the job: senders, one behind the other, and then bridges."""
-    from dvsim.broker.bridge import vicbridge
+def _programs(
+    scenario: Scenario, queues: list[Queue], seed: int, confirms: bool, places: list[Place]
+) -> Iterator[list[str]]:
+    """Yield the commands: senders, one behind the other, and then bridges."""
+    senders, bridges = places[: len(queues)], places[len(queues) :]
+    for queue, place in zip(queues, senders, strict=True):
+        yield _sender(scenario, queues, queue, seed, confirms, place.folder)
+    for queue, place in zip(queues, bridges, strict=True):
+        yield _bridge(place.bridge(), scenario, len(queues), queue, confirms, place.folder)
 
-    prefix, bridge = emulator_prefix(), vicbridge()
-    programs = [
-        *(_sender(prefix, scenario, queues, queue, seed, confirms, folder) for queue in queues),
-        *(_bridge(bridge, scenario, len(queues), queue, confirms, folder) for queue in queues),
-    ]
-    command = [str(prefix / "bin" / "vicrun"), *seen, "-n", "1", *programs[0]]
-    for program in programs[1:]:
-        command += [":", "-n", "1", *program]
+
+def _job(programs: Iterator[list[str]], hosts: Hosts | None, more: list[str]) -> list[str]:
+    """Return the command of the job."""
+    command = [str(emulator_prefix() / "bin" / "vicrun"), *more]
+    if hosts is not None:
+        command += ["--hosts", hosts.text, "--launch-with", hosts.launch_with]
+        command += ["--interface", hosts.interface] if hosts.interface is not None else []
+        command += ["--host-timeout", HOST_TIMEOUT]
+    for number, program in enumerate(programs):
+        command += [*([":"] if number else []), "-n", "1", *program]
     return command
 
 
 def _sender(
-    prefix: Path,
     scenario: Scenario,
     queues: list[Queue],
     queue: Queue,
@@ -131,31 +143,32 @@ def _sender(
         "--messages": share(work.messages, len(queues), queue.receiver - 1),
         "--bytes": work.message_bytes,
         "--seed": seed + queue.receiver,  # the bodies of two receivers differ
-        "--report": _report(folder, queue),
+        "--report": folder / _report(queue),
     }
     if work.messages_per_second is not None:
         options["--rate"] = work.messages_per_second / len(queues)
-    command = [str(prefix / "bin" / "vicload"), "publish", *_words(options)]
+    command = [str(emulator_prefix() / "bin" / "vicload"), "publish", *_words(options)]
     return command if confirms else [*command, "--at-most-once"]
 
 
 def _bridge(
-    program: Path, scenario: Scenario, senders: int, queue: Queue, confirms: bool, folder: Path
+    program: str, scenario: Scenario, senders: int, queue: Queue, confirms: bool, folder: Path
 ) -> list[str]:
     system, probe = scenario.system, scenario.probe
     if system.bridge is None or probe.interval_ps is None:
         raise ValueError("emulated cards need a bridge card and a probe of intervals")
     options = {
         "--url": queue.target.url,
+        "--credentials": folder / _credentials(queue),
         "--exchange": queue.exchange,
         "--connections": system.bridge["sockets"],
         "--piece-words": system.card["piece_words"],
-        "--stats": _stats(folder, queue),
+        "--stats": folder / _stats(queue),
         "--stats-interval": f"{probe.interval_ps / 1e9:.9g}ms",
-        "--prometheus": _prometheus(folder, queue),
+        "--prometheus": folder / _prometheus(queue),
         "--give-up": GIVE_UP_S,
     }
-    command = [str(program), *_words(options), "--no-declare", f"--exit-with-clients={senders}"]
+    command = [program, *_words(options), "--no-declare", f"--exit-with-clients={senders}"]
     return command if confirms else [*command, "--at-most-once"]
 
 
@@ -165,16 +178,20 @@ def _words(options: dict[str, Any]) -> Iterator[str]:
         yield str(value)
 
 
-def _stats(folder: Path, queue: Queue) -> Path:
-    return folder / f"bridge-{queue.receiver}.csv"
+def _credentials(queue: Queue) -> str:
+    return f"bridge-{queue.receiver}.credentials"
 
 
-def _prometheus(folder: Path, queue: Queue) -> Path:
-    return folder / f"bridge-{queue.receiver}.prom"
+def _stats(queue: Queue) -> str:
+    return f"bridge-{queue.receiver}.csv"
 
 
-def _report(folder: Path, queue: Queue) -> Path:
-    return folder / f"sender-{queue.receiver}.json"
+def _prometheus(queue: Queue) -> str:
+    return f"bridge-{queue.receiver}.prom"
+
+
+def _report(queue: Queue) -> str:
+    return f"sender-{queue.receiver}.json"
 
 
 def _cpu_s(path: Path, job: Child) -> float:

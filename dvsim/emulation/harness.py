@@ -16,7 +16,7 @@ from dvsim.emulation import data_vortex, tcp
 from dvsim.emulation.amqp import Queue
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.drain import Drained, Sending, drain
-from dvsim.emulation.machine import busy_share, machine
+from dvsim.emulation.machine import busy_share
 from dvsim.emulation.site import Shown, Site, Watch
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
@@ -52,19 +52,22 @@ def run_iteration(
             stack.enter_context(Queue(where.target(receiver), receiver, token))
             for receiver in range(1, receivers + 1)
         ]
-        before, spent = machine(), where.cpu_s()
+        before, spent = where.machines(), where.cpu_s()
         watch = Watch(where, queues, messages, shown)
         path = data_vortex if scenario.system.over_vortex else tcp
         sending = path.send(scenario, queues, seed, emulation, watch)
-        after = machine()
+        after = where.machines()
         counters = [*sending.counters, *_broker_counters(where, spent, messages)]
-        counters.append(Counter("machine", "busy", busy_share(before, after), "1"))
+        for name, one in before.items():
+            counters.append(Counter(name, "busy", busy_share(one, after[name]), "1"))
         depths = [queue.depth() for queue in queues]
         drained = _drained(queues, sending, messages, shown)
         counters += _queue_counters(depths, drained)
         counters += _books(scenario, sending)
         brokers = [{"receiver": q.receiver, "url": q.target.url, **q.broker()} for q in queues]
-    facts = {"brokers": brokers, "commands": sending.commands}
+        facts = {"brokers": brokers, "commands": sending.commands}
+        if where.team is not None:
+            facts["hosts"] = where.team.facts()
     return Outcome(Iteration(sending.records, counters), facts)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from dvsim.emulation.amqp import Queue, Target
 from dvsim.emulation.asked import Emulation
-from dvsim.emulation.child import TAIL
 from dvsim.emulation.credentials import credentials_of
-from dvsim.emulation.machine import cpu_s
+from dvsim.emulation.machine import Machine, cpu_s, machine
+from dvsim.emulation.member import dead_node
+from dvsim.emulation.team import Team
 from dvsim.errors import RunFailed
 
 if TYPE_CHECKING:
@@ -36,30 +37,39 @@ class Site:
     Args:
         targets: Receiver n has its queue on the n-th, and begins again behind the last.
         private: The brokers, if they are ours.
+        team: The hosts, where others than this one take part.
     """
 
     targets: tuple[Target, ...]
     private: Brokers | None = field(default=None, repr=False)
+    team: Team | None = field(default=None, repr=False)
 
     def target(self, receiver: int) -> Target:
         """Return the broker of a receiver, 1 …."""
         return self.targets[(receiver - 1) % len(self.targets)]
 
     def check(self) -> None:
-        """Raise RunFailed if a private node has died; the error has the end of its log."""
-        for cluster in self.private.clusters if self.private else ():
-            for node in cluster.nodes:
-                if not node.alive:
-                    lines = node.log.strip().splitlines()[-TAIL:]
-                    said = "".join(f"\n  {line}" for line in lines)
-                    raise RunFailed(f"broker {node.name} at {node.url} died{said}")
+        """Raise RunFailed if a private node or a host is lost; the error has the end of a log."""
+        dead = dead_node(self.private)
+        if dead is not None:
+            raise RunFailed(dead)
+        if self.team is not None:
+            self.team.check()
 
     def cpu_s(self) -> list[float] | None:
         """Return the CPU seconds of each cluster so far; None if the brokers are not ours."""
+        if self.team is not None:
+            return self.team.cpu_s() or None
         if self.private is None:
             return None
         clusters = self.private.clusters
         return [cpu_s(node.pid for node in one.nodes if node.pid) for one in clusters]
+
+    def machines(self) -> dict[str, Machine]:
+        """Return what all cores have done so far, by the component of a counter."""
+        if self.team is None:
+            return {"machine": machine()}
+        return {f"machine.{name}": found for name, found in self.team.busy().items()}
 
 
 @contextmanager
@@ -69,24 +79,31 @@ def site(emulation: Emulation) -> Iterator[Site]:
     Raises:
         DvsimError: If they cannot be started, or the credentials cannot be read.
     """
-    if emulation.urls:
-        user, password = credentials_of(emulation.credentials)
-        yield Site(tuple(Target(url, user, password) for url in emulation.urls))
-        return
-    from dvsim.broker import Brokers
+    with ExitStack() as stack:
+        nodes = emulation.resolved().nodes or 1
+        team = None
+        if emulation.hosts is not None:
+            hosts, clusters = emulation.hosts, 0 if emulation.urls else emulation.clusters
+            team = stack.enter_context(closing(Team(hosts, hosts.receivers, clusters)))
+        if emulation.urls:
+            user, password = credentials_of(emulation.credentials)
+            yield Site(tuple(Target(url, user, password) for url in emulation.urls), team=team)
+        elif team is not None:
+            yield Site(tuple(Target(**one) for one in team.start_brokers(nodes)), team=team)
+        else:
+            from dvsim.broker import Brokers
 
-    with Brokers(clusters=emulation.clusters, nodes=emulation.resolved().nodes or 1) as brokers:
-        firsts = [cluster.nodes[0].url for cluster in brokers.clusters]
-        yield Site(
-            tuple(Target(url, brokers.user, brokers.password) for url in firsts), private=brokers
-        )
+            brokers = stack.enter_context(Brokers(clusters=emulation.clusters, nodes=nodes))
+            firsts = [cluster.nodes[0].url for cluster in brokers.clusters]
+            targets = tuple(Target(url, brokers.user, brokers.password) for url in firsts)
+            yield Site(targets, private=brokers)
 
 
 class Watch:
     """Looks after a sending phase: brokers that died, queues that do not grow, and progress."""
 
     def __init__(self, where: Site, queues: list[Queue], messages: int, shown: Shown) -> None:
-        self._site, self._queues, self._messages, self._shown = where, queues, messages, shown
+        self.site, self._queues, self._messages, self._shown = where, queues, messages, shown
         self._started = self._changed = self._looked = time.monotonic()
         self._queued = 0
 
@@ -100,7 +117,7 @@ class Watch:
         if now - self._looked < LOOK_S:
             return
         self._looked = now
-        self._site.check()
+        self.site.check()
         queued = sum(queue.depth() for queue in self._queues)
         if queued != self._queued:
             self._queued, self._changed = queued, now

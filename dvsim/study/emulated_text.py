@@ -37,6 +37,8 @@ def made_text(manifest: Mapping[str, Any]) -> str:
         )
     else:
         parts.append(f"at {', '.join(question.get('urls', []))}")
+    if "hosts" in question:
+        parts.append(f"cards on {question['hosts']}")
     text = f"emulated: {', '.join(parts)}; {question.get('promise')}"
     scale = known.get("scale", 1)
     if scale != 1:
@@ -66,7 +68,9 @@ def cost_text(counters: pd.DataFrame) -> str:
     text = f"CPU per message: {', '.join(costs) if costs else 'not counted'}"
     busy = counters[counters["metric"] == "busy"]["value"]
     if len(busy):
-        text += f"; all cores of the machine {busy.mean():.0%} busy while sending"
+        names = counters[counters["metric"] == "busy"]["component"].nunique()
+        of = "the machine" if names == 1 else f"{names} machines"
+        text += f"; all cores of {of} {busy.mean():.0%} busy while sending"
     for metric, words in (("duplicates", "duplicates"), ("republished", "published again")):
         number = total_of(counters, metric)
         if number:

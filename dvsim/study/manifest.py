@@ -6,13 +6,10 @@ and the resolved scenario do not, and their SHA-256 sums are in it.
 
 import hashlib
 import json
-import os
-import platform
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +19,9 @@ from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
+from dvsim.study.machine import machine_facts
 
 FORMAT = 2  # raised when a reader of older folders has to be told apart
-_PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "simpy", "pydantic", "cffi", "pika")
 _DIGEST_BYTES = 16
 
 
@@ -59,7 +56,7 @@ def build_manifest(
         "seed": seed,
         "replications": replications,
         "backend": backend,
-        "host": _host(),
+        "host": machine_facts(),
         "command": command if isinstance(command, str) else list(command),
         "started": started.astimezone(UTC).isoformat(timespec="seconds"),
         "wall_s": round(wall_s, 3),
@@ -164,34 +161,6 @@ def _reference_files(scenario: Scenario) -> list[dict[str, str]]:
     except OSError:  # the run does not need it; a comparison will say that it is missing
         return []
     return [{"name": scenario.reference.file, "blake2b": digest}]
-
-
-@cache  # nor does the machine
-def _host() -> dict[str, Any]:
-    return {
-        "cpu": _cpu_model(),
-        "cores": os.cpu_count(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "packages": dict(_versions(_PACKAGES)),
-    }
-
-
-def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def _versions(names: Iterable[str]) -> Iterable[tuple[str, str]]:
-    for name in names:
-        try:
-            yield name, metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
 
 
 def _total(counters: pd.DataFrame, metric: str) -> float:

@@ -22,7 +22,7 @@ static const char usage[] =
     "  --credit C         consume: messages that are not acknowledged yet, at most [256]\n"
     "  --timeout TIME     give up after so long, such as 30s [never]\n"
     "  --report FILE      write what was done, as JSON: messages, bytes, digest (the sum modulo 2^64 of the\n"
-    "                     CRC-32 of every message), duplicates, wall_ns, session, and what became of them\n"
+    "                     CRC-32 of every message), duplicates, wall_ns, cpu_ns, session, and what became of them\n"
     "  --version, --help\n"
     "\n"
     "Exit codes: 0 all done; 1 it failed, or gave up; 2 usage; 3 messages were returned or refused.\n";

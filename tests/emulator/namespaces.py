@@ -6,9 +6,10 @@ They need root: without it the tests on them are skipped, which continuous integ
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,30 +41,40 @@ class Hosts:
         within = "ip netns exec {host}"
         return ["--hosts", self.text(cards), "--launch-with", within, "--interface", LINK]
 
-    def on(self, host: int, *command: str) -> None:
-        """Run a command on a host."""
-        run("ip", "netns", "exec", self.names[host], *command)
+    def on(self, host: int, *command: str) -> str:
+        """Return what a command prints on a host."""
+        return run("ip", "netns", "exec", self.names[host], *command)
 
-    def cut(self, *, off: bool) -> None:
-        """Cut the link between them, or mend it."""
-        run("ip", "-n", self.names[1], "link", "set", LINK, "down" if off else "up")
+    def cut(self, *, off: bool, host: int = 1) -> None:
+        """Cut a host off from the others, or mend it."""
+        run("ip", "-n", self.names[host], "link", "set", LINK, "down" if off else "up")
 
     @contextmanager
-    def firewall(self, rule: str) -> Iterator[None]:
-        """Make the first host treat what comes from the other as nft says: ``drop``."""
+    def firewall(self, rule: str) -> Iterator[Callable[[], int]]:
+        """Make the first host treat what comes from the other as nft says: ``drop``.
+
+        Yields how many packets a ``counter`` of the rule has counted so far.
+        """
+
+        def hits() -> int:
+            return int(
+                re.search(r"counter packets (\d+)", self.on(0, "nft", "list table inet t"))[1]
+            )
+
         text = f"table inet t {{ chain c {{ type filter hook input priority 0; {rule}; }}; }}"
         self.on(0, "nft", text)
         try:
-            yield
+            yield hits
         finally:
             self.on(0, "nft", "delete table inet t")
 
 
-def run(*command: str) -> None:
-    """Run a command that has to work."""
+def run(*command: str) -> str:
+    """Return what a command prints that has to work."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def need(prefix: Path, *programs: str) -> None:

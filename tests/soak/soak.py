@@ -4,7 +4,8 @@
 
 runs the emulated path of the experiment (scene.py), kills, asks to end and freezes its programs and
 brokers (chaos.py), lets all of it settle, and keeps the books (account.py). Then cards alone come
-and go by the thousand (churn.py). Journals, logs and events.jsonl are in build/soak. Exit code 1 if
+and go by the thousand (churn.py). With --hosts the same goes on over several hosts instead
+(across.py), which needs root. Journals, logs and events.jsonl are in build/soak. Exit code 1 if
 a promise was broken, with the ids of the messages; the same seed deals the same blows.
 """
 
@@ -18,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import across
 import churn
 from account import Faults, Verdict
 from actors import READY_S
@@ -120,6 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="what happens to whom [1]")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "soak",
                         help="folder of journals and logs, made anew [build/soak]")  # fmt: skip
+    parser.add_argument("--hosts", action="store_true", help="cards on several hosts (across.py)")
     asked = parser.parse_args(arguments)
     if not 0.1 <= asked.minutes <= 24 * 60:
         parser.error(f"--minutes: {asked.minutes:g} is not within 0.1 .. 1440")
@@ -131,6 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     (asked.out / LOG).touch()
     seconds = 60.0 * asked.minutes
     try:
+        if asked.hosts:
+            scene, verdict = across.soak(asked.out, seconds, asked.seed, told=tell)
+            return said(asked, [across.table(scene, verdict)], verdict.breaches)
         scene, verdict = soak(asked.out, (1 - CHURN_SHARE) * seconds, asked.seed)
         churned = churn.churn(asked.out, CHURN_SHARE * seconds, asked.seed)
     except DvsimError as error:
@@ -139,7 +145,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     breaches = [*verdict.breaches, *churned.breaches]
-    print(table(scene, verdict), churned.table(), sep="\n\n")
+    return said(asked, [table(scene, verdict), churned.table()], breaches)
+
+
+def said(asked: argparse.Namespace, tables: Sequence[str], breaches: Sequence[str]) -> int:
+    """Print what came out, and return the exit code."""
+    print(*tables, sep="\n\n")
     for breach in breaches:
         print(f"BROKEN: {breach}")
     count = f"{len(breaches)} promises" if len(breaches) > 1 else f"{len(breaches) or 'no'} promise"

@@ -1,0 +1,123 @@
+"""Several machines for an emulated run: which cards and brokers are where, and how to get there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from dvsim.errors import Fault, ScenarioError
+
+LAUNCH_WITH = "ssh -o BatchMode=yes -o ConnectTimeout=6 {host}"
+_NAME = r"[A-Za-z0-9._@\[\]%][A-Za-z0-9._@\[\]:%-]*?"
+_SHARE = re.compile(rf"({_NAME}):([0-9]{{1,5}})")
+_HOST = re.compile(rf"{_NAME}$")
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Where the programs of a run are.
+
+    Args:
+        cards: Each host with its number of cards, which are numbered through: first those of the
+            senders, then those of the bridges.
+        brokers: The n-th private cluster is on the n-th of these, from the first again behind the
+            last. Empty: on the hosts of the bridges.
+        launch_with: What runs a command on ``{host}``.
+        interface: Whose address the hosts listen on. None: what the name of a host stands for
+            there.
+    """
+
+    cards: tuple[tuple[str, int], ...]
+    brokers: tuple[str, ...] = ()
+    launch_with: str = LAUNCH_WITH
+    interface: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        cards: str,
+        brokers: str | None = None,
+        launch_with: str | None = None,
+        interface: str | None = None,
+    ) -> Hosts:
+        """Return what the options of a command line say.
+
+        Raises:
+            ScenarioError: If one of them says nothing that can be.
+        """
+        faults: list[Fault] = []
+        shares = tuple(_shares(cards, faults))
+        named = tuple(_names(brokers, faults)) if brokers is not None else ()
+        command = LAUNCH_WITH if launch_with is None else launch_with
+        if "{host}" not in command:
+            faults.append(Fault("--launch-with", None, "", f"'{command}' says nowhere {{host}}"))
+        if faults:
+            raise ScenarioError(faults)
+        return cls(shares, named, command, interface)
+
+    @property
+    def text(self) -> str:
+        """The hosts and their cards, as ``--hosts`` has them."""
+        return ",".join(f"{name}:{count}" for name, count in self.cards)
+
+    @property
+    def receivers(self) -> int:
+        """How many receivers there are cards for: each has one that sends and one of its bridge."""
+        return sum(count for _, count in self.cards) // 2
+
+    def of_card(self, card: int) -> str:
+        """Return the host of a card."""
+        return [name for name, count in self.cards for _ in range(count)][card]
+
+    def of_cluster(self, cluster: int, receivers: int) -> str:
+        """Return the host of the private cluster of so many, 0 …."""
+        if self.brokers:
+            return self.brokers[cluster % len(self.brokers)]
+        return self.of_card(receivers + cluster % receivers)
+
+    def faults(self, receivers: int, clusters: int) -> Iterator[Fault]:
+        """Yield what does not fit: `clusters` is 0 where the brokers are the user's."""
+        cards = sum(count for _, count in self.cards)
+        if cards != 2 * receivers:
+            senders = f"{receivers} senders and {receivers} bridges"
+            message = f"the hosts have {cards} cards; {senders} need {2 * receivers}"
+            yield Fault("--hosts", None, "", message)
+        if self.brokers and not clusters:
+            message = "is for private brokers, and --url names others"
+            yield Fault("--broker-hosts", None, "", message)
+        elif len(self.brokers) > clusters > 0:
+            message = f"{len(self.brokers)} hosts for {clusters} clusters: some would have none"
+            yield Fault("--broker-hosts", None, "", message)
+
+    def command(self, name: str, *words: str) -> list[str]:
+        """Return the command that runs another one on a host; ssh hands it to a shell there."""
+        launch = [word.replace("{host}", name) for word in self.launch_with.split()]
+        quote = PurePath(launch[0]).name == "ssh"
+        return [*launch, *(map(shlex.quote, words) if quote else words)]
+
+
+def _shares(text: str, faults: list[Fault]) -> Iterator[tuple[str, int]]:
+    """Yield each host with its cards; what is none goes to the faults."""
+    seen = set()
+    for part in text.split(","):
+        found = _SHARE.fullmatch(part)
+        if found is None or int(found[2]) == 0:
+            message = f"'{part}' is not a host and its number of cards, such as a:2"
+            faults.append(Fault("--hosts", None, "", message))
+        elif found[1] in seen:
+            message = f"host {found[1]} stands there twice: say how many cards it has in all"
+            faults.append(Fault("--hosts", None, "", message))
+        else:
+            seen.add(found[1])
+            yield found[1], int(found[2])
+
+
+def _names(text: str, faults: list[Fault]) -> Iterator[str]:
+    for name in text.split(","):
+        if _HOST.fullmatch(name):
+            yield name
+        else:
+            faults.append(Fault("--broker-hosts", None, "", f"'{name}' is not the name of a host"))

@@ -1,0 +1,212 @@
+"""One host of an emulated run: what the harness asks of it, over standard input and output.
+
+``python -P -m dvsim.emulation.member`` reads requests, one a line: a JSON list of what is asked and
+its arguments. A line answers each: ``{"answer": …}`` or ``{"error": text}``. An empty list says
+that the harness is there. When that is not heard for `SILENCE_S`, or standard input ends, all that
+was started here ends, and what was written is removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import queue
+import select
+import signal
+import socket
+import struct
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dvsim._version import __version__
+from dvsim.errors import DvsimError, RunFailed
+
+if TYPE_CHECKING:
+    from dvsim.broker import Brokers
+    from dvsim.broker.private import PrivateFolder
+
+SILENCE_S = 20.0
+PREFIX = "dvsim-host-"  # of the folder where the programs of this host write
+ADDRESS_OF = 0x8915  # SIOCGIFADDR of Linux
+
+
+class Ended(BaseException):
+    """The harness is gone, or has no more to ask."""
+
+
+class Member:
+    """What can be asked: each public method, with its arguments."""
+
+    def __init__(self) -> None:
+        self._folder: PrivateFolder | None = None
+        self._brokers: Brokers | None = None
+        self._address = ""
+
+    def hello(self, name: str, interface: str | None, broker: bool) -> dict[str, Any]:
+        """Return version and folder; with `broker`, find what a node needs, before it is started.
+
+        The folder is one that nobody else can read.
+        """
+        if broker:
+            from dvsim.broker.install import find
+
+            find()
+            self._address = address_of(name, interface)
+        from dvsim.broker.private import PrivateFolder
+
+        self._folder = PrivateFolder(prefix=PREFIX)
+        return {"version": __version__, "folder": str(self._folder.path)}
+
+    def facts(self) -> dict[str, Any]:
+        """Return which machine this is."""
+        from dvsim.study.machine import machine_facts
+
+        return machine_facts()
+
+    def clock(self) -> int:
+        """Return CLOCK_MONOTONIC in nanoseconds, by which bridges say when an interval began."""
+        return time.monotonic_ns()
+
+    def bridge(self) -> str:
+        """Return the path of vicbridge, compiled if it has not been."""
+        from dvsim.broker.bridge import vicbridge
+
+        return str(vicbridge())
+
+    def brokers(self, clusters: int, nodes: int) -> dict[str, Any]:
+        """Start private clusters, and return how to reach the first node of each."""
+        from dvsim.broker import Brokers
+
+        self._brokers = Brokers(clusters=clusters, nodes=nodes, address=self._address)
+        urls = [cluster.nodes[0].url for cluster in self._brokers.clusters]
+        return {"urls": urls, "user": self._brokers.user, "password": self._brokers.password}
+
+    def look(self) -> str | None:
+        """Return which node has died, and the end of its log; None if all live."""
+        return dead_node(self._brokers)
+
+    def busy(self) -> dict[str, Any]:
+        """Return the CPU seconds of all cores, and those of the nodes of each cluster."""
+        from dvsim.emulation.machine import cpu_s, machine
+
+        found = self._brokers.clusters if self._brokers is not None else ()
+        spent = [cpu_s(node.pid for node in one.nodes if node.pid) for one in found]
+        return {"cores": list(machine()), "clusters": spent}
+
+    def write(self, name: str, text: str) -> str:
+        """Write a file that nobody else can read, and return its path."""
+        from dvsim.broker.files import write_private
+
+        path = self._path(name)
+        path.unlink(missing_ok=True)
+        write_private(path, text)
+        return str(path)
+
+    def take(self, name: str) -> str:
+        """Return what is in a file, which is removed."""
+        path = self._path(name)
+        try:
+            text = path.read_text("utf-8", "replace")
+            path.unlink()
+        except OSError as error:
+            raise RunFailed(f"{name}: {error.strerror}") from error
+        return text
+
+    def close(self) -> None:
+        """End and remove everything."""
+        if self._brokers is not None:
+            self._brokers.close()
+        if self._folder is not None:
+            self._folder.close()
+
+    def _path(self, name: str) -> Path:
+        assert self._folder is not None
+        if Path(name).name != name:
+            raise RunFailed(f"'{name}' is not the name of a file")
+        return self._folder.path / name
+
+
+def dead_node(brokers: Brokers | None) -> str | None:
+    """Return which private node has died, and the end of its log; None if all live."""
+    from dvsim.emulation.child import TAIL
+
+    for node in brokers.nodes if brokers is not None else ():
+        if not node.alive:
+            lines = node.log.strip().splitlines()[-TAIL:]
+            return f"broker {node.name} at {node.url} died" + "".join(f"\n  {one}" for one in lines)
+    return None
+
+
+def address_of(host: str, interface: str | None) -> str:
+    """Return the IPv4 address of an interface, or that of this machine which its name stands for.
+
+    Raises:
+        RunFailed: If there is none; loopback only where the interface says so.
+    """
+    if interface is not None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+            try:
+                said = fcntl.ioctl(asked, ADDRESS_OF, struct.pack("256s", interface.encode()[:15]))
+            except OSError:
+                names = " ".join(name for _, name in socket.if_nameindex())
+                said_of = f"--interface: it has no '{interface}' with an address, but {names}"
+                raise RunFailed(said_of) from None
+            return socket.inet_ntoa(said[20:24])
+    name = host.rpartition("@")[2]
+    with suppress(OSError), socket.socket() as probe:
+        address = socket.gethostbyname(name)
+        probe.bind((address, 0))
+        if not address.startswith("127."):
+            return address
+    raise RunFailed(
+        "its name stands for no address there that others can reach: say which one, --interface"
+    )
+
+
+def main() -> None:
+    """Answer until there is nobody any more who asks."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever prints something does not answer by it
+    signal.signal(signal.SIGTERM, _end)
+    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    member = Member()
+    try:
+        while True:
+            what, *arguments = json.loads(requests.get())
+            try:
+                said = {"answer": getattr(member, what)(*arguments)}
+            except DvsimError as error:
+                said = {"error": str(error)}
+            answers.write(json.dumps(said) + "\n")
+            answers.flush()
+    except (Ended, OSError):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    finally:
+        member.close()
+
+
+def _listen(requests: queue.SimpleQueue[str]) -> None:
+    """Pass on what is asked; end this process when the harness is gone."""
+    rest = b""
+    while select.select([0], [], [], SILENCE_S)[0] and (some := os.read(0, 1 << 16)):
+        *lines, rest = (rest + some).split(b"\n")
+        for line in lines:
+            if line != b"[]":
+                requests.put(line.decode())
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """End, and do not be disturbed in it."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Ended
+
+
+if __name__ == "__main__":
+    main()
