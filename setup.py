@@ -11,13 +11,14 @@ HERE = Path(__file__).parent
 DATA = {"cards": HERE / "models" / "cards", "scenarios": HERE / "scenarios"}
 
 
-def build_emulator(prefix: Path) -> None:
-    """Compile libvic and vicrun, and lay them out under a folder."""
+def build_emulator(prefix: Path, *flags: str, objects: Path | None = None) -> None:
+    """Compile libvic and vicrun, and lay them out under a folder; another may keep the objects."""
     spec = importlib.util.spec_from_file_location("build_emulator", HERE / "emulator" / "build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    shutil.rmtree(prefix, ignore_errors=True)
-    module.build(prefix)
+    for folder in filter(None, (prefix, objects)):
+        shutil.rmtree(folder, ignore_errors=True)
+    module.build(prefix, ["-O2", *flags], objects)
 
 
 class BuildWithData(build_py):
@@ -27,7 +28,8 @@ class BuildWithData(build_py):
         """Build the package, then copy the data beside it."""
         super().run()
         if self.editable_mode:  # the package finds scenarios and cards in the checkout
-            build_emulator(HERE / "dvsim" / "_emulator")
+            objects = HERE / "build" / "emulator"  # tests link them with programs of their own
+            build_emulator(HERE / "dvsim" / "_emulator", "-Werror", objects=objects)
             return
         build_emulator(Path(self.build_lib) / "dvsim" / "_emulator")
         for name, source in DATA.items():

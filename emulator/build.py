@@ -61,13 +61,6 @@ def launcher_sources() -> list[Path]:
     return [*program_sources("launcher"), *shared, *hardware_sources()]
 
 
-def vichost_sources() -> list[Path]:
-    """Return the C files of vichost: all of vicrun but its main, all of libvic, and the agent."""
-    own = [path for path in launcher_sources() if path.name != "vicrun.c"]
-    hosts = sorted((HERE / "hosts").glob("*.c"))
-    return list(dict.fromkeys([*hosts, *own, *libvic_sources()]))
-
-
 def package_flags(name: str) -> list[str]:
     """Return what compiles and links with a library, or nothing where it is not.
 
@@ -130,8 +123,12 @@ def build(prefix: Path, flags: Iterable[str] = ("-O2",), objects: Path | None = 
     if fabric:
         wanted = ["-DDVSIM_PMIX", *cflags_of(pmix)] if pmix else []
         host_flags = [*launcher_flags, *VICHOST, *wanted]
-        vichost = compile_objects(vichost_sources(), objects / "vichost", host_flags)
-        compile_c(vichost, prefix / "bin" / "vichost", [*flags, *fabric, *pmix])
+        agent = sorted((HERE / "hosts").glob("*.c"))
+        agent = compile_objects(agent, objects / "vichost", host_flags)
+        # beside the agent: all of libvic, and of vicrun all but its main
+        rest = {path.name: path for path in [*library, *launcher]}
+        del rest["launcher-vicrun.o"]
+        compile_c([*agent, *rest.values()], prefix / "bin" / "vichost", [*flags, *fabric, *pmix])
     # a wheel holds no symbolic links: to the linker this text is one
     (prefix / "lib" / "libvic.so").write_text(f"INPUT({SONAME})\n", "utf-8")
     linked = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../lib", "-lvic"]

@@ -48,18 +48,22 @@ static void many(vic_t *card)
     OK(vic_close(card));
 }
 
-/* Card 1 goes in one way or another while the others wait. */
+/* Card 1 goes in one way or another while the others wait; all of them have left the barrier when it does. */
 static void leave(vic_t *card, const char *how)
 {
     struct self self = self_of(card);
     OK(vic_counter_set(card, 0, 1));
+    OK(vic_counter_set(card, 1, self.cards - 1));
     OK(vic_barrier(card, LONG));
     if (self.me == 1) {
+        OK(vic_counter_wait(card, 1, LONG));
         if (strcmp(how, "die") == 0) {
             raise(SIGKILL);
         }
         exit(strcmp(how, "fail") == 0 ? 4 : 0);
     }
+    uint64_t word = 0;
+    OK(vic_put(card, 1, 0, &word, 1, 1));
     int status = self.me == 0 ? vic_counter_wait(card, 0, VIC_FOREVER) : vic_barrier(card, VIC_FOREVER);
     printf("%s\n", vic_strerror(status));
 }
