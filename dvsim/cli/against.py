@@ -25,14 +25,14 @@ def lab_options(command: Callable[..., None]) -> Callable[..., None]:
             "--as",
             "taken",
             type=click.Choice(["mean", "same"]),
-            help="Where samples of FILE are unlike those of the run: compare means alone, or all.",
+            help="If samples of FILE and run differ in kind: compare only means, or all the same.",
         ),
         click.option(
             "--lab",
             "meta",
             type=click.Path(path_type=Path),
             metavar="META.toml",
-            help="What is known of FILE: unit, sample, source, tolerances. [default: FILE.toml]",
+            help="Describes FILE: unit, sample, source, tolerances.  [default: FILE.toml]",
         ),
     ):
         command = option(command)

@@ -25,8 +25,8 @@ class Passing(click.Command):
 def bridge(path: bool, arguments: tuple[str, ...]) -> None:
     """Run vicbridge, which carries messages between emulated cards and RabbitMQ.
 
-    It is compiled when it is run for the first time: apt install librabbitmq-dev. Its options are
-    told by: dvsim bridge -- --help. It is a program on a card, so it runs in a job:
+    The first run compiles it, which needs librabbitmq-dev. Its own options: dvsim bridge -- --help.
+    It is a program on a card, so it runs in a job:
 
     dvsim emulate -n 2 -- ./program : dvsim bridge --credentials FILE --url URL
     """

@@ -37,11 +37,13 @@ def broker() -> None:
 @broker.command("up")
 @click.option("--clusters", default=1, show_default=True, help="How many clusters.")
 @click.option("--nodes", default=1, show_default=True, help="Nodes in each cluster.")
-@click.option("--plugins", default="", metavar="NAME,...", help="Such as rabbitmq_management.")
+@click.option(
+    "--plugins", default="", metavar="NAME,...", help="Plugins, such as rabbitmq_management."
+)
 @click.option(
     "--memory",
     metavar="SIZE",
-    help="Memory at which a node makes publishers wait.  [default: together 40 % of the machine's]",
+    help="From here on a node makes publishers wait.  [default: together 40 % of the machine's]",
 )
 @click.option("--tls", is_flag=True, help="Listen with TLS, too; makes certificates.")
 @click.option("--timeout", "timeout_s", default=180.0, show_default=True, help="Seconds to wait.")
@@ -95,10 +97,10 @@ def status(folder: Path | None, as_json: bool) -> None:
 
 
 @broker.command("env")
-@click.option("--cluster", metavar="NAME", help="Which one.  [default: a]")
+@click.option("--cluster", metavar="NAME", help="The cluster to use.  [default: a]")
 @dir_option
 def env(cluster: str | None, folder: Path | None) -> None:
-    """Print what a shell evaluates so that later commands find the nodes.
+    """Print settings for the shell, so that later commands find the nodes.
 
     eval "$(dvsim broker env)"
 

@@ -49,15 +49,15 @@ def shown_option(
     multiple=True,
     metavar="RUN",
     type=click.Path(path_type=Path),
-    help="Folder of an emulated run. Repeatable: two sizes at least for a law.",
+    help="Folder of an emulated run. Repeatable: a cost per byte needs two sizes.",
 )
 @click.option(
     "--against",
     multiple=True,
     metavar="FILE",
-    help="Measurements to fit CARD to, all that `validate --against` reads. Repeatable: PerfTest "
-    "writes a file for each size. With --from: folder of another emulated run of a cluster, which "
-    "judges the cards.",
+    help="Measurements to fit CARD to, in any format of `validate --against`. Repeatable: PerfTest "
+    "writes a file for each size. With --from: folder of another emulated run of a cluster, to "
+    "judge the cards by.",
 )
 @click.option(
     "--fit",
@@ -69,15 +69,15 @@ def shown_option(
     default="rest",
     show_default=True,
     metavar="LABEL:SIZES",
-    help="What to judge by, which the search never sees.",
+    help="What to judge by; the search never sees it.",
 )
 @click.option(
     "--scenario",
     "scenarios",
     multiple=True,
     metavar="NAME",
-    help="What was measured: h3/dv-2048; of other sizes, with that size. Repeatable.  [default: "
-    "the packaged ones that use CARD]",
+    help="Scenario that was measured, such as h3/dv-2048; sizes may differ. Repeatable.  "
+    "[default: the packaged ones that use CARD]",
 )
 @set_option
 @lab_options
@@ -88,7 +88,7 @@ def shown_option(
     metavar="NAME",
     help="What to fit: push, push.fixed. Repeatable.  [default: all that CARD calls calibrated]",
 )
-@shown_option("--budget", click.IntRange(1), 200, "Trials.")
+@shown_option("--budget", click.IntRange(1), 200, "Largest number of trials.")
 @shown_option("--starts", click.IntRange(1), 3, "Starts of the local search.")
 @shown_option("--replications", click.IntRange(1), 2, "Runs of each trial.")
 @shown_option("--scale", float, 0.1, "Multiply the number of messages of each trial.")
@@ -107,23 +107,22 @@ def calibrate(
     as_json: bool,
     **search: Any,  # noqa: ANN401 - as in click
 ) -> None:
-    """Make cards of bridge, publishers and broker, measured or fitted.
+    """Make cards, the files with the numbers of a model, from emulated runs or measurements.
 
-    With --from: of emulated runs of this machine. Of runs over cards (h3/dv-…) come NAME-bridge and
-    NAME-broker, of runs over TCP (h3/fdr-…) NAME-publisher and NAME-broker, of a quorum queue
-    (rabbit/here) NAME-volume and NAME-rabbit, which other runs can judge: --against RUN. Each value
-    says which runs it comes from; what they cannot show is taken over from the cards of the run,
-    with its own confidence. Prints what was measured, the laws with their residuals, and what the
-    simulator makes of the same sizes with these cards.
+    With --from: from emulated runs on this machine. Runs over cards (h3/dv-…) give NAME-bridge and
+    NAME-broker, runs over TCP (h3/fdr-…) NAME-publisher and NAME-broker, a quorum queue
+    (rabbit/here) NAME-volume and NAME-rabbit, which --against RUN judges by another run. Each value
+    names its runs; values that they cannot show keep the number and confidence of the run's cards.
+    Prints the measurements, the fitted laws with their errors, and the simulated values of the
+    same sizes with these cards.
 
     Example: dvsim run h3/dv-8 h3/dv-8192 --backend emu --at-least-once, then dvsim calibrate
     --from runs/h3/dv-8/emu-… --from runs/h3/dv-8192/emu-… --name here, then dvsim run h3/dv-256
     --set system.bridge=cards/here-bridge.toml --set system.broker=cards/here-broker.toml
 
-    With CARD and --against: a card, packaged or a file of yours, fitted to measurements by a local
-    search from several starts with common random numbers. Any size will do: a scenario of that
-    size is made. Prints how well each parameter is known, what the held-out sizes are predicted to
-    be and what was measured, and the errors beside those of a latency and a rate.
+    With CARD and --against: fit a card, packaged or your own file, to measurements of any sizes, by
+    a local search from several starts. Prints how well each parameter is known, the predicted and
+    measured values of the held-out sizes, and the errors beside those of a simple latency and rate.
 
     Example: dvsim calibrate h3-bridge --against lab.csv --fit 64,4096,65536 --parameter push
     --name mine, then dvsim run h3/dv-1024 --set system.bridge=cards/mine-bridge.toml

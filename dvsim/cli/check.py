@@ -24,7 +24,7 @@ def check(ctx: click.Context, files: tuple[str, ...], as_json: bool) -> None:
     """Check files: scenarios, the parts they extend, campaigns, cards.
 
     FILE is a path, or the name of a scenario. Each fault is one line, FILE:LINE: KEY: what is
-    wrong. A fault of a shared file is told once. Exits with 2 if there is any.
+    wrong. A fault of a shared file is reported once. Exits with 2 if there is any.
     """
     results = {file: _faults(file) for file in files}
     if as_json:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--last",
     type=click.IntRange(min=1),
-    help="Of each name the last so many runs, in the order in which they were made.",
+    help="Take the last so many runs of each name, oldest first.",
 )
 @page_option("A page with ratios, distributions and curves: FILE.html.")
 @json_option
@@ -38,11 +38,11 @@ def compare(
 ) -> None:
     """Put kept runs side by side: each statistic, its ratio to the first run, and what differs.
 
-    RUN is the folder of a run, or the name of a scenario that was run: that is the newest kept
-    run of each backend, or with --last the last few, whatever was set in them. What was asked
-    differently is said; rates are compared where they count the same thing, studies point by
-    point. Ratios have a 95 % interval: of pairs of replications where two simulated runs have the
-    same seed, so that what they owe to the same random numbers cancels.
+    RUN is the folder of a run, or the name of a scenario: its newest kept run, simulated and
+    emulated, or with --last the last few, whatever was set in them. Rates are compared if they
+    count the same thing, studies point by point. Ratios have a 95 % interval. If two simulated
+    runs have the same seed, it is taken over pairs of replications, so that the effect of their
+    common random numbers cancels.
 
     Example: dvsim run h3/dv-256, then with --set system.bridge.sockets=2, then
     dvsim compare h3/dv-256 --last 2

@@ -25,23 +25,25 @@ LIMITING = {"vortex": "port_rate", "link": "rate"}
 @click.command("consistency")
 @click.argument("data", nargs=-1)
 @click.option("--messages", metavar="FILE", help="CSV of what was sent: message_bytes, messages.")
-@click.option("--limit", metavar="RATE", help="What a port carries, '4.4 GB/s', or a card's name.")
+@click.option(
+    "--limit", metavar="RATE", help="Rate of one port, '4.4 GB/s', or a card that states it."
+)
 @click.option("--strict", is_flag=True, help="Exit with 3 if there is any finding.")
 @json_option
 def consistency(
     data: tuple[str, ...], messages: str | None, limit: str | None, strict: bool, as_json: bool
 ) -> None:
-    """Examine data without any model, for what the numbers themselves say.
+    """Look in data for contradictions and for signs of how they were made, without a model.
 
-    DATA are CSV or Parquet files that are looked at together: published summaries in long form
+    DATA are CSV or Parquet files, examined together: published summaries in long form
     (columns transport, message_bytes, column, statistic, value), tables with several numbers side
     by side (a column 'statistic', or headings that end in avg, difference, ratio or percent), or
-    raw samples (columns of numbers). Without DATA: the published data that dvsim carries.
+    raw samples (columns of numbers). Without DATA: the packaged published data.
 
     Looks for a grid of values, totals that are multiples of the messages, common factors, rates
     above a limit, quantiles and moments or tables that contradict themselves; docs/consistency.md
-    says how. The strongest finding comes first; if there is none, the answer says what was looked
-    for. A finding is no error: the exit code is 0.
+    says how. The strongest finding comes first; if there is none, the answer names the
+    tests. A finding is no error: the exit code is 0.
     """
     from dvsim.errors import CriterionFailed
     from dvsim.evidence.consistency import examination

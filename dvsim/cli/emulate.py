@@ -47,32 +47,38 @@ PARAMETERS = (
     default="data-vortex-8",
     show_default=True,
     shell_complete=complete_cards("vortex"),
-    help="Card of kind vortex.",
+    help="Sizes and costs of the cards: a card of kind vortex.",
 )
-@click.option("--seed", metavar="S", help="Seed of all chances.")
-@click.option("--reorder", metavar="SEED", help="Packets arrive in any order.")
+@click.option("--seed", metavar="S", help="Seed of all random numbers.")
+@click.option("--reorder", metavar="SEED", help="Packets arrive in a random order.")
 @click.option(
-    "--fault", "faults", multiple=True, metavar="SPEC", help="SPEC as said above. Repeatable."
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="SPEC",
+    help="Fault to cause; SPEC see above. Repeatable.",
 )
 @click.option("--if-killed", metavar="WHAT", help="end (default), leave or restart[:TIMES].")
 @click.option("--serve", metavar="SOCKET", help="Programs may join the job while it runs.")
-@click.option("--join", metavar="SOCKET", help="Bring PROGRAM into the job that serves there.")
+@click.option("--join", metavar="SOCKET", help="PROGRAM joins the job that serves there.")
 @click.option("--place", metavar="K", help="With --join: on card K of the job.")
 @click.option("--hosts", metavar="A:N,B:M", help="On several hosts: N cards on A, then M on B.")
 @click.option("--hosts-file", metavar="FILE", help="The same, a line 'A N' for each host.")
-@click.option("--launch-with", metavar="COMMAND", help="What runs a command on {host}; ssh else.")
-@click.option("--interface", metavar="NAME", help="Where the hosts listen for each other.")
-@click.option("--host-timeout", metavar="TIME", help="A host that is silent so long is lost.")
+@click.option(
+    "--launch-with", metavar="COMMAND", help="How to run a command on {host}; default ssh."
+)
+@click.option("--interface", metavar="NAME", help="Network interface between the hosts.")
+@click.option("--host-timeout", metavar="TIME", help="After this silence a host counts as lost.")
 @click.option(
     "--pmix", is_flag=True, help="One of several hosts; srun or mpirun starts it on each."
 )
 @click.option("--check", is_flag=True, help="Report packets that a counter did not expect.")
-@click.option("--stats", is_flag=True, help="What each card did, on stderr at the end.")
-@click.option("--trace", metavar="FILE", help="Calls and packets, for ui.perfetto.dev.")
+@click.option("--stats", is_flag=True, help="Print what each card did, on stderr at the end.")
+@click.option("--trace", metavar="FILE", help="Timeline of calls and packets, for ui.perfetto.dev.")
 @click.option(
     "--trace-limit",
     metavar="SIZE",
-    help="Its largest size, such as '50 MB'; of more events only some.",
+    help="Its largest size, such as '50 MB'; more events are thinned.",
 )
 @click.option("--spread", is_flag=True, help="Timed mode: run on all cores, not on one.")
 @click.option("--prefix", is_flag=True, help="Each line of output begins with its card.")
@@ -116,19 +122,19 @@ def emulate(
     """Run PROGRAM on N emulated cards, one process each.
 
     The program calls vic.h: cc $(dvsim emulate --cflags) program.c $(dvsim emulate --libs).
-    Returns the first exit code that is not 0, 128 + n for signal n. Nothing that was started stays
-    behind. Without Python on the path: $(dvsim emulate --prefix-dir)/bin/vicrun does the same.
+    Returns the first exit code that is not 0, 128 + n for signal n, and leaves no process behind.
+    Without Python on the path: $(dvsim emulate --prefix-dir)/bin/vicrun does the same.
 
     Several programs of one job: -n 2 -- ./a x : -n 3 ./b : ./c; an argument ':' is written '::'.
-    A PROGRAM - is a card that waits for one that joins (--serve).
+    PROGRAM - makes an empty card, on which another program may join later (--serve).
 
     SPEC is fifo-depth=N, fifo-drop=P, dma-slow=F, extra-polls=P, 'stall card=K at=TIME for=TIME'
-    or 'kill card=K at=TIME'; times since the start, such as 5ms.
+    or 'kill card=K at=TIME'; times count from the start, such as 5ms.
 
-    --if-killed says what becomes of a program that is killed or returns another exit code than 0.
-    end: the job ends, and all others get VIC_EPEER. leave: it leaves the job as if it had closed
-    its card. restart[:TIMES]: it is started again on its card, unless it has lived less than 1 s
-    TIMES times in a row; 5 times if not said, and 0 is for ever.
+    --if-killed says what happens when a program is killed or returns an exit code other than 0.
+    end: the job ends, and all others get VIC_EPEER. leave: the others go on as if it had closed
+    its card. restart[:TIMES]: it starts again on its card, until it has lived less than 1 s TIMES
+    times in a row (default 5; 0: no limit).
     """
     from dvsim.native import emulator_prefix
 

@@ -41,7 +41,7 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
                 multiple=True,
                 metavar="URL",
                 help="emu: your broker, amqp://HOST[:PORT][/VHOST]. Repeatable: "
-                "the n-th is of receiver n."
+                "the n-th is for receiver n."
                 "  [default: VICBRIDGE_URL, see dvsim broker env]",
             ),
             click.option(
@@ -56,25 +56,25 @@ def emulation_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--at-least-once",
                 is_flag=True,
-                help="emu: publisher confirms; the paper's test has none.",
+                help="emu: with publisher confirms, unlike the paper.",
             ),
             click.option(
                 "--hosts",
                 metavar="A:N,B:M",
-                help="emu: cards on several hosts; first those of the senders, then the bridges.",
+                help="emu: N cards on host A, then M on B; senders first, then bridges.",
             ),
             click.option(
                 "--broker-hosts",
                 metavar="A,B",
-                help="emu: the n-th cluster is on the n-th.  [default: with its bridge]",
+                help="emu: the host of each cluster.  [default: that of its bridge]",
             ),
             click.option(
                 "--launch-with",
                 metavar="COMMAND",
-                help="emu: what runs a command on {host}; ssh else.",
+                help="emu: how to run a command on {host}.  [default: ssh]",
             ),
             click.option(
-                "--interface", metavar="NAME", help="emu: where the hosts listen for each other."
+                "--interface", metavar="NAME", help="emu: network interface between the hosts."
             ),
         )
     ):

@@ -35,11 +35,16 @@ REPLICATIONS = 10  # of a probe, unless asked for otherwise
 
 @click.command()
 @click.argument("scenario", shell_complete=complete_scenarios)
-@click.option("--until", required=True, metavar="CRITERION", help="Such as 'acceptance > 0.99'.")
+@click.option(
+    "--until",
+    required=True,
+    metavar="CRITERION",
+    help="What must hold, such as 'acceptance > 0.99'.",
+)
 @click.option(
     "--vary",
     "key",
-    help="The key that is searched.  [default: load of a switch or network, rate of messaging, "
+    help="The key to search.  [default: load of a switch or network, rate of messaging, "
     "messages_per_second of a system]",
 )
 @click.option(
@@ -53,7 +58,7 @@ REPLICATIONS = 10  # of a probe, unless asked for otherwise
 @click.option(
     "--tolerance",
     type=float,
-    help="How closely the limit is bracketed.  [default: 0.001 of a load, a hundredth of a rate]",
+    help="How exactly to find the limit.  [default: 0.001 of a load, a hundredth of a rate]",
 )
 @click.option(
     "--smallest", is_flag=True, help="Find the smallest value that holds, not the largest."
@@ -61,7 +66,7 @@ REPLICATIONS = 10  # of a probe, unless asked for otherwise
 @click.option(
     "--replications",
     type=click.IntRange(2, 80),
-    help="Of each probe; doubled, up to 80, while its verdict is open.  [default: 10]",
+    help="Runs of each tried value; doubled, up to 80, until it is decided.  [default: 10]",
 )
 @precision_option("each metric of the criterion", "until the verdict is certain")
 @seed_option
@@ -85,14 +90,13 @@ def limit(
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Find the largest value of a key at which a criterion holds, by bisection with confidence.
+    """Find the largest value of a key at which a criterion holds, by bisection.
 
-    SCENARIO is of a switch or network, of messaging over hosts, or of a system, whose offered
-    load is searched. The criterion compares metrics of `dvsim run` with numbers, joined by 'and':
-    'acceptance > 0.99 and p99 < 40', 'p99 < 1 ms', 'behind < 10 ms'. A probe is certain when the
-    interval of the metric lies on one side of the number, with 95 % confidence over all looks.
-    Other keys that the scenario varies give a limit each. The search assumes that the
-    criterion changes once.
+    SCENARIO is of a switch or network, of messaging over hosts, or of a system; of a system the
+    offered load is searched. The criterion compares metrics of `dvsim run` with numbers, joined by
+    'and': 'acceptance > 0.99 and p99 < 40', 'p99 < 1 ms', 'behind < 10 ms'. A value is decided when
+    the 95 % interval of the metric lies on one side of the number. For each value of other keys
+    that the scenario varies there is one limit. The search assumes that the criterion changes once.
 
     Example: dvsim limit switch/load-latency --until 'mean_latency < 20'
     """

@@ -24,9 +24,9 @@ WHAT = ("scenarios", "cards", "kinds")
 def list_entries(
     what: str | None, text: tuple[str, ...], source: str | None, as_json: bool
 ) -> None:
-    """List scenarios and campaigns, and cards; or one of these, or the kinds of scenarios.
+    """List scenarios, campaigns and cards, or only one of these, or the kinds of scenarios.
 
-    With TEXT: only what has TEXT in its name or title; upper and lower case are the same.
+    With TEXT: only entries with TEXT in name or title, in upper or lower case.
     """
     texts = text
     if what is not None and what not in WHAT:

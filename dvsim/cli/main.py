@@ -24,23 +24,23 @@ from dvsim.cli.terminal import complain, discard, open_streams, painter
 from dvsim.errors import DvsimError
 
 VERBS = {
-    "run": "Simulate or emulate scenarios and print their columns or points.",
-    "replay": "Replay a program's trace over fabrics.",
-    "sweep": "Run a scenario at many points; sensitivity of results.",
+    "run": "Run scenarios, simulated or emulated, and print the results.",
+    "replay": "Say how long a traced program takes on other networks.",
+    "sweep": "Run a scenario with many values of its keys; sensitivity.",
     "merge": "Put the parts of a sweep together.",
     "validate": "Compare the model with published data, claim by claim.",
-    "consistency": "Say what data tell by themselves, with evidence.",
-    "calibrate": "Make cards from emulated runs, or fit them to measurements.",
+    "consistency": "Find contradictions in data, and signs of how they were made.",
+    "calibrate": "Fit the numbers of a model to emulated runs or measurements.",
     "compare": "Put kept runs side by side, simulated or emulated.",
-    "limit": "Find how far a key can go until a criterion fails.",
-    "report": "Write a page, text, table or figures about run folders.",
+    "limit": "Find the largest value of a key at which a criterion holds.",
+    "report": "Write a page, text, table or figures about kept runs.",
     "topology": "Write a switch or network as a graph, or draw it.",
     "emulate": "Run a C or Python program on emulated cards.",
-    "broker": "Start private RabbitMQ nodes, look at them, end them.",
-    "bridge": "Run vicbridge, between emulated cards and RabbitMQ.",
+    "broker": "Start, show and stop private RabbitMQ nodes.",
+    "bridge": "Run the bridge between emulated cards and RabbitMQ.",
     "list": "List scenarios, campaigns and cards.",
     "show": "Show a scenario or card, value by value, with sources.",
-    "check": "Check scenario and card files; tell every fault.",
+    "check": "Check scenario and card files; report every fault.",
     "completion": "Print the completion script of bash, zsh or fish.",
 }
 """The verbs with their line in the help; each is the command of ``dvsim.cli.<verb>``."""
@@ -102,10 +102,10 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="dvsim")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Simulate the Data Vortex network, and messaging middleware that rides on it.
+    """Simulate the Data Vortex network, and messaging middleware on top of it.
 
     Results go to stdout, progress and errors to stderr. Exit codes: 0 good, 1 the run failed,
-    2 a scenario or option is wrong, 3 a criterion does not hold, 4 some points failed,
+    2 a scenario or option is wrong, 3 a criterion does not hold, 4 some points of a sweep failed,
     128 + n ended by signal n.
     """
     if os.environ.get("NO_COLOR"):

@@ -39,17 +39,17 @@ def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
     "results",
     multiple=True,
     metavar="NAME",
-    help="What to print. Repeatable.  [default: the rates]",
+    help="A result to print. Repeatable.  [default: the rates]",
 )
 @page_option("A page with curves and every point: FILE.html.")
 @json_option
 def merge(
     folders: tuple[Path, ...], results: tuple[str, ...], report: Path | None, as_json: bool
 ) -> None:
-    """Put the shards of a sweep together: the same table as of a sweep that was never cut.
+    """Merge the parts of a sweep (--shard): the table is the same as without parts.
 
-    FOLDER is the folder of a sweep, with its shards beside it in FOLDER.parts, or each shard by
-    itself. All shards must be there.
+    FOLDER is the folder of a sweep, whose parts are beside it in FOLDER.parts, or each part by
+    itself. All parts must be there.
 
     Example: dvsim merge sweeps/h3/dv-2048-3f9c21ab04de
     """

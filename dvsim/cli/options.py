@@ -85,7 +85,7 @@ def precision_option(
         "--precision",
         type=Share(),
         metavar="SHARE",
-        help=f"Instead of --replications: 3 to 30 of them, until {what} is known to ± this share."
+        help=f"Instead of --replications: 3 to 30 runs, until {what} is known to ± this share."
         f"  [default: {default}]",
     )
 
@@ -157,13 +157,13 @@ class FormFile(Page):
 
 
 seed_option = click.option(
-    "--seed", type=int, default=1, show_default=True, help="Seed of all streams."
+    "--seed", type=int, default=1, show_default=True, help="Seed of all random numbers."
 )
-force_option = click.option("--force", is_flag=True, help="Run again, even if the answer is kept.")
+force_option = click.option("--force", is_flag=True, help="Run again, even if results are kept.")
 workers_option = click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Processes.  [default: $DVSIM_WORKERS, or one per core]",
+    help="How many processes run.  [default: $DVSIM_WORKERS, or one per core]",
 )
 
 
@@ -342,10 +342,10 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--replications",
                 type=int,
-                help="Independent runs.  [default: as many as it takes; 1 of an emulated run]",
+                help="Independent runs.  [default: as many as needed; 1 if emulated]",
             ),
             seed_option,
-            scale_option("1; what makes an emulated run short"),
+            scale_option("1; smaller if emulated"),
             out_option,
             force_option,
             workers_option,

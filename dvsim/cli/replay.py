@@ -33,31 +33,33 @@ LIMIT = 50_000_000  # bytes of a timeline
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A number of the fabrics: L, o, g, G, O and S of LogGOPS; o, O, S, L, rate, planes, "
-    "link, fidelity (flow or cycle) and dma_slow of a Data Vortex. Repeatable.",
+    help="Change a number of the fabrics: L, o, g, G, O and S of LogGOPS; o, O, S, L, rate, "
+    "planes, link, fidelity (flow or cycle) and dma_slow of a Data Vortex. Repeatable.",
 )
 @click.option(
     "--compute",
     default="measured",
     metavar="HOW",
-    help="measured, zero, or a factor.  [default: measured]",
+    help="Time of computation: measured, zero, or a factor.  [default: measured]",
 )
 @click.option(
     "--placement",
     default="linear",
     metavar="HOW",
-    help="linear, random, or a port for each rank: 0,2,4.  [default: linear]",
+    help="Ports of the ranks: linear, random, or a list: 0,2,4.  [default: linear]",
 )
-@click.option("--straggler", metavar="RANK:FACTOR", help="Computing of one rank takes longer.")
+@click.option("--straggler", metavar="RANK:FACTOR", help="This rank computes FACTOR times as long.")
 @click.option(
     "--fault",
     "faults",
     multiple=True,
     metavar="SPEC",
-    help="Of a Data Vortex: dead plane=K, dead port=P plane=K, dead port=P, slow port=P by=F, "
-    "lossy port=P chance=X [again=TIME]. Repeatable.",
+    help="Fault of a Data Vortex: dead plane=K, dead port=P plane=K, dead port=P, slow port=P "
+    "by=F, lossy port=P chance=X [again=TIME]. Repeatable.",
 )
-@click.option("--seed", default=1, show_default=True, help="Of a random placement and of losses.")
+@click.option(
+    "--seed", default=1, show_default=True, help="Seed of a random placement and of losses."
+)
 @click.option(
     "--trace",
     "page",
@@ -70,8 +72,8 @@ LIMIT = 50_000_000  # bytes of a timeline
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Fit the numbers of the first fabric, one of LogGOPS, to the times of another trace, or "
-    "to what osu_latency or osu_bw printed. Repeatable.",
+    help="Fit the LogGOPS numbers of the first fabric to the times of another trace, or to the "
+    "output of osu_latency or osu_bw. Repeatable.",
 )
 @click.option(
     "--card",
@@ -79,13 +81,15 @@ LIMIT = 50_000_000  # bytes of a timeline
     metavar="FILE.toml",
     help="Write the fitted numbers as a card, for --fabric.",
 )
-@page_option("A page of what the time is spent on, when ranks are done, and sizes of messages.")
-@click.option("--matrix", is_flag=True, help="Print the bytes from each rank to each, too.")
+@page_option("A page with where the time goes, when ranks end, and sizes of messages.")
+@click.option(
+    "--matrix", is_flag=True, help="Also print how many bytes each rank sends to each other."
+)
 @click.option(
     "--goal",
     type=Output("file", dir_okay=False),
     metavar="FILE",
-    help="Write what is replayed as a GOAL schedule.",
+    help="Write the replayed operations as a GOAL schedule.",
 )
 @json_option
 def replay(
@@ -105,10 +109,10 @@ def replay(
     goal: Path | None,
     as_json: bool,
 ) -> None:
-    """Replay a program over fabrics: when it is done, and what the time is spent on.
+    """Replay a traced program over other networks: how long it takes, and where the time goes.
 
-    TRACE is a file, a folder or a tar of either; its format is recognised. The first fabric is what
-    the others are compared with. --json gives one object for one fabric, a list for several.
+    TRACE is a file, a folder or a tar of either, in any format of docs/workload-formats.md. All
+    fabrics are compared with the first. --json gives one object for one fabric, a list for several.
 
     Example: dvsim replay program.goal --fabric dv,fdr,loggops --set S=16KiB
     """

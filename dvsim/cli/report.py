@@ -24,7 +24,7 @@ from dvsim.cli.terminal import say
     "page",
     metavar="FILE",
     type=FormFile(FORMS),
-    help="The file to write; its ending says the form.  [default: report.FORMAT]",
+    help="The file to write; its ending chooses the format.  [default: report.FORMAT]",
 )
 @click.option(
     "--format",
@@ -37,20 +37,19 @@ from dvsim.cli.terminal import say
     "--sensitivity",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Show what `dvsim sweep --sensitivity` found, too.",
+    help="Also show the results of `dvsim sweep --sensitivity`, from this folder.",
 )
 def report(
     folders: tuple[Path, ...], page: Path | None, form: str | None, sensitivity: Path | None
 ) -> None:
-    """Write one offline HTML page about one run or several, or the same in another form.
+    """Write one offline HTML page about one or several kept runs, or the same in another format.
 
-    RUN is the folder of a run, or the name of a scenario of which there is a run below runs: its
-    newest is taken.
+    RUN is the folder of a run, or the name of a scenario: its newest run below runs.
 
-    Runs with messages of the same size share a figure. Runs that have published data are compared
-    with them. Studies of a switch or network have a page of their own kind. The page needs no
-    network and no other file. Figures for papers are drawn by matplotlib (vortexsim[figures]), into
-    files beside FILE that have the name of the figure added.
+    Runs with messages of the same size share a figure. Published data, where there are any, stand
+    beside the runs. Studies of a switch or network have their own kind of page. The page needs no
+    network and no other file. With --format svg, matplotlib (vortexsim[figures]) draws figures for
+    papers into files beside FILE, with the name of the figure added.
 
     Example: dvsim report runs/h3/dv-8/* runs/h3/fdr-8/* --report both.html
     """

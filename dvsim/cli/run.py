@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--verbose",
     is_flag=True,
-    help="Print everything: each column as the paper prints it, how busy each stage was.",
+    help="Also print each column as the paper does, and how busy each stage was.",
 )
 @click.option(
     "--baseline",
@@ -57,13 +57,13 @@ def run(
     trace: Trace | None,
     precision: float | None,
 ) -> None:
-    """Run scenarios and print what comes out: columns of a system, points of a switch.
+    """Run scenarios and print the results, such as rates and what limits them.
 
-    SCENARIO is a name (h3/dv-8, switch/load-latency), a campaign (h3/published), a pattern
-    ('h3/dv-*') or a TOML file.
-    The same question again, with the same version and seed, is answered from its run folder.
+    SCENARIO is a name (h3/dv-8, switch/load-latency), a campaign, which is several scenarios
+    (h3/published), a pattern ('h3/dv-*') or a TOML file.
+    Results are kept: the same command with the same version and seed prints them again.
     With --backend emu real programs send the messages across emulated cards, or over TCP, into a
-    real RabbitMQ on this machine: a measurement, kept and reported as a simulated run is.
+    real RabbitMQ on this machine. That is a measurement, kept and reported like a simulated run.
     """
     from dvsim.study.arguments import DEFAULT_PRECISION
     from dvsim.study.precision import reached_texts

@@ -31,17 +31,19 @@ _UNITS |= {"slots": "slots", "warmup": "slots", "link": "slots", "burst": "slots
 @click.argument("name", required=False, metavar="NAME|FILE|CARD", shell_complete=complete_shown)
 @set_option
 @json_option
-@click.option("--toml", "as_toml", is_flag=True, help="Print a whole file, to be changed.")
+@click.option(
+    "--toml", "as_toml", is_flag=True, help="Print a complete file, as a start for your own."
+)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of scenario files.")
 def show(
     name: str | None, overrides: tuple[str, ...], as_json: bool, as_toml: bool, schema: bool
 ) -> None:
-    """Show a scenario as resolved, or a card.
+    """Show a scenario with all that it extends, or a card.
 
-    Each value comes with its unit and the place where it was written, each parameter of a card
-    with its confidence and source. With a campaign: its scenarios.
+    Prints each value with its unit and the line that sets it, and each parameter of a card with
+    its confidence and source. Of a campaign: its scenarios.
 
-    With --toml: the same as a file that stands alone, every card in it whole. Example: dvsim show
+    With --toml: one self-contained file, with every card in full. Example: dvsim show
     h3-bridge --toml > mine.toml, then dvsim run h3/dv-8 --set system.bridge=mine.toml
     """
     if schema:

@@ -45,14 +45,16 @@ if TYPE_CHECKING:
     "together",
     multiple=True,
     metavar="KEY,KEY",
-    help="Varied keys whose values go together, the first with the first.",
+    help="Pair the values of varied keys, instead of all combinations.",
 )
-@click.option("--where", metavar="CONDITION", help="Such as 'sram < 64 MiB and sockets > 1'.")
+@click.option(
+    "--where", metavar="CONDITION", help="Only these points: 'sram < 64 MiB and sockets > 1'."
+)
 @click.option("--sample", metavar="sobol:N", help="N points spread evenly over all ranges.")
 @click.option(
     "--sensitivity",
     is_flag=True,
-    help="Sobol indices of a result to each key; --vary KEY=lo..hi gives the ranges.",
+    help="How much each key explains of a result (Sobol); --vary KEY=lo..hi gives ranges.",
 )
 @click.option(
     "--result",
@@ -66,14 +68,14 @@ if TYPE_CHECKING:
     type=int,
     default=64,
     show_default=True,
-    help="With --sensitivity: a power of two; it takes (keys + 2) times as many points.",
+    help="With --sensitivity: a power of two; (keys + 2) times as many points are run.",
 )
 @click.option(
     "--spread",
     type=click.FloatRange(0.001, 0.9),
     default=0.2,
     show_default=True,
-    help="With --sensitivity and no --vary: each assumed or unverified parameter ± this share.",
+    help="With --sensitivity, no --vary: each assumed or unverified parameter, ± this share.",
 )
 @set_option
 @click.option(
@@ -84,15 +86,13 @@ if TYPE_CHECKING:
 @precision_option("the first result of each point")
 @seed_option
 @scale_option()
-@click.option(
-    "--dry-run", is_flag=True, help="List the points and which are kept, and run nothing."
-)
-@click.option("--shard", metavar="K/N", help="Run part K of N only; see dvsim merge.")
+@click.option("--dry-run", is_flag=True, help="Run nothing; list the points, and which are kept.")
+@click.option("--shard", metavar="K/N", help="Run only part K of N; see dvsim merge.")
 @click.option(
     "--slurm",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Print a script of sbatch that runs N parts and merges them.",
+    help="Print a script for sbatch that runs N parts and merges them.",
 )
 @click.option(
     "--scheduler",
@@ -109,9 +109,10 @@ if TYPE_CHECKING:
 def sweep(scenario: str, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - as in click
     """Run a scenario at many points and print one table.
 
-    The values of all keys are crossed unless --zip, --where or --sample say otherwise. Each point
-    is a run like any other and is kept: after an interruption the same command goes on from there.
-    Points that fail stay in the table with their error, the others go on, and the exit code is 4.
+    Runs all combinations of the values, unless --zip, --where or --sample choose others. Each
+    combination (point) is a run like any other and is kept: after an interruption the same command
+    continues. A point that fails stays in the table with its error, the others go on, and the exit
+    code is 4.
 
     Example: dvsim sweep h3/dv-2048 --vary system.bridge.sockets=1..8*2
     --vary workload.message_bytes=8..131072*4 --scale 0.01

@@ -29,20 +29,25 @@ FORMATS = ("graphml", "json", "dot", "html")
     metavar="N|A,A,...",
     help="How many angles have inputs, or which.  [default: all]",
 )
-@click.option("--crossing", metavar="NAME", help="brc, xor or random.  [default: brc]")
-@click.option("--exit", "leave", metavar="NAME", help="angle or any.  [default: angle]")
+@click.option("--crossing", metavar="NAME", help="Wiring: brc, xor or random.  [default: brc]")
+@click.option(
+    "--exit",
+    "leave",
+    metavar="NAME",
+    help="Where packets leave: at their angle, or any.  [default: angle]",
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    help="html is a picture that can be turned.  [default: by the ending of FILE, or graphml]",
+    help="html is a picture that you can turn.  [default: by the ending of FILE, or graphml]",
 )
 @click.option(
     "--report",
     "page",
     metavar="FILE",
     type=FormFile(FORMATS),
-    help="The file to write; its ending says the form.  [default: stdout]",
+    help="The file to write; its ending chooses the format.  [default: stdout]",
 )
 def topology(
     preset: str | None,
@@ -56,8 +61,8 @@ def topology(
 ) -> None:
     """Write the topology of a switch or a network as a graph, or draw it.
 
-    A switch, or a preset with one level of switches, is written node by node with its links; a
-    preset with more levels as the ports and switches of one of its planes.
+    The graph of a switch, or of a preset with one level, has every node and link. The graph of a
+    preset with more levels has the ports and switches of one of its planes.
 
     Example: dvsim topology --preset dv206 --report dv206.html
     """

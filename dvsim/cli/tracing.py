@@ -50,8 +50,8 @@ def trace_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--trace-limit",
             metavar="SIZE",
-            help="Largest size of the timeline, before compression; of more events every 2nd, "
-            f"4th … is kept.  [default: {LIMIT}]",
+            help="Largest size of the timeline, before compression; beyond it only every "
+            f"2nd, 4th … event is kept.  [default: {LIMIT}]",
         ),
         click.option(
             "--trace",

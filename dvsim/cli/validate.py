@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     "folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Claims of a source of yours: FOLDER/claims.py is run, and reads claims.csv beside it.",
+    help="Your own claims: runs FOLDER/claims.py, which reads claims.csv beside it.",
 )
-@click.option("--all", "everything", is_flag=True, help="Every claim of every source.")
+@click.option("--all", "everything", is_flag=True, help="Check every claim of every source.")
 @click.option(
     "--ledger",
     type=Output("file", dir_okay=False),
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--verbose",
     is_flag=True,
-    help="Also each statistic, each column, and what each claim rests on.",
+    help="Also print each statistic and column, and the evidence for each claim.",
 )
 def validate(
     campaign: str | None,
@@ -66,21 +66,20 @@ def validate(
 ) -> None:
     """Compare the model with what was published, statistic by statistic and claim by claim.
 
-    CAMPAIGN is the folder of a source (h3, switch, zeromq, amps, osu-qpid; h3 is h3/validation, and
-    what is taken without any), or anything that `dvsim run` takes. First come the verdicts, then
-    the goals of the model, then each claim of the source. With --verbose each published statistic,
-    too, beside the simulated one, with the verdict by the tolerance that the scenario declares and
-    a mark whether its column was fitted or held out. All but h3 have claims only. A difference is
-    a finding, not an error: the exit code is 0.
+    CAMPAIGN is a source (h3, switch, zeromq, amps, osu-qpid; the default is h3), or anything that
+    `dvsim run` takes. First come the verdicts, then the goals of the model, then each claim of the
+    source. --verbose adds each published statistic beside the simulated one, with its verdict and
+    whether its column was fitted or held out. All sources but h3 have only claims. A difference
+    is a finding, not an error: the exit code is 0.
 
-    Without --replications there are as many, 3 to 10, as the verdicts need: what is certain is not
-    run again. --replications 10 runs all in full, and so does --ledger.
+    Without --replications there are 3 to 10, as many as the verdicts need. --replications 10 and
+    --ledger run everything in full.
 
     With --all: all claims of all sources, one of them by emulated runs with a real RabbitMQ, and
-    what each fitted parameter serves; --scale is of the h3 messages alone then. The page of this
-    repository: dvsim validate --all --ledger docs/claims.md
+    which claims each fitted parameter affects; --scale then applies only to the h3 messages.
+    docs/claims.md is made by: dvsim validate --all --ledger docs/claims.md
 
-    With --against: the runs beside measurements of a laboratory.
+    With --against: compare the runs with your own measurements.
     """
     if everything:
         from dvsim.cli.ledger import write_ledger
