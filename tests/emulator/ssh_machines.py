@@ -1,13 +1,15 @@
 """Machines for tests, reached by ssh: network namespaces, each with an ssh server of its own.
 
 They are called ``a`` and ``b`` and have one account, whose home is a folder of the test: with a key
-that both servers accept, and the keys of both servers. Only their processes see other files than
-the system's in place of /etc/hosts and /etc/passwd; no file of the system is changed.
+that both servers accept, and the keys of both servers. Machine b has a home of its own at the same
+path, or shares that of a. Only their processes see other files than the system's in place of
+/etc/hosts and /etc/passwd; no file of the system is changed.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +25,8 @@ SERVER = "/usr/sbin/dropbear"
 
 ENTER = """\
 mount --bind "{folder}/hosts" /etc/hosts && mount --bind "{folder}/passwd" /etc/passwd || exit
-hostname "$1" && shift && cd && exec "$@"
+hostname "$1" && mount --bind "$2" "{folder}/home" || exit
+shift 2 && cd && exec "$@"
 """
 
 
@@ -41,11 +44,14 @@ class Machines:
         The namespace of each machine.
     home
         The home folder of the account. ``~/dvsim`` is the virtual environment of these tests.
+    homes
+        The folder that each machine has there.
     """
 
-    def __init__(self, hosts: namespaces.Hosts, folder: Path) -> None:
+    def __init__(self, hosts: namespaces.Hosts, folder: Path, *, shared: bool) -> None:
         self.names = dict(zip("ab", hosts.names, strict=True))
         self.home = folder / "home"
+        self.homes = {"a": self.home, "b": self.home if shared else folder / "home-b"}
         self._folder = folder
         self._addresses = dict(zip("ab", (at for _, at in hosts.addresses()), strict=True))
 
@@ -57,7 +63,7 @@ class Machines:
 
     def _on(self, name: str, *command: str) -> list[str]:
         """Return the command that runs another one on a machine, in the home folder."""
-        enter = ["unshare", "--uts", "sh", str(self._folder / "enter"), name]
+        enter = ["unshare", "--uts", "sh", str(self._folder / "enter"), name, str(self.homes[name])]
         return ["ip", "netns", "exec", self.names[name], *enter, *command]
 
     def _environment(self) -> dict[str, str]:
@@ -85,6 +91,8 @@ class Machines:
         key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(keys / "id_ed25519")]
         subprocess.run(key, check=True)
         (keys / "id_ed25519.pub").rename(keys / "authorized_keys")
+        if self.homes["b"] != self.home:
+            shutil.copytree(self.home, self.homes["b"], symlinks=True)
         account = f"root:x:0:0::{self.home}:/bin/sh\n"
         named = [f"{address} {name}\n" for name, address in self._addresses.items()]
         self._write("passwd", account)
@@ -110,10 +118,10 @@ class Machines:
 
 
 @contextmanager
-def machines(mark: str, folder: Path) -> Iterator[Machines]:
+def machines(mark: str, folder: Path, *, shared: bool = False) -> Iterator[Machines]:
     """Make them, and end whatever runs on them afterwards."""
     with namespaces.hosts(mark) as hosts:
-        made = Machines(hosts, folder)
+        made = Machines(hosts, folder, shared=shared)
         try:
             made.start()
             yield made

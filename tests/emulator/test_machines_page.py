@@ -30,7 +30,9 @@ def block(heading):
 @pytest.fixture(scope="module")
 def both(tmp_path_factory):
     ssh_machines.need(emulator_prefix())
-    with ssh_machines.machines(f"{os.getpid()}m", tmp_path_factory.mktemp("ssh")) as made:
+    with ssh_machines.machines(
+        f"{os.getpid()}m", tmp_path_factory.mktemp("ssh"), shared=True
+    ) as made:
         settings = made.home / ".config" / "dask" / "dask.yaml"
         settings.parent.mkdir(parents=True)
         settings.write_text(f"temporary-directory: {made.home}\n", "utf-8")
