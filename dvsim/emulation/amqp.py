@@ -13,6 +13,7 @@ from dvsim.errors import RunFailed
 
 PORT = 5672
 UNUSED_MS = 24 * 3600 * 1000  # after which a broker removes a queue that a dead harness has left
+TCP_S = 8.0  # until a machine answers at all, however busy its broker is
 CONNECT_S = 30.0
 LOST = {"TCP_KEEPIDLE": 2, "TCP_KEEPINTVL": 1, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 5000}
 """A machine of which the network says nothing for five seconds is lost."""
@@ -70,7 +71,7 @@ def parameters(target: Target, what: str) -> Any:  # noqa: ANN401
         credentials=pika.PlainCredentials(target.user, target.password),
         heartbeat=0,
         connection_attempts=1,
-        socket_timeout=CONNECT_S,
+        socket_timeout=TCP_S,
         stack_timeout=CONNECT_S,
         tcp_options=LOST,
         blocked_connection_timeout=None,  # else publishes are lost without a word

@@ -9,6 +9,7 @@ it has taken is with the broker.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,7 +27,7 @@ from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.left import leave_bridges, trace_options
 from dvsim.emulation.site import Watch
 from dvsim.emulation.stats import Stats
-from dvsim.emulation.team import Place
+from dvsim.emulation.team import Place, Team
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.native import emulator_prefix
@@ -52,6 +53,7 @@ def send(
         places = [here if team is None else team.place(card) for card in range(2 * len(queues))]
         for queue, place in zip(queues, places[len(queues) :], strict=True):
             target = queue.target
+            place.reach(target)
             place.write(_credentials(queue), f"{target.user}:{target.password}\n")
         programs = _programs(scenario, queues, seed, confirms, places)
         command = _job(programs, emulation.hosts, list(_words(trace_options(traces))))
@@ -62,7 +64,7 @@ def send(
                 watch.look()
                 time.sleep(STEP_S)
             if job.ended() != 0:
-                raise job.failed()
+                raise job.failed() if team is None else _failed(job, team)
             for number, place in enumerate(places):
                 queue, own = queues[number % len(queues)], number < len(queues)
                 for name in (_report(queue),) if own else (_stats(queue), _prometheus(queue)):
@@ -98,6 +100,15 @@ def send(
         wall_s=end_ps / 1e12,
         commands=[_told(command)],
     )
+
+
+def _failed(job: Child, team: Team) -> RunFailed:
+    """Return the error of a job over hosts: with the host of the card that failed first."""
+    failed, said = job.failed(), job.stderr()
+    card = re.search(r"^vicrun: card (\d+) (?:ended|was killed)", said, re.MULTILINE)
+    if card is None or "vicrun: host " in said:  # it names the host itself
+        return failed
+    return RunFailed(f"host {team.hosts.of_card(int(card[1]))}: {failed}")
 
 
 def _told(command: list[str]) -> list[str]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dvsim.broker.private import PrivateFolder
 
 SILENCE_S = 20.0
+REACH_S = 5.0
 PREFIX = "dvsim-host-"  # of the folder where the programs of this host write
 ADDRESS_OF = 0x8915  # SIOCGIFADDR of Linux
 
@@ -86,6 +87,22 @@ class Member:
         urls = [cluster.nodes[0].url for cluster in self._brokers.clusters]
         return {"urls": urls, "user": self._brokers.user, "password": self._brokers.password}
 
+    def reach(self, address: str, port: int) -> None:
+        """Connect to a broker of another host and hang up.
+
+        Raises:
+            RunFailed: If nobody answers there.
+        """
+        try:
+            socket.create_connection((address, port), REACH_S).close()
+        except TimeoutError:
+            said = f"no answer in {REACH_S:.0f} s: is there a firewall?"
+        except OSError as error:
+            said = str(error.strerror).lower()
+        else:
+            return
+        raise RunFailed(f"a bridge there does not reach the broker {address}:{port}: {said}")
+
     def look(self) -> str | None:
         """Return which node has died, and the end of its log; None if all live."""
         return dead_node(self._brokers)
@@ -104,7 +121,11 @@ class Member:
 
         path = self._path(name)
         path.unlink(missing_ok=True)
-        write_private(path, text)
+        try:
+            write_private(path, text)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
         return str(path)
 
     def take(self, name: str) -> str:
@@ -126,7 +147,7 @@ class Member:
 
     def _path(self, name: str) -> Path:
         assert self._folder is not None
-        if Path(name).name != name:
+        if Path(name).name != name or name == "..":
             raise RunFailed(f"'{name}' is not the name of a file")
         return self._folder.path / name
 
@@ -183,6 +204,8 @@ def main() -> None:
                 said = {"answer": getattr(member, what)(*arguments)}
             except DvsimError as error:
                 said = {"error": str(error)}
+            except OSError as error:
+                said = {"error": f"{error.filename or what}: {error.strerror}"}
             answers.write(json.dumps(said) + "\n")
             answers.flush()
     except (Ended, OSError):

@@ -11,8 +11,10 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from dvsim._version import __version__
+from dvsim.emulation.amqp import PORT, Target
 from dvsim.emulation.child import Child
 from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.machine import Machine
@@ -42,6 +44,9 @@ class Place:
         from dvsim.broker.bridge import vicbridge
 
         return str(vicbridge())
+
+    def reach(self, target: Target) -> None:
+        """Ask whether a bridge there would reach a broker; the harness has from here."""
 
     def write(self, name: str, text: str) -> None:
         """Write a file into its folder that nobody else can read."""
@@ -142,6 +147,15 @@ class Host(Place):
     def bridge(self) -> str:
         """Return the path of vicbridge there."""
         return str(self.ask("bridge", patience_s=START_S))
+
+    def reach(self, target: Target) -> None:
+        """Ask whether a bridge there would reach a broker.
+
+        Raises:
+            RunFailed: If it would not.
+        """
+        parts = urlsplit(target.url)
+        self.ask("reach", parts.hostname or "", parts.port or PORT)
 
     def write(self, name: str, text: str) -> None:
         """Write a file into its folder that nobody else can read."""

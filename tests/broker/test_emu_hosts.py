@@ -17,11 +17,8 @@ import pytest
 from bridge_job import Job
 from harness.processes import until
 
-from dvsim.emulation.asked import Emulation
-from dvsim.emulation.hosts import LAUNCH_WITH, Hosts
-from dvsim.emulation.site import site
+from dvsim.emulation.hosts import Hosts
 from dvsim.emulation.team import Team
-from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.native import emulator_prefix
 from dvsim.session import run_scenarios
@@ -231,118 +228,46 @@ def test_a_broker_whose_host_is_cut_off_ends_the_run(hosts, broker, tmp_path):
     until(lambda: not processes_on(hosts, 0) | processes_on(hosts, 1), "empty hosts")
 
 
-def failing(hosts, launch_with=WITHIN, **named):
-    """Return what is said of hosts that cannot be used, within ten seconds."""
-    a, b, c = hosts.names
-    named = {"cards": f"{a}:2,{b}:2", "brokers": c, "interface": namespaces.LINK} | named
-    asked = Emulation(clusters=1, nodes=1, hosts=Hosts.of(launch_with=launch_with, **named))
-    start = time.monotonic()
-    with pytest.raises(RunFailed) as said, site(asked):
-        pass
-    assert time.monotonic() - start < 10 or os.getloadavg()[0] > 2
-    for number in range(2):
-        until(lambda number=number: not processes_on(hosts, number), "an empty host")
-    return str(said.value)
-
-
-def test_a_host_that_does_not_exist(hosts):
-    said = failing(hosts, cards=f"{hosts.names[0]}:2,vic-nowhere:2")
-    assert said.startswith("host vic-nowhere: dvsim there: ended with exit code ")
-    assert 'Cannot open network namespace "vic-nowhere"' in said
-
-
-def test_a_host_that_says_nothing(hosts, tmp_path):
-    said = failing(hosts, script(tmp_path, hosts.names[1], "exec sleep 60"))
-    assert f"host {hosts.names[1]}: has not answered in " in said
-
-
-def script(folder, name, instead):
-    """Return a launch command that does something else on one host."""
-    path = folder / "launch"
-    path.write_text(f'#!/bin/sh\nhost=$1 python=$2\nshift\nif [ $host = {name} ]; then\n{instead}\n'
-                    'fi\nexec ip netns exec $host "$@"\n', "utf-8")  # fmt: skip
-    path.chmod(0o700)
-    return f"{path} {{host}}"
-
-
-def test_a_host_without_dvsim(hosts, tmp_path):
-    said = failing(
-        hosts, script(tmp_path, hosts.names[0], 'shift; set -- /usr/bin/python3 -S "$@"')
-    )
-    assert said.startswith(f"host {hosts.names[0]}: dvsim there: ended with exit code 1\n")
-    assert "No module named 'dvsim'" in said
-
-
-def test_a_host_with_another_version(hosts, tmp_path):
-    text = "import runpy, dvsim._version as own; own.__version__ = '9.9.9'"
-    text += "; runpy.run_module('dvsim.emulation.member', run_name='__main__')"
-    said = failing(hosts, script(tmp_path, hosts.names[1], f'set -- $python -c "{text}"'))
-    assert said.startswith(f"host {hosts.names[1]}: has dvsim 9.9.9; the run was started by ")
-
-
-def test_a_host_without_rabbitmq(hosts, tmp_path):
-    said = failing(hosts, script(tmp_path, hosts.names[2], "export DVSIM_RABBITMQ=/nowhere"))
-    assert said.startswith(f"host {hosts.names[2]}: DVSIM_RABBITMQ: no rabbitmq-server")
-
-
-def test_a_host_without_the_interface(hosts):
-    said = failing(hosts, interface="eth77")
-    assert said.startswith(f"host {hosts.names[2]}: --interface: it has no 'eth77'")
-    assert namespaces.LINK in said
-
-
-def test_a_launch_command_that_prints(hosts, tmp_path):
-    said = failing(hosts, script(tmp_path, hosts.names[0], "echo Welcome"))
-    assert f"host {hosts.names[0]}: answers 'Welcome': does " in said
-
-
-def test_a_launch_command_that_is_missing(hosts):
-    said = failing(hosts, "nosuchcommand {host}")
-    assert said == f"host {hosts.names[0]}: --launch-with: there is no 'nosuchcommand'"
-
-
 def test_no_broker_at_the_url(hosts, broker, tmp_path):
     urls = ["--url", "amqp://10.77.0.3:1", *at(broker)[2:]]
     code, _, errors = ended(begun(hosts, tmp_path, *urls))
     assert (code, "broker amqp://10.77.0.3:1: connection refused" in errors) == (1, True)
 
 
-@pytest.mark.parametrize(
-    ("named", "said"),
-    [
-        ({"cards": "a:2,a:2"}, "--hosts: host a stands there twice"),
-        ({"cards": "a:x"}, "--hosts: 'a:x' is not a host and its number of cards"),
-        ({"cards": "-oProxyCommand=x:2"}, "is not a host and its number"),
-        ({"cards": "a:2", "brokers": "-x"}, "--broker-hosts: '-x' is not the name of a host"),
-        ({"cards": "a:2", "launch_with": "ssh a"}, "--launch-with: 'ssh a' says nowhere {host}"),
-    ],
-)
-def test_options_that_cannot_be(named, said):
-    with pytest.raises(ScenarioError) as error:
-        Hosts.of(**named)
-    assert said in str(error.value)
+def test_a_firewall_between_the_cards(hosts, broker, tmp_path):
+    with hosts.firewall("ip saddr 10.77.0.2 meta l4proto tcp drop"):
+        code, _, errors = ended(begun(hosts, tmp_path, *at(broker), *SLOW))
+    assert (code, "firewall" in errors) == (1, True)
+    assert any(f"host {name}: " in errors for name in hosts.names[:2])
+    until(lambda: not processes_on(hosts, 0) | processes_on(hosts, 1), "empty hosts")
 
 
-def test_what_does_not_fit_a_scenario():
-    def faults(hosts, clusters):
-        return [str(fault) for fault in hosts.faults(2, clusters)]
+def test_a_disk_that_fills_during_a_run(hosts, broker, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    launch = tmp_path / "launch"
+    launch.write_text(f'#!/bin/sh\n[ $1 != {hosts.names[1]} ] || export TMPDIR={disk}\n'
+                      'exec ip netns exec "$@"\n', "utf-8")  # fmt: skip
+    launch.chmod(0o700)
+    namespaces.run("mount", "-t", "tmpfs", "-o", "size=12k", "none", str(disk))
+    try:
+        more = ["--launch-with", f"{launch} {{host}}", *at(broker), *SLOW]
+        code, _, errors = ended(begun(hosts, tmp_path / "runs", *more))
+        left = list(disk.iterdir())
+    finally:
+        namespaces.run("umount", "--lazy", str(disk))
+    assert (code, "No space left on device" in errors) == (1, True)
+    assert f"host {hosts.names[1]}: the job of emulated cards: ended with exit code 1" in errors
+    assert left == []
+    until(lambda: not processes_on(hosts, 0) | processes_on(hosts, 1), "empty hosts")
 
-    wrong = "--hosts: the hosts have 3 cards; 2 senders and 2 bridges need 4"
-    assert faults(Hosts.of("a:3"), 2) == [wrong]
-    assert faults(Hosts.of("a:2,b:2", "c,d"), 2) == []
-    assert "3 hosts for 2 clusters" in faults(Hosts.of("a:2,b:2", "c,d,e"), 2)[0]
-    assert "is for private brokers" in faults(Hosts.of("a:4", "c"), 0)[0]
 
-
-def test_where_cards_and_clusters_are():
-    hosts = Hosts.of("a:2,b:1,c:1")
-    assert [hosts.of_card(card) for card in range(4)] == ["a", "a", "b", "c"]
-    assert [hosts.of_cluster(n, 2) for n in range(2)] == ["b", "c"]
-    hosts = Hosts.of("a:2,b:2", "c")
-    assert [hosts.of_cluster(n, 2) for n in range(2)] == ["c", "c"]
-
-
-def test_ssh_hands_its_command_to_a_shell():
-    hosts = Hosts.of("a:2", launch_with="/usr/bin/ssh -n {host}")
-    assert hosts.command("a", "/it's/python") == ["/usr/bin/ssh", "-n", "a", "'/it'\"'\"'s/python'"]
-    assert Hosts.of("a:2").launch_with == LAUNCH_WITH
+def test_two_runs_at_once_on_the_same_hosts(hosts, broker, tmp_path):
+    """Each takes ports that are free, and queues of its own."""
+    scale = ["--scale", "0.0005", *at(broker)]
+    runs = [begun(hosts, tmp_path / name, *scale) for name in ("one", "two")]
+    try:
+        assert [(code, errors) for code, _, errors in map(ended, runs) if code] == []
+    finally:
+        for one in runs:
+            one.kill()

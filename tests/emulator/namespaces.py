@@ -50,23 +50,23 @@ class Hosts:
         run("ip", "-n", self.names[host], "link", "set", LINK, "down" if off else "up")
 
     @contextmanager
-    def firewall(self, rule: str) -> Iterator[Callable[[], int]]:
-        """Make the first host treat what comes from the other as nft says: ``drop``.
+    def firewall(self, rule: str, host: int = 0) -> Iterator[Callable[[], int]]:
+        """Make a host treat what comes to it as nft says: ``drop``.
 
         Yields how many packets a ``counter`` of the rule has counted so far.
         """
 
         def hits() -> int:
             return int(
-                re.search(r"counter packets (\d+)", self.on(0, "nft", "list table inet t"))[1]
+                re.search(r"counter packets (\d+)", self.on(host, "nft", "list table inet t"))[1]
             )
 
         text = f"table inet t {{ chain c {{ type filter hook input priority 0; {rule}; }}; }}"
-        self.on(0, "nft", text)
+        self.on(host, "nft", text)
         try:
             yield hits
         finally:
-            self.on(0, "nft", "delete table inet t")
+            self.on(host, "nft", "delete table inet t")
 
 
 def run(*command: str) -> str:

@@ -68,6 +68,8 @@ def test_the_page(machines):
 
 
 def test_the_command_with_a_broker(machines):
+    page = (ROOT / "docs" / "emulated-runs.md").read_text("utf-8")
+    assert f"    $ {commands()[4]}\n" in page
     code, output, errors = run(machines, commands()[4])
     assert code == 0, errors
     assert "cards on a:2,b:2" in output
