@@ -27,12 +27,12 @@ def opened(process, cards):
         assert process.stdout.readline() == "0 \n"
 
 
-def processes(text):
-    """Return the live processes whose command line holds a text."""
+def processes(text, where="cmdline"):
+    """Return the live processes whose command line holds a text, or "environ", their variables."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            line = (path / where).read_bytes().replace(b"\0", b" ").decode()
             dead = (path / "stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
         except OSError:
             continue
@@ -41,11 +41,11 @@ def processes(text):
     return found
 
 
-def gone(text, seconds=100.0):
+def gone(text, where="cmdline", seconds=100.0):
     end = time.monotonic() + seconds
-    while processes(text) and time.monotonic() < end:
+    while processes(text, where) and time.monotonic() < end:
         time.sleep(0.01)
-    return processes(text) == []
+    return processes(text, where) == []
 
 
 @pytest.mark.parametrize(("how", "code"), [("die", 128 + 9), ("fail", 4)])
