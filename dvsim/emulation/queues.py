@@ -129,7 +129,7 @@ class Place(NamedTuple):
         """Return what the log of each node has written; nothing where it cannot be known."""
         if self.private is None or asked.queue != "quorum":
             return []
-        return [counted(self.private, node.name) for node in self._lasting(asked)]
+        return counted(self.private, [node.name for node in self._lasting(asked)])
 
     def busy(self, asked: Asked) -> list[float]:
         """Return the processor seconds of each node so far."""
@@ -254,14 +254,19 @@ def _mirror(place: Place, token: str, copies: int) -> None:
     )
 
 
-def counted(brokers: Brokers, node: str) -> Mapping[str, int]:
-    """Return how many batches and entries the log of a node has written.
+def counted(brokers: Brokers, nodes: Sequence[str]) -> list[Mapping[str, int]]:
+    """Return how many batches and entries the log of each node has written, asked at one moment.
 
     Raises:
-        RunFailed: If the node does not count them, as other versions than 3.8 to 3.11 may not.
+        RunFailed: If a node does not count them, as other versions than 3.8 to 3.11 may not.
     """
-    said = brokers.control.run(node, "eval", "catch maps:get(ra_log_wal, ra_counters:overview()).")
-    found = _COUNTED.search(said)
-    if found is None:
-        raise RunFailed(f"node {node} does not count the batches of its log: {said.strip()[:80]}")
-    return {"batches": int(found[1]), "writes": int(found[2])}
+    if not nodes:
+        return []
+    names = ", ".join(f"'{node}@localhost'" for node in nodes)
+    each = "{N, catch maps:get(ra_log_wal, rpc:call(N, ra_counters, overview, []))}"
+    said = brokers.control.run(nodes[0], "eval", f"[{each} || N <- [{names}]].")
+    found = [(int(one[1]), int(one[2])) for one in _COUNTED.finditer(said)]
+    if len(found) != len(nodes):
+        short = " ".join(said.split())[:80]
+        raise RunFailed(f"a node does not count the batches of its log: {short}")
+    return [{"batches": batches, "writes": writes} for batches, writes in found]
