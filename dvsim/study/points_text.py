@@ -1,4 +1,7 @@
-"""A study of any kind as text: a row for each point, its metrics with units and intervals."""
+"""A study of any kind as text: a row for each point, its metrics with units and intervals.
+
+Below stands what is to be said of some of the points, once for all of which it is true.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy
+
+
+MOST_NAMED = 3  # points of one note
 
 
 def lines_of(study: PointsStudy) -> Iterator[str | Table]:
@@ -32,5 +38,21 @@ def lines_of(study: PointsStudy) -> Iterator[str | Table]:
         groups.append(1 + spread)
     rows = [list(row) for row in zip(*columns, strict=True)]
     yield Table(head, rows, range(len(keys), len(head)), keys=len(keys), groups=groups)
+    yield from _noted(study)
     if study.folder is not None:
         yield f"  kept in {study.folder}"
+
+
+def _noted(study: PointsStudy) -> Iterator[str]:
+    """Yield each note with the points that have it."""
+    keys, names = study.keys(), dict[str, list[str]]()
+    for number, note in study.notes().items():
+        names.setdefault(note, []).append(" ".join(map(str, keys.iloc[number].tolist())))
+    for note, points in names.items():
+        if len(points) == len(study.scenario.points) > 1:
+            yield f"  * at all points: {note}"
+        elif len(study.scenario.points) > 1:
+            more = f" and {len(points) - MOST_NAMED} more" if len(points) > MOST_NAMED else ""
+            yield f"  * {', '.join(points[:MOST_NAMED])}{more}: {note}"
+        else:
+            yield f"  * {note}"

@@ -14,6 +14,8 @@ from dvsim.kinds.base import kind_of
 from dvsim.kinds.cluster.fluid import passed, waits
 from dvsim.kinds.cluster.metrics import METRICS
 from dvsim.kinds.load import load, load_card
+from dvsim.session import run_scenarios
+from dvsim.study.points_text import lines_of
 
 SHORT = "workload.seconds=60"
 LEFT = ("waiting", "held", "stranded")
@@ -112,6 +114,84 @@ def test_a_volume_spends_credit_above_its_baseline():
     done, left = written_in(1e9, volume, 400e6, 1.0)
     assert (done, left) == (400e6, 1e9 - 120e6)
     assert written_in(0.0, volume, 400e6, 1.0) == (280e6, 0.0)
+
+
+@pytest.mark.parametrize("queue", ["mirrored", "quorum", "stream"])
+def test_credit_of_bursts_decides_how_much_is_taken_until_it_is_spent(queue):
+    slow = (f"system.queue={queue}", "system.storage=st1-7000", "system.storage.bandwidth=5 MB/s")
+    rates = [
+        measured("one", *slow, f"system.storage.credit={credit}")["rate_out"]
+        for credit in ("0 B", "150 MB", "1 TB")
+    ]
+    assert rates[0] < 0.8 * rates[1] < 0.8 * rates[2]
+    assert rates[2] == pytest.approx(25_000, rel=0.01)
+
+
+def test_a_volume_that_something_else_fills_stops_publishers_until_there_is_room_again():
+    found = measured("one", "event.what=fill", "workload.consumers=500")
+    assert found["full"] == found["blocked"] == pytest.approx(18 / 60)
+    assert found["unstable"] == found["held"] == 0
+    assert found["max"] == pytest.approx(18_000, rel=0.1)
+    some = measured("one", "event.what=fill", "event.factor=0.5")
+    assert some["full"] == some["blocked"] == 0  # the other half has room for what waits
+
+
+def test_an_alarm_stops_publishers_and_not_consumers():
+    found = measured("one", "event.what=alarm", "event.lasts=0.2", "workload.consumers=500")
+    assert (found["blocked"], found["full"]) == (pytest.approx(12 / 60), 0)
+    assert found["rate_out"] == pytest.approx(25_000)  # all of it comes, later
+    assert found["max"] == pytest.approx(12_000, rel=0.1)
+    waits = ("event.what=slow", "event.begin=0", "event.lasts=0.3", "then.what=alarm",
+             "then.begin=0.3", "then.lasts=0.7", "workload.consumers=260")  # fmt: skip
+    found = measured("one", *waits)
+    assert found["waiting"] == 0  # consumers go on
+    assert found["held"] == pytest.approx(42 * 25_000, rel=0.05)
+
+
+def test_a_mirror_that_is_not_made_anew_leaves_queues_without_any_copy_at_a_second_death():
+    deaths = ("event.what=kill", "event.lasts=0.7", "then.what=kill", "then.begin=0.6",
+              "then.lasts=0.4", "system.queue=mirrored")  # fmt: skip
+    anew, away = (measured("one", *deaths, f"system.mirrors={one}") for one in ("anew", "away"))
+    assert anew["unstable"] == 0
+    assert away["unstable"] == 1
+    assert away["held"] > 0
+    once = [
+        measured("one", "event.what=kill", "system.queue=mirrored", f"system.mirrors={one}")
+        for one in ("anew", "away")
+    ]
+    assert once[0]["cpu"] > once[1]["cpu"]  # copies that are not kept cost nothing
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (("event.what=fill", "event.lasts=0.7"), "a disk is full for 70 % of the time"),
+        (("event.what=alarm", "event.lasts=0.7"), "publishers are stopped for 70 % of the time"),
+        (("workload.rate=200_000",), "what waits grows"),
+    ],
+)
+def test_a_run_that_does_not_settle_says_why(more, reason):
+    scenario = load("rabbit/one", (SHORT, *more)).at(0)
+    found = kind_of(scenario).replicate(scenario, 1, 1)
+    assert reason in found.notes
+    assert found.metrics["unstable"] == 1
+    study = run_scenarios(
+        [load("rabbit/one", (SHORT, *more))], replications=1, out=None, workers=1
+    )[0]
+    assert study.notes() == {0: found.notes}
+    assert f"  * {found.notes}" in list(lines_of(study))
+
+
+def test_a_note_that_is_true_of_several_points_stands_once():
+    several = load("rabbit/loss", ("workload.seconds=20", "workload.rate=90_000"))
+    (study,) = run_scenarios([several], replications=1, out=None, workers=1)
+    notes = [line for line in lines_of(study) if str(line).startswith("  * ")]
+    assert notes == ["  * at all points: what waits grows"]
+    mixed = load("rabbit/loss", ("workload.seconds=20", "event.lasts=1"))
+    (study,) = run_scenarios([mixed], replications=1, out=None, workers=1)
+    (note,) = [line for line in lines_of(study) if str(line).startswith("  * ")]
+    assert note.startswith("  * classic 3 c5-4xlarge, classic 5 c5-4xlarge, classic 7 c5-4xlarge")
+    assert note.endswith(" more: what waits grows")
 
 
 @pytest.mark.parametrize(

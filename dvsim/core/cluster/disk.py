@@ -40,15 +40,25 @@ class Log(NamedTuple):
     operations: int
 
     @classmethod
-    def of(cls, broker: Card, volume: Card, pace: float, size: int, queues: float) -> Log:
+    def of(
+        cls,
+        broker: Card,
+        volume: Card,
+        pace: float,
+        size: int,
+        queues: float,
+        bandwidth: float | None = None,
+    ) -> Log:
         """Return the log of a node with members of so many queues.
+
+        It writes at `bandwidth`, or at that of the volume without credit of bursts.
 
         When a file of the log is full, each queue with messages that nobody has consumed yet
         writes them to a segment file of its own: a seek for each.
         """
         frame = size + broker["log_overhead"]
         turns = queues * frame / broker["log_file"] * volume["seek"] * PS
-        entry = broker["log_entry"] * PS * pace + frame / volume["bandwidth"] + turns
+        entry = broker["log_entry"] * PS * pace + frame / (bandwidth or volume["bandwidth"]) + turns
         fixed = (volume["write"] + volume["sync"]) * PS
         return cls(fixed, entry, frame, broker["log_operations"])
 
@@ -112,12 +122,17 @@ def flushes(broker: Card, volume: Card, size: int, rate: float, kept: float, que
     return Use(min(wanted, can), written, syncs)
 
 
+def pace_of(credit: float, volume: Card) -> float:
+    """Return the bytes that a volume can write in a second: up to `burst` while there is credit."""
+    return float(min(volume["burst"], volume["bandwidth"] + credit))
+
+
 def written_in(credit: float, volume: Card, wanted: float, seconds: float) -> tuple[float, float]:
     """Return the bytes per second that a volume takes, and the credit that is left.
 
     Above `bandwidth` a volume spends credit, up to `burst`; below it earns some back.
     """
-    base, burst = volume["bandwidth"], volume["burst"]
-    done = min(wanted, burst if credit > 0 else base)
+    base = volume["bandwidth"]
+    done = min(wanted, pace_of(credit, volume))
     left = min(float(volume["credit"]), max(0.0, credit + (base - done) * seconds))
     return done, left

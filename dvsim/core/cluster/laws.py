@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dvsim.core.cluster.costs import PS, Work, schedulers, work_of
-from dvsim.core.cluster.disk import Chunks, Log, Use, flushes
+from dvsim.core.cluster.disk import ENTRY, Chunks, Log, Use, flushes
 from dvsim.core.cluster.placement import Shares
 from dvsim.scenario.types import Card
 
@@ -30,6 +30,7 @@ class Laws:
 
     Attributes:
         members: Copies that each node keeps, its own and others', by queue.
+        paces: Bytes a second that the volume of each node writes now.
         logs: Of each node.
         serial, process: Seconds that the process of a queue takes for a message; messages a second
             of all of them.
@@ -54,16 +55,39 @@ class Laws:
         self.pace: float = self.host["pace"]
         self.work: Work = work_of(kind, shares, self.rabbit, self.pace, size, fed=fed)
         self.members = shares.led + shares.followed
-        self.logs = [
-            Log.of(self.rabbit, self.volume, self.pace, size, queues * float(share))
-            for share in self.members
-        ]
+        self.paces: list[float] = []
+        self.write_at([self.volume["bandwidth"]] * len(self.members))
         one = "classic" if kind == "mirrored" else kind
         byte = self.rabbit.get("queue_byte") or 0
         self.serial: float = (self.rabbit[f"queue_{one}"] + byte * size) * PS * self.pace
         self.process: float = queues / self.serial
         network = self.host.get("port_rate") or float("inf")
         self.wire: Floats = network / np.maximum(self.work.sent, NOTHING)
+
+    def write_at(self, paces: list[float]) -> None:
+        """Let the volume of each node write so many bytes a second from now on."""
+        if self.paces == paces:
+            return
+        self.paces = paces
+        self.logs = [
+            Log.of(self.rabbit, self.volume, self.pace, self.size, self.queues * float(share), pace)
+            for share, pace in zip(self.members, paces, strict=True)
+        ]
+
+    def written(self, kept: float) -> Floats:
+        """Return the messages a second of the whole cluster that each volume can write.
+
+        Args:
+            kept: The share that nobody has consumed when it is written, or written again.
+        """
+        if self.kind == "quorum":
+            copy = self.logs[0].frame * (1 + kept)
+        elif self.kind == "stream":
+            copy = self.size + ENTRY
+        else:
+            copy = self.rabbit["flush_bytes"] + kept * self.size
+        found: Floats = np.array(self.paces) / (np.maximum(self.members, NOTHING) * copy)
+        return found
 
     def use(self, node: int, rate: float, kept: float) -> Use:
         """Return what a node does to its volume.

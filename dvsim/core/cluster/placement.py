@@ -37,19 +37,23 @@ class Placement:
         leaders: The node that leads each queue, `NOBODY` where there is none; shape (queues,).
         members: The nodes that keep each queue; shape (queues, copies).
         alive: By node.
+        anew: Whether another node gets a mirror in place of a dead one.
     """
 
     kind: str
     leaders: NDArray[np.int64]
     members: NDArray[np.int64]
     alive: NDArray[np.bool_]
+    anew: bool = True
 
     @classmethod
-    def even(cls, kind: str, queues: int, nodes: int, copies: int) -> Placement:
+    def even(
+        cls, kind: str, queues: int, nodes: int, copies: int, *, anew: bool = True
+    ) -> Placement:
         """Return queues in turn over the nodes, their other copies on the nodes behind."""
         first = np.arange(queues) % nodes
         members = (first[:, None] + np.arange(copies)) % nodes
-        return cls(kind, first.copy(), members, np.ones(nodes, bool))
+        return cls(kind, first.copy(), members, np.ones(nodes, bool), anew)
 
     def kill(self, victims: range) -> None:
         """End nodes; the queues that they led have no leader until `elect`."""
@@ -65,7 +69,7 @@ class Placement:
         """Give queues without a leader the first living member, if there are enough of them.
 
         A quorum queue and a stream need the majority. A mirrored queue gets a new mirror in place
-        of a dead one, on the next living node that is no member.
+        of a dead one, on the next living node that is no member, unless that is not asked for.
         """
         living = self.alive[self.members]
         copies = self.members.shape[1]
@@ -73,7 +77,7 @@ class Placement:
         can = living.sum(axis=1) >= needed
         free = (self.leaders == NOBODY) & can
         self.leaders[free] = self.members[free, living[free].argmax(axis=1)]
-        if self.kind == "mirrored":
+        if self.kind == "mirrored" and self.anew:
             self._mirror_anew()
 
     def _mirror_anew(self) -> None:

@@ -63,6 +63,7 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
         clients = work.publishers + (work.consumers or 1)
         if emulation.urls and any(event.what == "kill" for event in one.happening):
             yield Fault("--url", None, "", "event.what = 'kill' ends private nodes, and not these")
+        yield from _simulated_alone(one)
         if clients > MOST_CLIENTS or (work.rate and consumers_of(one) > MOST_CLIENTS):
             message = f"backend emu has at most {MOST_CLIENTS} publishers and consumers"
             yield Fault(name, None, "workload.publishers", message)
@@ -78,6 +79,17 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
         if system.queue == "stream" and consumers_of(one) > work.queues:
             message = "consumers of a stream do not share it; backend emu has one for each"
             yield Fault(name, None, "workload.consumers", message)
+
+
+def _simulated_alone(scenario: ClusterScenario) -> Iterator[Fault]:
+    """Yield what only the model does."""
+    for event in scenario.happening:
+        if event.what in ("alarm", "fill"):
+            message = f"'{event.what}' is simulated alone; backend emu has kill, slow and peak"
+            yield Fault(scenario.name, None, "event.what", message)
+    if scenario.system.mirrors == "away":
+        message = "'away' is simulated alone; the policy of backend emu makes mirrors anew"
+        yield Fault(scenario.name, None, "system.mirrors", message)
 
 
 def emulated(

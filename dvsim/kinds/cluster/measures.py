@@ -36,6 +36,7 @@ class Sums:
     Attributes:
         published: Messages up to the end of each second, at their intended times.
         taken, given: Messages that the brokers took, and consumers got.
+        alarms, full: Seconds in which publishers are stopped, and in which a volume has no room.
         admitted: Messages that publishers have sent.
         values, weights: Latencies in seconds, and how many messages had them.
     """
@@ -47,26 +48,17 @@ class Sums:
     redelivered: float = 0.0
     resent: float = 0.0
     alarms: int = 0
+    full: int = 0
     values: list[Floats] = field(default_factory=list)
     weights: list[Floats] = field(default_factory=list)
     busy: list[Floats] = field(default_factory=list)
     uses: list[Floats] = field(default_factory=list)
     network: float = 0.0
 
-    def add(
-        self,
-        taken: float,
-        given: float,
-        busy: Floats,
-        uses: list[Use],
-        sent: Floats,
-        *,
-        alarm: bool,
-    ) -> None:
+    def add(self, taken: float, given: float, busy: Floats, uses: list[Use], sent: Floats) -> None:
         """Add a second."""
         self.taken += taken
         self.given += given
-        self.alarms += alarm
         self.busy.append(busy)
         self.uses.append(np.array([(one.operations, one.bytes, one.syncs) for one in uses]))
         self.network += taken * float(sent.max())
@@ -101,6 +93,7 @@ class Sums:
             "redelivered": self.redelivered,
             "resent": self.resent,
             "blocked": self.alarms / seconds,
+            "full": self.full / seconds,
             "unstable": float(behind > max(1.0, self.published[-1] / seconds)),
             "month": month,
             "cost": month / out * 1000 if out else float("nan"),

@@ -24,6 +24,7 @@ METRICS: Mapping[str, str] = {
     "redelivered": "messages",  # to another consumer after a death
     "resent": "messages",  # by publishers that had no confirm, after a death
     "blocked": "1",  # share of the time in which an alarm stops publishers
+    "full": "1",  # share of the time in which what waits is more than a volume has room for
     "unstable": "1",  # 1 if what waits at the end is more than a second of publishing
     "month": "$",  # of machines and volumes
     "cost": "$",  # of a month, for 1,000 msg/s that consumers got

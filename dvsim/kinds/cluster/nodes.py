@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dvsim.core.cluster.costs import schedulers
-from dvsim.core.cluster.disk import Chunks, Use, written_in
+from dvsim.core.cluster.disk import Chunks, Use, pace_of, written_in
 from dvsim.core.cluster.laws import NOTHING, Laws
 from dvsim.core.cluster.placement import Shares
 from dvsim.kinds.cluster.fluid import passed, waits
@@ -35,7 +35,9 @@ class State:
         uses: What each node does to its volume.
         credit: Bytes of bursts that each volume has left.
         missed: Entries that each node has to catch up with.
+        filled: The share of each volume that something else has.
         alarm: Whether publishers are stopped.
+        full: Whether a volume has no room.
     """
 
     held: float
@@ -46,7 +48,9 @@ class State:
     uses: list[Use]
     credit: list[float]
     missed: Floats
+    filled: Floats
     alarm: bool = False
+    full: bool = False
 
     @property
     def there(self) -> float:
@@ -89,12 +93,14 @@ class Nodes:
             normal: A draw for each node.
         """
         laws, led, work = self.laws, self.shares.led, self.laws.work
+        laws.write_at([pace_of(credit, laws.volume) for credit in state.credit])
+        most = laws.written(self._kept(state)).min()  # what the slowest volume lets all of them do
         power = self._caught_up(state, self._power(state, normal))
         both = power / np.maximum(work.taking + work.giving, NOTHING)
         due = state.given + float(state.queues.sum())
         rest = np.maximum(power - work.giving * np.minimum(due, BIAS * both), power / 100)
         can = np.minimum(rest / np.maximum(work.taking, 1e-12), laws.process)
-        can = np.minimum(can, laws.wire.min())
+        can = np.minimum(can, min(laws.wire.min(), most))
         taken, wait = _through(state.processors, admitted[:, None] * led, can * led)
         state.processors = wait[-1]
         # a message is handled by nodes of its clients, too: it waits half for them
@@ -156,13 +162,19 @@ class Nodes:
         laws = self.laws
         return Chunks.of(laws.volume, laws.size).cycle(rate, laws.queues)
 
+    def _kept(self, state: State) -> float:
+        """Return the share of messages that no consumer has before they are written."""
+        if self.laws.kind == "stream":
+            return 1.0
+        late = float(state.queues.sum()) / max(state.given, 1.0)
+        return float(min(1.0, late / (self.laws.rabbit["flush_interval"] * PS)))
+
     def _write(self, state: State, rate: float) -> None:
         """Work out what each node writes, how full it is, and whether that stops publishers."""
         laws, followed = self.laws, self.shares.followed
         rabbit, volume = laws.rabbit, laws.volume
         backlog = state.queues + state.queues.sum() * followed
-        late = state.queues.sum() / max(state.given, 1.0)
-        kept = 1.0 if laws.kind == "stream" else min(1.0, late / (rabbit["flush_interval"] * PS))
+        kept = self._kept(state)
         for node in range(len(laws.members)):
             use = laws.use(node, rate, kept)
             done, state.credit[node] = written_in(state.credit[node], volume, use.bytes, 1.0)
@@ -171,8 +183,9 @@ class Nodes:
         bodies = 0 if laws.kind in ("quorum", "stream") else laws.size
         memory = np.minimum(backlog * bodies, rabbit["paging"] * limit) + backlog * rabbit["index"]
         disk = backlog * (laws.size + rabbit["log_overhead"])
-        full = disk > volume["size"] - rabbit["disk_free"]
-        state.alarm = bool((memory > limit).any() or full.any())
+        full = disk > volume["size"] * (1 - state.filled) - rabbit["disk_free"]
+        state.full = bool(full.any())
+        state.alarm = bool((memory > limit).any()) or state.full
 
 
 def _through(before: Floats, arrivals: Floats, rates: Floats) -> tuple[Floats, Floats]:

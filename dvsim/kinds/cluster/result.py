@@ -1,12 +1,29 @@
-"""The study of a modelled cluster: which of its points go on growing."""
+"""The study of a modelled cluster: which of its points do not settle, and why."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dvsim.study.points import PointsStudy
 
 GROWS = "what waits grows"
+SHOWN = ("unstable", "full", "blocked")
+
+
+def unsettled(found: Mapping[str, float]) -> str:
+    """Return why a run does not settle, from its metrics; nothing if it does.
+
+    >>> unsettled({"unstable": 1.0, "full": 0.25, "blocked": 0.0})
+    'what waits grows; a disk is full for 25 % of the time'
+    >>> unsettled({"unstable": 0.0, "blocked": 0.0})
+    ''
+    """
+    full, blocked = found.get("full", 0.0), found.get("blocked", 0.0)
+    told = [GROWS] if found["unstable"] > 0 else []
+    told += [f"a disk is full for {100 * full:.2g} % of the time"] if full > 0 else []
+    told += [f"publishers are stopped for {100 * blocked:.2g} % of the time"] if blocked > 0 else []
+    return "; ".join(told)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -14,6 +31,10 @@ class ClusterStudy(PointsStudy):
     """The outcome of a scenario about a cluster at all its points."""
 
     def notes(self) -> dict[int, str]:
-        """Return by point that what waits grows, where it does in any replication."""
-        unstable = self.points.groupby("point")["unstable"].max()
-        return {int(str(point)): GROWS for point in unstable.index[unstable > 0]}
+        """Return by point why a replication of it does not settle, or what stopped publishers."""
+        worst = self.points.groupby("point")[[one for one in SHOWN if one in self.points]].max()
+        told = {
+            int(str(point)): unsettled({str(name): float(value) for name, value in row.items()})
+            for point, row in worst.iterrows()
+        }
+        return {point: note for point, note in told.items() if note}

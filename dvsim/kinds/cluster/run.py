@@ -20,7 +20,7 @@ from dvsim.errors import RunFailed
 from dvsim.kinds.base import Plain
 from dvsim.kinds.cluster.measures import Left, Sums
 from dvsim.kinds.cluster.nodes import STEP, STEPS, Nodes, Passed, State
-from dvsim.kinds.cluster.result import GROWS
+from dvsim.kinds.cluster.result import unsettled
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.cluster.timeline import note_second
 
@@ -51,6 +51,21 @@ def factor_of(scenario: ClusterScenario, what: str, second: int) -> float:
     seconds = scenario.workload.seconds
     own = [one for one in scenario.happening if one.what == what and second in one.during(seconds)]
     return math.prod(one.factor for one in own)
+
+
+def happens(scenario: ClusterScenario, what: str, second: int) -> bool:
+    """Return whether an event of a sort is in a second."""
+    seconds = scenario.workload.seconds
+    return any(one.what == what and second in one.during(seconds) for one in scenario.happening)
+
+
+def filled_of(scenario: ClusterScenario, second: int) -> Floats:
+    """Return the share of each volume that something else has in a second."""
+    filled = np.zeros(scenario.system.nodes)
+    for one in scenario.happening:
+        if one.what == "fill" and second in one.during(scenario.workload.seconds):
+            filled[: one.victims] = np.minimum(1.0, filled[: one.victims] + one.factor)
+    return filled
 
 
 def consumers_of(scenario: ClusterScenario) -> int:
@@ -85,7 +100,10 @@ class _Run:
     ) -> None:
         self.scenario, self.timeline = scenario, timeline
         work, system = scenario.workload, scenario.system
-        self.place = Placement.even(system.queue, work.queues, system.nodes, scenario.copies)
+        anew = system.mirrors == "anew"
+        self.place = Placement.even(
+            system.queue, work.queues, system.nodes, scenario.copies, anew=anew
+        )
         self.nodes = Nodes(scenario, self.place.shares())
         draws = Streams(seed, replication, 1)
         self.jitter = draws.generator("nodes/jitter")
@@ -93,7 +111,7 @@ class _Run:
         none = np.zeros(system.nodes)
         idle = [Use(0, 0, 0)] * system.nodes
         credit = [float(scenario.cards["storage"]["credit"])] * system.nodes
-        self.state = State(0.0, none, none, none, 0.0, idle, credit, none)
+        self.state = State(0.0, none, none, none, 0.0, idle, credit, none, none)
         self.sums = Sums()
         noticed = math.ceil(scenario.cards["broker"]["failover"] * PS)
         self.deaths = [_Death(during, noticed, nodes) for during, nodes in deaths_of(scenario)]
@@ -112,7 +130,7 @@ class _Run:
         held = state.held + over
         left = Left(held, state.there - held - stranded, stranded)
         numbers = self.sums.metrics(self.scenario, left)
-        return Plain(numbers, notes=GROWS if numbers["unstable"] else "")
+        return Plain(numbers, notes=unsettled(numbers))
 
     def _happen(self, death: _Death, number: int) -> None:
         """Kill nodes, elect leaders when that was noticed, bring nodes back."""
@@ -169,19 +187,24 @@ class _Run:
         published = (work.rate or 0.0) * factor_of(scenario, "peak", number)
         taking = work.processing * PS * factor_of(scenario, "slow", number)
         sums.published.append(sums.published[-1] + published)
+        state.filled = filled_of(scenario, number)
+        alarm = state.alarm or happens(scenario, "alarm", number)
         led = float(self.nodes.shares.led.sum())
-        sent = 0.0 if state.alarm else published * led
-        if led > FULL and not state.alarm:  # all that waited may go
+        sent = 0.0 if alarm else published * led
+        if led > FULL and not alarm:  # all that waited may go
             sent, state.held = sent + state.held, 0.0
         state.held += published - min(published, sent)
         admitted = np.full(STEPS, sent * STEP / led) if led else np.zeros(STEPS)
         consumed = consumers_of(scenario) / taking if taking else AT_ONCE
         normal = self.jitter.standard_normal(scenario.system.nodes)
         passed = self.nodes.second(state, admitted, consumed, normal)
+        full = state.full
         if admitted[0]:
             self._note(number, admitted, passed)
         sent_of = self.nodes.laws.work.sent
-        sums.add(passed.taken, passed.given, passed.busy, state.uses, sent_of, alarm=state.alarm)
+        sums.add(passed.taken, passed.given, passed.busy, state.uses, sent_of)
+        sums.alarms += alarm
+        sums.full += full
         if self.timeline is not None:
             note_second(self.timeline, number, published, state, passed)
         missing = sums.published[-1] - sums.given - state.there

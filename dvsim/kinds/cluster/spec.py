@@ -80,6 +80,8 @@ class ClusterTable(Table):
         nodes: Of the cluster.
         replicas: Of each queue, its leader included; None for those of
             `dvsim.scenario.kinds.REPLICAS`.
+        mirrors: What becomes of a mirror whose node dies. ``anew``: another node gets one, which
+            has what comes from then on. ``away``: there is none until the node is back.
     """
 
     VARIED: ClassVar[bool] = True
@@ -87,6 +89,7 @@ class ClusterTable(Table):
     queue: Literal["classic", "mirrored", "quorum", "stream"]
     nodes: Annotated[Whole, Field(ge=1, le=MOST_NODES)]
     replicas: Annotated[Whole | None, Field(ge=1, description="of a queue, with its leader")] = None
+    mirrors: Literal["anew", "away"] = "anew"
     host: Annotated[CardField | None, Field(description="kind instance")] = None
     storage: Annotated[CardField | None, Field(description="kind volume")] = None
     broker: Annotated[CardField | None, Field(description="kind rabbit")] = None
@@ -98,14 +101,17 @@ class EventTable(Table):
 
     Attributes:
         what: ``kill``: nodes die, and come back at the end. ``slow``: consumers take `factor` times
-            as long. ``peak``: `factor` times as much is published.
+            as long. ``peak``: `factor` times as much is published. ``alarm``: publishers are
+            stopped, and consumers go on. ``fill``: something else takes `factor` of the volumes of
+            nodes, 1 or more for all that is there.
         begin, lasts: Shares of the run.
-        victims: Nodes that die: the first ones, in a second event those behind them.
+        victims: Nodes that die: the first ones, in a second event those behind them. The first ones
+            whose volumes are filled.
     """
 
     VARIED: ClassVar[bool] = True
 
-    what: Literal["nothing", "kill", "slow", "peak"] = "nothing"
+    what: Literal["nothing", "kill", "slow", "peak", "alarm", "fill"] = "nothing"
     begin: Part = 0.3
     lasts: Part = 0.3
     factor: Annotated[Number, Field(gt=0, le=1000)] = 2.0
