@@ -7,11 +7,14 @@ import pytest
 import dvsim
 from dvsim.errors import ScenarioError
 from dvsim.evidence.irregular import HOST, LINKS, columns, factors, fit, predicted
+from dvsim.kinds.base import kind_of
 from dvsim.kinds.irregular.link import over_link
+from dvsim.kinds.irregular.sensitivity import CHANGES, sensitivity
 from dvsim.kinds.irregular.spec import WordsTable
 from dvsim.kinds.irregular.vortex import over_vortex
 from dvsim.kinds.load import load
 from dvsim.scenario.card import load_card
+from dvsim.study.text_table import plain_lines
 
 CHAPEL, FDR, ARIES = (load_card(name) for name in ("chapel-36", "fdr-chapel", "aries-chapel"))
 VORTEX = load_card("data-vortex-8")
@@ -97,6 +100,30 @@ def test_by_dma_the_port_is_the_limit_of_a_scatter():
     assert told.network == told.whole == pytest.approx(1e6 * 7 / 8 * 2 * 8 / VORTEX["port_rate"])
 
 
+@pytest.mark.parametrize(
+    ("link", "sending"), [(FDR, "word"), (FDR, "buffer"), (ARIES, "word"), (VORTEX, "buffer")]
+)
+def test_the_busiest_node_sets_the_pace(link, sending):
+    over = over_vortex if link.kind == "vortex" else over_link
+    even, double = (
+        over(work("histogram", sending, uneven=uneven), CHAPEL, link) for uneven in (1, 2)
+    )
+    assert even.whole < double.whole <= 2 * even.whole
+    assert double.cores > even.cores
+
+
+def test_word_by_word_over_a_data_vortex_each_node_waits_for_its_own_pio():
+    even, double = (
+        over_vortex(work("histogram", "word", uneven=uneven), CHAPEL, VORTEX) for uneven in (1, 2)
+    )
+    assert even.whole == double.whole == double.network
+
+
+def test_of_a_read_the_busiest_node_gets_requests_and_its_own_answers():
+    double = over_vortex(work("gather", "buffer", uneven=2), CHAPEL, VORTEX)
+    assert double.network == pytest.approx(1e6 * 7 / 8 * (2 + 1) * 8 / VORTEX["port_rate"])
+
+
 def test_a_scenario_runs_as_others_do():
     study = dvsim.run("irregular/grid", replications=1)
     assert len(study.scenario.points) == 450
@@ -110,8 +137,32 @@ def test_a_scenario_runs_as_others_do():
     assert rows["gups", "word", "data-vortex-8", 32] < rows["gups", "word", "fdr-chapel", 32] / 100
 
 
+def test_predictions_are_printed_with_what_they_depend_on():
+    told = sensitivity(work("gups", "word", headers="sent"), CHAPEL, VORTEX)
+    assert told["PIO /2"] == pytest.approx(2)
+    assert told["PIO x2"] == pytest.approx(0.5)
+    assert told["headers"] == pytest.approx(0.5)
+    assert told["port /2"] == told["path"] == 1  # single words go by PIO
+    fixed = ["workload.program=gups", "workload.nodes=32", "workload.sending=word"]
+    study = dvsim.run(load("irregular/grid", fixed), replications=1)
+    lines = "\n".join(plain_lines(kind_of(study.scenario).lines(study))).splitlines()
+    head, fdr, aries, vortex = (line.split() for line in lines[2:6])
+    assert len(head) > len(CHANGES) and (fdr[-1], aries[-1]) == ("-", "-")
+    factors = sensitivity(work("gups", "word", 32), CHAPEL, VORTEX)
+    assert vortex[-len(CHANGES) :] == [f"{factors[change]:.2f}" for change in CHANGES]
+    assert lines[6].startswith("  Predictions: no such run")
+
+
+def test_what_was_measured_has_no_such_columns():
+    study = dvsim.run("irregular/fdr", replications=1)
+    text = "\n".join(plain_lines(kind_of(study.scenario).lines(study)))
+    assert "PIO" not in text and "Predictions" not in text
+
+
 def test_a_card_that_connects_nothing_is_refused():
     with pytest.raises(ScenarioError, match=r"system.link.*it takes words or vortex"):
         load("irregular/fdr", ["system.link=memory"])
+    with pytest.raises(ScenarioError, match=r"workload.uneven: at .*: 33 is more than the 32 nodes"):
+        load("irregular/data-vortex", ["workload.uneven=33"])
     with pytest.raises(ScenarioError, match=r"did you mean 'scatter'"):
         load("irregular/data-vortex", ["workload.program=scater"])

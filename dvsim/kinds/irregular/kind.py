@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from dvsim.errors import Fault
-from dvsim.kinds.base import Keys, Order, Plain
+from dvsim.kinds.base import Keys, Order, Own, Plain
 from dvsim.kinds.irregular.spec import (
     LEAST_BUFFER,
     MOST_BUFFER,
     MOST_NODES,
+    MOST_UNEVEN,
     IrregularScenario,
     WordsSystem,
 )
@@ -38,6 +39,7 @@ class IrregularKind(PointsKind):
     shown = ("time", "per_word", "rate")
     orders: ClassVar[Keys] = {
         "nodes": Order("whole", 1, MOST_NODES, (1, MOST_NODES)),
+        "uneven": Order("scaled", 1, MOST_UNEVEN, (1, 10)),
         "window": Order("whole", 1, 10**6, (1, 10**4)),
         "buffer": Order("whole", LEAST_BUFFER, MOST_BUFFER, (LEAST_BUFFER, 2**20)),
     }
@@ -51,7 +53,11 @@ class IrregularKind(PointsKind):
         return self.missing(document, () if partial else ("link", "host"))
 
     def refused(self, scenario: IrregularScenario) -> Iterator[tuple[KeyPath, str]]:
-        """Yield a card that connects no nodes."""
+        """Yield a card that connects no nodes, and a node for which more elements are than all."""
+        work = scenario.workload
+        if work.uneven > work.nodes:
+            message = f"{work.uneven:g} is more than the {work.nodes} nodes together get on average"
+            yield ("workload", "uneven"), message
         link = _cards(scenario.system)[1]
         if link.kind not in LINKS:
             message = f"is '{link.name}', of kind '{link.kind}'; it takes {' or '.join(LINKS)}"
@@ -75,6 +81,14 @@ class IrregularKind(PointsKind):
             "waits": took.waits,
         }
         return Plain(metrics, "flow")
+
+    def lines(self, result: Own) -> Iterator[Any]:
+        """Yield the table of points; of those over a Data Vortex with what they depend on."""
+        from dvsim.kinds.irregular.sensitivity import with_sensitivity
+        from dvsim.study.text_table import Table
+
+        for line in super().lines(result):
+            yield from with_sensitivity(result, line) if isinstance(line, Table) else (line,)
 
     def seconds(self, scenario: IrregularScenario) -> float:
         """Return that a point takes no time."""

@@ -13,6 +13,7 @@ from dvsim.scenario.spec import Spec, Table
 
 MOST_NODES = 65_536
 MOST_WORDS = 10**12
+MOST_UNEVEN = 1000
 LEAST_BUFFER, MOST_BUFFER = 8, 2**30
 WORD = 8
 """Bytes of a word."""
@@ -38,8 +39,9 @@ class WordsTable(Table):
         sending: ``word``: one element after the other, each core waits for what it reads.
             ``window``: some elements are under way at a time. ``buffer``: elements are collected in
             buffers.
-        nodes, words: How many nodes, and elements of each. They are spread evenly, so that 1 /
-            nodes of them are local.
+        nodes, words: How many nodes, and elements of each, of which 1 / nodes are local.
+        uneven: How many times as many elements as on average are for the busiest node; 1: all nodes
+            get the same.
         window: Elements of a core that are under way.
         buffer: Bytes of a buffer: over a network that software drives one for each core and
             destination, over a Data Vortex one for each transfer, to any destinations.
@@ -55,6 +57,10 @@ class WordsTable(Table):
     sending: Annotated[Sending, Field(description="one by one, in a window, or in buffers")]
     nodes: Annotated[Whole, Field(ge=1, le=MOST_NODES)]
     words: Annotated[Whole, Field(ge=1, le=MOST_WORDS, description="elements of each node")]
+    uneven: Annotated[
+        float,
+        Field(ge=1, le=MOST_UNEVEN, description="elements for the busiest node, over their mean"),
+    ] = 1.0
     window: Annotated[Whole, Field(ge=1, le=10**6, description="elements under way of a core")] = 64
     buffer: Annotated[Bytes, Field(description="bytes of a buffer")] = 64 * 1024
     headers: Literal["cached", "sent"] = "cached"

@@ -3,6 +3,7 @@
 Everything of a card goes on at once: the slowest of these parts sets the pace of a node.
 
     cores    make, take (`fifo_pop`) and carry out elements; read or write those that are local
+             (all of the busiest node, which gets `uneven` times as many as it makes)
     way in   PIO of payload and header (`pio_rate`), or DMA of them (`pcie_rate`) with `dma_setup`
              for each transfer of `buffer` bytes of payload
     port     packets of 8 B payload at `port_rate`; the network takes what a port offers, but for
@@ -16,6 +17,7 @@ larger than a card, so that a place is a word of its own, except that of an upda
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from dvsim.kinds.irregular.programs import DIGIT, GET, PROGRAMS, PUT, Program, Time, buffer_bytes
 from dvsim.kinds.irregular.spec import WORD, WordsTable
@@ -31,21 +33,25 @@ def over_vortex(work: WordsTable, host: Card, card: Card) -> Time:
     program = PROGRAMS[work.program]
     parts = [_moved(work, host, card, program, work.words)]
     if program.sorts:
-        counts = host["cores"] * DIGIT
-        parts += [_moved(work, host, card, one, counts) for one in (PUT, GET)]
+        counts, even = host["cores"] * DIGIT, replace(work, uneven=1.0)
+        parts += [_moved(even, host, card, one, counts) for one in (PUT, GET)]
         keys = work.words * host["key"] * PS / host["cores"]
         parts.append(Time(keys, keys, 0.0, 0.0))
     return Time(*(program.passes * sum(column) for column in zip(*parts, strict=True)))
 
 
 def _moved(work: WordsTable, host: Card, card: Card, program: Program, words: float) -> Time:
-    """Return the time of `words` elements of a node, which answers as many as it asks."""
+    """Return the time of the busiest node, of `words` elements of each."""
     share, cores = 1 - 1 / work.nodes, host["cores"]
     own = host["read" if program.reads else "write"]
-    remote, packets = words * share, words * share * program.words
-    busy = (words * (own + host["move"]) + packets * card["fifo_pop"]) * PS / cores
-    port = packets * WORD / card["port_rate"]
-    entering = packets * _enter_s(work, card)
+    remote = words * share
+    asked = remote * work.uneven  # of this node, by others
+    taken = asked + remote if program.reads else asked * program.words
+    sent = asked + remote if program.reads else remote * program.words
+    busy = words * (work.uneven * own + host["move"]) + taken * card["fifo_pop"]
+    busy *= PS / cores
+    port = taken * WORD / card["port_rate"]
+    entering = sent * _enter_s(work, card)
     waits = 0.0
     if program.reads and work.sending != "buffer":
         under_way = cores * (work.window if work.sending == "window" else 1)
