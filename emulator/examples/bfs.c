@@ -2,10 +2,10 @@
  *
  *     vicrun -n 4 -- ./bfs [SCALE]
  *
- * 2^SCALE vertices, 16 edges each on average, from the Kronecker generator (A, B, C = 0.57, 0.19, 0.19).
- * Vertex v lives on card v mod cards. Level by level a card sends, for every edge out of its frontier, one
- * word (vertex, parent) to the surprise FIFO of the vertex' card. At the end every card does the whole search
- * alone and compares levels and parents of its vertices.
+ * 2^SCALE vertices, 16 edges each on average, from the Kronecker generator (A, B, C = 0.57, 0.19, 0.19), with
+ * shuffled labels. Vertex v lives on card v mod cards. Level by level a card sends, for every edge out of its
+ * frontier, one word (vertex, parent) to the surprise FIFO of the vertex' card. At the end every card does the
+ * whole search alone and compares levels and parents of its vertices.
  */
 #include "stream.h"
 
@@ -22,6 +22,17 @@ struct graph { /* the vertices v = first, first + step, ...; neighbours of numbe
     uint32_t *neighbour;
 };
 
+/* The label of a vertex, which says nothing of its degree: a bijection of the numbers below 2^scale. */
+static uint32_t label(uint32_t vertex, unsigned scale)
+{
+    uint32_t mask = (UINT32_C(1) << scale) - 1;
+    for (int turn = 0; turn < 2; turn++) {
+        vertex = vertex * UINT32_C(0x9e3779b1) & mask;
+        vertex ^= vertex >> scale / 2;
+    }
+    return vertex;
+}
+
 /* Edge number i, the same on every card. */
 static struct edge edge_of(uint64_t i, unsigned scale)
 {
@@ -31,7 +42,7 @@ static struct edge edge_of(uint64_t i, unsigned scale)
         edge.from = edge.from << 1 | (chance >= 0.57 + 0.19);
         edge.to = edge.to << 1 | ((chance >= 0.57 && chance < 0.57 + 0.19) || chance >= 0.57 + 2 * 0.19);
     }
-    return edge;
+    return (struct edge){label(edge.from, scale), label(edge.to, scale)};
 }
 
 static void add(struct graph *graph, uint64_t *filled, uint32_t from, uint32_t to)
@@ -75,6 +86,7 @@ struct search {
     const struct graph *graph;
     uint32_t *level, *parent, *next, now; /* next: own vertices found in this level */
     uint64_t found, scanned;
+    double busiest; /* ends of edges that came to the card that has most, over their mean */
 };
 
 static struct search search_open(vic_t *card, const struct graph *graph)
@@ -145,7 +157,7 @@ static void run(struct search *search, uint32_t root, struct stream *stream, str
 }
 
 /* Against a search of the whole graph: the levels, and that the parent is a neighbour one level up. */
-static void compare(const struct search *mine, unsigned scale, uint32_t root)
+static void compare(struct search *mine, unsigned scale, uint32_t root)
 {
     struct graph whole = build(scale, 0, 1);
     struct search alone = search_open(mine->card, &whole);
@@ -165,6 +177,13 @@ static void compare(const struct search *mine, unsigned scale, uint32_t root)
             fail("bfs: vertex %" PRIu64 " has a wrong level or parent", vertex);
         }
     }
+    uint64_t cards = mine->graph->step, *taken = allocate(cards, sizeof *taken), most = 0;
+    for (uint64_t i = 0; i < whole.count; i++) { /* as many ends come to a vertex as leave it */
+        taken[i % cards] += alone.level[i] != NO_LEVEL ? whole.place[i + 1] - whole.place[i] : 0;
+        most = taken[i % cards] > most ? taken[i % cards] : most;
+    }
+    mine->busiest = (double)most * (double)cards / (double)alone.scanned;
+    free(taken);
     worked(mine->card, (double)whole.edges * 2 / (double)mine->graph->step, MAKE_NS);
     search_close(&alone);
     free(whole.place);
@@ -198,9 +217,9 @@ int main(int argc, char **argv)
     }
     worked(card, (double)graph.count, MAKE_NS);
     if (attr.card == 0) { /* every edge is looked at from both of its ends, as in Graph500 */
-        printf("%10s %10s %12s %10s %12s\n%10u %10" PRIu64 " %12" PRIu64 " %10u %12.3f\n", "cards", "vertices",
-               "edges", "levels", "M edges/s", attr.cards, graph.vertices, scanned / 2, search.now,
-               (double)scanned / 2 / seconds / 1e6);
+        printf("%10s %10s %12s %10s %12s %8s\n%10u %10" PRIu64 " %12" PRIu64 " %10u %12.3f %8.3f\n", "cards",
+               "vertices", "edges", "levels", "M edges/s", "busiest", attr.cards, graph.vertices, scanned / 2,
+               search.now, (double)scanned / 2 / seconds / 1e6, search.busiest);
     }
     search_close(&search);
     stream_close(&stream);

@@ -18,10 +18,18 @@ VORTEX = load_card("data-vortex-8")
 UPDATE, MOVE, FLOP = 4_000, 500, 0.25e-9  # as emulator/examples/example.h has them
 
 
-def core():
-    """Return a node of one core that works as fast as the examples say."""
+AHEAD = 1024  # updates that a card may have gathered and on their way
+
+
+def core(words):
+    """Return a node of one core that works as fast as the examples say.
+
+    Of each transfer, of `words`, it tells the card, and looks at its end and at the FIFO.
+    """
     node = load_card("chapel-36")
-    own = {"cores": 1, "read": UPDATE, "write": UPDATE, "move": MOVE, "key": UPDATE}
+    transfer = 16 / VORTEX["pio_rate"] / PS + 2 * VORTEX["poll_mirror"]
+    own = {"cores": 1, "read": UPDATE, "write": UPDATE, "key": UPDATE}
+    own["move"] = MOVE + transfer / words
     given = {name: replace(one, value=own[name]) for name, one in node.parameters.items()}
     return replace(node, parameters=given)
 
@@ -31,15 +39,40 @@ def figures(done):
     return [float(cell) for cell in done.stdout.splitlines()[1].split()]
 
 
-@pytest.mark.parametrize(
-    ("name", "cards", "log2"), [("gups_dma", 2, 17), ("gups_dma", 4, 19), ("gups", 2, 17)]
-)
-def test_random_updates_by_transfers(examples, name, cards, log2):  # noqa: F811
-    program = [examples.program(name), str(log2)]
-    _, updates, _, each = figures(run(examples, cards, program, "--mode", "timed"))
-    work = WordsTable("gups", "buffer", cards, int(updates) // cards, buffer=4096)
-    told = over_vortex(work, core(), VORTEX).whole
-    assert work.words / told == pytest.approx(each * 1e9, rel=0.1)
+def updates_s(cards, updates, busiest, words):
+    """Return how long random updates take, with so many words in a transfer."""
+    work = WordsTable("gups", "buffer", cards, updates // cards, busiest, buffer=8 * words)
+    return over_vortex(work, core(words), VORTEX).whole
+
+
+@pytest.mark.parametrize("cards", [2, 4, 8])
+@pytest.mark.parametrize("name", ["gups", "gups_dma"])
+def test_random_updates_by_transfers(examples, name, cards):  # noqa: F811
+    program = [examples.program(name), "17"]
+    done = run(examples, cards, program, "--mode", "timed")
+    _, updates, rate, _, busiest = figures(done)
+    words = AHEAD // 2 if name == "gups_dma" else AHEAD // cards
+    told = updates_s(cards, int(updates), busiest, words)
+    assert updates / told == pytest.approx(rate * 1e9, rel=0.1)
+
+
+def level_s(cards):
+    """Return how long a level of a search takes beside its words: all say that it ends, and sum up.
+
+    To each card a word that says so and one to sum up, and what all sent is read.
+    """
+    one_way = round_trip_s(cards, VORTEX) / 2 - VORTEX["fifo_pop"] * PS
+    told = cards * 16 / VORTEX["pio_rate"] + one_way
+    return 2 * told + cards * VORTEX["pio_read"] * PS
+
+
+@pytest.mark.parametrize("cards", [2, 4, 8])
+def test_a_search_is_an_update_for_each_end_of_an_edge(examples, cards):  # noqa: F811
+    program = [examples.program("bfs"), "14"]
+    done = run(examples, cards, program, "--mode", "timed")
+    _, _, edges, levels, rate, busiest = figures(done)
+    told = updates_s(cards, 2 * int(edges), busiest, AHEAD // cards) + levels * level_s(cards)
+    assert edges / told == pytest.approx(rate * 1e6, rel=0.1)
 
 
 def fft_s(cards, side):
