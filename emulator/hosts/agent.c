@@ -37,9 +37,10 @@ static bool make_peer(struct agent *agent, uint32_t host)
     peer->end_told = calloc(here, sizeof *peer->end_told);
     peer->room = calloc(here, sizeof *peer->room);
     peer->left = calloc(peer->here, sizeof *peer->left);
+    peer->ended = calloc(peer->here, sizeof *peer->ended);
     peer->frame = host != agent->host ? calloc(2 * FRAMES, sizeof *peer->frame) : NULL;
     return peer->opens_told != NULL && peer->end_told != NULL && peer->room != NULL && peer->left != NULL &&
-           (peer->frame != NULL || host == agent->host);
+           peer->ended != NULL && (peer->frame != NULL || host == agent->host);
 }
 
 bool agent_make(struct agent *agent, struct job *job, const struct hosts *hosts, uint32_t host)

@@ -55,6 +55,8 @@ struct peer {
     uint64_t *opens_told;        /* what it has been told of the cards of this host */
     uint32_t *end_told, *room;   /* room: to be told */
     uint32_t *left;              /* of its own cards, answers to be told */
+    bool *ended;                 /* its cards whose programs have ended, but words of theirs wait for room here */
+    uint32_t ends;               /* how many of these */
     uint32_t crossed_told;
     bool poison_told;
     bool asks; /* what time it is here: at asked_ns of its clock, came_ns of ours */
@@ -147,6 +149,7 @@ bool incoming_answers(struct agent *agent); /* send those that wait */
 /* inbox.c: words for FIFOs of this host. */
 bool inbox_add(struct agent *agent, const struct held *held, uint32_t card);
 bool inbox_pass(struct agent *agent);
+bool inbox_holds(const struct agent *agent, uint32_t source); /* words of that card */
 
 /* news.c: barrier, ends and deaths. */
 void news_arrive(struct agent *agent, uint32_t card);

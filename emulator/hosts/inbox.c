@@ -101,6 +101,19 @@ static bool give_room(struct agent *agent, uint32_t place)
     return moved;
 }
 
+bool inbox_holds(const struct agent *agent, uint32_t source)
+{
+    for (uint32_t i = 0; i < agent->job->here; i++) {
+        const struct inbox *inbox = &agent->inbox[i];
+        for (size_t k = 0; k < inbox->count; k++) {
+            if (inbox->held[inbox->first + k].source == source) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 bool inbox_pass(struct agent *agent)
 {
     bool moved = false;

@@ -94,6 +94,16 @@ static void pass_on(struct launch *launch, int number)
     children_signal(launch, number);
 }
 
+/* Who joined in this moment has come too late: all others have gone. */
+static void all_have_ended(struct launch *launch)
+{
+    launch->held = false;
+    if (launch->joiners > 0) {
+        pass_on(launch, SIGTERM);
+    }
+    launch->signalled = true; /* and nobody joins any more */
+}
+
 void member_hear(struct launch *launch)
 {
     struct member *member = launch->member;
@@ -103,7 +113,7 @@ void member_hear(struct launch *launch)
         if (head->kind == HOST_SIGNAL && head->bytes == sizeof(int32_t)) {
             pass_on(launch, *(const int32_t *)(const void *)(head + 1));
         } else if (head->kind == HOST_END) {
-            launch->held = false;
+            all_have_ended(launch);
         } else if (head->kind == HOST_TURN) {
             turns_hear(launch, head);
         }
@@ -162,11 +172,14 @@ static bool clock_is_known(struct member *member)
 int member_due(struct launch *launch)
 {
     struct member *member = launch->member;
-    bool lost = atomic_load(&member->agent.lost), ended = launch->running + launch->waiting == 0;
+    bool lost = atomic_load(&member->agent.lost), ended = programs_have_ended(launch);
     launch->code = lost && ended && launch->code == 0 ? 1 : launch->code;
     struct host_ended what = {(uint32_t)launch->code, lost};
     if (launch->code != 0 && !member->code_said) {
         member->code_said = member_say(member, HOST_CODE, &what, sizeof what);
+    }
+    if (!ended && member->ended_said) {
+        member->ended_said = !member_say(member, HOST_GOES_ON, NULL, 0);
     }
     if (ended && !member->ended_said && !clock_is_known(member)) {
         return 2;

@@ -49,15 +49,45 @@ void news_left(struct agent *agent, uint32_t card)
     bell_ring(&agent->job->shared->released);
 }
 
+/* Whoever waits for the words of a program that has ended well sees them before its end, as on one machine. */
+static bool comes_later(struct agent *agent, uint32_t card, uint32_t end)
+{
+    struct peer *peer = peer_of(agent, card);
+    bool later = end == CARD_ENDED && inbox_holds(agent, card);
+    peer->ends += later;
+    peer->ends -= peer->ended[card - peer->first];
+    peer->ended[card - peer->first] = later;
+    return later;
+}
+
 void news_end(struct agent *agent, uint32_t card, uint32_t end)
 {
     struct card_shared *shared = &agent->job->card[card];
+    uint32_t before = atomic_load(&shared->end);
     go_out(agent, card);
-    if (atomic_load(&shared->end) == CARD_RUNS && end != CARD_RUNS) {
+    if (comes_later(agent, card, end)) {
+        return;
+    }
+    if (end == CARD_RUNS && before == CARD_ENDED) { /* somebody has joined on it */
+        atomic_store(&shared->end, CARD_RUNS);
+        atomic_fetch_sub(&agent->job->shared->ended, 1);
+    } else if (before == CARD_RUNS && end != CARD_RUNS) {
         atomic_store(&shared->end, end == CARD_ENDED ? CARD_ENDED : CARD_DIED);
         atomic_fetch_add(&agent->job->shared->ended, end == CARD_ENDED);
         bell_wake_all(agent->job);
     }
+}
+
+static bool later_ends(struct agent *agent, struct peer *peer)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < peer->here && peer->ends > 0; i++) {
+        if (peer->ended[i] && !inbox_holds(agent, peer->first + i)) {
+            news_end(agent, peer->first + i, CARD_ENDED);
+            moved = true;
+        }
+    }
+    return moved;
 }
 
 void news_poison(struct agent *agent, uint32_t card)
@@ -141,7 +171,9 @@ bool news_pass(struct agent *agent)
             peer->poison_told = tell(agent, peer, RECORD_POISON, poison - 1, 0, 0);
             moved |= peer->poison_told;
         }
-        moved |= tell_rooms(agent, peer) | tell_ends(agent, peer);
+        moved |= tell_rooms(agent, peer);
+        moved |= tell_ends(agent, peer);
+        moved |= later_ends(agent, peer);
         moved |= agent->host == 0 && tell_barrier(agent, peer);
     }
     return moved;

@@ -15,7 +15,7 @@
 struct order {
     struct host_hello hello;
     const char *name, *folder;
-    char where[HOST_NAME + 10];
+    char where[HOST_NAME + 10], serve[HOST_NAME + 110];
     char **argv;
     int argc;
 };
@@ -68,8 +68,18 @@ static bool read_order(struct member *member, struct order *order)
     return true;
 }
 
+/* The name of its socket: hosts may share folders, so {host} stands for the name of each. */
+static void name_socket(struct order *order, struct options *options)
+{
+    const char *text = options->serve, *place = text != NULL ? strstr(text, "{host}") : NULL;
+    if (place != NULL) {
+        snprintf(order->serve, sizeof order->serve, "%.*s%s%s", (int)(place - text), text, order->name, place + 6);
+        options->serve = order->serve;
+    }
+}
+
 /* This host's share of the job. */
-static int read_options(const struct order *order, struct options *options)
+static int read_options(struct order *order, struct options *options)
 {
     int code = options_read(order->argc, order->argv, options);
     if (code != -1) {
@@ -79,6 +89,7 @@ static int read_options(const struct order *order, struct options *options)
         refuse(order, "is not one of the job's");
         return 1;
     }
+    name_socket(order, options);
     const struct host *own = &options->hosts.host[order->hello.host];
     struct job_config share = options->job;
     options->job.hosts = options->hosts.count;
@@ -167,12 +178,14 @@ int main(int argc, char **argv)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     launch_allow_descriptors(options.job.here);
     code = launch_make(&launch);
+    code = code == -1 ? serve_open(&launch) : code;
     if (code == -1) {
         code = connect_all(&member, &launch, &order) ? host_run(&member, &launch, signals) : 1;
         turns_stop(&member);
         agent_stop(&member.agent);
         fabric_close(&member.agent);
     }
+    serve_close(&launch);
     member_close(&member);
     free(launch.child);
     options_free(&options);

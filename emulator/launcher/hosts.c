@@ -16,7 +16,7 @@
 #include "launcher.h"
 #include "vic.h"
 
-enum { GIVE_UP_MS = 2000, LAST_MS = 10000 };
+enum { GIVE_UP_MS = 2000, LAST_MS = 10000, RECORD_NS = 1000 * 1000 /* that a host may take for a record of its traces */ };
 
 enum stage { STARTED, HAS_ADDRESS, IS_READY, RUNS, HAS_ENDED, IS_GONE };
 
@@ -28,6 +28,7 @@ struct member {
     enum stage stage;
     struct message_in said;
     struct host_address address;
+    uint64_t deadline_ns; /* job_clock_ns, by which it is to be gone; 0: none yet */
 };
 
 struct team {
@@ -41,7 +42,7 @@ struct team {
     bool started, ends, gives_up;
     struct far_clock *clock; /* NULL: functional mode */
     struct far_traces *traces; /* NULL: none are wanted */
-    uint64_t deadline_ns; /* job_clock_ns; 0: none */
+    uint64_t deadline_ns; /* of all of them, likewise */
 };
 
 static bool find_vichost(char path[4096], const char *option)
@@ -57,43 +58,6 @@ static bool find_vichost(char path[4096], const char *option)
         fprintf(stderr, "vicrun: %s: this one was built without libfabric: install libfabric-dev, then dvsim once more\n", option);
     }
     return there;
-}
-
-/* Append a text and the 0 behind it. */
-static char *put(char *to, const char *text)
-{
-    return stpcpy(to, text) + 1;
-}
-
-/* The hosts stand first in its command line: a file that names them need not be there. */
-static bool say_hello(const struct team *team, const struct member *member, char **argv)
-{
-    const struct hosts *hosts = &team->options->hosts;
-    char folder[4096] = "/";
-    size_t bytes = sizeof(struct host_hello) + sizeof folder + HOST_NAME + 64 + (size_t)hosts->count * (HOST_NAME + 8);
-    for (size_t i = 0; argv[i] != NULL; i++) {
-        bytes += strlen(argv[i]) + 1;
-    }
-    char *text = calloc(1, bytes);
-    if (text == NULL || getcwd(folder, sizeof folder) == NULL) {
-        free(text);
-        return false;
-    }
-    struct host_hello hello = {.version = VIC_VERSION, .layout = JOB_LAYOUT, .host = (uint32_t)(member - team->member)};
-    memcpy(hello.key, team->key, sizeof hello.key);
-    memcpy(text, &hello, sizeof hello);
-    char *at = put(put(put(text + sizeof hello, member->host->name), folder), argv[0]);
-    at = put(at, "--hosts");
-    for (uint32_t i = 0; i < hosts->count; i++) {
-        at += sprintf(at, "%s%s:%u", i > 0 ? "," : "", hosts->host[i].name, hosts->host[i].cards);
-    }
-    at++;
-    for (size_t i = 1; argv[i] != NULL; i++) {
-        at = put(at, argv[i]);
-    }
-    bool said = message_send(member->in, HOST_HELLO, text, (size_t)(at - text));
-    free(text);
-    return said;
 }
 
 static bool say(void *context, uint32_t host, uint32_t kind, const void *what, size_t bytes)
@@ -186,13 +150,14 @@ static void hear_one(struct team *team, struct member *member, const struct host
             }
         }
         break;
+    case HOST_GOES_ON: member->stage = member->stage == HAS_ENDED && !team->ends ? RUNS : member->stage; break;
     case HOST_TURN: clock_hear(team->clock, (uint32_t)(member - team->member), what, head->bytes); break;
     case HOST_CLOCK:
-    case HOST_TRACE:
-        traces_hear(team->traces, (uint32_t)(member - team->member), head->kind, what, head->bytes);
-        team->deadline_ns = 0; /* they may be long */
-        after_ms(team, LAST_MS);
+    case HOST_TRACE: { /* they may be long */
+        uint64_t records = traces_hear(team->traces, (uint32_t)(member - team->member), head->kind, what, head->bytes);
+        member->deadline_ns += member->deadline_ns != 0 ? records * RECORD_NS : 0;
         break;
+    }
     case HOST_OUTPUT: write_whole(1, what, head->bytes); break;
     case HOST_CODE:
     case HOST_ENDED:
@@ -266,6 +231,36 @@ static void pass_on(struct team *team)
     }
 }
 
+/* The job has ended on this host, but vichost goes on: the others are left the time that they have. */
+static void does_not_end(struct team *team, struct member *member)
+{
+    fprintf(stderr, "vicrun: host %s: its vichost has not ended %d s after all programs had: it is given up\n",
+            member->host->name, LAST_MS / 1000);
+    team->code = team->code != 0 ? team->code : 1;
+    member->deadline_ns = 0;
+    kill(member->pid, SIGKILL);
+}
+
+static void all_have_ended(struct team *team)
+{
+    team->ends = true;
+    team->deadline_ns = 0;
+    tell_all(team, HOST_END, NULL, 0);
+    for (uint32_t i = 0; i < team->count; i++) {
+        team->member[i].deadline_ns = job_clock_ns() + (uint64_t)LAST_MS * 1000000;
+    }
+}
+
+static uint64_t next_deadline_ns(const struct team *team)
+{
+    uint64_t next_ns = team->deadline_ns;
+    for (uint32_t i = 0; i < team->count; i++) {
+        uint64_t one_ns = team->member[i].stage != IS_GONE ? team->member[i].deadline_ns : 0;
+        next_ns = one_ns != 0 && (next_ns == 0 || one_ns < next_ns) ? one_ns : next_ns;
+    }
+    return next_ns;
+}
+
 /* Too late: who has not come, or does not end. */
 static void too_late(struct team *team)
 {
@@ -285,15 +280,28 @@ static void too_late(struct team *team)
     give_up(team, 1);
 }
 
+/* A host that only talks is late, too. */
+static void look_at_deadlines(struct team *team)
+{
+    uint64_t now_ns = job_clock_ns();
+    if (team->deadline_ns != 0 && now_ns >= team->deadline_ns) {
+        too_late(team);
+    }
+    for (uint32_t i = 0; i < team->count; i++) {
+        struct member *member = &team->member[i];
+        if (member->stage != IS_GONE && member->deadline_ns != 0 && now_ns >= member->deadline_ns) {
+            does_not_end(team, member);
+        }
+    }
+}
+
 static void loop_hosts(struct team *team)
 {
     struct pollfd *watched = calloc(team->count + 1, sizeof *watched);
     while (watched != NULL && count_from(team, IS_GONE) < team->count) {
-        int ms = -1;
-        if (team->deadline_ns != 0) {
-            int64_t left = (int64_t)(team->deadline_ns - job_clock_ns());
-            ms = left > 0 ? (int)(left / 1000000) + 1 : 0;
-        }
+        uint64_t next_ns = next_deadline_ns(team);
+        int64_t left = (int64_t)(next_ns - job_clock_ns());
+        int ms = next_ns == 0 ? -1 : left > 0 ? (int)(left / 1000000) + 1 : 0;
         for (uint32_t i = 0; i < team->count; i++) {
             watched[i] = (struct pollfd){.fd = team->member[i].out, .events = POLLIN};
         }
@@ -307,13 +315,9 @@ static void loop_hosts(struct team *team)
         if (ready > 0 && watched[team->count].revents != 0) {
             pass_on(team);
         }
-        if (ready == 0 && team->deadline_ns != 0 && job_clock_ns() >= team->deadline_ns) {
-            too_late(team);
-        }
+        look_at_deadlines(team);
         if (team->started && !team->ends && count_from(team, HAS_ENDED) == team->count) {
-            team->ends = true;
-            tell_all(team, HOST_END, NULL, 0);
-            after_ms(team, LAST_MS);
+            all_have_ended(team);
         }
     }
     free(watched);
@@ -361,7 +365,7 @@ int hosts_run(const struct options *options, char **argv)
             member->stage = IS_GONE;
             give_up(&team, 1);
         } else {
-            say_hello(&team, member, argv); /* who hears nothing ends, which is seen */
+            host_greet(member->in, options, i, team.key, argv); /* who hears nothing ends, which is seen */
         }
     }
     loop_hosts(&team);

@@ -11,6 +11,7 @@
  *     <- output      of the programs, what they write to standard output
  *     <- code        an exit code other than 0: the first that it saw
  *     <- ended       all of its programs have
+ *     <- goes on     but somebody has joined there since
  *     signal ->      pass this on
  *     end ->         all programs of the job have ended
  *     <- turn ->     timed mode: whose turn it is, and what came of it (mirror.h)
@@ -42,9 +43,10 @@ struct hosts {
 /* hosts_list.c. a:4,b:4; NULL, or what is wrong: static until the next call. hosts_file: lines `a 4`, likewise. */
 const char *hosts_read(const char *text, struct hosts *hosts);
 const char *hosts_read_file(const char *path, struct hosts *hosts);
+const char *hosts_name(const struct hosts *hosts, uint32_t card); /* of the host that has it */
 
 enum host_kind { HOST_HELLO = 0x68737401, HOST_ADDRESS, HOST_PEERS, HOST_READY, HOST_START, HOST_OUTPUT, HOST_CODE,
-                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE };
+                 HOST_ENDED, HOST_SIGNAL, HOST_END, HOST_TURN, HOST_CLOCK, HOST_TRACE, HOST_GOES_ON };
 
 struct host_head {
     uint32_t kind, bytes; /* of what follows */
@@ -112,20 +114,24 @@ void clock_lost(struct far_clock *clock, uint32_t host); /* nothing comes from t
 const struct job *clock_job(const struct far_clock *clock); /* NULL: functional mode */
 int clock_finish(struct far_clock *clock, int code);     /* when all are lost; the exit code */
 
-/* hosts_trace.c. The traces of all hosts, which come when all programs have ended. _write: on one clock, those of a timed
+/* hosts_trace.c. The traces of all hosts, which come when all programs have ended. _hear: how many records of the message
+ * were taken; a host has no more than its cards' traces have room for. _write: on one clock, those of a timed
  * job's coordinator with them (NULL: there is none); the exit code. */
 struct far_traces;
 struct job;
 struct far_traces *traces_make(const struct options *options); /* NULL: no memory */
-void traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const void *what, size_t bytes);
+uint64_t traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const void *what, size_t bytes);
 int traces_write(struct far_traces *traces, const struct job *job, int code);
 
 /* hosts.c. Run a job over several hosts; the exit code. argv: as it was given. pmix: vichost does it, --pmix. */
 int hosts_run(const struct options *options, char **argv);
 int hosts_run_pmix(char **argv);
 
-/* Start vichost on a host by the command of --launch-with. Returns its process, and the ends of its standard input and
+/* hosts_start.c. Start vichost on a host by the command of --launch-with. Returns its process, and the ends of its standard input and
  * output in `in` and `out`; -1: errno says why, E2BIG that the command has more than 64 words. */
 pid_t host_start(const char *launch_with, const char *vichost, const struct host *host, int *in, int *out);
+
+/* Say hello to it, the host of this number. False: it has gone, or there is no memory. */
+bool host_greet(int in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY], char **argv);
 
 #endif

@@ -116,3 +116,12 @@ const char *hosts_read_file(const char *path, struct hosts *hosts)
     }
     return NULL;
 }
+
+const char *hosts_name(const struct hosts *hosts, uint32_t card)
+{
+    uint32_t i = 0;
+    while (i + 1 < hosts->count && card - hosts->host[i].first >= hosts->host[i].cards) {
+        i++;
+    }
+    return i < hosts->count ? hosts->host[i].name : "?";
+}

@@ -9,7 +9,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "hosts.h"
+#include "launcher.h"
+#include "vic.h"
 
 enum { WORDS_MOST = 64 };
 
@@ -128,4 +129,41 @@ pid_t host_start(const char *launch_with, const char *vichost, const struct host
     *out = pid < 0 ? -1 : from[0];
     errno = why;
     return pid;
+}
+
+/* Append a text and the 0 behind it. */
+static char *put(char *to, const char *text)
+{
+    return stpcpy(to, text) + 1;
+}
+
+/* The hosts stand first in its command line: a file that names them need not be there. */
+bool host_greet(int in, const struct options *options, uint32_t host, const unsigned char key[HOSTS_KEY], char **argv)
+{
+    const struct hosts *hosts = &options->hosts;
+    char folder[4096] = "/";
+    size_t bytes = sizeof(struct host_hello) + sizeof folder + HOST_NAME + 64 + (size_t)hosts->count * (HOST_NAME + 8);
+    for (size_t i = 0; argv[i] != NULL; i++) {
+        bytes += strlen(argv[i]) + 1;
+    }
+    char *text = calloc(1, bytes);
+    if (text == NULL || getcwd(folder, sizeof folder) == NULL) {
+        free(text);
+        return false;
+    }
+    struct host_hello hello = {.version = VIC_VERSION, .layout = JOB_LAYOUT, .host = host};
+    memcpy(hello.key, key, sizeof hello.key);
+    memcpy(text, &hello, sizeof hello);
+    char *at = put(put(put(text + sizeof hello, hosts->host[host].name), folder), argv[0]);
+    at = put(at, "--hosts");
+    for (uint32_t i = 0; i < hosts->count; i++) {
+        at += sprintf(at, "%s%s:%u", i > 0 ? "," : "", hosts->host[i].name, hosts->host[i].cards);
+    }
+    at++;
+    for (size_t i = 1; argv[i] != NULL; i++) {
+        at = put(at, argv[i]);
+    }
+    bool said = message_send(in, HOST_HELLO, text, (size_t)(at - text));
+    free(text);
+    return said;
 }

@@ -18,6 +18,7 @@ struct far_traces {
     const struct options *options;
     struct host_clock *clock; /* of each host; start_ns 0: nothing was heard */
     struct far_trace *card;
+    uint64_t *left;           /* of each host: records that it may have yet */
     bool lost;        /* no memory */
     uint64_t zero_ns; /* when the first of them began, on the clock of the first host */
 };
@@ -29,9 +30,16 @@ struct far_traces *traces_make(const struct options *options)
         traces->options = options;
         traces->clock = calloc(options->hosts.count, sizeof *traces->clock);
         traces->card = calloc(options->job.cards, sizeof *traces->card);
+        traces->left = calloc(options->hosts.count, sizeof *traces->left);
         traces->zero_ns = UINT64_MAX;
     }
-    return traces != NULL && traces->clock != NULL && traces->card != NULL ? traces : NULL;
+    if (traces == NULL || traces->clock == NULL || traces->card == NULL || traces->left == NULL) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < options->hosts.count; i++) {
+        traces->left[i] = (uint64_t)options->job.cards * options->job.trace_records;
+    }
+    return traces;
 }
 
 /* What the clock of the first host reads when that of a host reads this. */
@@ -96,12 +104,12 @@ static void take_records(struct far_traces *traces, uint32_t host, const struct 
     }
 }
 
-void traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const void *what, size_t bytes)
+uint64_t traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const void *what, size_t bytes)
 {
     struct host_clock clock;
     struct host_trace head;
     if (traces == NULL) {
-        return;
+        return 0;
     }
     if (kind == HOST_CLOCK && bytes == sizeof clock) {
         memcpy(&clock, what, sizeof clock);
@@ -110,10 +118,13 @@ void traces_hear(struct far_traces *traces, uint32_t host, uint32_t kind, const 
     if (kind == HOST_TRACE && bytes >= sizeof head && traces->clock[host].start_ns != 0) {
         memcpy(&head, what, sizeof head);
         size_t n = (bytes - sizeof head) / sizeof(struct trace_record);
-        if (head.card < traces->options->job.cards && n > 0) {
+        if (head.card < traces->options->job.cards && n > 0 && n <= traces->left[host]) {
+            traces->left[host] -= n;
             take_records(traces, host, &head, (const char *)what + sizeof head, n);
+            return n;
         }
     }
+    return 0;
 }
 
 static int by_time(const void *one, const void *other)
@@ -237,6 +248,7 @@ int traces_write(struct far_traces *traces, const struct job *job, int code)
     }
     free(traces->card);
     free(traces->clock);
+    free(traces->left);
     free(traces);
     return code == 0 && error != 0 ? 1 : code;
 }

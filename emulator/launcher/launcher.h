@@ -115,7 +115,7 @@ bool card_runs_again(struct launch *launch, uint32_t card);
  * room. */
 bool repair(const struct job *job, uint32_t dead);
 
-/* serve.c. Open the socket, if one is asked for: -1, or an exit code after saying why not. */
+/* serve.c. Open the socket, if one is asked for: -1, or an exit code after saying why not. Over hosts each has its own. */
 int serve_open(struct launch *launch);
 void serve_close(struct launch *launch);
 void joiner_come(struct launch *launch); /* somebody connects */
@@ -139,8 +139,9 @@ void report_waits(const struct launch *launch);
 bool anybody_waits(const struct launch *launch);
 int standstill_due(struct launch *launch);
 
-/* loop.c. Watch until all programs have ended. */
+/* loop.c. Watch until all programs have ended; have they, and do no empty slots wait for joiners? */
 void loop(struct launch *launch, int signals);
+bool programs_have_ended(const struct launch *launch);
 bool kill_is_due(const struct launch *launch, uint32_t card); /* by the fault `kill`, which has not been done yet */
 
 /* writer.c. Threads that write for vicrun from writers_open on, which gives what is to be watched (then: writers_heard)

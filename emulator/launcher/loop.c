@@ -64,7 +64,7 @@ static void watch(struct pollfd *watched, int fd)
 }
 
 /* A job that has only empty slots waits for joiners until somebody ends it. */
-static bool goes_on(const struct launch *launch)
+bool programs_have_ended(const struct launch *launch)
 {
     bool over = launch->signalled || atomic_load(&launch->job->shared->poison) != 0;
     uint32_t places = 0;
@@ -72,7 +72,7 @@ static bool goes_on(const struct launch *launch)
         places++;
     }
     bool waits = places == launch->options->programs && !over;
-    return launch->running + launch->waiting + launch->joiners > 0 || waits || launch->held;
+    return launch->running + launch->waiting + launch->joiners == 0 && !waits;
 }
 
 enum { PER_CARD = 4 }; /* descriptors */
@@ -168,7 +168,7 @@ void loop(struct launch *launch, int signals)
         give_up(launch, "no memory");
         return;
     }
-    while (goes_on(launch)) {
+    while (launch->held || !programs_have_ended(launch)) {
         int ms = sooner(kill_due(launch), restart_due(launch)); /* first: they change what is watched */
         ms = sooner(ms, late_due(launch));
         ms = sooner(ms, stats_due(launch));

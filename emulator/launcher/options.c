@@ -172,7 +172,7 @@ static int check_hosts(const struct options *options)
     const struct {
         const char *name, *why;
         bool given;
-    } refused[] = {{"--serve", later, options->serve != NULL},
+    } refused[] = {{"--serve", by_hosts, pmix && options->serve != NULL},
                    {"--if-killed", later, options->if_killed != IF_KILLED_END},
                    {"--stats-fd", later, options->stats_fd >= 0},
                    {"--hosts", "is not for --pmix: the launcher says which hosts there are", pmix && hosts},

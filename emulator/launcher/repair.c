@@ -48,11 +48,10 @@ static bool repair_fifo(const struct job *job, uint32_t dest, uint32_t dead)
 bool repair(const struct job *job, uint32_t dead)
 {
     bool good = true;
-    if (job->config.hosts > 1) { /* agents count the barrier, and ends do what is necessary */
-        return true;
+    if (job->config.hosts <= 1) { /* else agents count the barrier */
+        barrier_go(job, dead);
     }
-    barrier_go(job, dead);
-    for (uint32_t i = 0; i < job->config.cards; i++) {
+    for (uint32_t i = job->first; i < job->first + job->here; i++) {
         good = repair_fifo(job, i, dead) && good;
     }
     return good;

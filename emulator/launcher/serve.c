@@ -18,9 +18,10 @@
 #define SO_PEERPIDFD 77
 #endif
 
-static int refuse(const char *path, const char *why)
+static int refuse(const struct launch *launch, const char *why)
 {
-    fprintf(stderr, "vicrun: --serve: '%s' %s\n", path, why);
+    const char *where = launch->where != NULL ? launch->where : "";
+    fprintf(stderr, "vicrun: %s--serve: '%s' %s\n", where, launch->options->serve, why);
     return 2;
 }
 
@@ -70,13 +71,13 @@ int serve_open(struct launch *launch)
         return -1;
     }
     if (strlen(path) >= sizeof address.sun_path) {
-        return refuse(path, "is too long for the name of a socket");
+        return refuse(launch, "is too long for the name of a socket");
     }
     strcpy(address.sun_path, path);
     const char *fault = folder_fault(path);
     fault = fault == NULL ? make_room(&address) : fault;
     if (fault != NULL) {
-        return refuse(path, fault);
+        return refuse(launch, fault);
     }
     /* Who sees the socket may join: so it gets its name only when it listens. */
     struct sockaddr_un hidden = {.sun_family = AF_UNIX};
@@ -84,7 +85,7 @@ int serve_open(struct launch *launch)
     int folder = name == NULL ? 0 : (int)(name + 1 - path);
     int length = snprintf(hidden.sun_path, sizeof hidden.sun_path, "%.*s.%d", folder, path, (int)getpid());
     if (length >= (int)sizeof hidden.sun_path) {
-        return refuse(path, "is too long for the name of a socket");
+        return refuse(launch, "is too long for the name of a socket");
     }
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     mode_t before = umask(S_IXUSR | S_IRWXG | S_IRWXO);
@@ -98,7 +99,7 @@ int serve_open(struct launch *launch)
         if (fd >= 0) {
             close(fd);
         }
-        return refuse(path, strerror(error));
+        return refuse(launch, strerror(error));
     }
     launch->socket = fd;
     launch->socket_inode = made.st_ino;
@@ -154,18 +155,21 @@ static bool is_taken(const struct launch *launch, uint32_t card)
 /* The card that it gets; else text says why it gets none. */
 static uint32_t find_card(const struct launch *launch, const struct join *ask, char text[200])
 {
-    uint32_t cards = launch->job->config.cards, card = ask->card != JOIN_ANY ? ask->card : 0;
-    while (ask->card == JOIN_ANY && card < cards && is_taken(launch, card)) {
+    const struct job *job = launch->job;
+    uint32_t cards = job->config.cards, end = job->first + job->here, card = ask->card != JOIN_ANY ? ask->card : job->first;
+    while (ask->card == JOIN_ANY && card < end && is_taken(launch, card)) {
         card++;
     }
     if (ask->layout != JOB_LAYOUT || !job_version_fits(ask->version)) {
         snprintf(text, 200, "the job is of vicrun %s, this is vicrun %.15s", VIC_VERSION, ask->version);
-    } else if (launch->signalled || atomic_load(&launch->job->shared->poison) != 0) {
+    } else if (launch->signalled || atomic_load(&job->shared->poison) != 0) {
         snprintf(text, 200, "the job is about to end");
-    } else if (card >= cards && ask->card == JOIN_ANY) {
-        snprintf(text, 200, "all %u cards have a program", cards);
+    } else if (card >= end && ask->card == JOIN_ANY) {
+        snprintf(text, 200, "all %u cards%s have a program", job->here, job->here < cards ? " of this host" : "");
     } else if (card >= cards) {
         snprintf(text, 200, "the job has no card %u, but 0 .. %u", card, cards - 1);
+    } else if (!job_is_here(job, card)) {
+        snprintf(text, 200, "card %u is on another host, %s: join it there", card, hosts_name(&launch->options->hosts, card));
     } else if (is_taken(launch, card)) {
         snprintf(text, 200, "card %u has a program", card);
     } else {

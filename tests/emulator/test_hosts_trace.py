@@ -4,7 +4,9 @@ import json
 import os
 import re
 import socket
+import sys
 from collections import Counter
+from pathlib import Path
 
 import namespaces
 import pytest
@@ -94,3 +96,42 @@ def test_a_full_disk(emulator, hosts):
     assert done.returncode == 1
     here = socket.gethostname()
     assert f"vicrun: --trace: host {here}: cannot write '/dev/full': No space left" in done.stderr
+
+
+TALKS = """
+import os, struct, subprocess, sys, threading, time
+child = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+END, TRACE = 0x6873740A, 0x6873740D
+def read(stream, n):
+    text = b""
+    while len(text) < n and (more := stream.read(n - len(text))):
+        text += more
+    return text
+def say_for_ever():
+    while True:  # a part of a trace without a record
+        os.write(1, struct.pack("<4I", TRACE, 8, 0, 1))
+        time.sleep(0.1)
+def hear():
+    while head := read(sys.stdin.buffer.raw, 8):
+        kind, length = struct.unpack("<2I", head)
+        text = read(sys.stdin.buffer.raw, length)
+        if kind == END:
+            say_for_ever()
+        child.stdin.write(head + text)
+    child.stdin.close()
+threading.Thread(target=hear, daemon=True).start()
+while more := child.stdout.read(65536):
+    os.write(1, more)
+"""
+"""Tells vichost nothing of the end of the job, and talks on in its place."""
+
+
+def test_a_host_that_only_talks_is_given_up(emulator, tmp_path):
+    """Each message used to put off the time by which it has to be gone."""
+    script = tmp_path / "talks.py"
+    script.write_text(TALKS)
+    launch = ["--launch-with", f"{sys.executable} {script} {{host}}", "--interface", "lo"]
+    options = ["--hosts", "here:1", *launch, "--trace", str(tmp_path / "trace.json")]
+    done = run(emulator, options, Path("/bin/true"))
+    assert done.returncode == 1
+    assert "host here: its vichost has not ended 10 s after all programs had" in done.stderr

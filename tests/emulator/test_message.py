@@ -68,7 +68,7 @@ def test_forged_pieces(sanitized, order):
 
 
 def test_a_killed_peer(emulator):
-    done = emulator.run(3, "message_killed", options=[*SMALL, "--fault", "kill card=1 at=50ms"])
+    done = emulator.run(3, "message_killed", options=[*SMALL, "--fault", "kill card=1 at=200ms"])
     assert done.returncode == 128 + 9, done.stderr
     assert "FAILED" not in done.stderr
 

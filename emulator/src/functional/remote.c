@@ -32,6 +32,9 @@ static bool wait_room(struct vic *card, struct ring *ring, uint64_t words)
 
 static void copy(struct ring *ring, uint64_t at, const uint64_t *words, size_t n)
 {
+    if (n == 0) {
+        return;
+    }
     size_t first = (size_t)(at % RING_WORDS), whole = RING_WORDS - first < n ? RING_WORDS - first : n;
     memcpy(ring->word + first, words, whole * sizeof *words);
     memcpy(ring->word, words + whole, (n - whole) * sizeof *words);

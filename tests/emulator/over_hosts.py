@@ -1,0 +1,155 @@
+"""Which test programs run over several hosts, how, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from emulator_build import CONFORMANCE, FAULTS
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, its cards on the first host and on the second, and what comes of it."""
+
+    program: str
+    split: Sequence[int] = (2, 1)
+    arguments: Sequence[str] = ()
+    options: Sequence[str] = ()
+    env: dict[str, str] = field(default_factory=dict)
+    code: int = 0
+    said: str = ""
+    """What stands in its output."""
+
+    def __str__(self) -> str:
+        words = (self.program, *self.arguments, *self.options, *self.env.values())
+        return " ".join(words)
+
+
+REORDER = ("--reorder", "3")
+SHALLOW = tuple(text for fault in ("fifo-depth=3", *FAULTS[1:]) for text in ("--fault", fault))
+KILLED = 128 + 9
+LAYERS = (
+    "collectives", "collective_limits", "collective_threads",
+    "messages", "message_limits", "message_threads", "message_hostile",
+    "client_publish", "client_topics", "client_hostile", "client_relay",
+)  # fmt: skip
+
+FUNCTIONAL = (
+    *(Case(name) for name in (*CONFORMANCE, *LAYERS)),
+    *(Case(name, (1, 2), options=(*REORDER, *SHALLOW)) for name in ("exchange", "surprise")),
+    *(Case(name, (1, 2), options=REORDER) for name in ("queries", "vectors", "messages")),
+    *(Case(name, (1, 2), options=SHALLOW) for name in ("barriers", "threads", "any_of")),
+    Case("one_reader", (1, 2)),
+    Case("both_close", (1, 1)),
+    *(Case("cancelled", (1, 1), (how,)) for how in ("waits", "message", "often", "team")),
+    Case("client_waits", (1, 1)),
+    Case("collective_counted", (1, 1), options=REORDER),
+    Case("collective_says", (1, 1)),
+    *(Case("collective_left", env={"HOW": how}) for how in ("closed", "ends", "quits", "never")),
+    *(
+        Case("collective_mortal", env={"KIND": kind, "STEP": "1"}, code=KILLED)
+        for kind in ("0", "3", "5", "6")
+    ),
+    Case("detail", (1, 1)),
+    *(Case("ends_halfway", (2, 2), ("fifo", how)) for how in ("returns", "closes", "exits")),
+    Case("event_fd"),
+    Case("event_fd", env={"DIES": "1"}, code=3, said="told\ntold\n"),
+    Case("last_word", (1, 1), code=KILLED, said="good"),
+    Case("message_card", (1, 1)),
+    Case("message_forged"),
+    Case("message_killed", options=("--fault", "kill card=1 at=500ms"), code=KILLED),
+    Case("message_reopen", (2, 2)),
+    Case("message_sizes", (1, 1), env={"QUICK": "1"}, options=("--set", f"sram={8 << 22}")),
+    *(
+        Case("opens", (1, 2), (how,), code=code)
+        for how, code in (("die", KILLED), ("fail", 4), ("end", 0), ("block", KILLED))
+    ),
+    Case("outside", (1, 1), said="card 1 of 2"),
+    Case("sized", (1, 1)),
+    Case("waiting", (1, 1)),
+    Case("watched_calls", (1, 1)),
+    Case("watched_layers", (1, 1)),
+)
+"""Cards of both hosts in functional mode."""
+
+ALONE = (
+    *(Case(name, (1, 1)) for name in ("client_card", "client_limits", "client_receivers")),
+    *(Case(name, (1, 1)) for name in ("message_wrap", "openings")),
+    Case("changed_headers", (1, 1), ("61",)),
+    Case("short_memory", (1, 1), ("calls",)),
+    Case("short_memory", (1, 1), ("reordered",), REORDER),
+)
+"""One card by itself, in a job that has another host: all that it sends takes another way then."""
+
+TIMED = (
+    *(Case(name, options=("--set", "send_words=32")) for name in CONFORMANCE),
+    *(Case(name) for name in ("collectives", "messages", "client_topics")),
+    Case("forks", (1, 1), ("ends",)),
+    Case("full_at_close", (1, 1)),
+    Case("timed_costs", (1, 1)),
+    Case("timed_crowd", (4, 4)),
+    Case("timed_edges", (1, 1), ("openings",)),
+    *(
+        Case("timed_edges", (1, 1), (how,), ("--set", "send_words=16"), code=1)
+        for how in ("cached", "put", "long", "transfer")
+    ),
+    Case("timed_lives", (1, 1), ("two",)),
+    Case("timed_locks", (1, 1)),
+    *(Case("timed_ring", (2, 1), (how,)) for how in ("wait", "poll", "fifo")),
+    Case("timed_stuck", (1, 1), ("deadlock",), code=1),
+    *(Case("timed_stuck", (1, 1), (how,)) for how in ("last", "barrier", "late", "reopen")),
+)
+"""In timed mode: times and traces are those of one machine."""
+
+_NO_CARD = "opens no card"
+_PRELOAD = "is preloaded into another program"
+_LAUNCHER = "is a test of the launcher's own functions, without programs"
+_ONE_CARD = "has one card, in model time, which the coordinator has as on one machine"
+_STANDSTILL = "makes standstills, of which a job over hosts has no report"
+_RESTART = "is killed and started again: --if-killed restart is not built for hosts"
+_TEAM_OF_ONE = "opens a team of all cards, and is to be the only one"
+_MEMORY = "makes cards of one job in its own process, whose memory it is"
+
+ELSEWHERE = {
+    "checksum": _NO_CARD,
+    "digest": _NO_CARD,
+    "message_corpus": _NO_CARD,
+    "slab_memory": _NO_CARD,
+    "message_changed": "has a card in loopback, without a job",
+    "harness": "is the main function of others",
+    "launcher_parts": _LAUNCHER,
+    "launcher_ends": _LAUNCHER,
+    "launcher_files": _LAUNCHER,
+    "launcher_posts": _LAUNCHER,
+    "launcher_timed": _LAUNCHER,
+    "load_parts": "is a test of vicload's own functions, on a client that is none",
+    "hold_answer": _PRELOAD,
+    "kill_order": _PRELOAD,
+    "no_noexec": _PRELOAD,
+    "no_pidfd": _PRELOAD,
+    "parts": _MEMORY,
+    "lines": _MEMORY,
+    "timed_hostile": _MEMORY,
+    "timed_posix": _ONE_CARD,
+    "timed_signals": _ONE_CARD,
+    "timed_orphan": "kills its launcher by number, which is on another machine",
+    "standstill": _STANDSTILL,
+    "idle": _STANDSTILL,
+    "looker": "outlives a launcher that is killed, which a host of a job does not",
+    "every_wait": "reads commands from standard input, which reaches nobody over hosts",
+    "joined": "reads commands from standard input; other programs join (test_hosts_join.py)",
+    "fifo_forged": "forges a FIFO for senders of the same host; what another host says is "
+    "fuzzed (tests/fuzz/targets/frames.c)",
+    "no_memory": _TEAM_OF_ONE,
+    "watched_each": _TEAM_OF_ONE,
+    "fake_broker": "stands behind vicload in a test of its own (test_hosts_programs.py)",
+    "player": "compares what has come after each call with a plain card: between hosts no time "
+    "is promised for that",
+    "mortal": _RESTART,
+    "halfway": _RESTART,
+    "comeback": _RESTART,
+    "message_mortal": _RESTART,
+    "message_return": _RESTART,
+}
+"""Programs that do not run over hosts, and why."""

@@ -1,0 +1,44 @@
+"""What hosts of a job, joiners and programs say to each other: does it have a new number when it changes?
+
+Two versions of dvsim that have the same JOB_LAYOUT talk to each other. So whoever changes a struct or a
+record raises it, and puts the digest that this test names behind it.
+"""
+
+import hashlib
+import re
+
+from emulator_build import ROOT
+
+LAYOUT = (8, "d5e0b5654a5cf3ae")
+"""JOB_LAYOUT, and the digest of what it stands for."""
+EMULATOR = ROOT / "emulator"
+SAID = {
+    "src/job.h": r"(?:struct|enum) \w* ?\{.*?\n?\};",
+    "src/trace.h": r"struct \w+ \{.*?\};",
+    "src/timed/shared.h": r"(?:struct|enum) \w* ?\{.*?\};",
+    "src/functional/remote.h": r"enum \w* ?\{.*?\};|record_words\(.*?\n\}|record_word\(.*?\n\}",
+    "launcher/hosts.h": r"(?:enum|struct) host_\w+ \{.*?\};|struct clock_sample \{.*?\};",
+    "launcher/join.h": r"(?:struct|enum) \w+ \{.*?\};",
+    "launcher/mirror.h": r"struct \w+ \{.*?\};",
+    "hosts/agent.h": r"enum \{\s*FRAME_WORDS.*?\};",
+    "hosts/fabric.c": r"struct greeting \{.*?\};",
+    "hosts/pmix.c": r"struct card_of_host \{.*?\};",
+}
+"""What of each file is said, or shared."""
+
+
+def said() -> str:
+    """Return the digest of all declarations of it, without comments and blanks."""
+    text = []
+    for name, what in SAID.items():
+        source = re.sub(r"/\*.*?\*/", "", (EMULATOR / name).read_text("utf-8"), flags=re.S)
+        found = re.findall(what, source, flags=re.S)
+        assert found, name
+        text += [re.sub(r"\s+", " ", part) for part in found]
+    return hashlib.sha256("\n".join(text).encode()).hexdigest()[:16]
+
+
+def test_what_is_said_has_a_number_of_its_own():
+    header = (EMULATOR / "src" / "job.h").read_text("utf-8")
+    layout = int(re.search(r"JOB_LAYOUT = (\d+)", header)[1])
+    assert (layout, said()) == LAYOUT, "raise JOB_LAYOUT (emulator/src/job.h), and LAYOUT here"
