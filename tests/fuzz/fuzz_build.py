@@ -26,6 +26,9 @@ LAUNCHER = ("options", "programs", "usage", "faults", "cardfile", "hosts_list", 
             "coordinator_report")  # fmt: skip
 """Of vicrun: what reads. The rest starts programs."""
 
+AGENT = ("agent", "clocks", "inbox", "incoming", "news", "outgoing")
+"""Of vichost: what agents read and write. frames.c plays libfabric, and has the rest in it."""
+
 MAIN = {"bridge": "main.c", "load": "vicload.c"}
 """Of programs whose other files are all for targets."""
 
@@ -57,7 +60,12 @@ TARGETS = {
     "vicload_options": Target("load", wraps=()),
     "vicbridge_options": Target("bridge", wraps=()),
     "amqp": Target("bridge", wraps=("message_free_all",)),
+    "frames": Target("hosts"),
 }
+
+
+if not emulator.package_flags("libfabric"):  # without it there is no vichost either
+    del TARGETS["frames"]
 
 
 def _sources(room: str) -> list[Path]:
@@ -68,6 +76,8 @@ def _sources(room: str) -> list[Path]:
             *(here / room / f"{name}.c" for name in LAUNCHER),
             *(here / "base").glob("*.c"),
         ]
+    if room == "hosts":
+        return [here / room / f"{name}.c" for name in AGENT]
     if room in MAIN:
         found = emulator.program_sources(room)
         return [path for path in found if path.name != MAIN[room]]
@@ -95,13 +105,20 @@ def _compile(source: Path, target: Path, command: Sequence[str], newest: float) 
 def _ready(source: Path, objects: Path) -> Path | None:
     """Return what a build of the emulator has made of a source already."""
     name = f"{source.parent.name}-{source.stem}.o"
-    found = (objects / program / name for program in ("libvic", "vicrun", "vicload"))
+    found = (objects / program / name for program in ("libvic", "vicrun", "vicload", "vichost"))
     return next((path for path in found if path.exists()), None)
+
+
+def _room_flags(room: str) -> list[str]:
+    """Return what finds the headers of a program; vichost has all of vicrun in it."""
+    rooms = [room, "launcher"] if room == "hosts" else [room]
+    fabric = emulator.cflags_of(emulator.package_flags("libfabric")) if room == "hosts" else []
+    return [*(f"-I{ROOT / 'emulator' / name}" for name in rooms), *fabric]
 
 
 def _command(target: Target | None, compiler: Sequence[str]) -> list[str]:
     """Return what compiles a file: that of a target with the headers of its program."""
-    room = [f"-I{ROOT / 'emulator' / target.room}"] if target else []
+    room = _room_flags(target.room) if target else []
     return [*compiler, *COMMON, *emulator.WARNINGS, *emulator.INCLUDES, *room]
 
 
@@ -142,7 +159,7 @@ def build(
         archives = {}
         made = {}
         for room in ("card", *sorted({target.room for target in chosen.values()})):
-            include = [] if room == "card" else [f"-I{ROOT / 'emulator' / room}"]
+            include = [] if room == "card" else _room_flags(room)
             (folder / room).mkdir(exist_ok=True)
             sources = _sources(room)
             if replay and room == "card":
@@ -168,7 +185,7 @@ def build(
         def link(name: str, target: Target) -> Path:
             program = folder / name
             parts = [str(HERE / "targets" / f"{name}.c"), *driver]
-            parts += [f"-I{ROOT / 'emulator' / target.room}"]
+            parts += _room_flags(target.room)
             parts += [str(archives[target.room]), str(archives["card"])]
             parts += [f"-Wl,--wrap={wrapped}" for wrapped in target.wraps]
             parts += ["-lrabbitmq"] if target.room == "bridge" else []

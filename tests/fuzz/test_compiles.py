@@ -16,10 +16,12 @@ sys.path.insert(0, str(HERE.parent / "emulator"))
 from fuzz_build import HELP, TARGETS, syntax_of  # noqa: E402
 
 FILES = {path.stem: path for path in [*HERE.glob("*.c"), *HERE.glob("targets/*.c")]}
+if "frames" not in TARGETS:  # no libfabric
+    del FILES["frames"]
 
 
 def test_each_file_of_targets_is_a_target():
-    targets = {path.stem for path in HERE.glob("targets/*.c")}
+    targets = {path.stem for path in HERE.glob("targets/*.c")} & set(FILES)
     assert targets == set(TARGETS)
     assert set(FILES) == targets | {*HELP, "replay"}
 
