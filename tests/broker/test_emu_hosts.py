@@ -63,12 +63,12 @@ def processes_on(hosts, number):
     return {int(pid) for pid in listed.split()}
 
 
-def begun(hosts, out, *more, share="{0}:2,{1}:2"):
+def begun(hosts, out, *more, share="{0}:2,{1}:2", **variables):
     """Start ``dvsim run`` on host a."""
     words = [*SMALL, "--hosts", share.format(*hosts.names), *OPTIONS, *more, "--out", str(out)]
     return subprocess.Popen(
         ["ip", "netns", "exec", hosts.names[0], sys.executable, "-m", "dvsim", "run", *words],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **variables},
     )  # fmt: skip
 
 
@@ -208,6 +208,24 @@ def test_a_host_that_is_killed_ends_the_run(hosts, broker, tmp_path):
     until(lambda: not processes_on(hosts, 0) | processes_on(hosts, 1), "empty hosts")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_harness_that_is_ended_leaves_no_host_at_work(hosts, broker, tmp_path, number):
+    """One that is killed leaves its own folder to the next run, and hosts leave nothing."""
+    (tmp_path / "files").mkdir()
+    run = begun(hosts, tmp_path / "runs", *at(broker), *SLOW, TMPDIR=str(tmp_path / "files"))
+    try:
+        until(lambda: "vicbridge" in commands_on(hosts, 1), "the bridges")
+        run.send_signal(number)
+        code, _, errors = ended(run)
+    finally:
+        run.kill()
+    assert code == (-number if number == signal.SIGKILL else 128 + number), errors
+    assert not list(tmp_path.rglob("manifest.json"))
+    until(lambda: not processes_on(hosts, 0) | processes_on(hosts, 1), "empty hosts")
+    left = {path.name.rpartition("-")[0] for path in (tmp_path / "files").iterdir()}
+    assert left == ({"dvsim-emu"} if number == signal.SIGKILL else set())
+
+
 def commands_on(hosts, number):
     found = (Path(f"/proc/{pid}/cmdline") for pid in processes_on(hosts, number))
     return " ".join(path.read_bytes().replace(b"\0", b" ").decode() for path in found
@@ -232,6 +250,16 @@ def test_no_broker_at_the_url(hosts, broker, tmp_path):
     urls = ["--url", "amqp://10.77.0.3:1", *at(broker)[2:]]
     code, _, errors = ended(begun(hosts, tmp_path, *urls))
     assert (code, "broker amqp://10.77.0.3:1: connection refused" in errors) == (1, True)
+
+
+def test_a_wrong_password(hosts, broker, tmp_path):
+    wrong = tmp_path / "credentials"
+    wrong.touch(0o600)
+    wrong.write_text("me:wrong\n", "utf-8")
+    urls = [*at(broker)[:2], "--credentials", str(wrong)]
+    code, _, errors = ended(begun(hosts, tmp_path, *urls))
+    refused = f"broker {broker.nodes[0].url}: it refuses the user or password"
+    assert (code, refused in errors, "me:wrong" in errors) == (1, True, False)
 
 
 def test_a_firewall_between_the_cards(hosts, broker, tmp_path):

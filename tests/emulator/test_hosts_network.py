@@ -46,6 +46,18 @@ def test_a_slow_link(emulator, hosts):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_two_jobs_at_once_on_the_same_hosts(emulator, hosts):
+    """Each host takes ports that are free, so that none is that of another job."""
+    words = command(emulator, [*hosts.options(1, 2), *PATIENT], emulator.program("exchange"))
+    jobs = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    try:
+        errors = [job.communicate(timeout=60)[1] for job in jobs]
+    finally:
+        for job in jobs:
+            job.kill()
+    assert [(job.returncode, said) for job, said in zip(jobs, errors, strict=True)] == [(0, "")] * 2
+
+
 @pytest.mark.parametrize("name", ["exchange", "surprise", "messages"])
 def test_a_cut_that_heals(emulator, hosts, name):
     """All programs begin, and none gets further than to its first word for the other host."""
