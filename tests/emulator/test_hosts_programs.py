@@ -88,8 +88,9 @@ def test_timed(emulator, hosts, case):
 def test_vicload_publishes_to_another_host(emulator, hosts, tmp_path):
     """The bridge, which is its broker too, is on the first host, who publishes on the second."""
     journal, report = tmp_path / "journal", tmp_path / "report.json"
-    line = "--bridge 0 --key queue --messages 50 --bytes 700 --timeout 60s --report".split()
-    vicload = [str(emulator.prefix / "bin" / "vicload"), "publish", *line, str(report)]
+    line = ["--bridge", "0", "--key", "queue", "--messages", "50", "--bytes", "700"]
+    vicload = [str(emulator.prefix / "bin" / "vicload"), "publish", *line]
+    vicload += ["--timeout", "60s", "--report", str(report)]
     options = [*hosts.options(1, 1), *PATIENT, "-n", "1"]
     broker = [program(emulator, "fake_broker"), str(journal)]
     case = over_hosts.Case("fake_broker")
