@@ -6,7 +6,7 @@ import gc
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import simpy
 
@@ -33,7 +33,6 @@ class Clock(simpy.Environment):
         self.observer = observer
         # bound once: SimPy does so for the class that it brings, not for one that extends it
         self.timeout, self.event = self.timeout, self.event  # type: ignore[method-assign]
-        self.process = self.process  # type: ignore[method-assign]
 
     def schedule(
         self,
@@ -53,7 +52,7 @@ class Clock(simpy.Environment):
         if until is not None:
             if until.callbacks is None:  # it is over
                 return until.value
-            until.callbacks.append(simpy.core.StopSimulation.callback)
+            until.callbacks.append(self._stop)
         before = gc.get_threshold()
         gc.set_threshold(YOUNG, *before[1:])
         try:
@@ -65,19 +64,38 @@ class Clock(simpy.Environment):
         queue = self._queue
         while queue:
             self._now, _, _, event = heappop(queue)
+            if event.__class__ is Stop:
+                return event.value
             callbacks, event.callbacks = event.callbacks, None  # type: ignore[assignment]
-            try:
-                for callback in callbacks:
-                    callback(event)
-            except simpy.core.StopSimulation as stop:
-                event.callbacks = callbacks[callbacks.index(callback) + 1 :]
-                self.schedule(event, -1)  # what else waited for it comes first in the next run
-                return stop.args[0]
+            for callback in callbacks:
+                callback(event)
             if not event._ok and not event.defused:
                 raise event._value
         if until is not None:
             raise RuntimeError(f"nothing is left to happen, but {until} has not")
         return None
+
+    def _stop(self, event: simpy.Event) -> None:
+        """End the run before anything else happens; an event that fails ends it with its error."""
+        if not event.ok:
+            event.defused = True
+            raise cast("BaseException", event.value)
+        self.schedule(Stop(self, event.value), -1)
+
+    def wait(self, ps: int) -> simpy.Event:
+        """Return the event of so many picoseconds later; it is over if there are none to wait."""
+        event = Happening(self)
+        event._ok, event._value = True, None
+        self.events += 1
+        if ps:
+            heappush(self._queue, (self._now + ps, simpy.events.NORMAL, self.events, event))
+        else:
+            event.callbacks = None  # type: ignore[assignment]
+        return event
+
+    def process(self, generator: Process) -> simpy.Event:  # type: ignore[override]
+        """Start a process before anything else happens, and return the event of its end."""
+        return Steps(self, generator)
 
     def soon(self, call: Callable[[simpy.Event], object]) -> None:
         """Call a function before anything else happens, as a new process of SimPy begins."""
@@ -91,6 +109,74 @@ class Clock(simpy.Environment):
     def ps(self) -> int:
         """Simulated time in picoseconds."""
         return self._now  # type: ignore[return-value]  # all delays are whole
+
+
+class Stop(simpy.Event):
+    """The end of a run."""
+
+    def __init__(self, clock: Clock, value: object) -> None:
+        super().__init__(clock)
+        self._ok, self._value = True, value
+
+
+class Happening(simpy.Event):
+    """An event that is over as soon as it happens: who waits for it goes on within the call.
+
+    SimPy would schedule it for the same time, after all that is to happen then; it counts all the
+    same.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.env = clock
+        self.callbacks: list[Callable[[Any], Any]] = []
+        self._value = simpy.events.PENDING
+
+    def happen(self, value: object = None) -> Happening:
+        """Let it happen, with a value for who waits."""
+        self._ok, self._value = True, value
+        self._tell()
+        return self
+
+    def _tell(self) -> None:
+        self.env.events += 1  # type: ignore[attr-defined]  # of a Clock
+        callbacks, self.callbacks = self.callbacks, None  # type: ignore[assignment]
+        for callback in callbacks:
+            callback(self)
+
+
+class Steps(Happening):
+    """A process: a generator that yields the events for which it waits, and the event of its end.
+
+    It does what `simpy.Process` does, but for interrupts, in half of the time.
+    """
+
+    def __init__(self, clock: Clock, generator: Process) -> None:
+        super().__init__(clock)
+        self._generator, self._send = generator, generator.send
+        self._bound = self._go
+        clock.soon(self._go)
+
+    def _go(self, event: simpy.Event) -> None:
+        """Go on with the value of an event until there is something to wait for."""
+        try:
+            while True:
+                if event._ok:
+                    event = self._send(event._value)
+                else:
+                    event.defused = True
+                    event = self._generator.throw(event._value)
+                if event.callbacks is not None:
+                    event.callbacks.append(self._bound)
+                    return
+        except StopIteration as end:
+            self._ok, self._value = True, end.value
+        except Exception as error:
+            if not self.callbacks:  # nobody waits for this process
+                raise
+            self._ok, self._value = False, error
+        self._tell()
+        if not self._ok and not self.defused:
+            raise self._value
 
 
 class Call(simpy.Event):
@@ -110,12 +196,14 @@ class Call(simpy.Event):
         priority: Any = simpy.events.NORMAL,  # noqa: ANN401 - as in SimPy
     ) -> None:
         """Let the call come so many picoseconds later; one that is still to come must be over."""
-        self.callbacks = self._calls
-        self.env.schedule(self, priority, delay)
+        self.callbacks, clock = self._calls, self.env
+        clock.events += 1  # type: ignore[attr-defined]  # of a Clock
+        at = clock._now + delay
+        heappush(clock._queue, (at, priority, clock.events, self))  # type: ignore[attr-defined]
 
 
-class All(simpy.Event):
-    """The end of the last of some events: a `simpy.AllOf` without their values, in half the time.
+class All(Happening):
+    """The end of the last of some events: a `simpy.AllOf` without their values.
 
     If one of them fails, it fails with the same error.
     """
@@ -128,50 +216,50 @@ class All(simpy.Event):
                 event.callbacks.append(self._over)
                 self._missing += 1
         if not self._missing:
-            self.succeed()
+            self.happen()
 
     def _over(self, event: simpy.Event) -> None:
         self._missing -= 1
-        if self.triggered:
+        if self.callbacks is None:  # it is over, as one has failed
             return
-        if not event.ok:
+        if not event._ok:
             event.defused = True
-            self.trigger(event)
+            self._ok, self._value = False, event._value
+            self._tell()
+            if not self.defused:
+                raise self._value
         elif not self._missing:
-            self.succeed()
+            self.happen()
 
 
 class Inbox(Generic[Item]):
     """What waits for one process, first come, first served.
 
-    It schedules the events that a `simpy.Store` schedules, in their order and in half of the time:
-    an item is there at once, and who waits for it goes on two events later.
+    It counts the events of a `simpy.Store`, but who waits for an item has it at once.
     """
 
     def __init__(self, clock: Clock) -> None:
         self.items: deque[Item] = deque()
         self._clock = clock
-        self._taker: simpy.Event | None = None
+        self._taker: Happening | None = None
 
     def put(self, item: Item) -> None:
         """Add an item."""
-        self.items.append(item)
-        there = self._clock.timeout(0)
-        there.callbacks.append(self._give)
+        self._clock.events += 1
+        if self._taker is None:
+            self.items.append(item)
+        else:
+            taker, self._taker = self._taker, None
+            taker.happen(item)
 
     def get(self) -> simpy.Event:
         """Return the event of the next item, which is its value."""
-        taken = simpy.Event(self._clock)
+        taken = Happening(self._clock)
         if self.items:
-            taken.succeed(self.items.popleft())
+            taken.happen(self.items.popleft())
         else:
             self._taker = taken
         return taken
-
-    def _give(self, _: simpy.Event) -> None:
-        if self._taker is not None and self.items:
-            taker, self._taker = self._taker, None
-            taker.succeed(self.items.popleft())
 
 
 class Stage:
@@ -190,11 +278,11 @@ class Stage:
         self.messages = 0
         self.busy_ps = 0
         self._free_at = 0
-        self._inbox: Inbox[tuple[int, simpy.Event]] = Inbox(clock)
-        self._batch = (0, simpy.Event(clock))
+        self._waiting: deque[tuple[int, Happening]] = deque()
+        self._batch: tuple[int, Happening] | None = None  # at work
         self._work_ps = 0
         self._end = Call(clock, self._ended)
-        clock.soon(self._next)
+        clock.events += 1  # a process of SimPy begins
 
     def work_ps(self, messages: int) -> int:
         """Return how long a batch of `messages` takes, in picoseconds."""
@@ -202,16 +290,19 @@ class Stage:
 
     def serve(self, messages: int) -> simpy.Event:
         """Queue a batch and return the event of its end."""
-        done = simpy.Event(self.clock)
-        self._inbox.put((messages, done))
+        batch = (messages, Happening(self.clock))
+        self.clock.events += 2  # into a `simpy.Store`, and out of it
+        self._waiting.append(batch)
         if self.clock.observer is not None:
             self._show(self.clock.observer)
-        return done
+        if self._batch is None:
+            self._begin()
+        return batch[1]
 
     def backlog_ps(self, per_message_ps: float) -> int:
         """Return how long until the stage has worked off what it has, at a pace for what waits."""
-        waiting: int = sum(messages for messages, _ in self._inbox.items)
-        return max(0, self._free_at - self.clock.ps) + round(waiting * per_message_ps)
+        busy = max(0, self._free_at - self.clock.ps)
+        return busy + round(self._messages_waiting() * per_message_ps)
 
     def utilisation(self, total_ps: int) -> float:
         """Return the share of `total_ps` for which the stage was at work."""
@@ -219,7 +310,10 @@ class Stage:
 
     def levels(self) -> dict[str, float]:
         """Return how much there is of what waits here, for an observer."""
-        return {"messages waiting": sum(messages for messages, _ in self._inbox.items)}
+        return {"messages waiting": self._messages_waiting()}
+
+    def _messages_waiting(self) -> int:
+        return sum([messages for messages, _ in self._waiting])
 
     def _show(self, observer: Observer) -> None:
         for what, value in self.levels().items():
@@ -228,14 +322,8 @@ class Stage:
     def _show_work(self, observer: Observer, end_ps: int, messages: int) -> None:
         observer.worked(self, self.name, self.clock.ps, end_ps, messages)
 
-    def _next(self, _: simpy.Event | None = None) -> None:
-        taken = self._inbox.get()
-        assert taken.callbacks is not None  # it has just been made
-        taken.callbacks.append(self._begin)
-
-    def _begin(self, taken: simpy.Event) -> None:
-        assert taken.value is not None  # what was put into the inbox
-        self._batch = taken.value
+    def _begin(self) -> None:
+        self._batch = self._waiting.popleft()
         messages, _ = self._batch
         self._work_ps = self.work_ps(messages)
         self._free_at = self.clock.ps + self._work_ps
@@ -244,10 +332,13 @@ class Stage:
         self._end.after(self._work_ps)
 
     def _ended(self, _: simpy.Event) -> None:
+        assert self._batch is not None  # it has just ended
         messages, done = self._batch
         self.busy_ps += self._work_ps
         self.messages += messages
+        self._batch = None
         if self.clock.observer is not None:
             self._show(self.clock.observer)
-        done.succeed()
-        self._next()
+        if self._waiting:
+            self._begin()
+        done.happen()

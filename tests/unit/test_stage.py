@@ -1,6 +1,7 @@
-"""Do the events of a clock come as SimPy's do: an inbox as a Store, the last of some as AllOf?
+"""Does a clock tell the same story as SimPy: an inbox as a Store, the last of some as AllOf?
 
-And turns as those of a PriorityResource, a run as that of an Environment?
+What happens when, to whom, and how many events that are; what happens at one time may come in
+another order. Turns come as those of a PriorityResource, a run ends as that of an Environment.
 """
 
 import gc
@@ -9,42 +10,90 @@ import random
 import pytest
 import simpy
 
-from dvsim.core.stage import All, Clock, Inbox
+from dvsim.core.stage import All, Clock, Happening, Inbox, Steps
 from dvsim.kinds.hosts.turns import Turns
 
 
-def story(seed, inbox_of, all_of):
-    """A random program of givers and takers, and of what waits for several: what happened when."""
-    clock, rng, told = Clock(), random.Random(seed), []
+def story(seed, inbox_of, all_of, process):
+    """A random program of givers and takers, and of what waits for several: what happened when.
+
+    Each of them has its own story, as their order at one time is not promised.
+    """
+    clock, told = Clock(), {}
     inbox = inbox_of(clock)
 
     def giver(number):
+        rng, own = random.Random(f"{seed} {number}"), told.setdefault(number, [])
         for item in range(10):
             yield clock.timeout(rng.choice([0, 0, 1, 2]))
             inbox.put((number, item))
-            told.append(("put", number, clock.ps, clock.events))
+            own.append((item, clock.ps))
 
     def taker():
-        while True:
+        rng, own = random.Random(seed), told.setdefault("taker", [])
+        for _ in range(30):
             item = yield inbox.get()
-            told.append(("got", item, clock.ps, clock.events))
+            own.append(("got", item, clock.ps))
             waits = [clock.timeout(rng.choice([0, 1, 3])) for _ in range(rng.choice([0, 1, 3]))]
             yield clock.timeout(rng.choice([0, 2]))  # some are over by now
             yield all_of(clock, waits)
-            told.append(("all", item, clock.ps, clock.events))
+            own.append(("all", item, clock.ps))
 
     for number in range(3):
-        clock.process(giver(number))
-    clock.process(taker())
-    clock.run()
-    return told, clock.events
+        process(clock, giver(number))
+    clock.run(process(clock, taker()))
+    return told, clock.ps, clock.events
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_events_are_those_of_simpy_in_their_order(seed):
-    told, events = story(seed, Inbox, All)
-    assert (told, events) == story(seed, simpy.Store, simpy.AllOf)
-    assert sum(one[0] == "all" for one in told) == 30
+def test_the_events_are_those_of_simpy(seed):
+    told, end_ps, events = story(seed, Inbox, All, Steps)
+    assert (told, end_ps, events) == story(seed, simpy.Store, simpy.AllOf, simpy.Process)
+    assert sum(one[0] == "all" for one in told["taker"]) == 30
+
+
+@pytest.mark.parametrize("process", [Steps, simpy.Process])
+def test_a_process_ends_with_its_value_and_starts_after_who_started_it(process):
+    clock, told = Clock(), []
+
+    def one(number):
+        told.append(("begins", number, clock.ps))
+        yield clock.timeout(number)
+        return 10 * number
+
+    def several():
+        started = [process(clock, one(number)) for number in range(3)]
+        told.append(("started", clock.ps))
+        for some in started:
+            value = yield some
+            told.append((value, clock.ps))
+        return "over"
+
+    assert clock.run(process(clock, several())) == "over"
+    begun = [("begins", number, 0) for number in range(3)]
+    assert told == [("started", 0), *begun, (0, 0), (10, 1), (20, 2)]
+
+
+def test_who_waits_for_a_happening_goes_on_within_the_call():
+    clock, told = Clock(), []
+    there = Happening(clock)
+
+    def waits(number):
+        value = yield there
+        told.append((number, value, clock.ps))
+
+    def happens():
+        yield clock.wait(5)
+        there.happen("now")
+        told.append("happened")
+        assert (yield there) == "now"  # it is over
+        assert (yield clock.wait(0)) is None
+
+    for number in range(2):
+        clock.process(waits(number))
+    clock.run(clock.process(happens()))
+    assert told == [(0, "now", 5), (1, "now", 5), "happened"]
+    assert clock.ps == 5
 
 
 @pytest.mark.parametrize("all_of", [All, simpy.AllOf])

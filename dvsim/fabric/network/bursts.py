@@ -49,6 +49,7 @@ class BurstTable:
     def __init__(self, network: Network, flows: tuple[Flow, ...]) -> None:
         self.network = network
         self.flows = flows
+        self._slot_ps = network.slot_ps
         self._lines: dict[int, Line] = {}
         self._errors: dict[int, float] = {}
         self._sample = network if network.nodes <= MOST_NODES else _one_plane(network)
@@ -72,14 +73,14 @@ class BurstTable:
 
     def times_ps(self, at_work: int, words: int) -> tuple[int, int]:
         """Return when the first and the last word of a burst are there, in ps after its start."""
-        line, slot_ps = self.line(min(at_work, len(self.flows))), self.network.slot_ps
+        line, slot_ps = self.line(min(at_work, len(self.flows))), self._slot_ps
         first = round(line.first * slot_ps)
         return first, max(first, round((line.fixed + line.per_word * words) * slot_ps))
 
     def sending_ps(self, at_work: int, words: int) -> int:
         """Return for how long a burst keeps the port that sends it."""
         per_word = self.line(min(at_work, len(self.flows))).per_word
-        return round(per_word * words * self.network.slot_ps)
+        return round(per_word * words * self._slot_ps)
 
     @property
     def latency_ps(self) -> int:

@@ -22,7 +22,7 @@ import simpy
 from dvsim.core import Arrival, Burst, DramRing, VortexCard, WordArrival, WordCard, WordRing
 from dvsim.core.probe import IntervalProbe
 from dvsim.core.schedule import Schedule
-from dvsim.core.stage import Clock, Inbox, Process
+from dvsim.core.stage import Clock, Happening, Inbox, Process
 from dvsim.core.streams import Streams
 from dvsim.kinds.rabbitmq.bridge import AmqpSocket, BridgeThreads
 from dvsim.kinds.rabbitmq.cluster_broker import broker_of
@@ -96,7 +96,7 @@ class ReceivingNode:
         self._free: Inbox[int | None] = Inbox(clock)
         for buffer in range(system.card["ring_buffers"]):
             self._free.put(buffer)
-        self._received = clock.event().succeed()  # the burst before the first one
+        self._received = Happening(clock).happen()  # the burst before the first one
         self.finished = clock.all_of(
             [clock.process(self._sender()), clock.process(self._poll_thread())]
         )
@@ -106,9 +106,9 @@ class ReceivingNode:
         while self.sent < self._messages:
             yield self._free.get()
             yield self._received
-            yield self.clock.timeout(-self.clock.ps % self.poll_ps)
+            yield self.clock.wait(-self.clock.ps % self.poll_ps)
             self.card.push_credit(self.clock.ps)
-            self._received = self.clock.event()
+            self._received = Happening(self.clock)
             self._credit.put(None)
             yield self._received
 
@@ -122,8 +122,8 @@ class ReceivingNode:
             self.card.pop_credit()
             if held:
                 self.held_ps += self.clock.ps - asked
-            yield self.clock.timeout(round(self._reaction_ps * next(self._reaction_draws)))
-            yield self.clock.timeout(self._schedule.wait_ps(self.sent, self.clock.ps))
+            yield self.clock.wait(round(self._reaction_ps * next(self._reaction_draws)))
+            yield self.clock.wait(self._schedule.wait_ps(self.sent, self.clock.ps))
             due = self._schedule.due(self.clock.ps, self._messages)
             self.card.set_pace(math.exp(self._pace_scatter * next(self._pace_draws)))
             offered = min(self.card.moved_in(self._release_ps), due - self.sent)
@@ -131,17 +131,17 @@ class ReceivingNode:
             held = taken < offered
             self.sent += taken
             self.behind_ps = self._schedule.late_ps(self.sent - 1, self.clock.ps)
-            arrived = self.clock.event()
+            arrived = Happening(self.clock)
             draining.append(self.clock.process(self._drain(taken, arrived)))
-            draining = [process for process in draining if process.is_alive]
+            draining = [process for process in draining if not process.processed]
             arrival = yield self._fabric.send(self._flow, taken * self.card.words)
             burst = self._receive(arrival, taken)
             self.held_sram_ps += burst.held_ps
             if self.clock.observer is not None:
                 self._show_burst(self.clock.observer, arrival, burst, taken)
-            yield self.clock.timeout(burst.last_ps - self.clock.ps)
-            arrived.succeed()
-            self._received.succeed()
+            yield self.clock.wait(burst.last_ps - self.clock.ps)
+            arrived.happen()
+            self._received.happen()
         yield self.clock.all_of(draining)
         self.end_ps = self.clock.ps
 

@@ -23,7 +23,7 @@ import simpy
 
 from dvsim.core import Arrival, WordArrival
 from dvsim.core.arrays import Ints
-from dvsim.core.stage import Clock, Process
+from dvsim.core.stage import Clock, Happening, Process
 from dvsim.fabric.network import Network
 from dvsim.fabric.network.bursts import BurstTable, Flow, bursts_of
 from dvsim.scenario.word_card import beyond_words
@@ -114,7 +114,7 @@ class FlowFabric:
         first_ps, last_ps = self.table.times_ps(at_work, words)
         self._ends[source] = begin + last_ps
         self._free[source] = begin + self.table.sending_ps(at_work, words)
-        return self._clock.event().succeed(Arrival(now, begin + first_ps, begin + last_ps))
+        return Happening(self._clock).happen(Arrival(now, begin + first_ps, begin + last_ps))
 
 
 class CycleFabric:

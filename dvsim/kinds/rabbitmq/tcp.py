@@ -105,7 +105,7 @@ class Harness:
         batches = []
         while self.sent < self._messages:
             batch = min(self._batch, self._messages - self.sent)
-            yield self.clock.timeout(self._schedule.wait_ps(self.sent, self.clock.ps))
+            yield self.clock.wait(self._schedule.wait_ps(self.sent, self.clock.ps))
             batches.append(self.clock.process(self._publish(batch)))
             self.sent += batch
             if not self._schedule.open:
@@ -122,7 +122,7 @@ class Harness:
             if (part := share(batch, len(stages), index))
         ]
         yield self.clock.all_of(served)
-        yield self.clock.timeout(self.links[0].latency_ps)
+        yield self.clock.wait(self.links[0].latency_ps)
         self.behind_ps = self.clock.ps - start if self._schedule.open else 0
         self.probe.record(start, self.clock.ps, batch)
         if self.clock.observer is not None:
