@@ -133,10 +133,10 @@ int join_job(const struct options *options);
 int take_signals(void);
 void pass_signal(struct launch *launch, int signals);
 
-/* standstill.c: functional mode. Say who waits for what; does anybody, for a second and more? standstill_due: look whether all stand still, and
- * say so, once for each standstill; milliseconds until the next look, or -1. */
-void report_waits(const struct launch *launch);
-bool anybody_waits(const struct launch *launch);
+/* standstill.c: functional mode. report_interrupt: say which signal came, and who waits for what, or that nobody does.
+ * standstill_due: look whether all stand still, and say so, once for each standstill; milliseconds until the next look, or
+ * -1. */
+void report_interrupt(const struct launch *launch, const char *signal);
 int standstill_due(struct launch *launch);
 
 /* loop.c. Watch until all programs have ended; have they, and do no empty slots wait for joiners? */

@@ -38,9 +38,9 @@ void pass_signal(struct launch *launch, int signals)
     struct signalfd_siginfo info;
     if (read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
         bool asks = info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT;
-        if (asks && !launch->signalled && launch->coordinator == NULL && !launch->joins && anybody_waits(launch)) {
-            fprintf(stderr, "vicrun: %s: who waits for what\n", info.ssi_signo == SIGINT ? "SIGINT" : "SIGQUIT");
-            report_waits(launch);
+        bool knows = launch->coordinator == NULL && !launch->joins && launch->job->config.hosts <= 1;
+        if (asks && knows && !launch->signalled) {
+            report_interrupt(launch, info.ssi_signo == SIGINT ? "SIGINT" : "SIGQUIT");
         }
         launch->signalled |= info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2;
         if (info.ssi_code != SI_KERNEL) {

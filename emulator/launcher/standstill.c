@@ -103,44 +103,69 @@ static void say_wait(const struct job *job, uint32_t number, const struct card_w
     }
 }
 
-void report_waits(const struct launch *launch)
+/* The longest wait of each of the first cards; NULL: it waits for nothing, even if one looks for a while, as between two
+ * slices of a wait. Returns whether there is any. */
+static bool find_waits(const struct launch *launch, uint32_t cards, const struct card_wait **wait, uint64_t *since_ns)
 {
-    const struct job *job = launch->job;
-    uint64_t now = job_clock_ns() - job->start_ns;
-    uint32_t cards = job->config.cards, shown = cards < SHOWN ? cards : SHOWN;
-    for (uint32_t i = 0; i < shown; i++) {
-        uint64_t since;
-        const char *away = why_away(launch, i);
-        const struct card_wait *wait = away == NULL ? longest_wait(&job->card[i], &since) : NULL;
-        for (int tries = 0; wait == NULL && away == NULL && tries < BETWEEN_MS; tries++) { /* two slices of a wait? */
+    bool found = false, missing = true;
+    for (uint32_t i = 0; i < cards; i++) {
+        wait[i] = NULL;
+    }
+    for (int tries = 0; missing && tries < BETWEEN_MS; tries++) {
+        missing = false;
+        for (uint32_t i = 0; i < cards; i++) {
+            if (wait[i] == NULL && why_away(launch, i) == NULL) {
+                wait[i] = longest_wait(&launch->job->card[i], &since_ns[i]);
+                missing |= wait[i] == NULL;
+            }
+            found |= wait[i] != NULL;
+        }
+        if (missing) {
             usleep(1000);
-            wait = longest_wait(&job->card[i], &since);
         }
-        fprintf(stderr, "vicrun:   card %u ", i);
-        if (wait == NULL) {
-            fprintf(stderr, "waits for nothing: %s\n", away != NULL ? away : "its program computes, or waits elsewhere");
-            continue;
-        }
-        fputs("waits for ", stderr);
-        say_wait(job, i, wait);
-        fprintf(stderr, ", for %.1f s now\n", now > since ? (double)(now - since) / 1e9 : 0);
+    }
+    return found;
+}
+
+static void say_card(const struct launch *launch, uint32_t card, const struct card_wait *wait, uint64_t since_ns)
+{
+    uint64_t now = job_clock_ns() - launch->job->start_ns;
+    const char *away = why_away(launch, card);
+    fprintf(stderr, "vicrun:   card %u ", card);
+    if (wait == NULL) {
+        fprintf(stderr, "waits for nothing: %s\n", away != NULL ? away : "its program computes, or waits elsewhere");
+        return;
+    }
+    fputs("waits for ", stderr);
+    say_wait(launch->job, card, wait);
+    fprintf(stderr, ", for %.1f s now\n", now > since_ns ? (double)(now - since_ns) / 1e9 : 0);
+}
+
+/* Says what `before` is about only if there is a wait, else `otherwise`, if that is not NULL. */
+static void report(const struct launch *launch, const char *before, const char *otherwise)
+{
+    const struct card_wait *wait[SHOWN];
+    uint64_t since_ns[SHOWN];
+    uint32_t cards = launch->job->config.cards, shown = cards < SHOWN ? cards : SHOWN;
+    if (!find_waits(launch, shown, wait, since_ns) && otherwise != NULL) {
+        fprintf(stderr, "vicrun: %s\n", otherwise);
+        return;
+    }
+    fprintf(stderr, "vicrun: %s\n", before);
+    for (uint32_t i = 0; i < shown; i++) {
+        say_card(launch, i, wait[i], since_ns[i]);
     }
     if (shown < cards) {
         fprintf(stderr, "vicrun:   and %u more cards\n", cards - shown);
     }
 }
 
-bool anybody_waits(const struct launch *launch)
+void report_interrupt(const struct launch *launch, const char *signal)
 {
-    uint64_t now = job_clock_ns() - launch->job->start_ns;
-    for (uint32_t i = 0; i < launch->job->config.cards; i++) {
-        uint64_t since;
-        if (why_away(launch, i) == NULL && longest_wait(&launch->job->card[i], &since) != NULL &&
-            since + LOOK_MS * NS_PER_MS < now) {
-            return true;
-        }
-    }
-    return false;
+    char before[64], otherwise[128];
+    snprintf(before, sizeof before, "%s: who waits for what", signal);
+    snprintf(otherwise, sizeof otherwise, "%s: no card waits: the programs compute, sleep, or wait elsewhere", signal);
+    report(launch, before, otherwise);
 }
 
 /* Waits of messages, clients and teams ask other cards by queries, which the scratch counters there count. */
@@ -254,9 +279,10 @@ int standstill_due(struct launch *launch)
         launch->print = print;
         return LOOK_MS;
     }
-    fprintf(stderr, "vicrun: standstill: for %.0f s %s\n", (double)launch->patience_ns / 1e9,
-            all ? "every program waits, and nothing is on its way" : "no wait has ended");
-    report_waits(launch);
+    char before[96];
+    snprintf(before, sizeof before, "standstill: for %.0f s %s", (double)launch->patience_ns / 1e9,
+             all ? "every program waits, and nothing is on its way" : "no wait has ended");
+    report(launch, before, NULL);
     launch->told_ns = newest;
     launch->patience_ns *= 2; /* if it goes on it was none */
     return LOOK_MS;
