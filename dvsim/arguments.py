@@ -1,4 +1,4 @@
-"""What is wrong with a call in Python, in the words of Python: by argument, not by option."""
+"""The nearest argument of a call in Python for a keyword that is no key of a scenario either."""
 
 from __future__ import annotations
 
@@ -7,36 +7,26 @@ from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 
-from dvsim.errors import Fault, ScenarioError
-
-NAMES = {"--set": "overrides", "--zip": "together"}
-"""Options whose argument has another name; that of all others is the option without its dashes."""
+from dvsim.errors import Argument, Fault, ScenarioError
 
 
 @contextmanager
 def by_argument(arguments: Sequence[str]) -> Iterator[None]:
-    """Let a `ScenarioError` name arguments where it names options of the command line.
-
-    Args:
-        arguments: Of the call: the nearest is offered for a keyword that is no key of a scenario
-            either.
-    """
+    """Let a `ScenarioError` about a keyword offer the nearest of these arguments of the call."""
     try:
         yield
     except ScenarioError as error:
-        raise ScenarioError(_said(fault, arguments) for fault in error.faults) from None
+        raise ScenarioError(_nearest(fault, arguments) for fault in error.faults) from None
 
 
-def _said(fault: Fault, arguments: Sequence[str]) -> Fault:
-    """Return a fault in the words of Python.
+def _nearest(fault: Fault, arguments: Sequence[str]) -> Fault:
+    """Return a fault with the argument that may have been meant, if one is near.
 
-    >>> print(_said(Fault("--seed", None, "", "-1 is negative"), ["seed"]))
-    seed: -1 is negative
-    >>> print(_said(Fault("--set", None, "replication", "unknown key"), ["seed", "replications"]))
+    >>> unknown = Fault(Argument("overrides"), None, "replication", "unknown key")
+    >>> print(_nearest(unknown, ["seed", "replications"]))
     overrides: replication: unknown key; did you mean 'replications'?
     """
-    if fault.file != "overrides" and not fault.file.startswith("--"):
+    if fault.file != Argument("overrides"):
         return fault
-    name = NAMES.get(fault.file, fault.file.removeprefix("--").replace("-", "_"))
-    near = get_close_matches(fault.key, arguments, 1, cutoff=0.8) if name == "overrides" else []
-    return replace(fault, file=name, hint=near[0] if near else fault.hint)
+    near = get_close_matches(fault.key, arguments, 1, cutoff=0.8)
+    return replace(fault, hint=near[0]) if near else fault

@@ -27,12 +27,24 @@ class DvsimError(Exception):
     exit_code = 1
 
 
+class Argument(str):
+    """The name of an argument, where a fault has that of a file: it is the call that is wrong.
+
+    The command line says the option that gives this argument.
+
+    >>> print(Fault(Argument("seed"), None, "", "-1 is negative"))
+    seed: -1 is negative
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing that is wrong in one place.
 
     Args:
-        file: Path as the user gave it, a name, or ``--set``.
+        file: Path as the user gave it, a name, or an `Argument`.
         line: Line in that file, counted from 1; None where there is none.
         key: Dotted key, such as ``system.card.sram``; empty for the file as a whole.
         message: What is wrong.

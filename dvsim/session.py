@@ -79,7 +79,7 @@ def run_scenarios(
     check_asked(seed=seed, replications=times, scale=scale, workers=workers)
     sized: list[Spec] = [kind_of(one).sized(one, scale, emulation) for one in scenarios]
     if emulation is not None:
-        check_emulation(sized, emulation, {"--workers": workers})
+        check_emulation(sized, emulation, {"workers": workers})
     trials = [Trial(one, times, whole=whole) for one, whole in zip(sized, scenarios, strict=True)]
     with lasting():
         by = Runs(seed, out, force, workers, emulation, progress, command)

@@ -26,12 +26,15 @@ LIMITING = {"vortex": "port_rate", "link": "rate"}
 @click.argument("data", nargs=-1)
 @click.option("--messages", metavar="FILE", help="CSV of what was sent: message_bytes, messages.")
 @click.option(
-    "--limit", metavar="RATE", help="Rate of one port, '4.4 GB/s', or a card that states it."
+    "--limit",
+    "limits",
+    metavar="RATE",
+    help="Rate of one port, '4.4 GB/s', or a card that states it.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 3 if there is any finding.")
 @json_option
 def consistency(
-    data: tuple[str, ...], messages: str | None, limit: str | None, strict: bool, as_json: bool
+    data: tuple[str, ...], messages: str | None, limits: str | None, strict: bool, as_json: bool
 ) -> None:
     """Look in data for contradictions and for signs of how they were made, without a model.
 
@@ -49,15 +52,15 @@ def consistency(
     from dvsim.evidence.consistency import examination
     from dvsim.scenario.find import reference_root
 
-    limits = None if limit is None else _rate(limit)
+    most = None if limits is None else _rate(limits)
     if data:
-        found = examination(*data, messages=messages, limits=limits)
+        found = examination(*data, messages=messages, limits=most)
     else:
         root = reference_root()
         found = examination(
             *(root / name for name in PUBLISHED),
             messages=root / SENT if messages is None else messages,
-            limits={name: _rate(card) for name, card in PORT.items()} if limits is None else limits,
+            limits={name: _rate(card) for name, card in PORT.items()} if most is None else most,
         )
     if as_json:
         click.echo(_json(data or PUBLISHED, found))

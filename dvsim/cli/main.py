@@ -11,6 +11,7 @@ import importlib
 import os
 import signal
 import sys
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
@@ -21,7 +22,7 @@ import click
 from dvsim import progress
 from dvsim._version import __version__
 from dvsim.cli.terminal import complain, discard, open_streams, painter
-from dvsim.errors import DvsimError
+from dvsim.errors import Argument, DvsimError, Fault, ScenarioError
 
 VERBS = {
     "run": "Run scenarios, simulated or emulated, and print the results.",
@@ -92,10 +93,24 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except DvsimError as error:
-            complain(error)
+            complain(self._by_option(ctx, error))
             ctx.exit(error.exit_code)
         except KeyboardInterrupt as interrupt:
             ctx.exit(_interrupted(interrupt))
+
+    def _by_option(self, ctx: click.Context, error: DvsimError) -> DvsimError:
+        """Return an error that names options of the verb where it names arguments."""
+        verb = self.get_command(ctx, ctx.invoked_subcommand or "")
+        if verb is None or not isinstance(error, ScenarioError):
+            return error
+        options = {item.name: max(item.opts, key=len) for item in verb.params}
+
+        def said(fault: Fault) -> Fault:
+            other = f"--{fault.file.replace('_', '-')}"
+            return replace(fault, file=options.get(fault.file, other))
+
+        faults = (said(one) if isinstance(one.file, Argument) else one for one in error.faults)
+        return ScenarioError(faults)
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -30,7 +30,7 @@ LIMIT = 50_000_000  # bytes of a timeline
 )
 @click.option(
     "--set",
-    "settings",
+    "overrides",
     multiple=True,
     metavar="KEY=VALUE",
     help="Change a number of the fabrics: L, o, g, G, O and S of LogGOPS; o, O, S, L, rate, "
@@ -95,7 +95,7 @@ LIMIT = 50_000_000  # bytes of a timeline
 def replay(
     trace: Path,
     fabric: str,
-    settings: tuple[str, ...],
+    overrides: tuple[str, ...],
     compute: str,
     placement: str,
     straggler: str | None,
@@ -119,7 +119,7 @@ def replay(
     from dvsim.kinds.workload.session import replays
     from dvsim.kinds.workload.text import answer, matrix_table
 
-    given = dict(_pair(one) for one in settings)
+    given = dict(_pair(one) for one in overrides)
     if card is not None and not fit:
         raise click.UsageError("--card writes what --fit found; there is no --fit")
     found = replays(

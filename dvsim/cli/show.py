@@ -139,7 +139,7 @@ def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:
 
     def add(path: tuple[str | int, ...], value: object) -> None:
         origin, unit = resolved.origin(path), _UNITS.get(str(path[-1]))
-        values[".".join(map(str, path))] = {"value": value, "unit": unit, "origin": origin}
+        values[".".join(map(str, path))] = {"value": value, "unit": unit, "origin": _place(origin)}
 
     for section, table in tables.items():
         parts = [int(part) if part.isdigit() else part for part in section.split(".")]
@@ -169,8 +169,15 @@ def _card_text(label: str, card: Card) -> str:
     for name, item in card.parameters.items():
         source = item.source + (f" [fitted to {item.fitted}]" if item.fitted else "")
         value = format_value(item.value, item.dimension)
-        rows.append((f"  {name}", value, item.confidence, item.origin, source))
+        rows.append((f"  {name}", value, item.confidence, _place(item.origin), source))
     return "\n".join([*lines, _columns(rows)])
+
+
+def _place(origin: str) -> str:
+    """Return where a value was written, as who typed it says."""
+    from dvsim.scenario.document import OVERRIDES
+
+    return "--set" if origin == OVERRIDES.file else origin
 
 
 def _words(value: object, unit: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from dvsim.emulation.hosts import Hosts
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.kinds.base import Own, kind_of
 from dvsim.kinds.rabbitmq.spec import Scenario
 
@@ -84,15 +84,20 @@ class Emulation:
         return {**where, "promise": self.promise, **traced}
 
     def faults(self) -> Iterator[Fault]:
-        """Yield what is wrong with it, by option."""
+        """Yield what is wrong with it, by argument."""
         from dvsim.broker.limits import check_shape
 
         try:
             check_shape(self.clusters, 1 if self.nodes is None else self.nodes)
         except ScenarioError as error:
-            yield from (replace(fault, file=f"--{fault.file}") for fault in error.faults)
+            yield from (replace(fault, file=Argument(fault.file)) for fault in error.faults)
         if self.credentials is not None and not self.urls:
-            yield Fault("--credentials", None, "", "is for --url; private brokers have their own")
+            yield Fault(
+                Argument("credentials"),
+                None,
+                "",
+                "is for brokers of a URL; private ones have their own",
+            )
         for url in self.urls:
             yield from _url_faults(url)
 
@@ -102,16 +107,18 @@ def _url_faults(url: str) -> Iterator[Fault]:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        yield Fault("--url", None, "", f"{redacted(url)}: {error}")
+        yield Fault(Argument("urls"), None, "", f"{redacted(url)}: {error}")
         return
     if parts.username is not None or parts.password is not None:
-        message = "a name or password must not stand in a command line; use --credentials FILE"
-        yield Fault("--url", None, "", f"{redacted(url)}: {message}")
+        message = "a name or password must not stand in a URL; give a file of credentials"
+        yield Fault(Argument("urls"), None, "", f"{redacted(url)}: {message}")
     elif parts.scheme != "amqp":
         hint = "amqp" if parts.scheme in ("amqps", "http", "rabbitmq", "amq", "") else None
-        yield Fault("--url", None, "", f"{url}: '{parts.scheme}' is not amqp", hint)
+        yield Fault(Argument("urls"), None, "", f"{url}: '{parts.scheme}' is not amqp", hint)
     elif not parts.hostname or port == 0 or parts.query or parts.fragment:
-        yield Fault("--url", None, "", f"{url} is not of the form amqp://HOST[:PORT][/VHOST]")
+        yield Fault(
+            Argument("urls"), None, "", f"{url} is not of the form amqp://HOST[:PORT][/VHOST]"
+        )
 
 
 def redacted(url: str) -> str:
@@ -152,7 +159,7 @@ def size_text(scenario: Scenario, whole: Own, emulation: Emulation) -> str:
     text = f"{scenario.name}: {work.messages:,} messages of {work.message_bytes:,} B"
     text += f" in each of {work.iterations} iterations" if work.iterations > 1 else ""
     if share != 1:
-        text += f", {share:.3g} of {whole.workload.messages:,} (--scale)"
+        text += f", {share:.3g} of {whole.workload.messages:,} by the scale"
     if batch != whole.probe.batch:
         text += f", in batches of {batch:,} instead of {whole.probe.batch:,}"
     return f"{text}; {emulation.promise}"
@@ -162,11 +169,11 @@ def _idle(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
     """Yield a fault if there are more brokers than any scenario has receivers."""
     found = (kind_of(one).served(one) for one in scenarios)
     receivers = [one for one in found if one is not None]
-    option = "--url" if emulation.urls else "--clusters"
+    argument = Argument("urls" if emulation.urls else "clusters")
     brokers = len(emulation.urls) or emulation.clusters
     if receivers and brokers > max(receivers):
         message = f"{brokers} brokers for {max(receivers)} receivers: some would have no queue"
-        yield Fault(option, None, "", message)
+        yield Fault(argument, None, "", message)
 
 
 def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault]:
@@ -174,14 +181,14 @@ def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault
     if emulation.hosts is None:
         return
     if emulation.traces is not None:
-        yield Fault("--trace", None, "", "is not built for a run over several hosts")
+        yield Fault(Argument("trace"), None, "", "is not built for a run over several hosts")
     clusters = 0 if emulation.urls else emulation.clusters
     found: set[Fault] = set()
     for one in scenarios:
         receivers = kind_of(one).served(one)
         if receivers is None or not one.system.over_vortex:
             message = f"{one.name} sends over TCP, without cards that could be on hosts"
-            yield Fault("--hosts", None, "", message)
+            yield Fault(Argument("hosts"), None, "", message)
         else:
             found.update(emulation.hosts.faults(receivers, clusters))
     yield from sorted(found, key=str)
@@ -204,9 +211,9 @@ def check_emulation(
     faults += emulation.faults()
     faults += _idle(scenarios, emulation)
     faults += _misplaced(scenarios, emulation)
-    for option, value in others.items():
+    for argument, value in others.items():
         if value is not None:
             message = "is for backend sim; an emulated run has its own processes"
-            faults.append(Fault(option, None, "", message))
+            faults.append(Fault(Argument(argument), None, "", message))
     if faults:
         raise ScenarioError(faults)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 
 LAUNCH_WITH = "ssh -o BatchMode=yes -o ConnectTimeout=6 {host}"
 _NAME = r"[A-Za-z0-9._@\[\]%][A-Za-z0-9._@\[\]:%-]*?"
@@ -38,29 +38,31 @@ class Hosts:
     @classmethod
     def of(
         cls,
-        cards: str,
-        brokers: str | None = None,
+        hosts: str,
+        broker_hosts: str | None = None,
         launch_with: str | None = None,
         interface: str | None = None,
     ) -> Hosts:
-        """Return what the options of a command line say.
+        """Return what is written in texts, such as ``a:2,b:2``.
 
         Raises:
             ScenarioError: If one of them says nothing that can be.
         """
         faults: list[Fault] = []
-        shares = tuple(_shares(cards, faults))
-        named = tuple(_names(brokers, faults)) if brokers is not None else ()
+        shares = tuple(_shares(hosts, faults))
+        named = tuple(_names(broker_hosts, faults)) if broker_hosts is not None else ()
         command = LAUNCH_WITH if launch_with is None else launch_with
         if "{host}" not in command:
-            faults.append(Fault("--launch-with", None, "", f"'{command}' says nowhere {{host}}"))
+            faults.append(
+                Fault(Argument("launch_with"), None, "", f"'{command}' says nowhere {{host}}")
+            )
         if faults:
             raise ScenarioError(faults)
         return cls(shares, named, command, interface)
 
     @property
     def text(self) -> str:
-        """The hosts and their cards, as ``--hosts`` has them."""
+        """The hosts and their cards, as in ``a:2,b:2``."""
         return ",".join(f"{name}:{count}" for name, count in self.cards)
 
     @property
@@ -84,13 +86,13 @@ class Hosts:
         if cards != 2 * receivers:
             senders = f"{receivers} senders and {receivers} bridges"
             message = f"the hosts have {cards} cards; {senders} need {2 * receivers}"
-            yield Fault("--hosts", None, "", message)
+            yield Fault(Argument("hosts"), None, "", message)
         if self.brokers and not clusters:
-            message = "is for private brokers, and --url names others"
-            yield Fault("--broker-hosts", None, "", message)
+            message = "is for private brokers, and the URLs name others"
+            yield Fault(Argument("broker_hosts"), None, "", message)
         elif len(self.brokers) > clusters > 0:
             message = f"{len(self.brokers)} hosts for {clusters} clusters: some would have none"
-            yield Fault("--broker-hosts", None, "", message)
+            yield Fault(Argument("broker_hosts"), None, "", message)
 
     def command(self, name: str, *words: str) -> list[str]:
         """Return the command that runs another one on a host; ssh hands it to a shell there."""
@@ -106,10 +108,10 @@ def _shares(text: str, faults: list[Fault]) -> Iterator[tuple[str, int]]:
         found = _SHARE.fullmatch(part)
         if found is None or int(found[2]) == 0:
             message = f"'{part}' is not a host and its number of cards, such as a:2"
-            faults.append(Fault("--hosts", None, "", message))
+            faults.append(Fault(Argument("hosts"), None, "", message))
         elif found[1] in seen:
             message = f"host {found[1]} stands there twice: say how many cards it has in all"
-            faults.append(Fault("--hosts", None, "", message))
+            faults.append(Fault(Argument("hosts"), None, "", message))
         else:
             seen.add(found[1])
             yield found[1], int(found[2])
@@ -120,4 +122,6 @@ def _names(text: str, faults: list[Fault]) -> Iterator[str]:
         if _HOST.fullmatch(name):
             yield name
         else:
-            faults.append(Fault("--broker-hosts", None, "", f"'{name}' is not the name of a host"))
+            faults.append(
+                Fault(Argument("broker_hosts"), None, "", f"'{name}' is not the name of a host")
+            )

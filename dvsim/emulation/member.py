@@ -175,7 +175,7 @@ def address_of(host: str, interface: str | None) -> str:
                 said = fcntl.ioctl(asked, ADDRESS_OF, struct.pack("256s", interface.encode()[:15]))
             except OSError:
                 names = " ".join(name for _, name in socket.if_nameindex())
-                said_of = f"--interface: it has no '{interface}' with an address, but {names}"
+                said_of = f"it has no interface '{interface}' with an address, but {names}"
                 raise RunFailed(said_of) from None
             return socket.inet_ntoa(said[20:24])
     name = host.rpartition("@")[2]
@@ -184,9 +184,7 @@ def address_of(host: str, interface: str | None) -> str:
         probe.bind((address, 0))
         if not address.startswith("127."):
             return address
-    raise RunFailed(
-        "its name stands for no address there that others can reach: say which one, --interface"
-    )
+    raise RunFailed("its name stands for no address there that others can reach: name an interface")
 
 
 def main() -> None:

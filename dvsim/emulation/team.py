@@ -77,7 +77,7 @@ class Host(Place):
         launch, *words = hosts.command(name, *own)
         found = shutil.which(launch)
         if found is None:
-            raise RunFailed(f"host {name}: --launch-with: there is no '{launch}'")
+            raise RunFailed(f"host {name}: there is no '{launch}' to launch with")
         self._lock = threading.Lock()
         self._said: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._member = Child(f"host {name}: dvsim there", [found, *words], talks=True)

@@ -11,7 +11,7 @@ from dvsim.errors import Fault
 from dvsim.kinds.base import Kind
 from dvsim.scenario import bounds, find
 from dvsim.scenario.card import card_at
-from dvsim.scenario.document import CARD_ROLES, COMMAND_LINE, Document, KeyPath, dotted
+from dvsim.scenario.document import CARD_ROLES, OVERRIDES, Document, KeyPath, dotted
 from dvsim.scenario.faults import in_order, validate
 from dvsim.scenario.fields import can_vary, value_hints
 from dvsim.scenario.quantity import show
@@ -140,10 +140,10 @@ class Places:
             key = str(place[-1])
             own = self.own(key)
             given = any(
-                known[: len(own)] == own and origin == COMMAND_LINE
+                known[: len(own)] == own and origin == OVERRIDES
                 for known, origin in document.origins.items()
             )
-            if given and document.origin(place) != COMMAND_LINE:
+            if given and document.origin(place) != OVERRIDES:
                 self.pinned.add(key)
             elif key in self.varied:
                 line = document.origin(self.varied[key]).line

@@ -44,7 +44,7 @@ class Resolved:
     document: Document
 
     def origin(self, path: KeyPath) -> str:
-        """Return where a value was written: ``dv.toml:9``, ``--set`` or ``default``."""
+        """Return where a value was written: ``dv.toml:9``, ``overrides`` or ``default``."""
         given = self.document.at(path) is not None
         return str(self.document.origin(path)) if given else "default"
 

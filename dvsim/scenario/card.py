@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, Origin
+from dvsim.scenario.document import OVERRIDES, Document, KeyPath, Origin
 from dvsim.scenario.extend import read_card_layers
 from dvsim.scenario.faults import validate
 from dvsim.scenario.find import card_names, existing, find_card, is_file, nearest
@@ -132,7 +132,7 @@ def _path(name: str, origin: Origin) -> Path | None:
     """
     if not name.endswith(".toml"):
         return None
-    folder = Path() if origin.file == COMMAND_LINE.file else Path(origin.file).parent
+    folder = Path() if origin.file == OVERRIDES.file else Path(origin.file).parent
     return folder / name
 
 
@@ -142,7 +142,7 @@ def _statement(value: Any, origin: Origin) -> Any:  # noqa: ANN401 - any TOML va
         value = {"value": value}
     if "confidence" in value:
         return value
-    by = "on the command line" if origin.file == COMMAND_LINE.file else "by the scenario"
+    by = "on the command line" if origin.file == OVERRIDES.file else "by the scenario"
     return {"source": f"set {by}"} | value | {"confidence": "assumed"}
 
 

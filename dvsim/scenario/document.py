@@ -1,6 +1,6 @@
 """Layers of TOML, one over the other, that remember where each value was written.
 
-A scenario file, the files it extends and the ``--set`` options are layers of the same kind: a
+A scenario file, the files it extends and the overrides are layers of the same kind: a
 tree of tables and, for each path in it, an `Origin`. What comes later wins, key by key.
 """
 
@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.scenario import locate
 
 KeyPath = tuple[str | int, ...]
@@ -34,7 +34,7 @@ CARD_ROLES = (
 
 
 class Origin(NamedTuple):
-    """Where a value was written: a file and a line, or ``--set`` and none.
+    """Where a value was written: a file and a line, or ``overrides`` and none.
 
     `inside` leads to the key in that file, where the tree is only a part of it.
     """
@@ -53,7 +53,7 @@ class Origin(NamedTuple):
         return Fault(self.file, self.line, dotted(self.inside + path), message, hint)
 
 
-COMMAND_LINE = Origin("--set")
+OVERRIDES = Origin(Argument("overrides"))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""``--set key=value``: the command line as one more layer over the files."""
+"""``key=value``: what overrides it, as one more layer over the files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from dvsim.errors import Fault
-from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath, dotted, is_card
+from dvsim.scenario.document import OVERRIDES, Document, KeyPath, dotted, is_card
 from dvsim.scenario.kinds import CARD_HEAD, KINDS
 
 _FIXED = ("abstract", "campaign", "extends", "name")  # what a file is, not what it asks
@@ -24,7 +24,7 @@ def apply(document: Document, overrides: Sequence[str]) -> list[Fault]:
 
     Returns:
         list of Fault: Of the options that could not be applied. Whether a key exists and a value
-        fits is left to the check of the whole scenario, which says it with ``--set`` as the place.
+        fits is left to the check of the whole scenario, which names ``overrides`` as the place.
     """
     return [fault for option in overrides for fault in _apply(document, option)]
 
@@ -73,8 +73,8 @@ def whole(options: Iterable[str], tops: Container[str], keys: Sequence[str]) -> 
     ['system.bridge.threads=2', 'system.bridge.sockets=2']
     >>> for fault in whole(["threads=2", "bridge.socket=2"], ["system"], keys):
     ...     print(fault)
-    --set: threads: is the end of 'system.card.threads', 'system.bridge.threads'
-    --set: bridge.socket: unknown key; did you mean 'system.bridge.sockets'?
+    overrides: threads: is the end of 'system.card.threads', 'system.bridge.threads'
+    overrides: bridge.socket: unknown key; did you mean 'system.bridge.sockets'?
     """
     return [one if begins(one, tops) else _lengthened(one, keys) for one in options]
 
@@ -87,11 +87,11 @@ def _lengthened(option: str, keys: Sequence[str]) -> str | Fault:
         return f"{fitting[0]}={text}"
     if fitting:
         listed = ", ".join(f"'{key}'" for key in fitting)
-        return COMMAND_LINE.fault(path, f"is the end of {listed}")
+        return OVERRIDES.fault(path, f"is the end of {listed}")
     depth = len(path)
     ends = {".".join(key.split(".")[-depth:]): key for key in keys}
     near = get_close_matches(short, ends, 1)
-    return COMMAND_LINE.fault(path, "unknown key", ends[near[0]]) if near else option
+    return OVERRIDES.fault(path, "unknown key", ends[near[0]]) if near else option
 
 
 def _split(option: str) -> tuple[KeyPath, str, str]:
@@ -104,24 +104,24 @@ def _apply(document: Document, option: str) -> list[Fault]:
     path, equals, text = _split(option)
     if not equals or "" in path:
         example = "write key=value, for example workload.messages=1000"
-        return [Fault(COMMAND_LINE.file, None, option, example)]
+        return [Fault(OVERRIDES.file, None, option, example)]
     shown = option.encode("utf-8", "backslashreplace").decode("utf-8")
     if shown != option:  # bytes that are no text
-        return [Fault(COMMAND_LINE.file, None, shown, "is no UTF-8")]
+        return [Fault(OVERRIDES.file, None, shown, "is no UTF-8")]
     if path[0] in _FIXED:
-        return [COMMAND_LINE.fault(path, "belongs to the file and cannot be set")]
+        return [OVERRIDES.fault(path, "belongs to the file and cannot be set")]
     if is_card(path[:2]) and len(path) > 3:
-        whole = f"set the parameter as a whole: --set {dotted(path[:3])}=VALUE"
-        return [COMMAND_LINE.fault(path, whole)]
+        whole = f"set the parameter as a whole: {dotted(path[:3])}=VALUE"
+        return [OVERRIDES.fault(path, whole)]
     for depth in range(1, len(path)):
         value = document.at(path[:depth])
         named = is_card(path[:depth]) and isinstance(value, str)
         if value is not None and not isinstance(value, dict) and not named:
-            return [COMMAND_LINE.fault(path, f"{dotted(path[:depth])} is not a table")]
+            return [OVERRIDES.fault(path, f"{dotted(path[:depth])} is not a table")]
     tree: Any = read_value(text)
     for part in reversed(path):
         tree = {part: tree}
-    origins = dict.fromkeys([(), *(path[:end] for end in range(1, len(path) + 1))], COMMAND_LINE)
+    origins = dict.fromkeys([(), *(path[:end] for end in range(1, len(path) + 1))], OVERRIDES)
     document.merge(Document(tree, origins))
     return []
 

@@ -57,7 +57,7 @@ class Spec(Table):
 
     Attributes:
         KIND, NAMED: The name of its kind, and whether it stands in its files as ``kind``.
-        LENGTH: The key that says how long a point is run, which ``--scale`` multiplies.
+        LENGTH: The key that says how long a point is run, which a scale multiplies.
         TASKS: What is run for each replication: a point, or what else a point consists of.
         MULTIPLIED: The numbers, besides those of cards, that a what-if may multiply.
         name, title, question, source, path: For people.

@@ -28,7 +28,7 @@ class Parameter:
         confidence: One of `CONFIDENCES`.
         source: Where the number comes from.
         fitted: What the value was fitted to; given exactly when it is calibrated.
-        origin: ``data-vortex-8.toml:7`` or ``--set``.
+        origin: ``data-vortex-8.toml:7`` or ``overrides``.
     """
 
     name: str

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 
 from dvsim.emulation.asked import Emulation
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.scenario.bounds import REPLICATIONS, SEED, TASKS, WORKERS
 from dvsim.scenario.document import dotted
@@ -31,24 +31,26 @@ def backend_of(asked: str | Emulation) -> Emulation | None:
     if asked not in BACKENDS:
         near = get_close_matches(asked, BACKENDS, 1)
         message = f"no such backend '{asked}'; there are {' and '.join(BACKENDS)}"
-        raise ScenarioError([Fault("--backend", None, "", message, near[0] if near else None)])
+        raise ScenarioError(
+            [Fault(Argument("backend"), None, "", message, near[0] if near else None)]
+        )
     return Emulation() if asked == "emu" else None
 
 
 def check_asked(
     *, seed: int, replications: int = 1, scale: float | None = None, workers: int | None = None
 ) -> None:
-    """Raise ScenarioError for what is out of range, or no number at all; by its option."""
+    """Raise ScenarioError for what is out of range, or no number at all; by its argument."""
     faults = [
-        *_whole("--seed", seed, 0, SEED),
-        *_whole("--replications", replications, 1, REPLICATIONS),
-        *(_whole("--workers", workers, 1, WORKERS) if workers is not None else ()),
+        *_whole(Argument("seed"), seed, 0, SEED),
+        *_whole(Argument("replications"), replications, 1, REPLICATIONS),
+        *(_whole(Argument("workers"), workers, 1, WORKERS) if workers is not None else ()),
     ]
     if isinstance(scale, bool) or not isinstance(scale, Real | None):
-        faults.append(Fault("--scale", None, "", f"{scale!r} is not a number"))
+        faults.append(Fault(Argument("scale"), None, "", f"{scale!r} is not a number"))
     elif scale is not None and not 0 < scale <= LARGEST_SCALE:
         message = f"{scale:g} is not above 0 and at most {LARGEST_SCALE}"
-        faults.append(Fault("--scale", None, "", message))
+        faults.append(Fault(Argument("scale"), None, "", message))
     if faults:
         raise ScenarioError(faults)
 
@@ -59,18 +61,18 @@ def check_precision(share: float) -> None:
     if not least <= share <= most:
         message = f"{share:g} is not a share from {least:g} to {most:g}, or from 0.1% to 50%"
         near = f"{share:g}%" if least <= share / 100 <= most else None
-        raise ScenarioError([Fault("--precision", None, "", message, near)])
+        raise ScenarioError([Fault(Argument("precision"), None, "", message, near)])
 
 
-def _whole(option: str, value: int, least: int, most: int) -> Iterator[Fault]:
+def _whole(argument: Argument, value: int, least: int, most: int) -> Iterator[Fault]:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        yield Fault(option, None, "", f"{value!r} is not a whole number")
+        yield Fault(argument, None, "", f"{value!r} is not a whole number")
     elif value < 0:
-        yield Fault(option, None, "", f"{value} is negative")
+        yield Fault(argument, None, "", f"{value} is negative")
     elif value < least:
-        yield Fault(option, None, "", f"{value} is less than {least}")
+        yield Fault(argument, None, "", f"{value} is less than {least}")
     elif value > most:
-        yield Fault(option, None, "", f"{value} is more than {most}")
+        yield Fault(argument, None, "", f"{value} is more than {most}")
 
 
 def check_extent(scenarios: Sequence[Spec], replications: int) -> None:
@@ -83,6 +85,6 @@ def check_extent(scenarios: Sequence[Spec], replications: int) -> None:
                 faults.append(Fault(scenario.name, None, dotted(key), message))
         if tasks > TASKS:
             message = f"{scenario.name} has {tasks} {scenario.TASKS} then, and may have {TASKS}"
-            faults.append(Fault("--replications", None, "", message))
+            faults.append(Fault(Argument("replications"), None, "", message))
     if faults:
         raise ScenarioError(faults)

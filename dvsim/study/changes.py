@@ -1,4 +1,4 @@
-"""In what a scenario that was run differs from the one of its name, as ``--set`` made it.
+"""In what a scenario that was run differs from the one of its name, as overrides made it.
 
 A run of another system is no reproduction of a published one, and has a name that says so.
 """

@@ -26,7 +26,7 @@ from dvsim.study.versions import check_format, other
 
 SCENARIO, MANIFEST = "scenario.toml", "manifest.json"
 NAME = re.compile("([a-z]+-)?[0-9a-f]{12}")
-ADVICE = "run it again with --force or delete it"
+ADVICE = "run it again with force or delete it"
 
 
 def run_folder(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.scenario.find import is_file, is_folder, list_scenarios, nearest
 from dvsim.study.folder import MANIFEST, read_manifest
 from dvsim.study.versions import OtherVersion
@@ -48,7 +48,7 @@ def folders_of(name: str, root: Path, last: int | None = None) -> list[Path]:
         return [newest[backend] for backend in sorted(newest, key=lambda name: name != "sim")]
     if len(kept) < last:
         message = f"{len(kept)} of {name} are kept in {root}, not {last}"
-        raise ScenarioError([Fault("--last", None, "", message)])
+        raise ScenarioError([Fault(Argument("last"), None, "", message)])
     return [one.folder for one in kept[-last:]]
 
 
@@ -88,8 +88,7 @@ def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
     if others:
         more = f" and {len(others) - MOST_TOLD} more" if len(others) > MOST_TOLD else ""
         message += (
-            f"; also kept: {', '.join(others[:MOST_TOLD])}{more}; --last 2 compares the two that "
-            "were made last"
+            f"; also kept: {', '.join(others[:MOST_TOLD])}{more}; name two, or take the last 2"
         )
     return ScenarioError([Fault(" ".join(names), None, "", message)])
 

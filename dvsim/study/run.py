@@ -68,7 +68,7 @@ class Run:
         """Whether it is held against what was published: of the same system, and simulated.
 
         What was measured on this machine is not: its tolerances were declared for a model. Nor is
-        another system, such as one with ``--set system.bridge.sockets=4``.
+        another system, such as one with ``system.bridge.sockets=4``.
         """
         return (
             self.scenario.reference is not None

@@ -145,8 +145,8 @@ SECRET = "amqp://me:secret@h"
         ),
         (
             [*EMU, "--url", SECRET],
-            "--url: amqp://…@h: a name or password must not stand in a command line; "
-            "use --credentials FILE",
+            "--url: amqp://…@h: a name or password must not stand in a URL; "
+            "give a file of credentials",
         ),
         (
             [*EMU, "--url", "amqp://h", "--nodes", "2"],
@@ -154,7 +154,7 @@ SECRET = "amqp://me:secret@h"
         ),
         (
             [*EMU, "--credentials", "f"],
-            "--credentials: is for --url; private brokers have their own",
+            "--credentials: is for brokers of a URL; private ones have their own",
         ),
         ([*EMU, "--nodes", "12"], "--nodes: must be 1 to 9, is 12"),
         (

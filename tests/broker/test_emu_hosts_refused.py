@@ -30,10 +30,10 @@ def hosts():
         yield made
 
 
-def failing(hosts, launch_with=WITHIN, **named):
+def failing(hosts, /, launch_with=WITHIN, **named):
     """Return what is said of hosts that cannot be used, within ten seconds."""
     a, b, c = hosts.names
-    named = {"cards": f"{a}:2,{b}:2", "brokers": c, "interface": namespaces.LINK} | named
+    named = {"hosts": f"{a}:2,{b}:2", "broker_hosts": c, "interface": namespaces.LINK} | named
     asked = Emulation(clusters=1, nodes=1, hosts=Hosts.of(launch_with=launch_with, **named))
     start = time.monotonic()
     with pytest.raises(RunFailed) as said, site(asked):
@@ -45,7 +45,7 @@ def failing(hosts, launch_with=WITHIN, **named):
 
 
 def test_a_host_that_does_not_exist(hosts):
-    said = failing(hosts, cards=f"{hosts.names[0]}:2,vic-nowhere:2")
+    said = failing(hosts, hosts=f"{hosts.names[0]}:2,vic-nowhere:2")
     assert said.startswith("host vic-nowhere: dvsim there: ended with exit code ")
     assert 'Cannot open network namespace "vic-nowhere"' in said
 
@@ -86,7 +86,7 @@ def test_a_host_without_rabbitmq(hosts, tmp_path):
 
 def test_a_host_without_the_interface(hosts):
     said = failing(hosts, interface="eth77")
-    assert said.startswith(f"host {hosts.names[2]}: --interface: it has no 'eth77'")
+    assert said.startswith(f"host {hosts.names[2]}: it has no interface 'eth77'")
     assert namespaces.LINK in said
 
 
@@ -97,7 +97,7 @@ def test_a_launch_command_that_prints(hosts, tmp_path):
 
 def test_a_launch_command_that_is_missing(hosts):
     said = failing(hosts, "nosuchcommand {host}")
-    assert said == f"host {hosts.names[0]}: --launch-with: there is no 'nosuchcommand'"
+    assert said == f"host {hosts.names[0]}: there is no 'nosuchcommand' to launch with"
 
 
 def test_a_host_without_a_compiler(hosts, tmp_path):
@@ -165,11 +165,11 @@ def test_a_member_keeps_to_its_folder(hosts, tmp_path, name):
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        ({"cards": "a:2,a:2"}, "--hosts: host a stands there twice"),
-        ({"cards": "a:x"}, "--hosts: 'a:x' is not a host and its number of cards"),
-        ({"cards": "-oProxyCommand=x:2"}, "is not a host and its number"),
-        ({"cards": "a:2", "brokers": "-x"}, "--broker-hosts: '-x' is not the name of a host"),
-        ({"cards": "a:2", "launch_with": "ssh a"}, "--launch-with: 'ssh a' says nowhere {host}"),
+        ({"hosts": "a:2,a:2"}, "hosts: host a stands there twice"),
+        ({"hosts": "a:x"}, "hosts: 'a:x' is not a host and its number of cards"),
+        ({"hosts": "-oProxyCommand=x:2"}, "is not a host and its number"),
+        ({"hosts": "a:2", "broker_hosts": "-x"}, "broker_hosts: '-x' is not the name of a host"),
+        ({"hosts": "a:2", "launch_with": "ssh a"}, "launch_with: 'ssh a' says nowhere {host}"),
     ],
 )
 def test_options_that_cannot_be(named, said):
@@ -182,7 +182,7 @@ def test_what_does_not_fit_a_scenario():
     def faults(hosts, clusters):
         return [str(fault) for fault in hosts.faults(2, clusters)]
 
-    wrong = "--hosts: the hosts have 3 cards; 2 senders and 2 bridges need 4"
+    wrong = "hosts: the hosts have 3 cards; 2 senders and 2 bridges need 4"
     assert faults(Hosts.of("a:3"), 2) == [wrong]
     assert faults(Hosts.of("a:2,b:2", "c,d"), 2) == []
     assert "3 hosts for 2 clusters" in faults(Hosts.of("a:2,b:2", "c,d,e"), 2)[0]

@@ -83,5 +83,5 @@ def test_an_unseen_run_is_the_question_that_it_was(at, tmp_path):
 
 
 def test_without_a_trace_of_the_cards_there_is_no_timeline(tmp_path):
-    with pytest.raises(RunFailed, match="--trace: the cards have left no trace"):
+    with pytest.raises(RunFailed, match="the cards have left no trace"):
         emulated_timeline(load("h3/dv-8"), tmp_path, 10)

@@ -102,7 +102,7 @@ def test_a_study_of_brokers_of_the_user_is_kept_and_says_so(broker, tmp_path):
         ),
         (["message_bytes=8"], Emulation(), "must be at least 16 with backend emu, is 8"),
         (["rate=50000"], Emulation(), "at most 300 publishers and consumers"),
-        ([], Emulation(nodes=5), "--nodes: of a cluster are system.nodes"),
+        ([], Emulation(nodes=5), "nodes: of a cluster are system.nodes"),
         ([], Emulation(clusters=1), "a scenario of kind cluster is one cluster"),
         (["nodes=3"], Emulation(urls=("amqp://h",)), "are 1 nodes, and system.nodes is 3"),
     ],

@@ -79,8 +79,8 @@ def test_a_finding_is_an_error_only_if_that_is_asked_for(tmp_path):
     assert result.stdout == (
         "0 findings in 1 column with 3 numbers\n"
         "  looked for: a grid of values; common factors of counts\n"
-        "  not looked for: pieces and batches of messages (needs --messages); rates above a limit "
-        "(needs --limit); quantiles against mean and spread (needs a summary); averages, "
+        "  not looked for: pieces and batches of messages (needs what was sent); rates above a "
+        "limit (needs a limit); quantiles against mean and spread (needs a summary); averages, "
         "differences, ratios and copies in a table (needs a table of several numbers side by "
         "side)\n"
     )

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.main import cli
+from dvsim.scenario.find import reference_root
 
 SWEEP = ("sweep", "h3/dv-8", "--vary", "system.bridge.sockets=1,2", "--scale", "0.001")
 REFUSED = {
@@ -25,7 +26,7 @@ REFUSED = {
     "one key with itself": (
         (*SWEEP, "--zip", "system.bridge.sockets"),
         "--zip: system.bridge.sockets: names one key, which goes with none; "
-        "write --zip system.bridge.sockets,KEY",
+        "write system.bridge.sockets,KEY",
     ),
     "a power": ((*SWEEP, "--where", "sockets ** 2 > 1"), "'sockets ** 2' is not understood"),
     "a call": (
@@ -35,6 +36,23 @@ REFUSED = {
     "a table of another kind": (
         ("calibrate", "h3-bridge", "--against", "h3_amqp_vs_dv.csv", "--fit", "r1:8"),
         "h3_amqp_vs_dv.csv:1: there is no column 'value'",
+    ),
+    "a limit, which the library calls limits": (
+        ("consistency", str(reference_root() / "h3_amqp_vs_dv.csv"), "--limit", "1 GB/s"),
+        "--limit: needs data with a column 'message_bytes' or 'size'",
+    ),
+    "a number of samples": (
+        (
+            *SWEEP[:2],
+            "--vary",
+            "sockets=1..4",
+            "--vary",
+            "bridge.threads=1..4",
+            "--sensitivity",
+            "--samples",
+            "3",
+        ),
+        "--samples: 3 is no power of two",
     ),
     "a size in apples": (
         ("emulate", "--trace", "t.json", "--trace-limit", "3 apples", "--", "./x"),

@@ -258,7 +258,7 @@ def test_a_sweep_says_once_that_there_are_no_workers_and_again_when_all_have_gon
 def test_without_distributed_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(ScenarioError, match=r"--scheduler: .*pip install 'vortexsim\[cluster\]'"),
+        pytest.raises(ScenarioError, match=r"scheduler: .*pip install 'vortexsim\[cluster\]'"),
         executor(1, "tcp://127.0.0.1:1"),
     ):
         pass

@@ -54,7 +54,10 @@ def test_of_a_study_the_first_point_is_traced(tmp_path):
     ("arguments", "said"),
     [
         (["h3/dv-8", "h3/dv-16"], "--trace: is of one scenario; 2 were named: h3/dv-8, h3/dv-16"),
-        (["switch/load-latency"], "switch/load-latency: --trace: records nothing; give it a table"),
+        (
+            ["switch/load-latency"],
+            "switch/load-latency: cannot be traced: records nothing; give it a table",
+        ),
         (["h3/dv-8", "--trace-limit", "3 apples"], "--trace-limit: 'apples' is not a unit of size"),
         (["h3/dv-8", "--trace-limit", "3 kB"], "at least 20 kB"),
     ],
@@ -77,4 +80,4 @@ def test_a_trace_that_cannot_be_written_is_an_error(tmp_path):
     asked = ["--trace", str(tmp_path / "file" / "t.json"), "--out", str(tmp_path / "runs")]
     done = dvsim("run", *SMALL, *asked)
     assert done.returncode == 1
-    assert "--trace: cannot write" in done.stderr and "Traceback" not in done.stderr
+    assert "cannot write the trace" in done.stderr and "Traceback" not in done.stderr

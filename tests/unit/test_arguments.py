@@ -1,8 +1,54 @@
 """Does a wrong call in Python say which argument is wrong, in the words of Python?"""
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
 import dvsim
+
+PROGRAMS = {  # what is written for other programs, or is one
+    "broker/bridge.py", "broker/control.py", "emulation/data_vortex.py", "emulation/left.py",
+    "emulation/queues.py", "evidence/cluster.py", "evidence/irregular.py", "study/manifest.py",
+    "study/sweeps/slurm.py",
+}  # fmt: skip
+COMMAND = re.compile(r"dvsim [a-z]+ .*--[a-z]")
+
+
+def texts(tree):
+    """Yield each text of a module that is no docstring."""
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    parts = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts |= {id(part) for part in node.values}
+            yield node.lineno, ast.unparse(node)
+        elif isinstance(node, ast.Constant) and id(node) not in docs | parts:
+            yield node.lineno, str(node.value)
+
+
+def test_the_library_names_no_option_but_in_a_command_that_it_quotes():
+    package, found, known = Path(dvsim.__file__).parent, [], set()
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        if name.startswith(("cli/", "core/_")):
+            continue
+        named = [
+            f"{name}:{line}: {text!r}"
+            for line, text in texts(ast.parse(path.read_text("utf-8")))
+            if re.search(r"(?<![\w-])--[a-z]", text) and not COMMAND.search(text)
+        ]
+        known |= {name} & PROGRAMS if named else set()
+        found += named if name not in PROGRAMS else []
+    assert found == []
+    assert known == PROGRAMS
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def fault_of(name, *overrides):
     ],
 )
 def test_a_number_out_of_bounds_is_told_with_its_limit(name, override, fault):
-    assert fault_of(f"h3/{name}", override) == f"--set: {override.split('=')[0]}: {fault}"
+    assert fault_of(f"h3/{name}", override) == f"overrides: {override.split('=')[0]}: {fault}"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_number_out_of_bounds_is_told_with_its_limit(name, override, fault):
 )
 def test_an_offered_load_out_of_bounds(load_, fault):
     said = fault_of("h3/fdr-8", "loop=open", f"workload.messages_per_second={load_}")
-    assert said.startswith(f"--set: workload.messages_per_second: {fault}")
+    assert said.startswith(f"overrides: workload.messages_per_second: {fault}")
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_at_most_once_over_cards_is_doubted(over_cards):
     known = found[0].manifest["emulated"] | {"question": {"promise": "at most once"}}
     first = replace(found[0], manifest=found[0].manifest | {"emulated": known})
     text = "\n".join(Calibration((first,), tuple(cards), (1.0,)).lines())
-    assert "--at-least-once measures the broker" in text
+    assert "at least once measures the broker" in text
 
 
 def test_cards_are_files_that_scenarios_can_name(over_cards, tmp_path):

@@ -109,10 +109,10 @@ def test_what_is_fitted_is_not_held_out():
     [
         (
             ("h3-bridge", DATA, "r1:9", "rest"),
-            "--fit: nothing was measured at r1:9; there are r1:8",
+            "fit: nothing was measured at r1:9; there are r1:8",
         ),
         (("h3-bridge", DATA, "r1", "rest"), "'r1' is not of the form r1:8,2048"),
-        (("h3-bridge", DATA, "r1:8", "r1:8"), "--hold-out: r1:8 is fitted"),
+        (("h3-bridge", DATA, "r1:8", "r1:8"), "hold_out: r1:8 is fitted"),
         (("h3-bridge", "h3_message_rate.csv", "8", "rest"), "did you mean 'h3_message_rates.csv'"),
         (
             ("zeromq-0.2", DATA, "8", "rest"),
@@ -189,14 +189,14 @@ def test_a_fit_finds_what_the_data_were_made_with(made, tmp_path):
 
 def test_a_budget_that_cannot_move_is_refused(tmp_path):
     words = f"h3-bridge --against {DATA} --fit r1:8 --parameter push --budget 5 --name a"
-    with pytest.raises(ScenarioError, match="--budget: is 5; 3 starts with 2 parameters need 12"):
+    with pytest.raises(ScenarioError, match="budget: is 5; 3 starts with 2 parameters need 12"):
         calibrate.main([*words.split(), "--out", str(tmp_path)], standalone_mode=False)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64 - 1])
 def test_a_seed_that_no_run_can_have_is_refused_before_the_search(tmp_path, seed):
     words = f"h3-bridge --against {DATA} --fit r1:8 --parameter push --seed {seed} --name a"
-    with pytest.raises(ScenarioError, match=f"--seed: is {seed}; from 0 to {2**64 - 2}"):
+    with pytest.raises(ScenarioError, match=f"seed: is {seed}; from 0 to {2**64 - 2}"):
         calibrate.main([*words.split(), "--out", str(tmp_path)], standalone_mode=False)
 
 

@@ -109,7 +109,9 @@ def test_a_card_of_ones_own_is_fitted_in_the_scenario_that_is_named(lab, tmp_pat
         'extends = "h3-bridge"\n[sockets]\nvalue = 1\nconfidence = "assumed"\nsource = "x"\n'
     )
     card = load_card(mine)
-    with pytest.raises(ScenarioError, match="no packaged scenario uses 'mine'; name yours: --sce"):
+    with pytest.raises(
+        ScenarioError, match="no packaged scenario uses 'mine'; name yours, such as"
+    ):
         target_of(card, Data((lab,)), "64")
     target = target_of(card, Data((lab,), scenarios=("h3/dv-512",)), "64")
     assert target.role == "bridge"
@@ -144,9 +146,8 @@ def test_without_a_word_about_what_to_fit_the_sizes_are_told(lab, tmp_path):
     copy.write_bytes(lab.read_bytes())
     with pytest.raises(ScenarioError) as caught:
         target_of(load_card("h3-bridge"), Data((copy,)), None)
-    assert (
-        "--fit: say what to fit to, for example --fit 64,700,2048; there are a:64, b:64, a:700"
-        in str(caught.value)
+    assert "fit: say what to fit to, for example 64,700,2048; there are a:64, b:64, a:700" in str(
+        caught.value
     )
 
 
@@ -179,8 +180,8 @@ def test_a_card_of_several_systems_asks_which_was_measured(lab):
     with pytest.raises(ScenarioError) as caught:
         target_of(load_card("rabbitmq-2018"), Data((lab,)), "64")
     assert str(caught.value).startswith(
-        "--scenario: 'rabbitmq-2018' is part of several systems; say what was measured: "
-        "--scenario h3/dv-8 or --scenario h3/fdr-8"
+        "scenarios: 'rabbitmq-2018' is part of several systems; say what was measured: "
+        "h3/dv-8 or h3/fdr-8"
     )
     target = target_of(load_card("rabbitmq-2018"), Data((lab,), scenarios=("h3/fdr-*",)), "64")
     assert (target.role, target.cases[0].scenario.name) == ("broker", "h3/fdr-64")

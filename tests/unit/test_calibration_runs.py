@@ -53,7 +53,7 @@ def test_a_simulated_run_has_measured_nothing(run, tmp_path):
     folder = kept(tmp_path, "a", simulated)
     assert refused(folder) == (
         f"{folder}: is a run of backend sim, which has measured nothing; "
-        "run its scenario with --backend emu"
+        "run its scenario with backend emu"
     )
 
 

@@ -140,7 +140,7 @@ def test_tables_of_one_name_are_two():
 
 def test_a_limit_or_messages_need_sizes():
     raw = pd.DataFrame({"rate": [1.5, 2.5]})
-    with pytest.raises(ScenarioError, match="--limit: needs data with a column 'message_bytes'"):
+    with pytest.raises(ScenarioError, match="limits: needs data with a column 'message_bytes'"):
         examine(raw, limits=1e9)
 
 

@@ -57,7 +57,7 @@ def test_batches_shrink_with_the_messages():
     text = asked.size_text(sized, scenario, Emulation())
     assert text == (
         "h3/fdr-131072: 1,953 messages of 131,072 B in each of 8 iterations, 0.00326 of 600,000 "
-        "(--scale), in batches of 97 instead of 2,500; at most once"
+        "by the scale, in batches of 97 instead of 2,500; at most once"
     )
     assert asked.size_facts(sized, scenario) == {
         "scale": 1_953 / 600_000,
@@ -87,20 +87,18 @@ def test_a_machine_with_little_memory_gets_one_node(monkeypatch):
 def test_every_fault_is_told_at_once():
     other = load("h3/dv-8", ["workload.messages=1"])
     with pytest.raises(ScenarioError) as caught:
-        check_emulation(
-            [load("switch/load-latency"), other], Emulation(clusters=0), {"--workers": 2}
-        )
+        check_emulation([load("switch/load-latency"), other], Emulation(clusters=0), {"workers": 2})
     assert [str(fault).partition(":")[0] for fault in caught.value.faults] == [
         "switch/load-latency",
         "h3/dv-8",
-        "--clusters",
-        "--workers",
+        "clusters",
+        "workers",
     ]
 
 
 @pytest.mark.parametrize(
     ("emulation", "option"),
-    [(Emulation(clusters=3), "--clusters"), (Emulation(urls=("amqp://h",) * 3), "--url")],
+    [(Emulation(clusters=3), "clusters"), (Emulation(urls=("amqp://h",) * 3), "urls")],
 )
 def test_brokers_without_a_receiver_are_refused(emulation, option):
     with pytest.raises(ScenarioError, match=f"^{option}: 3 brokers for 2 receivers"):
@@ -136,10 +134,10 @@ def test_a_file_that_holds_no_credentials_is_refused_and_not_shown(tmp_path, con
     path = tmp_path / "credentials"
     path.write_bytes(content)
     path.chmod(mode)
-    with pytest.raises(ScenarioError, match=f"^--credentials: {path}: {said}") as caught:
+    with pytest.raises(ScenarioError, match=f"^credentials: {path}: {said}") as caught:
         credentials_of(path)
     assert "secret" not in str(caught.value)
-    with pytest.raises(ScenarioError, match=r"^--credentials: .*: No such file or directory"):
+    with pytest.raises(ScenarioError, match=r"^credentials: .*: No such file or directory"):
         credentials_of(tmp_path / "other")
 
 

@@ -42,7 +42,7 @@ def test_a_folder_of_runs_says_where_they_are(kept):
 @pytest.mark.parametrize("name", ["samples.parquet", "summary.parquet", "scenario.toml"])
 def test_a_missing_file_is_named(kept, name):
     (kept.folder / name).unlink()
-    with pytest.raises(RunFailed, match=f"{name} is missing; run it again with --force"):
+    with pytest.raises(RunFailed, match=f"{name} is missing; run it again with force"):
         load_result(kept.folder)
 
 

@@ -61,7 +61,7 @@ def test_quantiles_of_unlike_samples_are_refused_before_anything_runs(tmp_path, 
     data = read(tmp_path, table({8: 1000}), meta)
     (run,) = runs_with({8: 1000})
     for ask in (lambda: chosen([run.scenario], data, None), lambda: judge([run], data)):
-        with pytest.raises(ScenarioError, match=r"--as mean compares means alone"):
+        with pytest.raises(ScenarioError, match=r"'mean' compares means alone"):
             ask()
     (case,) = judge([run], data, "mean").cases
     assert [row.statistic for row in case.rows] == ["mean"]
@@ -78,7 +78,7 @@ def test_batches_are_counted_again_in_the_intervals_of_a_laboratory(tmp_path):
     assert case.model.size == 200
     assert "counted again in intervals of 1 s" in case.notes[0]
     short = run_with(np.full(10, 20_000.0), 8)
-    with pytest.raises(ScenarioError, match="shorter than interval 1 s; give a larger --scale"):
+    with pytest.raises(ScenarioError, match="shorter than interval 1 s; give a larger scale"):
         judge([short], data)
 
 

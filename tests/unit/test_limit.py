@@ -193,7 +193,7 @@ def test_a_value_that_the_switch_refuses_is_told(tmp_path):
     scenario = load(small(tmp_path), ["traffic.pattern=transpose"])
     with pytest.raises(ScenarioError, match="needs height 4, 16, 64"):
         limits(scenario, "height", Whole(4, 8, powers=True), "mean_hops < 9")
-    with pytest.raises(ScenarioError, match="--vary: 'planes' is no key of small"):
+    with pytest.raises(ScenarioError, match="key: 'planes' is no key of small"):
         limits(scenario, "planes", Whole(1, 2), "mean_hops < 9")
 
 
@@ -250,7 +250,7 @@ def test_one_run_that_has_a_value_decides_nothing():
     ],
 )
 def test_a_wrong_criterion_is_told(text, said):
-    with pytest.raises(ScenarioError, match=f"--until: {said}"):
+    with pytest.raises(ScenarioError, match=f"until: {said}"):
         parse_criterion(text, METRICS)
 
 
@@ -263,22 +263,22 @@ def test_everything_that_is_wrong_with_a_criterion_is_told():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("laod", None, 0.1), "--vary: 'laod' has no order .*; did you mean 'load'?"),
-        (("crossing", None, 0.1), "--vary: 'crossing' has no order to search in"),
-        (("burst", None, 0.1), "--between: missing; 'burst' needs a range"),
-        (("load", (0.5, 0.5), 0.1), "--between: 0.5 is not below 0.5"),
-        (("load", (0, 2), 0.1), "--between: a load is from 0 to 1, not from 0 to 2"),
-        (("load", (math.nan, 1), 0.1), "--between: nan is not below 1"),
-        (("load", None, 0), "--tolerance: 0 is not from 1e-09 on and below 1"),
-        (("load", None, math.nan), "--tolerance: nan is not from 1e-09 on"),
-        (("load", None, 1e-300), "--tolerance: 1e-300 is not from 1e-09 on"),
+        (("laod", None, 0.1), "key: 'laod' has no order .*; did you mean 'load'?"),
+        (("crossing", None, 0.1), "key: 'crossing' has no order to search in"),
+        (("burst", None, 0.1), "between: missing; 'burst' needs a range"),
+        (("load", (0.5, 0.5), 0.1), "between: 0.5 is not below 0.5"),
+        (("load", (0, 2), 0.1), "between: a load is from 0 to 1, not from 0 to 2"),
+        (("load", (math.nan, 1), 0.1), "between: nan is not below 1"),
+        (("load", None, 0), "tolerance: 0 is not from 1e-09 on and below 1"),
+        (("load", None, math.nan), "tolerance: nan is not from 1e-09 on"),
+        (("load", None, 1e-300), "tolerance: 1e-300 is not from 1e-09 on"),
         (
             ("angles", (1, 1e300), 0.1),
-            r"--between: 'angles' must be at most 1073741824, not 1e\+300",
+            r"between: 'angles' must be at most 1073741824, not 1e\+300",
         ),
-        (("angles", (1, 2.5), 0.1), "--between: 'angles' is a whole number, not 2.5"),
-        (("angles", (1, math.inf), 0.1), "--between: 'angles' is a whole number, not inf"),
-        (("height", (4, 12), 0.1), "--between: a height is a power of two from 2 on, not 12"),
+        (("angles", (1, 2.5), 0.1), "between: 'angles' is a whole number, not 2.5"),
+        (("angles", (1, math.inf), 0.1), "between: 'angles' is a whole number, not inf"),
+        (("height", (4, 12), 0.1), "between: a height is a power of two from 2 on, not 12"),
     ],
 )
 def test_a_wrong_axis_is_told(arguments, said):

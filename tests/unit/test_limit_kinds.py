@@ -55,7 +55,7 @@ def test_every_metric_of_a_system_is_known_before_it_runs():
 
 def test_a_criterion_about_what_a_run_does_not_have_is_refused():
     scenario = load("zeromq/throughput", STREAM)  # as fast as it goes: no latency to speak of
-    with pytest.raises(ScenarioError, match="--until: zeromq/throughput has no p99 at streams 1"):
+    with pytest.raises(ScenarioError, match="until: zeromq/throughput has no p99 at streams 1"):
         limits(scenario, "streams", Whole(1, 4), "p99 < 1 ms", replications=2)
 
 
@@ -81,10 +81,10 @@ def test_a_number_may_have_the_unit_of_its_metric():
         (("rate", (0, 10), None, MESSAGING_KEYS), "a rate is from 0.001 to 1e"),
         (("streams", (1, 65), None, MESSAGING_KEYS), "'streams' must be at most 64, not 65"),
         (("streams", (0, 4), None, MESSAGING_KEYS), "'streams' must be at least 1, not 0"),
-        (("window", None, None, MESSAGING_KEYS), "--between: missing; 'window' needs a range"),
+        (("window", None, None, MESSAGING_KEYS), "between: missing; 'window' needs a range"),
         (("rats", None, None, MESSAGING_KEYS), "did you mean 'rate'"),
         (("load", None, None, SYSTEM_KEYS), "no order to search in; one of messages_per_second"),
-        (("rate", None, 0.0, MESSAGING_KEYS), "--tolerance: 0 is not from"),
+        (("rate", None, 0.0, MESSAGING_KEYS), "tolerance: 0 is not from"),
     ],
 )
 def test_a_wrong_axis_is_told(arguments, said):

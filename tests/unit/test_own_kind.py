@@ -78,7 +78,7 @@ def test_without_its_package_a_kind_is_unknown_and_the_nearest_is_named(asked, t
     ("more", "said"),
     [
         (("--report", "x.html"), "--report: queue is of an M/M/1 queue, of which there is no page"),
-        (("--trace", "x.json"), "--trace: a scenario of kind 'mm1' has no timeline"),
+        (("--trace", "x.json"), "cannot be traced: a scenario of kind 'mm1' has no timeline"),
         (("--backend", "emu"), "is of an M/M/1 queue, which only backend sim can run"),
     ],
 )

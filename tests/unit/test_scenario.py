@@ -162,7 +162,7 @@ def test_the_last_option_wins(desk):
 
 def test_an_overridden_parameter_is_assumed_and_says_so(desk):
     sram = load(desk / "mine.toml", ["system.card.sram=64 MiB"]).system.card.parameters["sram"]
-    assert (sram.confidence, sram.origin) == ("assumed", "--set")
+    assert (sram.confidence, sram.origin) == ("assumed", "overrides")
     assert sram.source == "set on the command line"
 
 
@@ -236,7 +236,7 @@ def test_where_each_value_was_written_is_known(desk):
     resolved = resolve(desk / "mine.toml", ["workload.iterations=3"])
     assert resolved.origin(("workload", "messages")) == "mine.toml:6"
     assert resolved.origin(("probe", "interval")) == "base.toml:21"
-    assert resolved.origin(("workload", "iterations")) == "--set"
+    assert resolved.origin(("workload", "iterations")) == "overrides"
     assert resolved.origin(("probe", "columns", "r1", "receiver")) == "base.toml:24"
     assert resolved.origin(("tolerance", "mean")) == "default"
 
@@ -276,8 +276,8 @@ def test_an_option_that_no_member_has_is_told_by_each(desk):
     with pytest.raises(ScenarioError) as caught:
         load_campaign(two_transports(desk), ["system.card.mut=4 KiB"])
     assert [str(fault) for fault in caught.value.faults] == [
-        "--set: system.card.mut: unknown key",
-        "--set: system.card.mut: unknown key; did you mean 'mtu'?",
+        "overrides: system.card.mut: unknown key",
+        "overrides: system.card.mut: unknown key; did you mean 'mtu'?",
     ]
 
 

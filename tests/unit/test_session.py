@@ -32,7 +32,7 @@ def test_an_edited_run_folder_is_refused_and_force_replaces_it(tmp_path):
     (run,) = ask(SMALL, out=tmp_path)
     text = (run.folder / "scenario.toml").read_text()
     (run.folder / "scenario.toml").write_text(text.replace("20000", "20001"))
-    with pytest.raises(RunFailed, match=r"scenario\.toml was changed after the run.*--force"):
+    with pytest.raises(RunFailed, match=r"scenario\.toml was changed after the run.*with force"):
         ask(SMALL, out=tmp_path)
     ask(SMALL, out=tmp_path, force=True)
     assert ask(SMALL, out=tmp_path)[0].scenario == SMALL
@@ -47,13 +47,13 @@ def test_a_name_that_is_too_long_for_a_folder_is_known_before_the_run(tmp_path, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"replications": 1.5}, "--replications: 1.5 is not a whole number"),
-        ({"replications": True}, "--replications: True is not a whole number"),
-        ({"replications": 10_001}, "--replications: 10001 is more than 10000"),
-        ({"workers": 0}, "--workers: 0 is less than 1"),
-        ({"workers": -1}, "--workers: -1 is negative"),
-        ({"seed": 2**64}, f"--seed: {2**64} is more than {2**64 - 1}"),
-        ({"scale": float("nan")}, "--scale: nan is not above 0 and at most 1000"),
+        ({"replications": 1.5}, "replications: 1.5 is not a whole number"),
+        ({"replications": True}, "replications: True is not a whole number"),
+        ({"replications": 10_001}, "replications: 10001 is more than 10000"),
+        ({"workers": 0}, "workers: 0 is less than 1"),
+        ({"workers": -1}, "workers: -1 is negative"),
+        ({"seed": 2**64}, f"seed: {2**64} is more than {2**64 - 1}"),
+        ({"scale": float("nan")}, "scale: nan is not above 0 and at most 1000"),
     ],
 )
 def test_arguments_out_of_range_are_refused(options, message):
@@ -70,7 +70,7 @@ def test_a_scale_must_not_make_too_much_of_a_scenario():
 
 def test_replications_must_not_make_too_many_iterations():
     many = load("h3/fdr-8", ["workload.iterations=1_000"])
-    message = "--replications: h3/fdr-8 has 2000000 iterations then, and may have 1000000"
+    message = "replications: h3/fdr-8 has 2000000 iterations then, and may have 1000000"
     with pytest.raises(ScenarioError, match=message):
         ask(many, replications=2000)
 

@@ -21,7 +21,7 @@ def test_an_end_that_several_keys_have_is_refused_with_all_of_them():
     with pytest.raises(ScenarioError) as refused:
         load("amps/queues", ["threads=4"])
     said = str(refused.value)
-    assert said.startswith("--set: threads: is the end of 'system.")
+    assert said.startswith("overrides: threads: is the end of 'system.")
     assert said.count(".threads'") == 2
 
 
@@ -29,7 +29,7 @@ def test_a_key_that_is_nearly_right_is_offered_in_full():
     with pytest.raises(ScenarioError) as refused:
         load("h3/dv-2048", ["bridge.socket=4"])
     assert str(refused.value) == (
-        "--set: bridge.socket: unknown key; did you mean 'system.bridge.sockets'?"
+        "overrides: bridge.socket: unknown key; did you mean 'system.bridge.sockets'?"
     )
 
 

@@ -149,7 +149,7 @@ def test_an_interruption_keeps_what_is_done_and_leaves_nothing_half(sweep, tmp_p
 def test_a_point_that_fails_is_named_and_the_others_go_on(sweep, tmp_path):
     swept = run(sweep(["workload.messages=0,500"]), workers=1, **kept(tmp_path, "a"))
     assert swept.table["error"].tolist() == [
-        "--vary: workload.messages: must be at least 1, is 0",
+        "vary: workload.messages: must be at least 1, is 0",
         "",
     ]
     assert np.isnan(swept.table["delivered_rate"][0]) and swept.table["delivered_rate"][1] > 0
@@ -192,7 +192,7 @@ def test_points_that_ask_the_same_are_run_once(sweep, tmp_path):
 
 
 def test_where_no_point_is_valid_the_key_is_named(sweep):
-    with pytest.raises(ScenarioError, match=r"--vary: workload.mesages: unknown key; .*'messages'"):
+    with pytest.raises(ScenarioError, match=r"vary: workload.mesages: unknown key; .*'messages'"):
         sweep(["workload.mesages=1,2"])
 
 
@@ -237,11 +237,11 @@ def test_shards_are_named_from_inside_their_folder(sweep, tmp_path, monkeypatch,
 
 
 def test_a_seed_that_no_run_can_have_draws_no_points(sweep):
-    with pytest.raises(ScenarioError, match="--seed: -1 is negative"):
+    with pytest.raises(ScenarioError, match="seed: -1 is negative"):
         plan(["workload.messages=5..60"], sample="sobol:4", seed=-1)
     varied = ["workload.messages=5..60", "system.publisher.processes=1,2"]
     found = ranges(sweep().trials[0].scenario, varied, 0.2)
-    with pytest.raises(ScenarioError, match="--seed: -1 is negative"):
+    with pytest.raises(ScenarioError, match="seed: -1 is negative"):
         points_for(found, 8, -1)
 
 

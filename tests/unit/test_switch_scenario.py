@@ -308,7 +308,7 @@ def test_flow_fidelity_is_for_what_it_knows(tmp_path):
 
 def test_a_fault_on_the_command_line_is_told_there(tmp_path):
     (told,) = faults(small(tmp_path), ["switch.height=6"])
-    assert told.startswith("--set: switch.height: must be a power of two")
+    assert told.startswith("overrides: switch.height: must be a power of two")
 
 
 def test_a_scenario_builds_on_another(tmp_path):

@@ -303,8 +303,8 @@ def test_packets_of_a_switch_are_where_the_record_has_them(tmp_path):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("switch/load-latency", "--trace: records nothing"),
-        ("switch/networks", "--trace: is of a network"),
+        ("switch/load-latency", "cannot be traced: records nothing"),
+        ("switch/networks", "cannot be traced: is of a network"),
     ],
 )
 def test_a_switch_without_a_record_has_no_timeline(name, said):
@@ -313,7 +313,7 @@ def test_a_switch_without_a_record_has_no_timeline(name, said):
 
 
 def test_a_file_that_cannot_be_written_is_an_error(tmp_path):
-    with pytest.raises(OutputError, match=r"--trace: cannot write .*: Is a directory"):
+    with pytest.raises(OutputError, match=r"cannot write the trace .*: Is a directory"):
         write_trace(tmp_path, Timeline(10), {})
 
 

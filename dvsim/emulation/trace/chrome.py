@@ -127,7 +127,7 @@ def save(path: Path, content: bytes) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"--trace: cannot write {path}: {error.strerror}")
+    return OutputError(f"cannot write the trace {path}: {error.strerror}")
 
 
 def _names(rows: list[Row], pids: Mapping[str, int]) -> Iterator[str]:

@@ -48,9 +48,9 @@ def emulated_timeline(
             return timeline, facts, []
         said = _add_all(timeline, folder, scenario.system.receivers)
     except (OSError, ValueError) as error:
-        raise RunFailed(f"--trace: the cards have left no trace: {error}") from error
+        raise RunFailed(f"the cards have left no trace: {error}") from error
     except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise RunFailed(f"--trace: the trace lacks a valid {error}") from error
+        raise RunFailed(f"the trace lacks a valid {error}") from error
     return timeline, facts, said
 
 

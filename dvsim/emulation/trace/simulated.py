@@ -46,4 +46,4 @@ def check_traceable(scenario: Spec) -> None:
     """Raise ScenarioError if a scenario has no timeline; a switch may record nothing."""
     lacking = kind_of(scenario).untraceable(scenario)
     if lacking is not None:
-        raise ScenarioError([Fault(scenario.name, None, "", f"--trace: {lacking}")])
+        raise ScenarioError([Fault(scenario.name, None, "", f"cannot be traced: {lacking}")])

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.evidence.calibration.cards import Measured, cards_of
 from dvsim.evidence.calibration.points import Point, points_of
 from dvsim.evidence.calibration.queues import Queues, calibrate_queues
@@ -101,8 +101,8 @@ def calibrate(
     if load_result(folders[0]).scenario.KIND == ClusterScenario.KIND:
         return calibrate_queues(folders, name, command, against)
     if against:
-        message = "with --from judges runs of kind cluster, such as rabbit/here, alone"
-        raise ScenarioError([Fault("--against", None, "", message)])
+        message = "judges runs of kind cluster, such as rabbit/here, alone"
+        raise ScenarioError([Fault(Argument("against"), None, "", message)])
     points = points_of(load_runs(folders))
     where = machine(points[0])
     cards = cards_of(points, name, command, where)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.evidence.calibration.uncertain import Range
 from dvsim.scenario import bounds
 from dvsim.scenario.find import nearest
@@ -80,14 +80,14 @@ def knobs_of(card: Card, names: Sequence[str] = ()) -> list[Knob]:
             if not results:
                 near = nearest(name, known)
                 message = f"{card.name} has no parameter '{name}'"
-                raise ScenarioError([Fault("--parameter", None, "", message, near)])
+                raise ScenarioError([Fault(Argument("parameters"), None, "", message, near)])
             chosen += results
     zero = [name for name in chosen if known[name].start <= 0]
     if zero or not chosen:
         message = f"{zero[0]} of {card.name} is 0; set it to what it may be, and search from there"
         if not zero:
-            message = f"{card.name} has no calibrated parameter; name some with --parameter"
-        raise ScenarioError([Fault("--parameter", None, "", message)])
+            message = f"{card.name} has no calibrated parameter; name some"
+        raise ScenarioError([Fault(Argument("parameters"), None, "", message)])
     return [known[name] for name in dict.fromkeys(chosen)]
 
 

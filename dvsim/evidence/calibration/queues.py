@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.evidence.least import nearest
 from dvsim.kinds.base import EMULATED, kind_of
 from dvsim.kinds.cluster.spec import ClusterScenario
@@ -119,7 +119,7 @@ def calibrate_queues(
     ]
     if not faults and len({_alike(study) for study in studies.values()}) > 1:
         message = "the runs differ in nodes, copies or cards; calibrate them apart"
-        faults.append(Fault("--from", None, "", message))
+        faults.append(Fault(Argument("folders"), None, "", message))
     if faults:
         raise ScenarioError(faults)
     first: PointsStudy = studies[folders[0]]
@@ -129,7 +129,7 @@ def calibrate_queues(
     )
     if len({point.window for point in points}) < 2:
         message = "one window tells no cycle of the log; measure with credit 16 and 1000, say"
-        raise ScenarioError([Fault("--from", None, "workload.credit", message)])
+        raise ScenarioError([Fault(Argument("folders"), None, "workload.credit", message)])
     scenario = cast("ClusterScenario", first.scenario.at(0))
     host = first.manifest.get("host") or {}
     machine = f"{host.get('cpu')}, {host.get('cores')} cores"
@@ -142,14 +142,14 @@ def _unusable(study: Any) -> Iterator[str]:  # noqa: ANN401 - a result of any ki
         yield "is not of kind cluster, as the first is; calibrate them apart"
         return
     if study.manifest.get("backend") != EMULATED:
-        yield "is a simulated run, which has measured nothing; run its scenario with --backend emu"
+        yield "is a simulated run, which has measured nothing; run its scenario with backend emu"
     for number in range(len(study.scenario.points)):
         one = study.scenario.at(number)
         if one.system.queue != "quorum" or one.workload.rate is not None:
             yield "is not of a quorum queue without workload.rate, such as rabbit/here"
             return
     if study.points["fsyncs"].isna().any():
-        yield "has no syncs; they are counted on private nodes alone, without --url"
+        yield "has no syncs; they are counted on private nodes alone"
 
 
 def _alike(study: PointsStudy) -> str:

@@ -13,7 +13,7 @@ from dvsim.study.store import load_result
 
 ADVICE = "measure both again, or calibrate them apart"
 
-NO_RUN = "is no run of a system; cards are measured by runs of h3/… with --backend emu"
+NO_RUN = "is no run of a system; cards are measured by runs of h3/… with backend emu"
 
 
 class Given(NamedTuple):
@@ -52,7 +52,7 @@ def _unusable(run: Run) -> str | None:
     if run.backend != "emu":
         return (
             f"is a run of backend {run.backend}, which has measured nothing; "
-            "run its scenario with --backend emu"
+            "run its scenario with backend emu"
         )
     offered = run.scenario.workload.messages_per_second
     if offered is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
@@ -26,7 +26,7 @@ class Data:
 
     Args:
         files: Each as `dvsim.evidence.lab.read.read_lab` takes it.
-        meta, taken: Options ``--lab`` and ``--as``, see `dvsim.evidence.lab`.
+        meta, taken: See `dvsim.evidence.lab`.
         scenarios: Names, paths or patterns; none takes the packaged ones that use the card.
         overrides: Applied to each of them, such as ``system.receivers=1``.
     """
@@ -137,13 +137,13 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
         file = str(read[0].path)
         message = f"none of its cases can be simulated with {card.name}; {name}: {reason}"
         raise ScenarioError([Fault(file, None, "", message)])
-    fitted = _chosen("--fit", fit, cases) if fit is not None else _declared(cases)
+    fitted = _chosen(Argument("fit"), fit, cases) if fit is not None else _declared(cases)
     rest = frozenset(range(len(cases))) - fitted
-    held = rest if hold_out == REST else _chosen("--hold-out", hold_out, cases)
+    held = rest if hold_out == REST else _chosen(Argument("hold_out"), hold_out, cases)
     both = sorted(fitted & held)
     if both:
         message = f"{cases[both[0]].key} is fitted; what is held out must not be"
-        raise ScenarioError([Fault("--hold-out", None, "", message)])
+        raise ScenarioError([Fault(Argument("hold_out"), None, "", message)])
     roles = {_role(card, one.scenario) for one in cases}
     return Target(tuple(cases), fitted, held, min(roles), tuple(missing), data.taken)
 
@@ -179,7 +179,7 @@ def _role(card: Card, scenario: Spec) -> str:
         message = f"has no place for '{card.name}', a card of kind {card.kind}"
         raise ScenarioError([Fault(scenario.name, None, "", message)])
     if not named and len(set(roles)) > 1:
-        places = ", ".join(f"--set system.{role}={card.name}" for role in roles)
+        places = ", ".join(f"system.{role}={card.name}" for role in roles)
         message = f"'{card.name}' fits several places; say which: {places}"
         raise ScenarioError([Fault(scenario.name, None, "", message)])
     return roles[0]
@@ -194,8 +194,8 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
     users = [one for one in found if _names(one, card)]
     if not users:
         kind = next((one.name for one in found if card.kind in _kinds(one)), "SCENARIO")
-        message = f"no packaged scenario uses '{card.name}'; name yours: --scenario {kind}"
-        raise ScenarioError([Fault("--scenario", None, "", message)])
+        message = f"no packaged scenario uses '{card.name}'; name yours, such as {kind}"
+        raise ScenarioError([Fault(Argument("scenarios"), None, "", message)])
     # of a size that two have, one of a system whose data were published comes first
     users.sort(key=lambda one: getattr(one, "reference", None) is None)
     return [load(one.path, data.overrides) for one in users] if data.overrides else users
@@ -212,9 +212,9 @@ def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
     for one in scenarios:
         found.setdefault(transports.get(one.name, one.name), one.name)
     if len(found) > 1:
-        names = " or ".join(f"--scenario {name}" for name in found.values())
+        names = " or ".join(found.values())
         message = f"'{card.name}' is part of several systems; say what was measured: {names}"
-        raise ScenarioError([Fault("--scenario", None, "", message)])
+        raise ScenarioError([Fault(Argument("scenarios"), None, "", message)])
 
 
 def _kinds(scenario: Spec) -> set[str]:
@@ -230,12 +230,12 @@ def _declared(cases: Sequence[Asked]) -> frozenset[int]:
     }
     if not found:
         example = ",".join(dict.fromkeys(str(one.size) for one in cases[: len(cases) // 2 + 1]))
-        message = f"say what to fit to, for example --fit {example}; there are {_there(cases)}"
-        raise ScenarioError([Fault("--fit", None, "", message)])
+        message = f"say what to fit to, for example {example}; there are {_there(cases)}"
+        raise ScenarioError([Fault(Argument("fit"), None, "", message)])
     return frozenset(found)
 
 
-def _chosen(option: str, text: str, cases: Sequence[Asked]) -> frozenset[int]:
+def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[int]:
     """Return which cases are meant."""
     if text == ALL:
         return frozenset(range(len(cases)))
@@ -245,7 +245,7 @@ def _chosen(option: str, text: str, cases: Sequence[Asked]) -> frozenset[int]:
         for word in sizes.split(","):
             if not word.strip().isdigit():
                 message = f"'{part.strip()}' is not of the form r1:8,2048"
-                raise ScenarioError([Fault(option, None, "", message)])
+                raise ScenarioError([Fault(argument, None, "", message)])
             meant = {
                 place
                 for place, one in enumerate(cases)
@@ -253,7 +253,7 @@ def _chosen(option: str, text: str, cases: Sequence[Asked]) -> frozenset[int]:
             }
             if not meant:
                 message = f"nothing was measured at {part.strip()}; there are {_there(cases)}"
-                raise ScenarioError([Fault(option, None, "", message)])
+                raise ScenarioError([Fault(argument, None, "", message)])
             found |= meant
     return frozenset(found)
 

@@ -53,7 +53,7 @@ def notes(points: Sequence[Point]) -> Iterator[str]:
     if any(point.promise == "at most once" for point in over_cards):
         yield (
             "over cards, at most once: sockets hold megabytes that the broker has not taken; "
-            "--at-least-once measures the broker"
+            "at least once measures the broker"
         )
     for path in dict.fromkeys(point.path for point in points):
         sizes = {point.size for point in points if point.path == path}
@@ -66,7 +66,7 @@ def point_notes(point: Point) -> Iterator[str]:
     if not 1 / DRIFTING < point.drift < DRIFTING:
         yield (
             f"the later half took {point.drift:.2f} times the earlier; not steady, or disturbed; "
-            "send more (--scale)"
+            "send more, by a larger scale"
         )
     if point.own is not None and point.busy is not None and point.busy - point.own > CROWDED:
         yield f"other work, or the harness, took {point.busy - point.own:.0%} of the cores"

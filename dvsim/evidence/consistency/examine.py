@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.evidence.consistency.copies import find_copied, find_repeated, find_single
 from dvsim.evidence.consistency.factors import find_counted
 from dvsim.evidence.consistency.limits import find_above
@@ -65,11 +65,11 @@ def examination(
     """
     data = read_data(tables)
     workloads = {} if messages is None else read_workloads(messages)
-    given = {"--messages": messages is not None, "--limit": limits is not None}
+    given = {"messages": messages is not None, "limits": limits is not None}
     if any(given.values()) and not any(column.message_bytes for column in data.columns):
         message = "needs data with a column 'message_bytes' or 'size'"
         raise ScenarioError(
-            Fault(name, None, "", message) for name, asked in given.items() if asked
+            Fault(Argument(name), None, "", message) for name, asked in given.items() if asked
         )
     groups = _groups(data.columns)
     if not isinstance(limits, Mapping):
@@ -109,8 +109,8 @@ def _checks(
     return {
         "a grid of values": few,
         "common factors of counts": few,
-        "pieces and batches of messages": "" if workloads else "needs --messages",
-        "rates above a limit": "" if limits else "needs --limit",
+        "pieces and batches of messages": "" if workloads else "needs what was sent",
+        "rates above a limit": "" if limits else "needs a limit",
         "quantiles against mean and spread": "" if statistics else "needs a summary",
         "averages, differences, ratios and copies in a table": (
             "" if data.tables else "needs a table of several numbers side by side"

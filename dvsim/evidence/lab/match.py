@@ -176,7 +176,7 @@ def _of_run(run: Run, case: Case, data: LabData, taken: Taken | None) -> Pair | 
     again = _again(case.sample, probe_sample(scenario)) if taken is None else None
     simulated = of_run(run, case, named[:1] or columns, counted, again)
     if simulated.model is None:
-        return f"{scenario.name} is shorter than {case.sample}; give a larger --scale"
+        return f"{scenario.name} is shorter than {case.sample}; give a larger scale"
     return Pair(_alike(case, simulated.sample, scenario.name, taken), simulated)
 
 
@@ -202,7 +202,7 @@ def _no_point(scenario: Spec, points: Sequence[int]) -> str:
     first = differ[0]
     return (
         f"{len(points)} points of {scenario.name} answer, which differ in {listed}; "
-        f"give the data a column '{first}', or choose: --set {first}={values[first][0]}"
+        f"give the data a column '{first}', or choose: set {first}={values[first][0]}"
     )
 
 
@@ -252,7 +252,7 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
     )
     message = (
         f"{lab}; those of {scenario} are: {own}. Quantiles of unlike "
-        "samples do not answer one question: --as mean compares means alone, --as same compares "
+        "samples do not answer one question: 'mean' compares means alone, 'same' compares "
         f'them all the same; if they are alike, write sample = "{own}" into [lab]'
     )
     raise ScenarioError([Fault(case.where, None, case.name, message)])

@@ -1,6 +1,6 @@
 """The ``[lab]`` table: what a file of measurements does not say of itself.
 
-It stands in a TOML file of the same name beside the data, or in the one that ``--lab`` names.
+It stands in a TOML file of the same name beside the data, or in the one that `meta` names.
 """
 
 from __future__ import annotations

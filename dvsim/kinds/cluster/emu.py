@@ -21,7 +21,7 @@ from dvsim.emulation.asked import CLUSTERS, Emulation
 from dvsim.emulation.credentials import credentials_of
 from dvsim.emulation.deaths import Death
 from dvsim.emulation.queues import Asked, Place, Seen, measured
-from dvsim.errors import Fault, RunFailed
+from dvsim.errors import Argument, Fault, RunFailed
 from dvsim.kinds.base import How, Plain
 from dvsim.kinds.cluster.fluid import quantiles
 from dvsim.kinds.cluster.measures import MS, QUANTILES
@@ -52,17 +52,21 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
     """Yield what real nodes here cannot do."""
     name = scenario.name
     if emulation.nodes is not None:
-        yield Fault("--nodes", None, "", "of a cluster are system.nodes: --set nodes=3")
+        yield Fault(Argument("nodes"), None, "", "of a cluster are system.nodes: set nodes=3")
     if emulation.clusters != CLUSTERS:
-        yield Fault("--clusters", None, "", "a scenario of kind cluster is one cluster")
+        yield Fault(Argument("clusters"), None, "", "a scenario of kind cluster is one cluster")
     if emulation.traces is not None:
-        yield Fault("--trace", None, "", "clients of a cluster leave none; backend sim has one")
+        yield Fault(
+            Argument("trace"), None, "", "clients of a cluster leave none; backend sim has one"
+        )
     for point in range(len(scenario.points)):
         one = scenario.at(point)
         work, system = one.workload, one.system
         clients = work.publishers + (work.consumers or 1)
         if emulation.urls and any(event.what == "kill" for event in one.happening):
-            yield Fault("--url", None, "", "event.what = 'kill' ends private nodes, and not these")
+            yield Fault(
+                Argument("urls"), None, "", "event.what = 'kill' ends private nodes, and not these"
+            )
         yield from _simulated_alone(one)
         if clients > MOST_CLIENTS or (work.rate and consumers_of(one) > MOST_CLIENTS):
             message = f"backend emu has at most {MOST_CLIENTS} publishers and consumers"
@@ -72,10 +76,10 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
             yield Fault(name, None, "workload.message_bytes", message)
         if emulation.urls and len(emulation.urls) != system.nodes:
             message = f"are {len(emulation.urls)} nodes, and system.nodes is {system.nodes}"
-            yield Fault("--url", None, "", message)
+            yield Fault(Argument("urls"), None, "", message)
         if emulation.urls and system.queue == "mirrored":
             message = "mirrors are a policy, which only private nodes get"
-            yield Fault("--url", None, "", message)
+            yield Fault(Argument("urls"), None, "", message)
         if system.queue == "stream" and consumers_of(one) > work.queues:
             message = "consumers of a stream do not share it; backend emu has one for each"
             yield Fault(name, None, "workload.consumers", message)

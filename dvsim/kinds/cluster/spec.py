@@ -1,6 +1,6 @@
 """What a file about a modelled RabbitMQ cluster holds: clients, the cluster and what happens to it.
 
-Lengths of time of an event are shares of the run, so that ``--scale`` shortens everything.
+Lengths of time of an event are shares of the run, so that a scale shortens everything.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dvsim.kinds.points import PointsKind
 from dvsim.kinds.switch.metrics import METRICS, SHOWN, TABLES, UNITS
 from dvsim.kinds.switch.spec import SwitchScenario
 from dvsim.scenario import bounds, find
-from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath
+from dvsim.scenario.document import OVERRIDES, Document, KeyPath
 from dvsim.scenario.spec import Spec
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class SwitchKind(PointsKind):
         from dvsim.kinds.switch.points import read_packets, said
 
         origin = document.origin(place)
-        path = Path(name) if origin == COMMAND_LINE else Path(origin.file).parent / name
+        path = Path(name) if origin == OVERRIDES else Path(origin.file).parent / name
         if find.is_file(path) and path.stat().st_size > bounds.TRACE_BYTES:
             size, most = path.stat().st_size, bounds.TRACE_BYTES
             message = f"is a file of {size} B; a scenario may have {most}"
@@ -177,7 +177,7 @@ class SwitchKind(PointsKind):
         if scenario.record is None:
             return (
                 "records nothing; give it a table 'record' with packets and slots, or "
-                "--set record.packets=100 --set record.slots=200"
+                "set record.packets=100 and record.slots=200"
             )
         return None
 

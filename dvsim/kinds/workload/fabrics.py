@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dvsim.core.faulty import Faulty
 from dvsim.core.ports import Level, Ports
 from dvsim.core.replay import Costs, Fabric
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.fabric.network.tree import PRESETS
 from dvsim.kinds.workload.faults import Faults, faults_of
 from dvsim.scenario.card import load_card
@@ -258,7 +258,9 @@ def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> An
     try:
         return reader(value)
     except UnitError as error:
-        raise ScenarioError([Fault("--set", None, key, error.message, error.hint)]) from None
+        raise ScenarioError(
+            [Fault(Argument("overrides"), None, key, error.message, error.hint)]
+        ) from None
 
 
 def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
@@ -267,12 +269,14 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
     fidelity = str(settings.get("fidelity", "flow"))
     if fidelity not in FIDELITIES:
         message = f"must be {' or '.join(FIDELITIES)}, not '{fidelity}'"
-        fault = Fault("--set", None, "fidelity", message, nearest(fidelity, FIDELITIES))
+        fault = Fault(
+            Argument("overrides"), None, "fidelity", message, nearest(fidelity, FIDELITIES)
+        )
         raise ScenarioError([fault])
     for key, own in ONLY.items():
         if key in settings and own != fidelity:
             message = f"is of fidelity '{own}'; this is '{fidelity}'"
-            raise ScenarioError([Fault("--set", None, key, message)])
+            raise ScenarioError([Fault(Argument("overrides"), None, key, message)])
     card = load_card(VORTEX_CARD)
     whole_numbers = {
         key: read_setting(key, settings[key], _whole)
@@ -282,7 +286,7 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
     try:
         network = Network(name, **whole_numbers)
     except ValueError as error:
-        raise ScenarioError([Fault("--set", None, "", str(error))]) from None
+        raise ScenarioError([Fault(Argument("overrides"), None, "", str(error))]) from None
     extra = card["dma_setup"] + card["pio_write"]
     if "L" in settings:
         extra = read_setting("L", settings["L"], _time)

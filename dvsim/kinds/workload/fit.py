@@ -135,7 +135,7 @@ def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
 
     if fabric.model != "loggops":
         message = "has no numbers that can be fitted; fdr, aries, loggops and cards of LogGOPS have"
-        raise ScenarioError([Fault(fabric.name, None, "--fit", message)])
+        raise ScenarioError([Fault(fabric.name, None, "", message)])
     old = fabric.costs._asdict()
     free = [field for field in FIELDS.values() if old[field] > 0]
     start = np.array([old[field] for field in free], dtype=np.float64)

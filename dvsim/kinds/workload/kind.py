@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.kinds.base import Keys, Order, Plain, Reading
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.workload.scenario import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
-from dvsim.scenario.document import COMMAND_LINE, Document, KeyPath
+from dvsim.scenario.document import OVERRIDES, Document, KeyPath
 from dvsim.scenario.spec import Spec
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class WorkloadKind(PointsKind):
         if program.trace is None:
             return scenario, []
         origin = document.origin(key)
-        beside = Path() if origin == COMMAND_LINE else Path(origin.file).parent
+        beside = Path() if origin == OVERRIDES else Path(origin.file).parent
         path = beside / program.trace
         if not path.exists() and program.digest is not None:
             return scenario, []  # of a kept result, which runs nothing
@@ -113,7 +113,7 @@ class WorkloadKind(PointsKind):
                 else:
                     hint = f"; did you mean '{fault.hint}'?" if fault.hint else ""
                     key = words.get(fault.key, "network")
-                    if fault.file == "--fault":
+                    if fault.file == Argument("faults"):
                         key, hint = "faults", f"{hint}: '{fault.key}'"
                     yield ("fabric", key), fault.message + hint
 

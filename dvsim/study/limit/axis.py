@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.kinds.base import Keys, Order
 from dvsim.scenario.find import nearest
 
@@ -95,17 +95,17 @@ def axis_of(
     """
     if key not in keys:
         message = f"'{key}' has no order to search in; one of {', '.join(keys)}"
-        raise ScenarioError([Fault("--vary", None, "", message, nearest(key, keys))])
+        raise ScenarioError([Fault(Argument("key"), None, "", message, nearest(key, keys))])
     order = keys[key]
     ends = between or order.between
     if ends is None:
         message = f"missing; '{key}' needs a range to search in"
-        raise ScenarioError([Fault("--between", None, "", message)])
+        raise ScenarioError([Fault(Argument("between"), None, "", message)])
     near = TOLERANCE.get(order.kind, 1.0) if tolerance is None else tolerance
-    faults = [Fault("--between", None, "", said) for said in _wrong(key, order, *ends)]
+    faults = [Fault(Argument("between"), None, "", said) for said in _wrong(key, order, *ends)]
     if order.kind in TOLERANCE and not FINEST <= near < 1:
         message = f"{near:g} is not from {FINEST:g} on and below 1"
-        faults.append(Fault("--tolerance", None, "", message))
+        faults.append(Fault(Argument("tolerance"), None, "", message))
     if faults:
         raise ScenarioError(faults)
     low, high = ends

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError
 from dvsim.scenario.units import parse
@@ -153,4 +153,4 @@ def _number(text: str, unit: str) -> float | None:
 
 
 def _fault(message: str, hint: str | None = None) -> Fault:
-    return Fault("--until", None, "", message, hint)
+    return Fault(Argument("until"), None, "", message, hint)

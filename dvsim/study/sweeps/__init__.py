@@ -1,8 +1,8 @@
 """Many points of one question: what is varied, who runs it, and the table that comes out.
 
 values.py       numbers with units, in both directions
-axis.py         ``--vary KEY=…``: lists and ranges
-where.py        ``--where …``: which points are left out
+axis.py         ``KEY=…``: lists and ranges
+where.py        conditions: which points are left out
 plan.py         the points: crossed, zipped, filtered, sampled
 trials.py       each point as a checked scenario, its folder, and what is kept of it already
 executors.py    points in chunks: in this process, processes of this machine, or on a dask cluster

@@ -1,4 +1,4 @@
-"""``--vary KEY=VALUES``: the values of one key.
+"""``KEY=VALUES``: the values of one key.
 
 =========================  ===================================================
 ``a,b,c``                  these values; text or numbers, with units
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, log
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.study.sweeps.values import Number, number_of, text_of
 
 MOST = 100_000  # values of one range
@@ -132,7 +132,7 @@ def _values(key: str, part: str) -> Iterator[str]:
     sign, text = match["sign"], (match["step"] or "").strip()
     if not sign:
         what = f"'{part}' does not say how far apart its values are"
-        raise _wrong(key, f"{what}; write {part}*2, or --sample sobol:64")
+        raise _wrong(key, f"{what}; write {part}*2, or take a sample, such as sobol:64")
     step = number_of(text)
     if step is None:
         raise _wrong(key, f"'{text}' is no number; {HELP}")
@@ -181,4 +181,4 @@ def _ends(key: str, match: re.Match[str]) -> tuple[Number, Number]:
 
 
 def _wrong(key: str, message: str) -> ScenarioError:
-    return ScenarioError([Fault("--vary", None, key, message)])
+    return ScenarioError([Fault(Argument("vary"), None, key, message)])

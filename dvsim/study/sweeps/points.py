@@ -1,4 +1,4 @@
-"""The points of a sweep: every value of each key with every other, or as ``--zip`` says.
+"""The points of a sweep: every value of each key with every other, or as `together` says.
 
 The order is that of the options, the last key varies fastest; so a point has the same number
 wherever it is run.
@@ -15,7 +15,7 @@ from itertools import chain, product
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.study.arguments import check_asked
 from dvsim.study.sweeps.axis import Axis, parse_axis
@@ -33,7 +33,7 @@ class Point:
 
     @property
     def overrides(self) -> list[str]:
-        """What ``--set`` would take."""
+        """What `overrides` would take."""
         return [f"{key}={value}" for key, value in self.values]
 
     def __str__(self) -> str:
@@ -66,13 +66,17 @@ def plan(
     """
     axes = [parse_axis(text) for text in vary]
     if not axes:
-        raise ScenarioError([Fault("--vary", None, "", "a sweep varies something; write KEY=a,b")])
+        raise ScenarioError(
+            [Fault(Argument("vary"), None, "", "a sweep varies something; write KEY=a,b")]
+        )
     keys = [axis.key for axis in axes]
     for number, key in enumerate(keys):
         if key in keys[:number]:
-            raise ScenarioError([Fault("--vary", None, key, "is varied twice")])
+            raise ScenarioError([Fault(Argument("vary"), None, key, "is varied twice")])
     if sample and together:
-        raise ScenarioError([Fault("--zip", None, together[0], "has no meaning with --sample")])
+        raise ScenarioError(
+            [Fault(Argument("together"), None, together[0], "has no meaning with a sample")]
+        )
     design = (
         Sobol(tuple(axes), sample_size(sample), seed) if sample else Grid(_parts(axes, together))
     )
@@ -81,7 +85,7 @@ def plan(
         condition = parse_where(where, keys)
         points = [point for point in points if condition.holds(dict(point.values))]
     if not points:
-        raise ScenarioError([Fault("--where", None, str(where), "leaves no point")])
+        raise ScenarioError([Fault(Argument("where"), None, str(where), "leaves no point")])
     return points
 
 
@@ -111,12 +115,12 @@ class Grid:
         axes = [axis for part in self.parts for axis in part.axes]
         endless = next((axis.key for axis in axes if axis.between is not None), None)
         if endless is not None:
-            message = "its range has no steps; write lo..hi*2, or sample it: --sample sobol:64"
-            raise ScenarioError([Fault("--vary", None, endless, message)])
+            message = "its range has no steps; write lo..hi*2, or take a sample, such as sobol:64"
+            raise ScenarioError([Fault(Argument("vary"), None, endless, message)])
         total = math.prod(len(part.axes[0].values) for part in self.parts)
         if total > MOST:
-            message = f"that are {total:,} points, and may be {MOST:,}; --sample takes some of them"
-            raise ScenarioError([Fault("--vary", None, "", message)])
+            message = f"that are {total:,} points, and may be {MOST:,}; a sample takes some of them"
+            raise ScenarioError([Fault(Argument("vary"), None, "", message)])
 
     def points(self) -> Iterator[dict[str, str]]:
         """Yield the values of each point by key."""
@@ -155,19 +159,21 @@ def _parts(axes: Sequence[Axis], together: Sequence[str]) -> tuple[Zip, ...]:
     keys = [axis.key for axis in axes]
     leader: dict[str, str] = {}
     for text in together:
-        names = [key_of(name.strip(), keys, text, "--zip") for name in text.split(",")]
+        names = [key_of(name.strip(), keys, text, "together") for name in text.split(",")]
         for name in names:
             if name in leader or names.count(name) > 1:
-                raise ScenarioError([Fault("--zip", None, text, f"'{name}' is zipped twice")])
+                raise ScenarioError(
+                    [Fault(Argument("together"), None, text, f"'{name}' is zipped twice")]
+                )
             leader[name] = min(names, key=keys.index)
         if len(names) < 2:
-            message = f"names one key, which goes with none; write --zip {names[0]},KEY"
-            raise ScenarioError([Fault("--zip", None, text, message)])
+            message = f"names one key, which goes with none; write {names[0]},KEY"
+            raise ScenarioError([Fault(Argument("together"), None, text, message)])
         lengths = {axis.key: len(axis.values) for axis in axes if axis.key in names}
         if len(set(lengths.values())) > 1:
             said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
             message = f"keys that go together have as many values: {said}"
-            raise ScenarioError([Fault("--zip", None, text, message)])
+            raise ScenarioError([Fault(Argument("together"), None, text, message)])
     groups: dict[str, list[Axis]] = {}
     for axis in axes:
         groups.setdefault(leader.get(axis.key, axis.key), []).append(axis)
@@ -186,15 +192,15 @@ def sample_size(text: str) -> int:
         near = nearest(text.partition(":")[0], _METHODS)
         message = "is no way to sample; write sobol:64"
         hint = f"{near}:64" if near and match is None else None
-        raise ScenarioError([Fault("--sample", None, text, message, hint)])
+        raise ScenarioError([Fault(Argument("sample"), None, text, message, hint)])
     count = int(match[2])
-    return power_of_two("--sample", text, count, f"{match[1]}:")
+    return power_of_two(Argument("sample"), text, count, f"{match[1]}:")
 
 
-def power_of_two(option: str, text: str, count: int, before: str = "") -> int:
+def power_of_two(argument: Argument, text: str, count: int, before: str = "") -> int:
     """Return a number that must be a power of two, from 2 to the most there can be."""
     if count < 2 or count > MOST or count & (count - 1):
         near = 1 << min((max(count, 2) - 1).bit_length(), 19)  # the next one up
         message = f"{count} is no power of two from 2 to {2**19:,}"
-        raise ScenarioError([Fault(option, None, text, message, f"{before}{near}")])
+        raise ScenarioError([Fault(argument, None, text, message, f"{before}{near}")])
     return count

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.errors import Argument, Fault, RunFailed, ScenarioError
 from dvsim.study.statistics import middle_share
 from dvsim.study.sweep_table import Swept
 from dvsim.study.sweeps.points import Point, power_of_two, sobol
@@ -76,7 +76,7 @@ def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
     Raises:
         ScenarioError: If `samples` is no power of two, or the seed is none.
     """
-    power_of_two("--samples", "", samples)
+    power_of_two(Argument("samples"), "", samples)
     count = len(ranges)
     shares = sobol(2 * count, samples, seed)
     one, other = shares[:, :count], shares[:, count:]
@@ -109,7 +109,7 @@ def indices(
     points = samples * (len(ranges) + 2)
     if len(swept.table) > points:
         message = f"the scenario itself varies {', '.join(swept.keys[len(ranges) :])}"
-        raise ScenarioError([Fault("--sensitivity", None, "", f"{message}; vary them too")])
+        raise ScenarioError([Fault(Argument("sensitivity"), None, "", f"{message}; vary them too")])
     failed = swept.failed
     if len(failed):
         first = failed.iloc[0]

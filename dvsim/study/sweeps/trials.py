@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.errors import Argument, Fault, RunFailed, ScenarioError
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.load import Template
+from dvsim.scenario.document import OVERRIDES
 from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import check_extent
@@ -90,7 +91,7 @@ def trials_of(
     twice = sorted(varied & {text.partition("=")[0].strip() for text in overrides})
     if twice:
         message = "is varied, too; leave out one of the two"
-        raise ScenarioError([Fault("--set", None, key, message) for key in twice])
+        raise ScenarioError([Fault(Argument("overrides"), None, key, message) for key in twice])
     trials: list[PointTrial | Refused] = []
     looks = looks or (how.replications,)
     first: ScenarioError | None = None
@@ -111,9 +112,11 @@ def trials_of(
 
 
 def _of_vary(error: ScenarioError, varied: Container[str]) -> ScenarioError:
-    """Return faults with the option that the user wrote: a varied value is set under the hood."""
+    """Return faults with the argument that the user gave: a varied value is set under the hood."""
     return ScenarioError(
-        replace(fault, file="--vary") if fault.file == "--set" and fault.key in varied else fault
+        replace(fault, file=Argument("vary"))
+        if fault.file == OVERRIDES.file and fault.key in varied
+        else fault
         for fault in error.faults
     )
 

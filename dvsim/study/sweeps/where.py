@@ -1,4 +1,4 @@
-"""``--where``: a condition that points must meet, such as ``sram < 64 MiB and not load > 0.9``.
+"""A condition that points must meet, such as ``sram < 64 MiB and not load > 0.9``.
 
 Names are the varied keys, whole or by their last part; numbers may have units; texts stand in
 quotes. Comparisons, ``and or not``, ``+ - * /`` and brackets: nothing else is understood, and
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import NUMBER, UNITS, show
 from dvsim.study.sweeps.values import number_of
@@ -137,7 +137,7 @@ def parse_where(text: str, keys: Sequence[str]) -> Where:
     return Where(text, tree, names, values, words)
 
 
-def key_of(word: str, keys: Sequence[str], said: str, option: str = "--where") -> str:
+def key_of(word: str, keys: Sequence[str], said: str, argument: str = "where") -> str:
     """Return the varied key that a name means: the whole key, or the end of one only.
 
     Raises:
@@ -148,11 +148,11 @@ def key_of(word: str, keys: Sequence[str], said: str, option: str = "--where") -
     if len(found) == 1:
         return found[0]
     if found:
-        raise _wrong(said, f"'{word}' may be {' or '.join(found)}", option=option)
+        raise _wrong(said, f"'{word}' may be {' or '.join(found)}", argument=argument)
     short = [key.rpartition(".")[2] for key in keys]
     near = nearest(word, [*keys, *short])
     message = f"'{word}' is not varied; varied are {', '.join(keys)}"
-    raise _wrong(said, message, near, option=option)
+    raise _wrong(said, message, near, argument=argument)
 
 
 def _value(node: ast.expr, known: Mapping[str, Value]) -> Any:  # noqa: ANN401 - bool or value
@@ -187,6 +187,6 @@ def _truth(node: ast.expr, known: Mapping[str, Value]) -> bool:
 
 
 def _wrong(
-    text: str, message: str, hint: str | None = None, option: str = "--where"
+    text: str, message: str, hint: str | None = None, argument: str = "where"
 ) -> ScenarioError:
-    return ScenarioError([Fault(option, None, text, message, hint)])
+    return ScenarioError([Fault(Argument(argument), None, text, message, hint)])
