@@ -136,6 +136,29 @@ def test_a_volume_that_something_else_fills_stops_publishers_until_there_is_room
     assert some["full"] == some["blocked"] == 0  # the other half has room for what waits
 
 
+def test_the_latency_of_slow_consumers_is_that_of_a_queue_served_in_order():
+    """They serve 5,500 msg/s for 18 s, then 27,500: who comes first at the slow pace waits least,
+    who comes when they are fast again waits as long as what is there then takes."""
+    found = measured("one", "event.what=slow", "event.factor=5", "workload.consumers=275")
+    slow, fast, rate, lasts = 5_500, 27_500, 25_000, 18
+    longest = max(  # of those who come after so many tenths of a second of the slow time
+        queue / slow if (queue := t / 10 * (rate - slow)) < slow * (lasts - t / 10)
+        else lasts - t / 10 + (queue - slow * (lasts - t / 10)) / fast
+        for t in range(10 * lasts + 1)
+    )  # fmt: skip
+    assert found["max"] == pytest.approx(longest * 1e3, rel=0.02)
+    assert found["waiting"] == pytest.approx(lasts * (rate - slow) - 24 * (fast - rate), rel=0.03)
+
+
+def test_messages_behind_slow_consumers_wait_until_these_are_fast_again_and_no_longer():
+    found = measured("one", "event.what=slow", "event.factor=5", "workload.consumers=275")
+    slow, fast, rate, lasts = 5_500, 27_500, 25_000, 18
+    # who is the first that is served at the fast pace has waited longest
+    came = slow * lasts / rate
+    assert found["max"] == pytest.approx((lasts - came) * 1e3, rel=0.01)
+    assert found["waiting"] == pytest.approx(lasts * (rate - slow) - 24 * (fast - rate), rel=0.01)
+
+
 def test_an_alarm_stops_publishers_and_not_consumers():
     found = measured("one", "event.what=alarm", "event.lasts=0.2", "workload.consumers=500")
     assert (found["blocked"], found["full"]) == (pytest.approx(12 / 60), 0)
@@ -275,3 +298,7 @@ def test_what_cannot_be_is_refused_with_what_could():
     assert "did you mean 'gp2-1000'?" in refusal("system.storage=gp2-100")
     assert "8 nodes die, but there are 7" in refusal("event.what=kill", "event.victims=8")
     assert "a classic queue has one copy" in refusal("system.queue=classic", "system.replicas=2")
+    assert "a quorum queue has none; 'mirrored' has" in refusal("system.mirrors=away")
+    assert "8 volumes are filled, but there are 7" in refusal("event.what=fill", "event.victims=8")
+    full = refusal("system.storage.size=50 MB")
+    assert "system.storage.size: no room for messages: publishers are stopped where 50 MB" in full

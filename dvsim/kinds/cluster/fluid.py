@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +27,27 @@ def waits(before: Floats, arrivals: Floats, served: Floats) -> Floats:
 def passed(before: Floats, arrivals: Floats, waiting: Floats) -> Floats:
     """Return what is served in each step: what came, less what waits longer than before."""
     return arrivals - np.diff(waiting, axis=0, prepend=before[None, :])
+
+
+def emptied(waiting: Floats, after: Floats, phases: Sequence[tuple[float, Floats]]) -> Floats:
+    """Return the seconds until what waits is served by servers whose pace changes.
+
+    Args:
+        waiting: Shape (steps, nodes).
+        after: When each step ends; shape (steps,).
+        phases: When each phase ends, the last one never, and what is served in a second until then;
+            rates have the shape (nodes,).
+
+    >>> slow_then_fast = [(2.0, np.array([1.0])), (np.inf, np.array([4.0]))]
+    >>> emptied(np.array([[1.0], [9.0]]), np.array([0.5, 1.0]), slow_then_fast).ravel()
+    array([1., 3.])
+    """
+    left, taken = waiting, np.zeros_like(waiting)
+    for end, rates in phases:
+        served = np.minimum(left, rates * np.maximum(0.0, end - after)[:, None])
+        taken = taken + served / rates
+        left = left - served
+    return taken
 
 
 def quantiles(values: Floats, weights: Floats, shares: tuple[float, ...]) -> list[float]:

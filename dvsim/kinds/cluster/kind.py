@@ -20,6 +20,7 @@ from dvsim.kinds.points import PointsKind
 from dvsim.scenario import bounds
 from dvsim.scenario.document import Document, KeyPath
 from dvsim.scenario.spec import Spec
+from dvsim.scenario.units import format_value
 
 if TYPE_CHECKING:
     from dvsim.emulation.asked import Emulation
@@ -79,6 +80,17 @@ class ClusterKind(PointsKind):
             yield ("system", "replicas"), message
         if system.queue == "classic" and scenario.copies > 1:
             yield ("system", "replicas"), "a classic queue has one copy; 'mirrored' has more"
+        if system.mirrors == "away" and system.queue != "mirrored":
+            yield ("system", "mirrors"), f"a {system.queue} queue has none; 'mirrored' has"
+        kept = scenario.cards["broker"]["disk_free"]
+        if scenario.cards["storage"]["size"] <= kept:
+            least = format_value(kept, "size")
+            message = f"no room for messages: publishers are stopped where {least} or less is free"
+            yield ("system", "storage", "size"), message
+        for place, event in (("event", scenario.event), ("then", scenario.then)):
+            if event.what == "fill" and event.victims > system.nodes:
+                message = f"{event.victims} volumes are filled, but there {_are(system.nodes)}"
+                yield (place, "victims"), message
         dead = sum(event.victims for event in scenario.happening if event.what == "kill")
         if dead > system.nodes:
             place = "event" if scenario.event.what == "kill" else "then"

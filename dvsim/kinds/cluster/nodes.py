@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,12 +13,13 @@ from dvsim.core.cluster.costs import schedulers
 from dvsim.core.cluster.disk import Chunks, Use, pace_of, written_in
 from dvsim.core.cluster.laws import NOTHING, Laws
 from dvsim.core.cluster.placement import Shares
-from dvsim.kinds.cluster.fluid import passed, waits
+from dvsim.kinds.cluster.fluid import emptied, passed, waits
 from dvsim.kinds.cluster.spec import ClusterScenario
 
 Floats = NDArray[np.float64]
 STEPS = 50  # of a second
 STEP = 1 / STEPS
+ENDS: Floats = STEP * np.arange(1.0, STEPS + 1)
 PS = 1e-12
 BIAS = 1.1  # of delivering against taking in, where both have work: CONSUMER_BIAS of RabbitMQ
 ROUNDS = 1.5  # cycles of the log: half of one until the next begins, and that one
@@ -82,14 +84,21 @@ class Nodes:
         self.laws = Laws(system.queue, shares, cards, work.message_bytes, work.queues)
         self.shares, self.copies = shares, scenario.copies
 
-    def second(self, state: State, admitted: Floats, consumed: float, normal: Floats) -> Passed:
+    def second(
+        self,
+        state: State,
+        admitted: Floats,
+        consumed: Sequence[tuple[float, float]],
+        normal: Floats,
+    ) -> Passed:
         """Let a second pass.
 
         Args:
             state: Changed to what it leaves.
             admitted: Messages that come in each step, if all queues have a leader; of others fewer
                 do.
-            consumed: Messages a second that all consumers can take.
+            consumed: Messages a second that all consumers can take, each with the seconds from now
+                until which that is so; the last one without end.
             normal: A draw for each node.
         """
         laws, led, work = self.laws, self.shares.led, self.laws.work
@@ -114,13 +123,15 @@ class Nodes:
         if laws.kind == "stream":
             delays = delays + ROUNDS * self._chunk(rate)
         spare = (power - work.taking * rate) / np.maximum(work.giving, 1e-12)
-        gives = np.minimum(consumed, np.maximum(both, spare)) * led
-        given, wait = _through(state.queues, logged, gives)
+        most_given = np.maximum(both, spare)
+        gives = [(end, np.minimum(one, most_given) * led) for end, one in consumed]
+        given, wait = _through(state.queues, logged, gives[0][1])
         state.queues, state.given = wait[-1], float(given.sum())
         used = work.taking * rate + work.giving * state.given
         busy = np.minimum(used / np.maximum(power, NOTHING), 1.0) * self.shares.alive
         self._write(state, rate)
-        return Passed(rate, state.given, delays + wait / np.maximum(gives, NOTHING), busy)
+        phases = [(end, np.maximum(rates, NOTHING)) for end, rates in gives]
+        return Passed(rate, state.given, delays + emptied(wait, ENDS, phases), busy)
 
     def _power(self, state: State, normal: Floats) -> Floats:
         """Return the scheduler seconds that each node has, less what its disk costs."""

@@ -21,8 +21,8 @@ def unsettled(found: Mapping[str, float]) -> str:
     """
     full, blocked = found.get("full", 0.0), found.get("blocked", 0.0)
     told = [GROWS] if found["unstable"] > 0 else []
-    told += [f"a disk is full for {100 * full:.2g} % of the time"] if full > 0 else []
-    told += [f"publishers are stopped for {100 * blocked:.2g} % of the time"] if blocked > 0 else []
+    told += [f"a disk is full for {100 * full:.3g} % of the time"] if full > 0 else []
+    told += [f"publishers are stopped for {100 * blocked:.3g} % of the time"] if blocked > 0 else []
     return "; ".join(told)
 
 

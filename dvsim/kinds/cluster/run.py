@@ -19,7 +19,7 @@ from dvsim.core.streams import Streams
 from dvsim.errors import RunFailed
 from dvsim.kinds.base import Plain
 from dvsim.kinds.cluster.measures import Left, Sums
-from dvsim.kinds.cluster.nodes import STEP, STEPS, Nodes, Passed, State
+from dvsim.kinds.cluster.nodes import ENDS, STEP, STEPS, Nodes, Passed, State
 from dvsim.kinds.cluster.result import unsettled
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.kinds.cluster.timeline import note_second
@@ -73,6 +73,22 @@ def consumers_of(scenario: ClusterScenario) -> int:
     work = scenario.workload
     needed = math.ceil((work.rate or 0) * work.processing * PS * 1.1)
     return work.consumers or max(2 * work.queues, needed)
+
+
+def consumed_of(scenario: ClusterScenario, second: int) -> list[tuple[float, float]]:
+    """Return the messages a second that all consumers can take, and until when each is so.
+
+    That is in seconds after the one that is given; what holds at the end of the run holds for ever.
+    """
+    seconds = scenario.workload.seconds
+    during = [one.during(seconds) for one in scenario.happening if one.what == "slow"]
+    changes = {at for own in during for at in (own.start, own.stop) if second < at < seconds}
+    begins = [second, *sorted(changes)]
+    found = []
+    for begin, end in zip(begins, [*begins[1:], math.inf], strict=True):
+        taking = scenario.workload.processing * PS * factor_of(scenario, "slow", begin)
+        found.append((end - second, consumers_of(scenario) / taking if taking else AT_ONCE))
+    return found
 
 
 def deaths_of(scenario: ClusterScenario) -> list[tuple[range, range]]:
@@ -185,7 +201,6 @@ class _Run:
         scenario, state, sums = self.scenario, self.state, self.sums
         work = scenario.workload
         published = (work.rate or 0.0) * factor_of(scenario, "peak", number)
-        taking = work.processing * PS * factor_of(scenario, "slow", number)
         sums.published.append(sums.published[-1] + published)
         state.filled = filled_of(scenario, number)
         alarm = state.alarm or happens(scenario, "alarm", number)
@@ -195,7 +210,7 @@ class _Run:
             sent, state.held = sent + state.held, 0.0
         state.held += published - min(published, sent)
         admitted = np.full(STEPS, sent * STEP / led) if led else np.zeros(STEPS)
-        consumed = consumers_of(scenario) / taking if taking else AT_ONCE
+        consumed = consumed_of(scenario, number)
         normal = self.jitter.standard_normal(scenario.system.nodes)
         passed = self.nodes.second(state, admitted, consumed, normal)
         full = state.full
@@ -218,7 +233,7 @@ class _Run:
         course = sums.admitted + np.cumsum(admitted) * led.sum()
         sums.admitted = float(course[-1])
         intended = np.interp(course, sums.published, np.arange(len(sums.published)))
-        late = np.maximum(0.0, number + STEP * np.arange(1, STEPS + 1) - intended)
+        late = np.maximum(0.0, number + ENDS - intended)
         drawn = self.path.standard_exponential(passed.delays.shape)
         path = drawn * self.nodes.laws.work.path / (1 - np.minimum(passed.busy, BUSIEST))
         values = late[:, None] + passed.delays + path
