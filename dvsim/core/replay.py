@@ -38,6 +38,10 @@ class Operations(Protocol):
     def private_tag(self) -> int:
         """Messages of tags from here on are not for receives of any tag; 0 if there are none."""
 
+    @property
+    def agent(self) -> int:
+        """A processor that works beside the program of its rank; 0: none."""
+
 
 class Costs(NamedTuple):
     """LogGOPS in picoseconds and, of a byte, in femtoseconds; `eager_bytes` is S."""
@@ -124,6 +128,7 @@ class ReplayCore:
         native = ffi.new("dvsim_graph *")
         native.ranks = graph.ranks
         native.private_tag = graph.private_tag
+        native.agent = graph.agent
         for name, kind in _GRAPH.items():
             pointer = kept_pointer(self._alive, getattr(graph, name), kind, _POINTERS[kind])
             setattr(native, name, pointer)

@@ -126,7 +126,8 @@ def spent_of(one: Replay) -> dict[str, Floats]:
     """
     graph, costs = one.graph, one.fabric.costs
     owner = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
-    sends, calc = graph.kind == SEND, graph.kind == CALC
+    beside = (graph.cpu == graph.agent) & (graph.agent > 0)  # the program does not wait for these
+    sends, calc = (graph.kind == SEND) & ~beside, graph.kind == CALC
     slope = costs.overhead_byte_fs * 1e-3
     copied = np.maximum(0, graph.size - 1) * slope
     taken = copied if one.fabric.network is not None else np.maximum(0, one.course.serial)

@@ -122,6 +122,7 @@ struct dvsim_replay {
     int64_t *finish;
     const int32_t *place;
     bool carried; /* by the fabric */
+    bool joined;  /* operations wait for what ends at other processors */
     int64_t operations, done, now, order, cpus, nics;
     work *works;         /* [operations] */
     int32_t *edges;      /* operations that wait: o for the end of another, ~o for its start */

@@ -96,6 +96,7 @@ dvsim_replay *dvsim_replay_create(const dvsim_graph *graph, const dvsim_loggops 
         replay->fabric = *fabric;
         replay->carried = true;
     }
+    replay->joined = replay->carried || graph->agent > 0;
     replay->cpus = most(graph->cpu, replay->operations) + 1;
     replay->nics = most(graph->nic, replay->operations) + 1;
     int64_t edges = graph->start[replay->operations], sets = 1 + 3 * replay->cpus * replay->nics;

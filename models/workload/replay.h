@@ -32,9 +32,13 @@ typedef struct {
     const int64_t *to;          /* operations of the same rank; no circles */
     const uint8_t *after_start; /* 1: waits until i has started, 0: until it has ended */
     int32_t private_tag;        /* a receive of any tag takes only messages of lower tags; 0: all */
+    int32_t agent;              /* a processor that works beside the program of its rank, as a card does; 0: none */
 } dvsim_graph;
 
-/* LogGOPS. A message of n bytes costs o + (n - 1) O at the processor of the sender and keeps its port for
+/* With an agent, operations wait for the end of what they depend on at other processors, too; LogGOPSim knows
+ * nothing of that. What an agent sends never waits for its receive, however large it is.
+ *
+ * LogGOPS. A message of n bytes costs o + (n - 1) O at the processor of the sender and keeps its port for
  * g + (n - 1) G; its first byte arrives at o + L; there it keeps the port as long, and the processor for
  * o + the larger of (n - 1) O and (n - 1) G. With a fabric L, g and G are not used. */
 typedef struct {

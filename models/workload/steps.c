@@ -2,8 +2,8 @@
  *
  * The agenda gives an event when its processor and port are free.
  * What ends makes others free; those get the time at which their own processor, and for a send their port,
- * is free. With a fabric they also wait for the end of what they depend on, which may be on another
- * processor; LogGOPSim does not ask for that, and without a fabric neither does this.
+ * is free. With a fabric or an agent they also wait for the end of what they depend on, which may be on another
+ * processor; LogGOPSim does not ask for that, and without the two neither does this.
  */
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ int steps_put(dvsim_replay *replay, fresh *freed)
         if (kind == SET_SEND) {
             time = later(time, sending_port(replay, rank, one)->until);
         }
-        if (replay->carried) {
+        if (replay->joined) {
             time = later(time, replay->course[one].begin); /* when it became free, until it begins */
         }
         if (put(replay, rank, kind, time, one)) {
@@ -74,6 +74,13 @@ int steps_put(dvsim_replay *replay, fresh *freed)
     }
     freed->count = 0;
     return DVSIM_OK;
+}
+
+/* Whether a send waits for its receive. */
+static bool is_rendezvous(const dvsim_replay *replay, int32_t send)
+{
+    const work *one = &replay->works[send];
+    return one->size > replay->costs.eager_bytes && (one->cpu == 0 || one->cpu != replay->graph.agent);
 }
 
 /* What waits for an operation until it started, or ended, at a time: one thing less to wait for. */
@@ -145,7 +152,7 @@ static int send(dvsim_replay *replay, event one, int32_t operation, int32_t rank
         failed = put(replay, replay->works[operation].peer, SET_MESSAGE, injected + costs->latency_ps, operation);
     }
     replay->course[operation].end = cpu->until;
-    if (!failed && bytes <= costs->eager_bytes) {
+    if (!failed && !is_rendezvous(replay, operation)) {
         return end(replay, &replay->freed[0], operation, cpu->until);
     }
     return failed;
@@ -156,10 +163,10 @@ static int send(dvsim_replay *replay, event one, int32_t operation, int32_t rank
 static int meet(dvsim_replay *replay, int32_t send, int32_t receive, int32_t second, int64_t time, int64_t received)
 {
     int32_t sender = replay->works[send].rank, rank = replay->works[receive].rank;
-    int32_t numbers = replay->carried ? send : second;
+    int32_t numbers = replay->joined ? send : second;
     replay->course[send].pair = receive;
     replay->course[receive].pair = send;
-    if (replay->works[send].size > replay->costs.eager_bytes) { /* it waited for that */
+    if (is_rendezvous(replay, send)) { /* it waited for that */
         fresh *freed = &replay->freed[sender == rank ? 0 : 1];
         resource *cpu = cpu_of(replay, sender, numbers);
         resource *port = sending_port(replay, sender, numbers);

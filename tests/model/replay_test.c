@@ -21,7 +21,7 @@ static void empty(int64_t ranks)
 {
     memset(first, 0, sizeof first);
     memset(start, 0, sizeof start);
-    graph = (dvsim_graph){ranks, first, kind, peer, tag, size, cpu, nic, start, to, after_start, 0};
+    graph = (dvsim_graph){ranks, first, kind, peer, tag, size, cpu, nic, start, to, after_start, 0, 0};
 }
 
 /* Add an operation of the last rank so far, or of the next ones. */

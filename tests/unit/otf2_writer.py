@@ -20,10 +20,20 @@ class Otf2:
     ranks; the first one should be of all.
     """
 
-    def __init__(self, ranks, *, resolution=10**9, order="little", communicators=(), chunk=1 << 20):
+    def __init__(
+        self,
+        ranks,
+        *,
+        resolution=10**9,
+        order="little",
+        communicators=(),
+        windows=(),
+        chunk=1 << 20,
+    ):
         self.order, self.resolution, self.chunk = order, resolution, chunk
         self.texts, self.regions = [""], {}
         self.communicators = [("MPI_COMM_WORLD", list(range(ranks))), *communicators]
+        self.windows = windows  # communicators of them
         self.events = [[] for _ in range(ranks)]
         self.local = [b"" for _ in range(ranks)]
 
@@ -85,6 +95,33 @@ class Otf2:
         op = bytes([KINDS.index(kind)])
         self.put(rank, time, 86, op + self.n(communicator, root, sent, received, request))
 
+    def put_bytes(self, rank, time, remote, size, number, window=0):
+        self.put(rank, time, 46, self.n(window, remote, size, number))
+
+    def get_bytes(self, rank, time, remote, size, number, window=0):
+        self.put(rank, time, 47, self.n(window, remote, size, number))
+
+    def atomic(self, rank, time, remote, sent, received, number, window=0):
+        self.put(rank, time, 48, self.n(window, remote) + b"\5" + self.n(sent, received, number))
+
+    def ended(self, rank, time, kind, number, window=0):
+        """Write that an operation ended: 49 and 50 at this end, 52 at the other."""
+        self.put(rank, time, kind, self.n(window, number))
+
+    def window_end(self, rank, time, kind=0, sent=0, received=0, root=NONE, window=0):
+        self.put(rank, time, 37, b"")
+        self.put(rank, time, 38, bytes([kind]) + self.n(3, window, root, sent, received))
+
+    def group_sync(self, rank, time, group, window=0):
+        self.put(rank, time, 39, self.n(1, window, group))
+
+    def locked(self, rank, time, remote, window=0):
+        self.put(rank, time, 40, self.n(window, remote, 0) + b"\0")
+        self.put(rank, time, 41, self.n(window, remote, 0) + b"\0")
+
+    def unlocked(self, rank, time, remote, window=0):
+        self.put(rank, time, 43, self.n(window, remote, 0))
+
     def offsets(self, rank, *measured):
         """Write measurements of a rank's clock: times and what is to be added to them."""
         for time, offset in measured:
@@ -93,7 +130,10 @@ class Otf2:
             self.local[rank] += bytes([6, len(body)]) + body
 
     def mapped(self, rank, what, table):
-        """Write which numbers of a rank stand for which of the archive: 3 regions, 6 groups."""
+        """Write which numbers of a rank stand for which of the archive.
+
+        `what`: 3 regions, 4 groups, 6 communicators, 8 windows.
+        """
         body = bytes([what]) + self.n(len(table)) + b"\x01"
         body += self.n(*(value for pair in table.items() for value in pair))
         self.local[rank] += bytes([5, len(body)]) + body
@@ -141,6 +181,8 @@ class Otf2:
             yield self.group(place, members, 5)
         for place, (name, _) in enumerate(self.communicators):
             yield self.record(22, self.n(place, self.text(name), place + 1, NONE, 0))
+        for place, communicator in enumerate(self.windows):
+            yield self.record(24, self.n(place, 0, communicator, 0))
 
     def group(self, place, members, kind):
         body = self.n(place, 0) + b"\0" + self.n(len(members), *members)

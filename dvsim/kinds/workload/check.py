@@ -22,6 +22,8 @@ COLUMNS = ("rank", "kind", "peer", "tag", "size", "cpu", "nic", "line")
 MOST_TAG = (1 << 31) - 1
 COLLECTIVE_TAG = 1 << 30
 """From here on tags are of messages that collectives consist of, where they were expanded."""
+CARRIED_TAG = MOST_TAG - 1
+"""From here on they are of what one-sided operations carry, which counts as the program's own."""
 MOST_CPU = 255
 
 Columns = Sequence[npt.NDArray[Any]]

@@ -21,6 +21,7 @@ from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.check import (
     ANY,
     CALC,
+    CARRIED_TAG,
     COLLECTIVE_TAG,
     COLUMNS,
     RECV,
@@ -62,7 +63,10 @@ class Graph:
         files: The file of each rank, or one for all; empty where there is none.
         traced_ns: The wall time that was traced; None where it is unknown.
         skipped: What a trace has and a replay does not, with how often.
-        expanded: Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of.
+        expanded: Whether tags from `COLLECTIVE_TAG` on are of messages that collectives consist of,
+            or by which one-sided operations agree, up to `CARRIED_TAG`.
+        agent: A processor of each rank that works beside its program, as a card does; 0: none.
+            Operations then wait for what ends at other processors, too.
     """
 
     ranks: int
@@ -82,6 +86,7 @@ class Graph:
     traced_ns: float | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     expanded: bool = False
+    agent: int = 0
 
     @property
     def operations(self) -> int:
@@ -100,8 +105,9 @@ class Graph:
 
     @property
     def collective(self) -> tuple[int, int]:
-        """How many of the messages, and of their bytes, are of collectives."""
-        mine = (self.kind == SEND) & (self.tag >= COLLECTIVE_TAG) & self.expanded
+        """How many of the messages, and of their bytes, are not the program's own."""
+        mine = (self.kind == SEND) & (self.tag >= COLLECTIVE_TAG) & (self.tag < CARRIED_TAG)
+        mine &= self.expanded
         return int(mine.sum()), int(self.size[mine].sum())
 
     @property
@@ -115,6 +121,7 @@ class Graph:
         found = hashlib.blake2b(digest_size=8)
         for name in ("first", "kind", "peer", "tag", "size", "cpu", "nic", *EDGES):
             found.update(np.ascontiguousarray(getattr(self, name)).tobytes())
+        found.update(bytes([self.agent] if self.agent else []))
         return found.hexdigest()
 
     def rank_of(self, operation: int) -> int:
@@ -157,6 +164,7 @@ class Builder:
     Attributes:
         line: The line of the operations that are added next, in the file of their rank.
         traced_ns: The wall time that was traced, to be set by a reader that knows it.
+        expanded, agent: As of `Graph`.
     """
 
     def __init__(self, ranks: int, name: str = "", files: Iterable[str] = ()) -> None:
@@ -167,6 +175,7 @@ class Builder:
         self.traced_ns: float | None = None
         self.skipped: dict[str, int] = {}
         self.expanded = False
+        self.agent = 0
         self._count = 0
         self._parts: list[tuple[Column, ...]] = []
         self._open = array("q")
@@ -327,7 +336,7 @@ class Builder:
         graph = Graph(
             ranks=self.ranks, first=first, start=start, to=to, after_start=after_start,
             name=self.name, files=self.files, traced_ns=self.traced_ns,
-            skipped=dict(self.skipped), expanded=self.expanded, **sorted_columns,
+            skipped=dict(self.skipped), expanded=self.expanded, agent=self.agent, **sorted_columns,
         )  # fmt: skip
         refuse_circles(graph)
         return graph

@@ -93,6 +93,7 @@ def repeated(graph: Graph, times: int) -> Graph:
         return graph
     builder = Builder(graph.ranks, graph.name, graph.files)
     builder.skipped = dict(graph.skipped)
+    builder.expanded, builder.agent = graph.expanded, graph.agent
     rank = np.repeat(np.arange(graph.ranks), np.diff(graph.first))
     source = np.repeat(np.arange(graph.operations), np.diff(graph.start))
     first = np.ones(graph.operations, dtype=bool)

@@ -3,6 +3,9 @@
 A call that does not block (isend, irecv, a collective with a request) lets the next operation of
 its rank start once it has started itself; one that blocks, and a wait, once it has ended.
 Collectives become messages when all ranks are known, each under a tag of its own.
+
+One-sided operations become messages to the `AGENT` of the other rank and back: a processor of their
+own, so that neither program waits for the other.
 """
 
 from __future__ import annotations
@@ -13,7 +16,15 @@ from functools import partialmethod
 from typing import Any, NoReturn
 
 from dvsim.errors import Fault, ScenarioError
-from dvsim.kinds.workload.check import ANY, CALC, COLLECTIVE_TAG, RECV, SEND, file_of
+from dvsim.kinds.workload.check import (
+    ANY,
+    CALC,
+    CARRIED_TAG,
+    COLLECTIVE_TAG,
+    RECV,
+    SEND,
+    file_of,
+)
 from dvsim.kinds.workload.collectives import MPICH, Collectives, schedule
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.schedule import Schedule
@@ -24,7 +35,11 @@ WORLD = 0
 
 OWN_TAGS = 1 << 24  # of the communicator of all; others get tags from here on
 
-_WAIT, _COLLECTIVE = 3, 4  # calls beside `CALC`, `SEND` and `RECV`
+AGENT = 1
+"""The processor that does one-sided operations, at both ends."""
+
+_WAIT, _COLLECTIVE, _REMOTE = 3, 4, 5  # calls beside `CALC`, `SEND` and `RECV`
+_AGREED_TAG = CARRIED_TAG - 1  # and downwards: of messages of one byte that carry nothing
 
 
 @dataclass
@@ -75,6 +90,8 @@ class Program:
         self._known: dict[Hashable, int] = {}
         self._tags: dict[tuple[int, int], int] = {}
         self._waits: list[dict[int, Sequence[int]]] = [{} for _ in range(ranks)]
+        self._agreed: dict[Hashable, int] = {"request": _AGREED_TAG, "answer": _AGREED_TAG - 1}
+        self._served: list[list[tuple[int, int, int]]] = [[] for _ in range(ranks)]
         self.communicator(None, range(ranks))
 
     def communicator(self, key: Hashable, members: Iterable[int]) -> int:
@@ -131,6 +148,26 @@ class Program:
 
     send = partialmethod(message, SEND)
     recv = partialmethod(message, RECV)
+
+    def notice(self, kind: int, rank: int, peer: int, key: Hashable, line: int = 0) -> None:
+        """Let a rank `SEND`, or `RECV`, one byte that says no more than it is there.
+
+        The key stands for what it says; notices of one key never match those of another.
+        """
+        tag = self._agreed.setdefault(key, _AGREED_TAG - len(self._agreed))
+        self._calls[rank].append((kind, line, peer, 1, tag, None))
+
+    def remote(
+        self, rank: int, peer: int, sent: int, received: int, *, request: Hashable, line: int = 0
+    ) -> None:
+        """Let a rank reach into the memory of another, whose program does nothing for that.
+
+        Bytes, or without any a request, are sent to the other's agent, which answers with bytes, or
+        that it is done. The rank goes on at once.
+        """
+        self._checked(rank, min(sent, received), line)
+        self._calls[rank].append((_REMOTE, line, peer, sent, received, request))
+        self._served[peer].append((rank, sent, received))
 
     def resolved(self, rank: int, place: int, peer: int, tag: int, communicator: int) -> None:
         """Let the receive at a place be from the rank, and of the tag, that it turned out to be."""
@@ -217,6 +254,14 @@ class Program:
         builder.expanded = True
         for rank, calls in enumerate(self._calls):
             _Cursor(builder, rank).run(calls, self._communicators, self._waits[rank])
+        builder.line = 0
+        for rank, served in enumerate(self._served):
+            for peer, sent, received in served:
+                builder.agent = AGENT
+                size, tag = _asked(sent)
+                asked = builder.recv(rank, peer, size, tag, cpu=AGENT)
+                size, tag = _answered(received)
+                builder.send(rank, peer, size, tag, after=[asked], cpu=AGENT)
         return builder.build()
 
     def _scheduled(self, one: _Communicator, number: int) -> Schedule:
@@ -239,6 +284,14 @@ class Program:
             return schedule(named.kind, len(one.members), size, root=named.root, table=self.table)
         except ValueError as error:
             self.refuse(one.members[first], named.line, str(error))
+
+
+def _asked(size: int) -> tuple[int, int]:
+    return (size, CARRIED_TAG) if size else (1, _AGREED_TAG)
+
+
+def _answered(size: int) -> tuple[int, int]:
+    return (size, CARRIED_TAG + 1) if size else (1, _AGREED_TAG - 1)
 
 
 def _agreed(kind: str, root: int, entries: Sequence[_Entry]) -> int | list[Any]:
@@ -300,6 +353,15 @@ class _Cursor:
             communicator, number, mine, request = rest
             one = communicators[communicator]
             self._collective(one, one.schedules[number], one.tags[number], mine, request)
+        elif kind == _REMOTE:
+            peer, sent, received, request = rest
+            size, tag = _asked(sent)
+            number = builder.send(
+                rank, peer, size, tag, after=self.after, after_start=self.started, cpu=AGENT
+            )
+            size, tag = _answered(received)
+            answer = builder.recv(rank, peer, size, tag, after_start=[number], cpu=AGENT)
+            self._goes_on([answer], request, [number])
         else:
             peer, size, tag, request = rest
             number = builder.message(

@@ -39,7 +39,8 @@ def answer(found: Sequence[Replay]) -> Iterator[str | Table]:
         yield f"  {', '.join(first.fabric.changed)}, fitted to {first.fabric.fitted}"
     messages, of_collectives = graph.collective
     own = amount_text(graph.bytes - of_collectives, unit="B")
-    apart = f", and {messages:,} of collectives, {amount_text(of_collectives, unit='B')}"
+    others = "collectives and one-sided handshakes" if graph.agent else "collectives"
+    apart = f", and {messages:,} of {others}, {amount_text(of_collectives, unit='B')}"
     yield (
         f"  {graph.ranks} ranks, {graph.messages - messages:,} messages, {own}"
         f"{apart if messages else ''}; {graph.operations:,} operations"

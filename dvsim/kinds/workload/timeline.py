@@ -37,4 +37,5 @@ def add_replay(timeline: Timeline, replay: Replay) -> None:
                 first = max(first, int(course.handled[send]) // PS_PER_NS)
                 gets = arrows[send]
         event = Event(first, max(first, last), name, facts, sends, gets)
-        timeline.add(f"rank {rank}", NAMES[kind], "span", event)
+        beside = graph.agent and graph.cpu[one] == graph.agent
+        timeline.add(f"rank {rank}", "one-sided" if beside else NAMES[kind], "span", event)

@@ -77,9 +77,16 @@ def _otf2() -> list[Files]:
         last.call(rank, 9, 12, "MPI_Comm_split")
         last.mapped(rank, 6, {4: 0})
         last.offsets(rank, (0, 3), (9, -5))
+    windows = otf2_writer.Otf2(2, communicators=[("odd", [1])], windows=[0])
+    windows.call(0, 0, 5, "MPI_Put", ("put_bytes", 1, 8, 3), ("ended", 50, 3))
+    windows.call(0, 5, 9, "MPI_Fetch_and_op", ("atomic", 1, 8, 8, 4))
+    windows.call(0, 9, 12, "MPI_Win_start", ("group_sync", 2))
+    windows.call(1, 0, 12, "MPI_Win_post", ("group_sync", 2), ("locked", 0), ("unlocked", 0))
+    for rank in range(2):
+        windows.call(rank, 12, 15, "MPI_Win_fence", ("window_end",))
     return [
         {name.replace("/", FOLDER): data for name, data in one.files().items()}
-        for one in (*archives, last)
+        for one in (*archives, last, windows)
     ]
 
 

@@ -27,6 +27,7 @@ from dvsim.kinds.workload.readers.otf2_archive import (
     location_of,
     records,
 )
+from dvsim.kinds.workload.readers.otf2_windows import LAYOUT, Windows
 from dvsim.kinds.workload.readers.scorep import KINDS, UNEVEN, own_size
 from dvsim.kinds.workload.readers.text import of_rank, refuse
 from dvsim.scenario import bounds
@@ -35,7 +36,6 @@ from dvsim.scenario import bounds
     ENTER, LEAVE, SEND, ISEND, ISENT, IRECV, RECV, IRECEIVED, TEST, CANCELLED, BEGIN, END,
 ) = range(12, 24)  # fmt: skip
 ICOLLECTIVE, ICOLLECTED, PROBED, MRECV, IMRECV, IMRECEIVED = 85, 86, 89, 90, 91, 92
-RMA = range(43, 54)
 NO_ROOT = UNDEFINED
 MOST_TAG = (1 << 31) - 1
 
@@ -84,7 +84,7 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
         return location_of(file.with_suffix(".def"), for_definitions)
 
     ranks = [
-        _Rank(program, rank, file, known, own_of(file), chunk) for rank, file in enumerate(files)
+        Rank(program, rank, file, known, own_of(file), chunk) for rank, file in enumerate(files)
     ]
     begin, end = min(one.first for one in ranks), max(one.last for one in ranks)
     for one in ranks:
@@ -93,7 +93,7 @@ def read(anchor: Path, *, table: Collectives = MPICH, name: str = "") -> Graph:
     return program.graph()
 
 
-class _Rank:
+class Rank:
     """Reads the events of one rank."""
 
     def __init__(
@@ -116,9 +116,12 @@ class _Rank:
         self.entered: int | None = None  # when the outermost MPI call began
         self.depth = 0
         self.call = ""
+        self.calls = 0  # outermost ones that were entered
         self.did = False  # whether the call left an event
+        self.counted = False  # whether it is among what is not replayed
         self.probed: dict[int, tuple[int, ...]] = {}
         self.members: dict[int, int] = {}
+        self.windows = Windows(self)
         self.count = 0  # events that were read
         with of_rank(rank, lambda: self.count, "event"):
             self.first, self.last = self._decode(chunk)
@@ -141,8 +144,10 @@ class _Rank:
                 if name.startswith("MPI_"):
                     self.events.append((kind, time, name, ()))
                 continue
-            if kind in RMA:
-                self.program.skip("one-sided communication")
+            layout = LAYOUT.get(kind)
+            if layout is not None:
+                taken = (record.byte() if one == "b" else record.number() for one in layout)
+                self.events.append((kind, time, "", tuple(taken)))
                 continue
             count = FIELDS.get(kind)
             if count is None:
@@ -172,20 +177,28 @@ class _Rank:
             time = self.own.corrected(uncorrected)
             if kind == ENTER:
                 if self.depth == 0:
-                    self.entered, self.call, self.did = time, name, False
+                    self.entered, self.call = time, name
+                    self.did = self.counted = False
+                    self.calls += 1
                 self.depth += 1
             elif kind == LEAVE:
                 self.depth = max(0, self.depth - 1)
                 if self.depth == 0:
                     self._left(time)
+                    self.call = ""
+            elif kind in LAYOUT:
+                self.windows.event(kind, time, fields)
             else:
                 ACTIONS[kind](self, time, fields)
         self._computed(self.last)
 
     def _left(self, time: int) -> None:
         """End the outermost call; one that left no event took time, as computation does."""
+        ends = self.windows.left(self.call, time if self.entered is None else self.entered)
         if self.did:
             self.ended = time
+        elif ends or self.counted:
+            pass
         elif communicates(self.call) or self.call.removeprefix("MPI_") in COLLECTIVE:
             self.program.skip(self.call)
         self.entered = None
@@ -199,24 +212,33 @@ class _Rank:
         self.program.compute(self.rank, time)
         self.ended = max(until, self.ended)
 
-    def _begins(self, time: int) -> None:
-        """Compute until the call that left this event began."""
+    def begins(self, time: int) -> None:
+        """Let the rank compute until the call that left this event began."""
         if not self.did or self.entered is None:
             self._computed(time if self.entered is None else self.entered)
         self.did = self.entered is not None
 
-    def _refuse(self, message: str) -> NoReturn:
+    def skip_handle(self) -> None:
+        """Count a collective that makes or frees a communicator or window, which takes no time."""
+        self.program.skip("communicators and windows made or freed")
+        self.counted = True
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise what is wrong with the events of the rank."""
         refuse(self.file, None, message, f"rank {self.rank}")
 
     def _communicator(self, number: int) -> int:
         """Return the program's communicator of one in an event."""
-        found = self.members.get(number)
+        return self.defined(self.own.communicators.get(number, number))
+
+    def defined(self, known: int) -> int:
+        """Return the program's communicator of one in the definitions."""
+        found = self.members.get(known)
         if found is not None:
             return found
-        known = self.own.communicators.get(number, number)
         group = self.known.groups.get(self.known.communicators.get(known, -1))
         if group is None:
-            self._refuse(f"an event is in communicator {known}, which is not defined")
+            self.refuse(f"an event is in communicator {known}, which is not defined")
         kind, _, members = group
         if kind == COMM_SELF:
             found = self.program.communicator(("self", self.rank), [self.rank])
@@ -226,9 +248,9 @@ class _Rank:
             wrong = [one for one in members if one >= self.program.ranks]
             if wrong or len(set(members)) < len(members):
                 last = self.program.ranks - 1
-                self._refuse(f"communicator {known} is not of different ranks from 0 to {last}")
+                self.refuse(f"communicator {known} is not of different ranks from 0 to {last}")
             found = self.program.communicator(known, members)
-        self.members[number] = found
+        self.members[known] = found
         return found
 
     def _world(self) -> int:
@@ -241,15 +263,15 @@ class _Rank:
         )  # fmt: skip
 
     def _message(self, time: int, fields: Fields, request: int | None, *, sends: bool) -> None:
-        self._begins(time)
+        self.begins(time)
         peer, number, tag, size = fields
         communicator = self._communicator(number)
         members = self.program.members(communicator)
         if peer >= len(members):
-            self._refuse(f"a message with rank {peer} of communicator {number}, which has "
+            self.refuse(f"a message with rank {peer} of communicator {number}, which has "
                          f"{len(members)} ranks")  # fmt: skip
         if size > bounds.SIZE or tag > MOST_TAG:
-            self._refuse(f"a message of {size} bytes with tag {tag}")
+            self.refuse(f"a message of {size} bytes with tag {tag}")
         add = self.program.send if sends else self.program.recv
         add(self.rank, members[peer], size, tag, communicator=communicator, request=request)
 
@@ -263,17 +285,17 @@ class _Rank:
         request = fields[-1]
         waiting = self.later.get(request)
         if not waiting:
-            self._begins(time)
+            self.begins(time)
             self.program.skip("receives that never ended")
             return
         self._message(time, waiting.pop(0), request, sends=False)
 
     def _wait(self, time: int, fields: Fields) -> None:
-        self._begins(time)
+        self.begins(time)
         self.program.wait(self.rank, [fields[WAITED.get(len(fields), 0)]])
 
     def _passes(self, time: int, fields: Fields) -> None:
-        self._begins(time)
+        self.begins(time)
         if len(fields) == 4:
             self.probed[fields[3]] = fields[:3]
 
@@ -283,7 +305,7 @@ class _Rank:
     def _mrecv(self, time: int, fields: Fields) -> None:
         where = self.probed.get(fields[0])
         if where is None:
-            self._refuse(f"receives message {fields[0]}, which was not found before")
+            self.refuse(f"receives message {fields[0]}, which was not found before")
         self._message(time, (*where, fields[1]), None, sends=False)
 
     def _entering(self, time: int, fields: Fields) -> None:
@@ -291,33 +313,37 @@ class _Rank:
             self.entered, self.did = time, False
 
     def _collective(self, time: int, fields: Fields) -> None:
-        self._enter(time, fields, None)
+        self._entered_as(time, fields, None)
         if self.depth == 0:
             self._left(time)
 
     def _icollective(self, time: int, fields: Fields) -> None:
         waiting = self.later.get(fields[0])
         if not waiting:
-            self._begins(time)
+            self.begins(time)
             self.program.skip("collectives that never ended")
             return
-        self._enter(time, waiting.pop(0), fields[0])
+        self._entered_as(time, waiting.pop(0), fields[0])
 
-    def _enter(self, time: int, fields: Fields, request: int | None) -> None:
-        op, number, root, sent, received = fields
+    def _entered_as(self, time: int, fields: Fields, request: int | None) -> None:
+        op, number, *rest = fields
         if op >= len(KINDS):
-            self.program.skip("communicators and windows made or freed")
+            self.skip_handle()
             return
-        if NO_ROOT > root >= NO_ROOT - 8:
+        if NO_ROOT > rest[0] >= NO_ROOT - 8:
             self.program.skip("collectives between two groups")
             return
-        self._begins(time)
-        communicator = self._communicator(number)
+        self.enter(time, (op, self._communicator(number), *rest), request)
+
+    def enter(self, time: int, fields: Fields, request: int | None) -> None:
+        """Enter a collective: its kind, the program's communicator, root and bytes."""
+        self.begins(time)
+        op, communicator, root, sent, received = fields
         members = self.program.members(communicator)
         if self.rank not in members:
-            self._refuse(f"enters a collective of communicator {number}, in which it is not")
+            self.refuse("enters a collective of a communicator in which it is not")
         if max(sent, received) > bounds.SIZE * len(members):
-            self._refuse(f"a collective sends {sent} and receives {received} bytes")
+            self.refuse(f"a collective sends {sent} and receives {received} bytes")
         mine = members.index(self.rank)
         if op in UNEVEN and len(members) > 1:
             self.program.skip("sizes of single pairs, taken as equal")
@@ -332,21 +358,21 @@ class _Rank:
         )
 
 
-ACTIONS: Mapping[int, Callable[[_Rank, int, Fields], None]] = {
-    SEND: _Rank._send,
-    ISEND: _Rank._send,
-    ISENT: _Rank._wait,
-    IRECV: _Rank._irecv,
-    RECV: _Rank._recv,
-    IRECEIVED: _Rank._wait,
-    TEST: _Rank._passes,
-    CANCELLED: _Rank._cancelled,
-    BEGIN: _Rank._entering,
-    END: _Rank._collective,
-    ICOLLECTIVE: _Rank._icollective,
-    ICOLLECTED: _Rank._wait,
-    PROBED: _Rank._passes,
-    MRECV: _Rank._mrecv,
-    IMRECV: _Rank._irecv,
-    IMRECEIVED: _Rank._wait,
+ACTIONS: Mapping[int, Callable[[Rank, int, Fields], None]] = {
+    SEND: Rank._send,
+    ISEND: Rank._send,
+    ISENT: Rank._wait,
+    IRECV: Rank._irecv,
+    RECV: Rank._recv,
+    IRECEIVED: Rank._wait,
+    TEST: Rank._passes,
+    CANCELLED: Rank._cancelled,
+    BEGIN: Rank._entering,
+    END: Rank._collective,
+    ICOLLECTIVE: Rank._icollective,
+    ICOLLECTED: Rank._wait,
+    PROBED: Rank._passes,
+    MRECV: Rank._mrecv,
+    IMRECV: Rank._irecv,
+    IMRECEIVED: Rank._wait,
 }

@@ -172,6 +172,7 @@ class Definitions:
         regions: Numbers of the names of regions.
         groups: Type, paradigm and members.
         communicators: Number of the group.
+        windows: Number of the communicator.
         locations: In the order of the file.
     """
 
@@ -180,6 +181,7 @@ class Definitions:
     regions: dict[int, int] = field(default_factory=dict)
     groups: dict[int, tuple[int, int, list[int]]] = field(default_factory=dict)
     communicators: dict[int, int] = field(default_factory=dict)
+    windows: dict[int, int] = field(default_factory=dict)
     locations: list[int] = field(default_factory=list)
 
     def region(self, number: int) -> str:
@@ -188,7 +190,7 @@ class Definitions:
 
 
 COMM_LOCATIONS, COMM_GROUP, COMM_SELF, MPI = 4, 5, 6, 4
-_CLOCK, _STRING, _LOCATION, _REGION, _GROUP, _COMM = 5, 10, 14, 15, 18, 22
+_CLOCK, _STRING, _LOCATION, _REGION, _GROUP, _COMM, _WINDOW = 5, 10, 14, 15, 18, 22, 24
 _OLD_GROUPS = {4: COMM_SELF, 5: COMM_GROUP, 6: COMM_LOCATIONS}
 
 
@@ -209,10 +211,11 @@ def definitions_of(path: Path, chunk: int) -> Definitions:
         elif kind == _GROUP:
             number = record.number()
             found.groups[number] = _group(record)
-        elif kind == _COMM:
+        elif kind in (_COMM, _WINDOW):
             number = record.number()
             record.number()
-            found.communicators[number] = record.number()
+            of = found.communicators if kind == _COMM else found.windows
+            of[number] = record.number()
     if not 0 < found.resolution < UNDEFINED:
         refuse(path, None, "has a clock without a resolution")
     return found
@@ -232,7 +235,9 @@ class Location:
     """How the numbers and times in the events of one location become those of the archive."""
 
     regions: dict[int, int] = field(default_factory=dict)
+    groups: dict[int, int] = field(default_factory=dict)
     communicators: dict[int, int] = field(default_factory=dict)
+    windows: dict[int, int] = field(default_factory=dict)
     times: list[int] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
 
@@ -248,7 +253,8 @@ class Location:
         return time + self.offsets[right - 1] + slope * (time - begin) // max(1, end - begin)
 
 
-_MAP, _OFFSET, _MAP_REGIONS, _MAP_COMMS = 5, 6, 3, 6
+_MAP, _OFFSET = 5, 6
+_MAPPED = {3: "regions", 4: "groups", 6: "communicators", 8: "windows"}
 
 
 def location_of(path: Path, chunk: int) -> Location:
@@ -265,10 +271,8 @@ def location_of(path: Path, chunk: int) -> Location:
             values = [record.number() for _ in range(numbers * (1 + sparse))]
             keys: Sequence[int] = values[::2] if sparse else range(numbers)
             table = dict(zip(keys, values[1::2] if sparse else values, strict=True))
-            if what == _MAP_REGIONS:
-                found.regions = table
-            elif what == _MAP_COMMS:
-                found.communicators = table
+            if what in _MAPPED:
+                setattr(found, _MAPPED[what], table)
         elif kind == _OFFSET:
             found.times.append(record.fixed())
             found.offsets.append(record.signed())

@@ -1,0 +1,206 @@
+"""One-sided operations in the events of an OTF2 archive: puts, gets, atomics, and what ends them.
+
+The other rank's program does nothing for an operation. It ends where the trace says so: an event of
+its own, or a fence, a flush, an unlock or the end of an access, each of which waits for what the
+rank began before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from dvsim.kinds.workload.check import RECV, SEND
+from dvsim.kinds.workload.readers.scorep import KINDS
+from dvsim.scenario import bounds
+
+if TYPE_CHECKING:
+    from dvsim.kinds.workload.readers.otf2 import Fields, Rank
+
+(
+    MADE, FREED, BEGIN, END, GROUP, REQUESTED, LOCKED, TRIED, UNLOCKED, SYNC, CHANGE, PUT, GET,
+    ATOMIC, BLOCKING, NON_BLOCKING, TEST, REMOTE,
+) = range(35, 53)  # fmt: skip
+
+LAYOUT = {
+    MADE: "n", FREED: "n", BEGIN: "", END: "bnnnnn", GROUP: "nnn", REQUESTED: "nnnb",
+    LOCKED: "nnnb", TRIED: "nnnb", UNLOCKED: "nnn", SYNC: "nnb", CHANGE: "n", PUT: "nnnn",
+    GET: "nnnn", ATOMIC: "nnbnnn", BLOCKING: "nn", NON_BLOCKING: "nn", TEST: "nn", REMOTE: "nn",
+}  # fmt: skip
+"""Fields of the events: numbers, and single bytes."""
+
+_ENDS = ("unlock", "unlock_all", "flush", "flush_all", "complete", "fence")
+ENDS = {f"MPI_Win_{name}": False for name in _ENDS}
+ENDS |= {f"MPI_Win_{name}": True for name in ("flush_local", "flush_local_all")}
+"""Calls that end what was begun, some of them at this end alone."""
+
+
+class Windows:
+    """The windows of a rank, and what it began on them and did not wait for."""
+
+    def __init__(self, rank: Rank) -> None:
+        self.rank = rank
+        self.begun: dict[tuple[int, int], tuple[int, bool, int]] = {}
+        """By window and number of the operation: the other rank, whether it fetches, its call."""
+
+    def event(self, kind: int, time: int, fields: Fields) -> None:
+        """Add what an event says."""
+        ACTIONS[kind](self, time, fields)
+
+    def left(self, call: str, begin: int) -> bool:
+        """Return whether a call ends what was begun; if something was, wait for it."""
+        local = ENDS.get(call)
+        if local is None:
+            return False
+        keys = [key for key, (_, fetches, _) in self.begun.items() if fetches or not local]
+        if keys:
+            self.rank.begins(begin)
+            self._wait(keys)
+        return True
+
+    def _wait(self, keys: list[tuple[int, int]]) -> None:
+        for key in keys:
+            del self.begun[key]
+        self.rank.program.wait(self.rank.rank, [("window", *key) for key in keys])
+
+    def _end(self, window: int, other: int | None = None) -> None:
+        """Wait for what was begun on a window, with another rank or with all."""
+        self._wait([
+            key for key, (rank, _, _) in self.begun.items()
+            if key[0] == window and other in (None, rank)
+        ])  # fmt: skip
+
+    def _communicator(self, number: int) -> int:
+        own, known = self.rank.own, self.rank.known
+        window = own.windows.get(number, number)
+        communicator = known.windows.get(window)
+        if communicator is None:
+            self.rank.refuse(f"an event is on window {window}, which is not defined")
+        return self.rank.defined(communicator)
+
+    def _other(self, number: int, remote: int) -> int:
+        """Return the rank of the program that has a place on a window."""
+        members = self.rank.program.members(self._communicator(number))
+        if remote >= len(members):
+            self.rank.refuse(f"an operation on rank {remote} of window {number}, which has "
+                             f"{len(members)} ranks")  # fmt: skip
+        return members[remote]
+
+    def _began(self, time: int, place: tuple[int, int, int], sent: int, received: int) -> None:
+        self.rank.begins(time)
+        window, remote, number = place
+        if max(sent, received) > bounds.SIZE:
+            self.rank.refuse(f"a one-sided operation of {max(sent, received)} bytes")
+        other, key = self._other(window, remote), (window, number)
+        if key in self.begun:
+            self.rank.refuse(f"begins operation {number} of window {window} again")
+        self.begun[key] = (other, received > 0, self.rank.calls)
+        request = ("window", *key)
+        self.rank.program.remote(self.rank.rank, other, sent, received, request=request)
+
+    def _put(self, time: int, fields: Fields) -> None:
+        window, remote, size, number = fields
+        self._began(time, (window, remote, number), size, 0)
+
+    def _get(self, time: int, fields: Fields) -> None:
+        window, remote, size, number = fields
+        self._began(time, (window, remote, number), 0, size)
+
+    def _atomic(self, time: int, fields: Fields) -> None:
+        window, remote, _, sent, received, number = fields
+        self._began(time, (window, remote, number), sent, received)
+
+    def _here(self, time: int, fields: Fields) -> None:
+        """End an operation at this end: what is put is away then, what is fetched must be there.
+
+        A call of MPI that begins an operation and says that it ended does not wait for it.
+        """
+        self.rank.begins(time)
+        found = self.begun.get((fields[0], fields[1]))
+        if found is not None and found[1] and found[2] != self.rank.calls:
+            self._wait([(fields[0], fields[1])])
+
+    def _there(self, time: int, fields: Fields) -> None:
+        self.rank.begins(time)
+        if (fields[0], fields[1]) in self.begun:
+            self._wait([(fields[0], fields[1])])
+
+    def _collective(self, time: int, fields: Fields) -> None:
+        op, _, window, root, sent, received = fields
+        if op >= len(KINDS):
+            self.rank.skip_handle()
+            return
+        self.rank.begins(time)
+        self._end(window)
+        self.rank.enter(time, (op, self._communicator(window), root, sent, received), None)
+
+    def _group(self, time: int, fields: Fields) -> None:
+        """Say to a group, or hear from it, that a window can be reached, or is no longer."""
+        self.rank.begins(time)
+        _, window, group = fields
+        own, known, program = self.rank.own, self.rank.known, self.rank.program
+        members = known.groups.get(own.groups.get(group, group), (0, 0, []))[2]
+        shared = own.windows.get(window, window)
+        call = self.rank.call.removeprefix("MPI_Win_")
+        if call not in NOTICES:
+            program.skip("one-sided synchronization of other kinds")
+            return
+        kind, says = NOTICES[call]
+        if call == "complete":
+            self._end(window)
+        for other in members:
+            if other >= program.ranks:
+                self.rank.refuse(f"group {group} has rank {other}; the last is {program.ranks - 1}")
+            program.notice(kind, self.rank.rank, other, (says, shared))
+
+    def _locked(self, time: int, fields: Fields) -> None:
+        self.rank.begins(time)
+        window, remote, *_ = fields
+        self.rank.program.skip("waiting for locks that others hold")
+        if remote < len(self.rank.program.members(self._communicator(window))):
+            request, other = ("lock", window), self._other(window, remote)
+            self.rank.program.remote(self.rank.rank, other, 0, 0, request=request)
+            self.rank.program.wait(self.rank.rank, [request])
+
+    def _unlocked(self, time: int, fields: Fields) -> None:
+        self.rank.begins(time)
+        window, remote, _ = fields
+        some = remote < len(self.rank.program.members(self._communicator(window)))
+        self._end(window, self._other(window, remote) if some else None)
+
+    def _passes(self, time: int, fields: Fields) -> None:
+        self.rank.begins(time)
+
+    def _other_kind(self, time: int, fields: Fields) -> None:
+        self.rank.program.skip("one-sided synchronization of other kinds")
+
+    def _nothing(self, time: int, fields: Fields) -> None:
+        """Do nothing: the window is made or freed where its collective ends."""
+
+
+NOTICES = {
+    "post": (SEND, "post"), "start": (RECV, "post"),
+    "complete": (SEND, "complete"), "wait": (RECV, "complete"), "test": (RECV, "complete"),
+}  # fmt: skip
+"""What each call of a group says or hears."""
+
+ACTIONS: Mapping[int, Callable[[Windows, int, tuple[int, ...]], None]] = {
+    MADE: Windows._nothing,
+    FREED: Windows._nothing,
+    BEGIN: Windows._nothing,
+    END: Windows._collective,
+    GROUP: Windows._group,
+    REQUESTED: Windows._passes,
+    LOCKED: Windows._locked,
+    TRIED: Windows._locked,
+    UNLOCKED: Windows._unlocked,
+    SYNC: Windows._other_kind,
+    CHANGE: Windows._other_kind,
+    PUT: Windows._put,
+    GET: Windows._get,
+    ATOMIC: Windows._atomic,
+    BLOCKING: Windows._here,
+    NON_BLOCKING: Windows._here,
+    TEST: Windows._passes,
+    REMOTE: Windows._there,
+}
