@@ -43,7 +43,8 @@
  *                          (--if-killed leave, restart), the death counts as if the program had closed its card;
  *                          vic_peer_opens shows it.
  *             VIC_ECLOSED  Another thread closed this card, or the job has ended: the launcher is gone (a wait with
- *                          timeout 0 notices this within 20 ms), or the programs of all other cards have ended.
+ *                          timeout 0 notices this within 20 ms), or the programs of all other cards have ended
+ *                          and no process that they started has one of these cards open.
  *             A handled signal or a fork ends no wait. vic_close waits for the packets of its own card, see there.
  *             Functional mode: a deadlock ends no wait. When nothing has moved for 5 s, and at SIGINT and SIGQUIT,
  *             the launcher prints which card waits for what.

@@ -2,14 +2,16 @@
 #include "coordinator.h"
 #include "vic.h"
 
-/* From then on waits end. */
-static void stop_waits(struct side *side, int64_t at_ps, int status)
+/* From then on waits end. False: they do already. */
+static bool stop_waits(struct side *side, int64_t at_ps, int status)
 {
-    if (side->shared->stop_ps == NEVER) {
-        side->shared->stop_ps = at_ps;
-        side->shared->stop_status = status;
-        side->wake = true;
+    if (side->shared->stop_ps != NEVER) {
+        return false;
     }
+    side->shared->stop_ps = at_ps;
+    side->shared->stop_status = status;
+    side->wake = true;
+    return true;
 }
 
 void ends_of_all(struct coordinator *all, int64_t at_ps, int status)
@@ -101,7 +103,11 @@ void ends_when_idle(struct coordinator *all)
         ended = known > ended ? known : ended;
     }
     if (live == 1 && all->cards > 1 && is_stopped(last) && waits_for_others(last)) {
-        stop_waits(last, ended, VIC_ECLOSED);
+        bool first = stop_waits(last, ended, VIC_ECLOSED);
+        int64_t ends_ps = (last->shared->now_ps > ended ? last->shared->now_ps : ended) + all->pcie.look_ps;
+        if (first && all->sim_ps > ends_ps) { /* the wait ends before its timeout, up to which nothing happened */
+            all->sim_ps = ends_ps;
+        }
     } else if (live > 0 && all_wait && !all->deadlock && !all->kill_pending && last->shared->stop_ps == NEVER) {
         all->deadlock = true;
         report_deadlock(all);

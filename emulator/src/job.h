@@ -268,6 +268,13 @@ static inline void seat_end(struct card_shared *card, uint64_t seat)
     atomic_compare_exchange_strong(&card->seat, &seat, (uint64_t)(opens == 0 ? 2 : opens + opens % 2) << 32);
 }
 
+/* The program of a card has ended, and no process that it left behind has the card open. */
+static inline bool card_is_left(const struct card_shared *card)
+{
+    uint32_t end = atomic_load(&card->end);
+    return end == CARD_DIED || (end == CARD_ENDED && seat_owner(atomic_load(&card->seat)) == 0);
+}
+
 /* The counters of a card as a set of bits. */
 static inline uint64_t job_counters(const struct job_config *config)
 {

@@ -17,6 +17,16 @@ enum {
     SLICE_NS = 20 * 1000 * 1000,  /* then look around: a wake-up may be missed on weakly ordered machines */
 };
 
+/* All other cards have been left. */
+static bool is_alone(const struct vic *card)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < card->cards; i++) {
+        left += i != card->number && card_is_left(&card->job->card[i]);
+    }
+    return card->cards > 1 && left + 1 == card->cards;
+}
+
 /* VIC_OK as long as there is a reason to wait. */
 static int reason_to_stop(struct vic *card, const struct wait *wait)
 {
@@ -31,8 +41,7 @@ static int reason_to_stop(struct vic *card, const struct wait *wait)
         if (wait->hopeless != NULL && wait->hopeless(wait->what)) {
             return VIC_EPEER;
         }
-        bool alone = atomic_load(&shared->ended) + 1 >= card->cards && card->cards > 1;
-        if (alone && !wait->coming(card)) {
+        if (atomic_load(&shared->ended) + 1 >= card->cards && is_alone(card) && !wait->coming(card)) {
             return VIC_ECLOSED;
         }
     }

@@ -47,6 +47,14 @@ def test_a_process_that_opens_its_card_late_is_watched(emulator, program, tmp_pa
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_process_that_opens_its_card_late_may_send_late(emulator):
+    """When all programs but one have ended: their cards are left only when nobody has them open."""
+    late = emulator.program("late_sender")
+    script = f"test $VIC_CARD = 1 || exec {late}; {late} & exit 0"
+    done = vicrun(emulator, "-n", "3", "--", "sh", "-c", script)
+    assert (done.stdout, done.stderr, done.returncode) == ("good\n", "", 0)
+
+
 def test_too_many_words_that_never_come_end_the_job(emulator, program):
     done = vicrun(emulator, "-n", "2", *SMALL, "--", program, "many", "exits")
     assert done.returncode == 1

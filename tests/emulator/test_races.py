@@ -24,3 +24,10 @@ def test_what_a_card_sent_before_it_died_has_come(racing):
         done = racing.run(2, "last_word")
         assert done.stdout == "good\n", done.stderr
         assert done.returncode == 137
+
+
+@pytest.mark.parametrize("mode", [[], ["--mode", "timed"]], ids=["functional", "timed"])
+def test_what_the_last_card_sends_itself_has_come(emulator, mode):
+    """The fault extra-polls hides what has come, but not from the look that ends a wait."""
+    done = emulator.run(3, "overlooked", options=["--fault", "extra-polls=0.5", *mode])
+    assert (done.stdout, done.stderr, done.returncode) == ("good\n", "", 0)

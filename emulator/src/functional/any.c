@@ -53,7 +53,7 @@ static bool is_any(void *what)
 {
     struct any *any = what;
     any->ready = any_ready(any->card, any->counters, any->fifo_min);
-    return any->ready != 0 && !functional_chance(any->card, any->card->job->config.extra_polls);
+    return any->ready != 0 && !functional_overlooks(any->card);
 }
 
 int functional_wait_any(struct vic *card, uint64_t counters, size_t fifo_min, uint64_t *ready, uint64_t timeout_ns)

@@ -17,11 +17,15 @@ static bool is_complete(void *what)
     return barrier_generation(atomic_load(&visit->card->job->shared->barrier)) != visit->generation;
 }
 
-/* A program that has ended cannot come any more. */
+/* A card that has been left does not come any more. */
 static bool somebody_is_gone(void *what)
 {
-    (void)what;
-    return true; /* asked only if a program has ended */
+    const struct visit *visit = what;
+    bool gone = false;
+    for (uint32_t i = 0; i < visit->card->cards && !gone; i++) {
+        gone = card_is_left(&visit->card->job->card[i]);
+    }
+    return gone;
 }
 
 /* Somebody else of this card may be in the barrier next. */

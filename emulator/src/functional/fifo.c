@@ -112,7 +112,7 @@ static bool has_room(void *what)
 static bool reader_is_gone(void *what)
 {
     const struct target *to = what;
-    return atomic_load(&to->card->job->card[to->dest].end) != CARD_RUNS;
+    return card_is_left(&to->card->job->card[to->dest]);
 }
 
 int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns)
@@ -166,7 +166,7 @@ static size_t take(struct vic *card, uint64_t *words, size_t min, size_t max)
 int functional_fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n)
 {
     pending_progress(card);
-    *n = functional_chance(card, card->job->config.extra_polls) ? 0 : take(card, words, 1, max);
+    *n = functional_overlooks(card) ? 0 : take(card, words, 1, max);
     return *n == 0 && job_known_orphaned(card->job) ? VIC_ECLOSED : VIC_OK;
 }
 
@@ -200,7 +200,7 @@ static bool has_taken(void *what)
 {
     struct reader *reader = what;
     struct vic *card = reader->card;
-    if (functional_chance(card, card->job->config.extra_polls)) {
+    if (functional_overlooks(card)) {
         return false;
     }
     uint64_t last = atomic_load_explicit(&card->me->fifo_head, memory_order_relaxed) + reader->min - 1;

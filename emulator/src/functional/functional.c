@@ -19,6 +19,14 @@ bool functional_chance(struct vic *card, double probability)
     return fault_chance(card, draw, probability);
 }
 
+bool functional_overlooks(struct vic *card)
+{
+    const struct job_shared *shared = card->job->shared;
+    return functional_chance(card, card->job->config.extra_polls) && atomic_load(&shared->poison) == 0 &&
+           !handle_closed(card) && (card->cards == 1 || atomic_load(&shared->ended) + 1 < card->cards) &&
+           !job_known_orphaned(card->job);
+}
+
 static void dispose(struct vic *card)
 {
     pending_dispose(card);
@@ -120,8 +128,7 @@ static int counter_get(struct vic *card, unsigned counter, int64_t *n)
     pending_progress(card);
     int64_t value = atomic_load(&card->me->counter[counter].value);
     if (value == 0) {
-        /* the fault extra-polls: complete, but this look does not show it */
-        value = functional_chance(card, card->job->config.extra_polls) ? 1 : 0;
+        value = functional_overlooks(card) ? 1 : 0;
         _Atomic uint32_t *relaxes = &functional_of(card)->relaxes;
         if (atomic_load_explicit(relaxes, memory_order_relaxed) != 0) {
             atomic_store_explicit(relaxes, 0, memory_order_relaxed);
@@ -141,7 +148,7 @@ static bool reads_zero(void *what)
     const struct awaited *awaited = what;
     struct vic *card = awaited->card;
     return atomic_load(&card->me->counter[awaited->counter].value) == 0 &&
-           !functional_chance(card, card->job->config.extra_polls);
+           !functional_overlooks(card);
 }
 
 static int counter_wait(struct vic *card, unsigned counter, uint64_t timeout_ns)

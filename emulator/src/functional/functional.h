@@ -36,6 +36,9 @@ static inline struct functional *functional_of(const struct vic *card)
 /* True with a probability: for the faults. */
 bool functional_chance(struct vic *card, double probability);
 
+/* True: what has come does not show at this look, by the fault extra-polls. Never when waits end, as this may be the last look. */
+bool functional_overlooks(struct vic *card);
+
 /* ---- tally.c: counting once per call and counter */
 
 /* Pairs of card and counter, direct-mapped: two that fall on one entry cost an update more. */

@@ -253,7 +253,7 @@ static bool any_hope(struct vic *card, const struct pending *pending)
     for (size_t i = 0; i < atomic_load(pending->count) && !dead; i++) {
         uint32_t dest = packet_of(pending->packet[i].header).dest;
         const struct card_shared *target = &card->job->card[dest];
-        bool gone = seat_owner(atomic_load(&target->seat)) == 0 || atomic_load(&target->end) != CARD_RUNS ||
+        bool gone = seat_owner(atomic_load(&target->seat)) == 0 || card_is_left(target) ||
                     atomic_load(&target->closing) != 0; /* else two that close would wait for each other */
         if (dest == card->number ? !handle_closed(card) : !gone) {
             return true;
@@ -268,10 +268,7 @@ bool pending_coming(struct vic *card)
     if (card->job->config.hosts > 1 && remote_coming(card)) {
         return true;
     }
-    if (atomic_load(pending->count) == 0) {
-        return false;
-    }
-    pthread_mutex_lock(&pending->lock);
+    pthread_mutex_lock(&pending->lock); /* even if nothing is pending: who delivers the last one has the lock until it is counted */
     bool hope = any_hope(card, pending);
     pthread_mutex_unlock(&pending->lock);
     return hope;

@@ -104,3 +104,10 @@ bool timed_chance(struct timed *own, double probability)
     }
     return fault_chance(own->card, own->draws++, probability);
 }
+
+bool timed_overlooks(const struct member *me)
+{
+    struct timed *own = me->own;
+    return timed_chance(own, own->card->job->config.extra_polls) && !own->closing && !own->gone &&
+           own->shared->stop_ps > me->clock_ps;
+}

@@ -149,7 +149,7 @@ static int counter_get(struct vic *card, unsigned counter, int64_t *n)
         return VIC_ESYS;
     }
     int64_t value = me->own->shared->view.counter[counter];
-    *n = value == 0 && timed_chance(me->own, card->job->config.extra_polls) ? 1 : value;
+    *n = value == 0 && timed_overlooks(me) ? 1 : value;
     int status = *n != 0 && me->own->gone ? VIC_ECLOSED : VIC_OK;
     timed_leave(me);
     return status;
@@ -204,7 +204,7 @@ static int fifo_poll(struct vic *card, uint64_t *words, size_t max, size_t *n)
         return VIC_ESYS;
     }
     struct taken taken = {words, 0, max, 0};
-    if (!timed_chance(me->own, card->job->config.extra_polls)) {
+    if (!timed_overlooks(me)) {
         takes(me, &taken);
     }
     *n = taken.count;

@@ -234,6 +234,9 @@ void news_hint(struct timed *own);                 /* waits may end with news th
 struct move *news_move(struct timed *own, uint32_t tag); /* the transfer of a tag, or NULL: it is of something else */
 bool timed_chance(struct timed *own, double probability);
 
+/* True: what has come does not show at this look, by the fault extra-polls. Never when waits end, as this may be the last look. */
+bool timed_overlooks(const struct member *me);
+
 /* ---- any.c, send.c, timed.c, transfer.c: the table */
 int timed_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n);
 int timed_try_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, size_t *sent);

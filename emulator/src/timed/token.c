@@ -44,14 +44,17 @@ static void write_waits(struct timed *own)
 {
     struct timed_card *shared = own->shared;
     uint32_t watches = 0, lost = 0; /* not counted where others may write */
+    int64_t now_ps = 0;
     for (const struct member *m = own->members; m != NULL; m = m->next) {
         lost += m->lost;
+        now_ps = m->clock_ps > now_ps ? m->clock_ps : now_ps;
         if (m->state == MEMBER_PARKED) {
             write_wait(shared, &watches, m);
         }
     }
     shared->watches = watches;
     shared->lost = lost;
+    shared->now_ps = now_ps;
 }
 
 static void hand_over(struct timed *own, enum card_state state, int64_t next_ps, bool urgent)

@@ -63,7 +63,7 @@ int timed_dma_done(struct vic *card, struct transfer *dma)
     me->clock_ps += me->own->pcie.look_ps;
     timed_observe(me);
     me->own->shared->looks++;
-    bool done = is_done(me, dma) && !timed_chance(me->own, card->job->config.extra_polls);
+    bool done = is_done(me, dma) && !timed_overlooks(me);
     int status = done ? 1 : me->own->gone ? VIC_ECLOSED : 0;
     timed_leave(me);
     return status;

@@ -69,7 +69,7 @@ int timed_wait(struct member *me, struct watched watched, timed_sees *sees, void
         me->state = MEMBER_PARKED;
         turn_wait(me);
         own->shared->looks += stopped ? 0 : (uint64_t)((me->clock_ps - me->begin_ps) / me->look_ps);
-        bool blind = !stopped && timed_chance(own, own->card->job->config.extra_polls);
+        bool blind = !stopped && timed_overlooks(me);
         int status = blind && me->clock_ps < deadline ? 0
                      : !blind && sees(me, what)       ? 1
                                                       : reason_to_stop(me, deadline);
