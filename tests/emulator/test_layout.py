@@ -9,7 +9,7 @@ import re
 
 from emulator_build import ROOT
 
-LAYOUT = (8, "d5e0b5654a5cf3ae")
+LAYOUT = (9, "1d7d74b98f6c2a82")
 """JOB_LAYOUT, and the digest of what it stands for."""
 EMULATOR = ROOT / "emulator"
 SAID = {
