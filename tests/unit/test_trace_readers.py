@@ -197,6 +197,33 @@ def test_liballprof_files_of_a_folder(tmp_path):
     assert graph.traced_ns == 80_000
 
 
+def test_the_last_call_of_liballprof_has_no_end(tmp_path):
+    files = {
+        name: text.replace(":1080", ":-").replace(":571", ":-") for name, text in ALLPROF.items()
+    }
+    graph = read(laid(tmp_path, files))
+    assert graph.traced_ns == 70 * 1000
+    assert told(graph, 1)[-1] == "calc 10000 ns"
+
+
+@pytest.mark.parametrize(
+    "head", ["# clockdiff: {} s (relative to rank 0)\n", "# Init clockdiff: {}\n"]
+)
+def test_ranks_of_liballprof_whose_clocks_were_compared_begin_when_they_began(head, tmp_path):
+    """Rank 1 ends MPI_Init at 500 of its own clock, at 1,003 of that of rank 0."""
+    offsets = zip(ALLPROF.items(), ("0.0", "503.25"), strict=True)
+    graph = read(laid(tmp_path, {name: head.format(at) + text for (name, text), at in offsets}))
+    assert told(graph, 0)[0] == "calc 10000 ns"
+    assert told(graph, 1)[0] == "calc 13250 ns"
+    assert graph.traced_ns == 80 * 1000
+
+
+def test_clocks_of_liballprof_of_which_one_was_not_compared_are_their_own(tmp_path):
+    name, text = next(iter(ALLPROF.items()))
+    files = ALLPROF | {name: "# clockdiff: 7.5 s (relative to rank 0)\n" + text}
+    assert read(laid(tmp_path, files)).digest == read(laid(tmp_path / "own", ALLPROF)).digest
+
+
 def test_what_liballprof_does_not_record_is_counted(tmp_path):
     lines = {
         name: text.replace(

@@ -1,7 +1,9 @@
 """liballprof's texts, which LogGOPSim's Schedgen reads: a file for each rank, a line for each call.
 
 ``MPI_Send:START:BUFFER:COUNT:TYPE,SIZE,EXTENT:RANK:TAG:COMM,RANK,SIZE:END`` has the arguments of
-the call in their order, with times in microseconds. Communicators are handles of one rank, so only
+the call in their order, with times in microseconds. A comment says how many microseconds the clock
+of rank 0 is ahead of that of the rank, ``# clockdiff:``, in some versions ``# Init clockdiff:``.
+Communicators are handles of one rank, so only
 those of all ranks can be told; requests are addresses, which a wait for many counts up.
 """
 
@@ -30,6 +32,7 @@ from dvsim.kinds.workload.readers.text import (
 PART = "in a communicator of some ranks"
 LINE = re.compile(r"MPI_\w+(:[^:]*)+")
 RANK = re.compile(r"(\d+)\D*$")
+CLOCK = re.compile(r"#\s*(Init )?clockdiff:\s*(?P<ahead>-?\d+(\.\d*)?)\s")
 SENDS = ("Send", "Bsend", "Ssend", "Rsend")
 POINTS = (*SENDS, "Recv", *(f"I{one.lower()}" for one in SENDS), "Irecv")
 
@@ -55,7 +58,12 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
             refuse(path, None, f"is of rank {rank}, as {files[rank].name} is")
         files[rank] = path
     ranks, program = program_of(files, paths, name, table)
-    longest = max(_Rank(program, rank, files[rank]).read() for rank in range(ranks))
+    readers = [_Rank(program, rank, files[rank]) for rank in range(ranks)]
+    starts = [one.start for one in readers]
+    if all(one.ahead is not None for one in readers):  # one clock for all
+        first = min(one.common(one.start) for one in readers)
+        starts = [one.start - (one.common(one.start) - first) for one in readers]
+    longest = max(one.read(start) for one, start in zip(readers, starts, strict=True))
     program.traced_ns = longest * 1000
     return program.graph()
 
@@ -69,36 +77,52 @@ class _Rank:
         self.path = path
         self.line = 0
         self.calls = 0
-        self.ended: float | None = None  # µs, when the call before had ended
-        self.begun = 0.0
+        self.ended = 0.0  # µs, when the call before had ended
         self.last = 0.0
         self.open: dict[int, int] = {}  # address of a request → its number
         self.requests = 0
         self.step = 8  # bytes of a request
-
-    def read(self) -> float:
-        """Add all calls; return how long they took, in microseconds."""
-        lines = [(line, text) for line, text in lines_of(self.path) if not text.startswith("#")]
-        if not lines:
-            refuse(self.path, None, "has no line with a call")
-        if any(_address(text) % 8 == 4 for _, text in lines):
+        self.ahead: float | None = None  # the clock of rank 0
+        self.lines: list[tuple[int, str]] = []
+        for line, text in lines_of(path):
+            if not text.startswith("#"):
+                self.lines.append((line, text))
+            elif self.ahead is None and (found := CLOCK.match(text + " ")):
+                self.ahead = float(found["ahead"])
+        if not self.lines:
+            refuse(path, None, "has no line with a call")
+        if any(_address(text) % 8 == 4 for _, text in self.lines):
             self.step = 4
+        with of_rank(rank, lambda: 0, "call"):
+            self.line, text = self.lines[0]
+            call, *fields = self._words(text)
+            at = -1 if call.startswith("MPI_Init") else 0
+            self.start = self._time(fields[at], fields[-1 - at])
+
+    def common(self, time: float) -> float:
+        """Return a time on the clock of rank 0."""
+        return time + (self.ahead or 0.0)
+
+    def read(self, begin: float) -> float:
+        """Add all calls from a time on; return how long it took from then, in microseconds."""
+        self.ended = begin
         with of_rank(self.rank, lambda: self.calls, "call"):
-            for self.calls, (self.line, text) in enumerate(lines):
-                if not is_line(text):
-                    refuse(self.path, self.line, f"must be MPI_NAME:START:…:END, is {shown(text)}")
-                call, *fields = text.split(":")
+            for place, (line, text) in enumerate(self.lines):
+                self.calls, self.line = place, line
+                call, *fields = self._words(text)
                 self._call(call.removeprefix("MPI_"), fields)
         self._compute(self.last)
-        return self.last - self.begun
+        return self.last - begin
+
+    def _words(self, text: str) -> list[str]:
+        if not is_line(text):
+            refuse(self.path, self.line, f"must be MPI_NAME:START:…:END, is {shown(text)}")
+        return text.split(":")
 
     def _call(self, call: str, fields: Sequence[str]) -> None:
-        end = number(fields[-1], self.path, self.line, "the end of a call")
-        start = end if fields[0] == "-" else number(fields[0], self.path, self.line, "its start")
+        start, end = self._time(fields[0], fields[-1]), self._time(fields[-1], fields[0])
         if end < start or start < self.last:
             refuse(self.path, self.line, f"MPI_{call}: the time goes back")
-        if self.ended is None:
-            self.begun = self.ended = end if call.startswith("Init") else start
         self.last = end
         self.fields = fields[1:-1]
         if call in POINTS:
@@ -116,8 +140,13 @@ class _Rank:
         if done:
             self.ended = end
 
+    def _time(self, word: str, other: str) -> float:
+        """Return a time; that of the other end of the call if it is ``-``, as of MPI_Finalize."""
+        given = other if word == "-" else word
+        return number(given, self.path, self.line, "the start and the end of a call")
+
     def _compute(self, until: float) -> None:
-        microseconds = until - (self.ended or 0.0)
+        microseconds = until - self.ended
         time = picoseconds(microseconds / 1e6, self.path, self.line)
         self.program.compute(self.rank, time, self.line)
         self.ended = until
