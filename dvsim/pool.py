@@ -200,7 +200,9 @@ class Workers:
         try:
             yield
         except BrokenProcessPool as error:
-            raise RunFailed(UNGUARDED if self._unguarded() else DIED) from error
+            if self._unguarded():
+                raise RunFailed(UNGUARDED) from None  # how the pool broke tells nothing more
+            raise RunFailed(DIED) from error
 
     def _unguarded(self) -> bool:
         """Return whether a worker ended because it imports the script that starts workers."""

@@ -107,7 +107,7 @@ def test_a_script_without_a_main_guard_is_told_so_in_one_line(tmp_path):
         "try:\n"
         "    dvsim.run('h3/dv-8', messages=200_000, workers=2, replications=40)\n"
         "except dvsim.RunFailed as error:\n"
-        "    print(error)\n"
+        "    print(error if error.__suppress_context__ else repr(error.__cause__))\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -146,8 +146,9 @@ def test_an_interruption_keeps_what_is_done_and_leaves_nothing_half(sweep, tmp_p
     assert not (root / "sweeps").exists()
 
 
-def test_a_point_that_fails_is_named_and_the_others_go_on(sweep, tmp_path):
-    swept = run(sweep(["workload.messages=0,500"]), workers=1, **kept(tmp_path, "a"))
+@pytest.mark.parametrize("key", ["workload.messages", "messages"])
+def test_a_point_that_fails_is_named_and_the_others_go_on(sweep, tmp_path, key):
+    swept = run(sweep([f"{key}=0,500"]), workers=1, **kept(tmp_path, "a"))
     assert swept.table["error"].tolist() == [
         "vary: workload.messages: must be at least 1, is 0",
         "",

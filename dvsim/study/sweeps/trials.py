@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -111,11 +111,12 @@ def trials_of(
     return trials
 
 
-def _of_vary(error: ScenarioError, varied: Container[str]) -> ScenarioError:
+def _of_vary(error: ScenarioError, varied: Collection[str]) -> ScenarioError:
     """Return faults with the argument that the user gave: a varied value is set under the hood."""
     return ScenarioError(
         replace(fault, file=Argument("vary"))
-        if fault.file == OVERRIDES.file and fault.key in varied
+        if fault.file == OVERRIDES.file
+        and any(fault.key == key or fault.key.endswith(f".{key}") for key in varied)
         else fault
         for fault in error.faults
     )
