@@ -35,13 +35,19 @@ static void spend(walk *back, int64_t *part, int64_t until)
     }
 }
 
-/* The way of a message, from when it was handled; returns what to go on with, as a cause. */
+/* The way of a message, from when it was handled; returns what to go on with, as a cause. A receiver that was at its
+ * own work when the message came, and then handled others first, was kept by that work for as long. */
 static int32_t along_message(walk *back, int32_t send)
 {
     const dvsim_course *course = back->replay->course;
     const dvsim_graph *graph = &back->replay->graph;
-    int32_t kept = course[send].delayed;
-    if (course[send].handled > course[send].arrived && kept >= 0 && graph->kind[kept] != DVSIM_RECV) {
+    int32_t kept = course[send].delayed, first = send;
+    while (kept < -1 && course[-2 - kept].handled > course[send].arrived) { /* others were before it */
+        first = -2 - kept;
+        kept = course[first].delayed;
+    }
+    if (course[first].handled > course[first].arrived && kept >= 0 && graph->kind[kept] != DVSIM_RECV) {
+        spend(back, &back->path->contention_ps, course[first].handled);
         return kept; /* the receiver's own work */
     }
     visit(back, send);

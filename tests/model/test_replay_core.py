@@ -104,6 +104,23 @@ def test_the_receivers_work_is_on_the_path_and_not_contention():
     assert (path.compute, path.overhead, path.contention) == (9_000_000, 1_500_000, 0)
 
 
+def test_messages_that_come_while_the_receiver_computes_wait_for_that_and_for_each_other():
+    builder = Builder(3)
+    builder.send(0, 2, 1)
+    builder.send(1, 2, 1, after=[builder.calc(1, 1000)])
+    builder.recv(2, 0, 1)
+    builder.recv(2, 1, 1)
+    builder.calc(2, 9_000_000)
+    graph = builder.build()
+    core = replayed(graph)
+    last = 4  # the message of rank 1 is handled behind that of rank 0
+    assert graph.told(last).endswith("recv 1 B from 1, tag 0")
+    assert core.course.end[last] == 9_000_000 + 2 * 1_500_000
+    path, way = core.path(last, 5)
+    assert (path.compute, path.overhead, path.contention) == (9_000_000, 1_500_000, 1_500_000)
+    assert way.tolist() == [last, 5]
+
+
 def test_many_operations_at_once_are_those_of_single_calls():
     builder = Builder(3)
     kinds, ranks = [SEND, RECV, SEND, RECV], [0, 1, 1, 2]
