@@ -54,7 +54,7 @@ struct peer {
     size_t answers, answer_room;
     uint64_t *opens_told;        /* what it has been told of the cards of this host */
     uint32_t *end_told, *room;   /* room: to be told */
-    uint32_t *left;              /* of its own cards, answers to be told */
+    uint32_t *left;              /* of its own cards, RECORD_LEAVE to be answered; 0: none */
     bool *ended;                 /* its cards whose programs have ended, but words of theirs wait for room here */
     uint32_t ends;               /* how many of these */
     uint32_t crossed_told;
@@ -152,10 +152,11 @@ bool inbox_pass(struct agent *agent);
 bool inbox_holds(const struct agent *agent, uint32_t source); /* words of that card */
 
 /* news.c: barrier, ends and deaths. */
-void news_arrive(struct agent *agent, uint32_t card);
-void news_leave(struct agent *agent, uint32_t card);
+void news_arrive(struct agent *agent, uint32_t card, uint32_t generation);
+void news_leave(struct agent *agent, uint32_t card, uint32_t number);
 void news_crossed(struct agent *agent, uint32_t generation);
-void news_left(struct agent *agent, uint32_t card);
+void news_left(struct agent *agent, uint32_t card, uint32_t number);
+void news_opens(struct agent *agent, uint32_t card); /* it has been opened or left: whoever had it is in no barrier */
 void news_end(struct agent *agent, uint32_t card, uint32_t end);
 void news_poison(struct agent *agent, uint32_t card);
 bool news_pass(struct agent *agent);

@@ -107,10 +107,11 @@ static bool take_room(struct agent *agent, uint32_t card, uint32_t words)
 {
     struct card_shared *shared = &agent->job->card[card];
     uint64_t head = atomic_load(&shared->fifo_head);
-    if (words > positions(head, atomic_load(&shared->fifo_tail))) {
-        return false;
-    }
-    atomic_store(&shared->fifo_head, (head + words) & POSITION);
+    do { /* the launcher gives back what the dead had taken */
+        if (words > positions(head, atomic_load(&shared->fifo_tail))) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&shared->fifo_head, &head, (head + words) & POSITION));
     bell_ring(&shared->space);
     return true;
 }
@@ -127,17 +128,18 @@ static bool take_record(struct agent *agent, struct peer *peer, const uint64_t *
     case RECORD_OPENS:
         if (theirs) {
             take_opens(agent, card, word[1]);
+            news_opens(agent, card);
         }
         return theirs;
     case RECORD_ARRIVE:
     case RECORD_LEAVE:
         if (theirs && agent->host == 0) {
-            (record_kind(word[0]) == RECORD_ARRIVE ? news_arrive : news_leave)(agent, card);
+            (record_kind(word[0]) == RECORD_ARRIVE ? news_arrive : news_leave)(agent, card, n);
         }
         return theirs && agent->host == 0;
     case RECORD_LEFT:
         if (job_is_here(agent->job, card)) {
-            news_left(agent, card);
+            news_left(agent, card, n);
         }
         return job_is_here(agent->job, card);
     case RECORD_CROSSED: news_crossed(agent, (uint32_t)word[1]); return peer->host == 0;

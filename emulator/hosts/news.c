@@ -10,8 +10,12 @@ void news_crossed(struct agent *agent, uint32_t generation)
     bell_ring(&agent->job->shared->released);
 }
 
-void news_arrive(struct agent *agent, uint32_t card)
+/* Of an earlier generation: the card has come to that for the program that was killed in it. */
+void news_arrive(struct agent *agent, uint32_t card, uint32_t generation)
 {
+    if (generation != agent->generation) {
+        return;
+    }
     agent->inside_count += !agent->inside[card];
     agent->inside[card] = true;
     if (agent->inside_count == agent->job->config.cards) {
@@ -31,21 +35,26 @@ static void go_out(struct agent *agent, uint32_t card)
     }
 }
 
+void news_opens(struct agent *agent, uint32_t card)
+{
+    go_out(agent, card);
+}
+
 /* The answer comes behind the news that all have come, if they have: so the card knows. */
-void news_leave(struct agent *agent, uint32_t card)
+void news_leave(struct agent *agent, uint32_t card, uint32_t number)
 {
     go_out(agent, card);
     if (job_is_here(agent->job, card)) {
-        news_left(agent, card);
+        news_left(agent, card, number);
     } else {
         struct peer *peer = peer_of(agent, card);
-        peer->left[card - peer->first]++;
+        peer->left[card - peer->first] = number;
     }
 }
 
-void news_left(struct agent *agent, uint32_t card)
+void news_left(struct agent *agent, uint32_t card, uint32_t number)
 {
-    atomic_fetch_add(&job_ring(agent->job, card)->left, 1);
+    atomic_store(&job_ring(agent->job, card)->left, number);
     bell_ring(&agent->job->shared->released);
 }
 
@@ -150,8 +159,8 @@ static bool tell_barrier(struct agent *agent, struct peer *peer)
         moved = true;
     }
     for (uint32_t i = 0; i < peer->here && peer->crossed_told == agent->generation; i++) {
-        if (peer->left[i] != 0 && tell(agent, peer, RECORD_LEFT, peer->first + i, 0, 0)) {
-            peer->left[i]--;
+        if (peer->left[i] != 0 && tell(agent, peer, RECORD_LEFT, peer->first + i, peer->left[i], 0)) {
+            peer->left[i] = 0;
             moved = true;
         }
     }

@@ -102,7 +102,7 @@ static bool move_visit(struct agent *agent, struct sender *sender, uint64_t head
 {
     struct peer *first = &agent->peer[0];
     if (agent->host == 0) {
-        (record_kind(head) == RECORD_ARRIVE ? news_arrive : news_leave)(agent, record_card(head));
+        (record_kind(head) == RECORD_ARRIVE ? news_arrive : news_leave)(agent, record_card(head), (uint32_t)head);
     } else if (!first->hung_up) {
         uint64_t *at = stream_room(agent, first, 1);
         if (at == NULL) {
@@ -129,6 +129,7 @@ static bool move_record(struct agent *agent, struct sender *sender, const struct
     case RECORD_PUT: return move_put(agent, sender, ring, head);
     case RECORD_OPENS:
         sender->opens = word_at(ring, sender->at + 1);
+        news_opens(agent, card);
         sender->at += 2;
         return true;
     case RECORD_ARRIVE:
@@ -147,6 +148,7 @@ static void look_at_card(struct agent *agent, uint32_t place, uint64_t seat, boo
     bool closed = seat_opens(seat) % 2 == 0 && opens > sender->opens;
     if (closed || (closing && opens == sender->opens)) {
         sender->opens = opens + !closed;
+        news_opens(agent, agent->job->first + place);
     }
     tell_opens(agent, place);
 }

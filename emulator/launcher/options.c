@@ -167,14 +167,14 @@ static int check_hosts(const struct options *options)
 {
     const struct job_config *job = &options->job;
     const bool pmix = options->pmix, hosts = options->hosts.count > 0;
-    static const char later[] = "is not built for a job over several hosts yet: leave it out, or run on one machine";
     static const char by_hosts[] = "is not for --pmix: start the job by --hosts, srun may be its launch command";
     const struct {
         const char *name, *why;
         bool given;
     } refused[] = {{"--serve", by_hosts, pmix && options->serve != NULL},
-                   {"--if-killed", later, options->if_killed != IF_KILLED_END},
-                   {"--stats-fd", later, options->stats_fd >= 0},
+                   {"--if-killed", by_hosts, pmix && options->if_killed != IF_KILLED_END},
+                   {"--stats-fd", "is not built for a job over several hosts yet: leave it out, or run on one machine",
+                    options->stats_fd >= 0},
                    {"--hosts", "is not for --pmix: the launcher says which hosts there are", pmix && hosts},
                    {"--mode timed", by_hosts, pmix && job->mode == 1},
                    {"--trace", by_hosts, pmix && options->trace != NULL},

@@ -1,4 +1,5 @@
 /* What a program that has ended has half done in the job's memory: see functional/claims.h. */
+#include "bell.h"
 #include "functional/claims.h"
 #include "launcher.h"
 
@@ -45,11 +46,43 @@ static bool repair_fifo(const struct job *job, uint32_t dest, uint32_t dead)
     return true;
 }
 
+static void give_back(const struct job *job, uint32_t dest)
+{
+    struct card_shared *shared = &job->card[dest];
+    uint64_t head = atomic_load(&shared->fifo_head);
+    while (positions(head, atomic_load(&shared->fifo_tail)) > 0 &&
+           !atomic_compare_exchange_weak(&shared->fifo_head, &head, (head + 1) & POSITION)) {
+    }
+    bell_ring(&shared->space);
+}
+
+/* Room in FIFOs of other hosts for words that were never written. */
+static void repair_rooms(const struct job *job, uint32_t dead)
+{
+    struct ring *ring = job_ring(job, dead);
+    uint32_t claims = atomic_load(&ring->claims);
+    bool written = atomic_load(&ring->tail) != atomic_load(&ring->claimed_at);
+    for (uint32_t i = 0; i < claims && i < RING_BATCH && !written; i++) {
+        uint64_t claim = atomic_load(&ring->claim[i]);
+        uint32_t dest = (uint32_t)(claim >> 40) - 1;
+        if (dest >= job->config.cards || job_is_here(job, dest)) {
+            continue; /* no program of this library has written that */
+        }
+        uint64_t tail = atomic_load(&job->card[dest].fifo_tail);
+        if (i + 1 < claims || tail == claim_by(claim + 1, dead) || atomic_load(&ring->noted) == claim) {
+            give_back(job, dest);
+        }
+    }
+    atomic_store(&ring->claims, 0);
+}
+
 bool repair(const struct job *job, uint32_t dead)
 {
     bool good = true;
-    if (job->config.hosts <= 1) { /* else agents count the barrier */
+    if (job->config.hosts <= 1) {
         barrier_go(job, dead);
+    } else { /* agents count the barrier */
+        repair_rooms(job, dead);
     }
     for (uint32_t i = job->first; i < job->first + job->here; i++) {
         good = repair_fifo(job, i, dead) && good;

@@ -27,7 +27,7 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 9, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
+    JOB_LAYOUT = 10, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -35,6 +35,7 @@ enum {
     MOST_CARDS = 65536,  /* what a header can name */
     MOST_SRAM = 1 << 22, /* words, likewise */
     RING_WORDS = 1 << 17, /* of a ring to other hosts */
+    RING_BATCH = 512,     /* packets that are written to it at once */
     LINE = 128           /* two cache lines: neighbours are fetched together */
 };
 
@@ -140,8 +141,14 @@ struct ring {
     _Alignas(LINE) _Atomic uint64_t tail; /* words that were ever written, by the program */
     _Alignas(LINE) _Atomic uint64_t head; /* and taken, by the agent */
     _Atomic uint32_t flying;              /* some of these have not been delivered yet */
-    _Atomic uint32_t left;                /* answers to RECORD_LEAVE */
+    _Atomic uint32_t leaves;              /* how often the card has written RECORD_LEAVE */
+    _Atomic uint32_t left;                /* the last of these that is answered */
     struct bell space;
+    /* functional/claims.h: room in FIFOs of other hosts for what is about to be written behind `claimed_at` */
+    _Alignas(LINE) _Atomic uint64_t claimed_at;
+    _Atomic uint64_t noted;
+    _Atomic uint32_t claims;
+    _Atomic uint64_t claim[RING_BATCH];
     _Alignas(LINE) uint64_t word[RING_WORDS];
 };
 

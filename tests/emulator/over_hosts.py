@@ -107,7 +107,7 @@ _PRELOAD = "is preloaded into another program"
 _LAUNCHER = "is a test of the launcher's own functions, without programs"
 _ONE_CARD = "has one card, in model time, which the coordinator has as on one machine"
 _STANDSTILL = "makes standstills, of which a job over hosts has no report"
-_RESTART = "is killed and started again: --if-killed restart is not built for hosts"
+_RESTART = "is killed and started again: test_hosts_return.py"
 _TEAM_OF_ONE = "opens a team of all cards, and is to be the only one"
 _MEMORY = "makes cards of one job in its own process, whose memory it is"
 

@@ -261,7 +261,7 @@ def test_another_version(emulator, hosts, tmp_path):
         (["--hosts", "-oProxyCommand=x:4"], "is not a host and its number of cards"),
         (["--hosts-file", "/nowhere"], "cannot read '/nowhere': No such file"),
         (["--hosts", "a:2,b:2", "-n", "3"], "the hosts have 4 cards, the programs need 3"),
-        (["--hosts", "a:2", "--if-killed", "leave"], "--if-killed: is not built for a job over"),
+        (["--hosts", "a:2", "--stats-fd", "1"], "--stats-fd: is not built for a job over"),
         (["--hosts", "a:2", "--launch-with", "ssh"], "says nowhere {host}"),
     ],
 )

@@ -78,6 +78,7 @@ def test_a_program_that_is_missing(emulator):
     [
         (USUAL, "--pmix: no launcher that speaks PMIx has started this"),
         ((*USUAL, "--trace", "x"), "--trace: is not for --pmix: start the job by --hosts"),
+        ((*USUAL, "--if-killed", "leave"), "--if-killed: is not for --pmix: start the job by"),
         ((*USUAL, "--mode", "timed"), "--mode timed: is not for --pmix: start the job by --hosts"),
         ((*USUAL, "--hosts", "a:2"), "--hosts: is not for --pmix: the launcher says which hosts"),
     ],

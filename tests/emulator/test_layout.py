@@ -9,7 +9,7 @@ import re
 
 from emulator_build import ROOT
 
-LAYOUT = (9, "1d7d74b98f6c2a82")
+LAYOUT = (10, "0fa76e204b7f470d")
 """JOB_LAYOUT, and the digest of what it stands for."""
 EMULATOR = ROOT / "emulator"
 SAID = {

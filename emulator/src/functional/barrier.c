@@ -57,7 +57,7 @@ static void go(void *what)
 static void arrive_over_hosts(struct vic *card, uint32_t *generation)
 {
     *generation = barrier_generation(atomic_load(&card->job->shared->barrier));
-    remote_note(card, RECORD_ARRIVE, 0);
+    remote_arrive(card, *generation);
 }
 
 /* Take part; true if this card was the last. */

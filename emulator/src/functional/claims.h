@@ -4,6 +4,8 @@
  * Both are taken by exchanging one word, the FIFO's tail or the barrier. That word also says who did so last;
  * whoever exchanges it next writes that down first, where it stays: in the last slot that was taken, or in the
  * mark of the card that came or went. So at any moment everything is known, and nobody waits for anybody.
+ *
+ * Over hosts agents count the barrier, and a program has room half taken in FIFOs of other hosts.
  */
 #ifndef VIC_CLAIMS_H
 #define VIC_CLAIMS_H
@@ -126,6 +128,32 @@ static inline bool barrier_go(const struct job *job, uint32_t card)
         if (atomic_compare_exchange_weak(&job->shared->barrier, &old, new)) {
             return true;
         }
+    }
+}
+
+/* ---- room in the FIFO of another host's card, for words that a program is about to write to its ring. Its tail here says
+ * what programs of this host have taken, word by word, and who took the last, as above. Each program lists what it takes:
+ *
+ *     claim    card + 1 24 | position 40
+ *
+ * All but the last of the list were taken. The last was if the tail says so, or `noted`, into which whoever exchanges the
+ * tail next writes it first. Once the ring's tail has gone past `claimed_at` the words are on their way. */
+static inline uint64_t room_claim(uint32_t dest, uint64_t position)
+{
+    return claim_by(position, dest);
+}
+
+static inline void room_note(const struct job *job, uint32_t dest, uint64_t tail)
+{
+    uint32_t by = (uint32_t)(tail >> 40) - 1;
+    if (!job_is_here(job, by)) {
+        return;
+    }
+    struct ring *ring = job_ring(job, by);
+    uint64_t noted = atomic_load(&ring->noted), claim = room_claim(dest, tail - 1);
+    uint32_t last = atomic_load(&ring->claims) - 1;
+    if (last < RING_BATCH && atomic_load(&ring->claim[last]) == claim) {
+        atomic_compare_exchange_strong(&ring->noted, &noted, claim);
     }
 }
 

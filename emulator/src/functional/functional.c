@@ -50,7 +50,7 @@ static int open_card(struct vic *card)
     events_open(&own->events);
     pthread_mutex_init(&own->ring_lock, NULL);
     if (card->job->config.hosts > 1) {
-        remote_note(card, RECORD_OPENS, 2 * (uint64_t)seat_opens(atomic_load(&card->me->seat)));
+        remote_opens(card, 2 * (uint64_t)seat_opens(atomic_load(&card->me->seat)));
     }
     return VIC_OK;
 }

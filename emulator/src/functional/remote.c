@@ -5,7 +5,7 @@
 
 #include "claims.h"
 
-enum { BATCH = 512, SLICE_NS = 20 * 1000 * 1000 };
+enum { SLICE_NS = 20 * 1000 * 1000 };
 
 /* True when no agent will take anything from the ring any more. */
 static bool is_over(const struct vic *card)
@@ -40,11 +40,11 @@ static void copy(struct ring *ring, uint64_t at, const uint64_t *words, size_t n
     memcpy(ring->word, words + whole, (n - whole) * sizeof *words);
 }
 
-/* One record: its head and what follows, in two parts. What is written when the job is over does not matter. */
-static void write_record(struct vic *card, const uint64_t *head, size_t heads, const uint64_t *words, size_t n)
+/* One record: its head and what follows, in two parts; the caller holds the lock. What is written when the job is over
+ * does not matter. */
+static void write_locked(struct vic *card, const uint64_t *head, size_t heads, const uint64_t *words, size_t n)
 {
     struct ring *ring = job_ring(card->job, card->number);
-    pthread_mutex_lock(&functional_of(card)->ring_lock);
     if (wait_room(card, ring, heads + n)) {
         uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
         copy(ring, tail, head, heads);
@@ -52,25 +52,44 @@ static void write_record(struct vic *card, const uint64_t *head, size_t heads, c
         atomic_store(&ring->tail, tail + heads + n);
         bell_ring(&card->job->shared->agent);
     }
+}
+
+static void write_record(struct vic *card, const uint64_t *head, size_t heads, const uint64_t *words, size_t n)
+{
+    pthread_mutex_lock(&functional_of(card)->ring_lock);
+    write_locked(card, head, heads, words, n);
     pthread_mutex_unlock(&functional_of(card)->ring_lock);
 }
 
 /* Room for one word in the FIFO of another host's card, as far as is known here. */
-static bool claim_room(struct vic *card, uint32_t dest)
+static bool claim_room(struct vic *card, struct ring *ring, uint32_t dest)
 {
     struct card_shared *target = &card->job->card[dest];
+    uint32_t claims = atomic_load_explicit(&ring->claims, memory_order_relaxed);
     uint64_t tail = atomic_load(&target->fifo_tail);
-    do {
-        if (positions(atomic_load(&target->fifo_head), tail) >= card->job->config.fifo_words &&
-            atomic_load(&target->fifo_tail) == tail) {
-            return false;
+    for (;;) {
+        if (positions(atomic_load(&target->fifo_head), tail) >= card->job->config.fifo_words) {
+            uint64_t now = atomic_load(&target->fifo_tail);
+            if (now == tail) {
+                atomic_store(&ring->claims, claims);
+                return false;
+            }
+            tail = now;
+            continue;
         }
-    } while (!atomic_compare_exchange_weak(&target->fifo_tail, &tail, (tail + 1) & POSITION));
-    return true;
+        if (tail >> 40 != (uint64_t)card->number + 1) {
+            room_note(card->job, dest, tail);
+        }
+        atomic_store(&ring->claim[claims], room_claim(dest, tail));
+        atomic_store(&ring->claims, claims + 1);
+        if (atomic_compare_exchange_weak(&target->fifo_tail, &tail, claim_by(tail + 1, card->number))) {
+            return true;
+        }
+    }
 }
 
 /* A word that the fault fifo-drop loses is counted all the same. */
-static bool fifo_word(struct vic *card, uint64_t *header, uint64_t *payload)
+static bool fifo_word(struct vic *card, struct ring *ring, uint64_t *header, uint64_t *payload)
 {
     struct packet packet = packet_of(*header);
     if (card->job->config.fifo_drop > 0 && fifo_loses(card, packet.dest)) {
@@ -78,37 +97,48 @@ static bool fifo_word(struct vic *card, uint64_t *header, uint64_t *payload)
         *payload = UINT64_MAX;
         return true;
     }
-    bool room = claim_room(card, packet.dest);
+    bool room = claim_room(card, ring, packet.dest);
     if (room && card->job->config.fifo_drop > 0) {
         fifo_keeps(card);
     }
     return room;
 }
 
+/* The first of these packets in one record, with the lock; how many. */
+static uint32_t send_batch(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
+{
+    struct ring *ring = job_ring(card->job, card->number);
+    uint64_t words[2 * RING_BATCH];
+    uint32_t count = 0;
+    atomic_store(&ring->claimed_at, atomic_load_explicit(&ring->tail, memory_order_relaxed));
+    while (count < RING_BATCH && count < n) {
+        uint64_t header = read_once(&headers[count]), payload = read_once(&payloads[count]);
+        struct packet packet = packet_of(header);
+        if (packet_check(card, header, payload) != VIC_OK || job_is_here(card->job, packet.dest) ||
+            (packet.op == VIC_FIFO && !fifo_word(card, ring, &header, &payload))) {
+            break;
+        }
+        words[2 * count] = header;
+        words[2 * count + 1] = payload;
+        count++;
+    }
+    if (count > 0) {
+        uint64_t head = record_word(RECORD_PACKETS, card->number, count);
+        write_locked(card, &head, 1, words, 2 * (size_t)count);
+    }
+    atomic_store(&ring->claims, 0);
+    return count;
+}
+
 size_t remote_send(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n)
 {
-    uint64_t words[2 * BATCH];
     size_t sent = 0;
-    bool full = false;
-    while (sent < n && !full) {
-        uint32_t count = 0;
-        while (count < BATCH && sent < n) {
-            uint64_t header = read_once(&headers[sent]), payload = read_once(&payloads[sent]);
-            struct packet packet = packet_of(header);
-            full = packet_check(card, header, payload) != VIC_OK || job_is_here(card->job, packet.dest) ||
-                   (packet.op == VIC_FIFO && !fifo_word(card, &header, &payload));
-            if (full) {
-                break;
-            }
-            words[2 * count] = header;
-            words[2 * count + 1] = payload;
-            count++;
-            sent++;
-        }
-        if (count > 0) {
-            uint64_t head = record_word(RECORD_PACKETS, card->number, count);
-            write_record(card, &head, 1, words, 2 * (size_t)count);
-        }
+    uint32_t count = RING_BATCH;
+    while (sent < n && count == RING_BATCH) {
+        pthread_mutex_lock(&functional_of(card)->ring_lock);
+        count = send_batch(card, headers + sent, payloads + sent, n - sent);
+        pthread_mutex_unlock(&functional_of(card)->ring_lock);
+        sent += count;
     }
     return sent;
 }
@@ -123,21 +153,29 @@ void remote_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t
     }
 }
 
-void remote_note(struct vic *card, unsigned kind, uint64_t value)
+void remote_opens(struct vic *card, uint64_t opens)
 {
-    uint64_t head[] = {record_word(kind, card->number, 1), value};
-    write_record(card, head, 1 + record_words(head[0]), NULL, 0);
+    uint64_t head[] = {record_word(RECORD_OPENS, card->number, 1), opens};
+    write_record(card, head, 2, NULL, 0);
 }
 
+void remote_arrive(struct vic *card, uint32_t generation)
+{
+    uint64_t head = record_word(RECORD_ARRIVE, card->number, generation);
+    write_record(card, &head, 1, NULL, 0);
+}
+
+/* Answers are numbered: one may still come for a program of this card that was killed. */
 void remote_leave(struct vic *card)
 {
     struct ring *ring = job_ring(card->job, card->number);
     struct bell *released = &card->job->shared->released;
-    uint32_t before = atomic_load(&ring->left);
-    remote_note(card, RECORD_LEAVE, 0);
-    while (atomic_load(&ring->left) == before && !is_over(card)) {
+    uint32_t number = atomic_fetch_add(&ring->leaves, 1) + 1;
+    uint64_t head = record_word(RECORD_LEAVE, card->number, number);
+    write_record(card, &head, 1, NULL, 0);
+    while (atomic_load(&ring->left) != number && !is_over(card)) {
         uint32_t seen = bell_enter(released);
-        if (atomic_load(&ring->left) == before) {
+        if (atomic_load(&ring->left) != number) {
             bell_sleep(released, seen, SLICE_NS);
         }
     }

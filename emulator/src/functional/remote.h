@@ -15,11 +15,11 @@ enum record_kind {
     RECORD_PACKETS = 1, /* n times header and payload */
     RECORD_PUT,         /* a header for the first of n words, then these */
     RECORD_OPENS,       /* how often the card was opened or left, times 2; odd: it is about to be closed */
-    RECORD_ARRIVE,      /* the card comes to the barrier; nothing more */
-    RECORD_LEAVE,       /* and goes, unless all have come; nothing more */
+    RECORD_ARRIVE,      /* the card comes to the barrier of generation n; nothing more */
+    RECORD_LEAVE,       /* and goes, unless all have come, for the n-th time; nothing more */
     /* only between agents */
     RECORD_REPLIES, /* of queries: as packets, but nobody has taken room for them */
-    RECORD_LEFT,    /* the answer to that; nothing more */
+    RECORD_LEFT,    /* the answer to that, the same n; nothing more */
     RECORD_CROSSED, /* all have come: the next generation */
     RECORD_END,     /* how the program of the card ended, enum card_end */
     RECORD_POISON,  /* the card died: the job is over; nothing more */
@@ -70,8 +70,12 @@ size_t remote_send(struct vic *card, const uint64_t *headers, const uint64_t *pa
 
 void remote_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n, unsigned counter);
 
-/* A record of one word more at most. */
-void remote_note(struct vic *card, unsigned kind, uint64_t value);
+/* How often the card was opened or left, times 2. */
+void remote_opens(struct vic *card, uint64_t opens);
+
+/* Come to the barrier of a generation. If all have come to it meanwhile, as a program was killed in it that this one
+ * follows, this is that. */
+void remote_arrive(struct vic *card, uint32_t generation);
 
 /* Leave the barrier; the answer has come when this returns, or the job is over. */
 void remote_leave(struct vic *card);

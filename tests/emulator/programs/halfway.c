@@ -1,5 +1,6 @@
-/* Card 1 takes places in the FIFO of card 0, fills none or some of them as a push would, and is killed at once:
- * by hand, as no kill finds that moment often. What others send before and after must come, in its order.
+/* Card 1 takes places in the FIFO of card 0, fills none or some of them as a push would, or takes room there for words
+ * that it would send from another host, and is killed at once: by hand, as no kill finds that moment often. What others
+ * send before and after must come, in its order.
  *
  *     halfway LIVES */
 #define _GNU_SOURCE
@@ -32,6 +33,35 @@ static void die_halfway(vic_t *card, uint64_t life)
         struct fifo_slot *slot = &slots[(tail + i) & mask];
         atomic_store(&slot->word, 0);
         atomic_store(&slot->ticket, ticket_word(tail + i));
+    }
+    kill(getpid(), SIGKILL);
+    pause();
+}
+
+/* As claim_room() in functional/remote.c, word by word. The last word is listed and not taken, or taken, or taken and
+ * somebody else has taken the next one. */
+static void die_with_room(vic_t *card, uint64_t life)
+{
+    struct ring *ring = job_ring(card->job, card->number);
+    struct card_shared *target = &card->job->card[0];
+    uint32_t count = 1 + (uint32_t)(life % 5);
+    atomic_store(&ring->claimed_at, atomic_load(&ring->tail));
+    for (uint32_t claims = 0; claims < count;) {
+        uint64_t tail = atomic_load(&target->fifo_tail);
+        if (positions(atomic_load(&target->fifo_head), tail) >= card->job->config.fifo_words) {
+            vic_relax(card);
+            continue;
+        }
+        room_note(card->job, 0, tail);
+        atomic_store(&ring->claim[claims], room_claim(0, tail));
+        atomic_store(&ring->claims, claims + 1);
+        if (claims + 1 == count && life % 3 == 0) {
+            break;
+        }
+        claims += atomic_compare_exchange_strong(&target->fifo_tail, &tail, claim_by(tail + 1, card->number));
+    }
+    while (life % 3 == 2 && atomic_load(&target->fifo_tail) >> 40 == card->number + 1) {
+        vic_relax(card);
     }
     kill(getpid(), SIGKILL);
     pause();
@@ -74,7 +104,7 @@ int main(int argc, char **argv)
     struct self self = self_of(card);
     OK(vic_peer_opens(card, self.me, &opens));
     if (self.me == 1 && opens / 2 < strtoull(argv[1], NULL, 10)) {
-        die_halfway(card, opens / 2);
+        (job_is_here(card->job, 0) ? die_halfway : die_with_room)(card, opens / 2);
     } else if (self.me == 0) {
         take_all(&self);
     } else if (self.me > 1) {

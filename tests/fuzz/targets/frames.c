@@ -234,6 +234,17 @@ static void pass_all(struct input *in)
     stream_keep_alive(agent, job_clock_ns());
 }
 
+/* As a program goes out of the barrier, which then would wait for the answer. */
+static void leave(vic_t *me, uint32_t number)
+{
+    struct ring *ring = job_ring(me->job, me->number);
+    uint64_t tail = atomic_load(&ring->tail);
+    if (tail - atomic_load(&ring->head) < RING_WORDS) {
+        ring->word[tail % RING_WORDS] = record_word(RECORD_LEAVE, me->number, number);
+        atomic_store(&ring->tail, tail + 1);
+    }
+}
+
 /* No call that waits for ever. */
 static void call(struct input *in)
 {
@@ -254,7 +265,7 @@ static void call(struct input *in)
     case 3: case 4: CHECK(vic_fifo_poll(me, words, 8, &n) == VIC_OK && n <= 8); break;
     case 5: vic_peer_opens(me, to, &opens); break;
     case 6: vic_counter_wait(me, to, 0); break;
-    default: remote_note(me, what % 2 == 0 ? RECORD_ARRIVE : RECORD_LEAVE, 0);
+    default: what % 2 == 0 ? remote_arrive(me, here->agent.generation + take_byte(in) % 2) : leave(me, what);
     }
 }
 
