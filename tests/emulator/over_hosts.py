@@ -65,6 +65,7 @@ FUNCTIONAL = (
         Case("opens", (1, 2), (how,), code=code)
         for how, code in (("die", KILLED), ("fail", 4), ("end", 0), ("block", KILLED))
     ),
+    Case("overlooked", (1, 2), options=("--fault", "extra-polls=0.5"), said="good"),
     Case("outside", (1, 1), said="card 1 of 2"),
     Case("sized", (1, 1)),
     Case("waiting", (1, 1)),
@@ -146,6 +147,7 @@ ELSEWHERE = {
     "fake_broker": "stands behind vicload in a test of its own (test_hosts_programs.py)",
     "player": "compares what has come after each call with a plain card: between hosts no time "
     "is promised for that",
+    "late_sender": "ends and leaves a process: test_hosts.py",
     "mortal": _RESTART,
     "halfway": _RESTART,
     "comeback": _RESTART,

@@ -71,6 +71,14 @@ def test_an_end_is_told_to_all_hosts(emulator, hosts, how, code):
     assert (done.returncode, sorted(done.stdout.splitlines())[-2:]) == (code, last)
 
 
+def test_a_process_that_opens_its_card_late_may_send_late(emulator, hosts):
+    """Its program, and that of the third card, have ended by then."""
+    late = emulator.program("late_sender")
+    script = f"test $VIC_CARD = 1 || exec {late}; {late} & exit 0"
+    done = run(emulator, [*hosts.options(1, 2), *PATIENT], Path("/bin/sh"), "-c", script)
+    assert (done.stdout, done.stderr, done.returncode) == ("good\n", "", 0)
+
+
 def test_output_of_all_hosts_comes_back(emulator, hosts):
     script = "echo card $VIC_CARD of $VIC_CARDS; echo aside >&2; exit $((VIC_CARD * 5))"
     done = run(emulator, [*hosts.options(1, 2), "--prefix"], Path("/bin/sh"), "-c", script)
