@@ -133,12 +133,18 @@ class Sender(Client):
 
     def begin(self) -> None:
         """Ask for confirms; and for messages back whose queue has no living node."""
+        for add, stopped in (
+            (self.connection.add_on_connection_blocked_callback, True),
+            (self.connection.add_on_connection_unblocked_callback, False),
+        ):
+            add(lambda *_, stopped=stopped: self.loop.stop(self.number, stopped=stopped))
         self.channel.confirm_delivery(self.answered)
         self.channel.add_on_return_callback(self.returned)
         self.ready()
 
     def interrupt(self) -> None:
-        """Send again what was not confirmed."""
+        """Send again what was not confirmed; a lost connection is stopped no more."""
+        self.loop.stop(self.number, stopped=False)
         self.again.extendleft(reversed(self.waiting.values()))
         self.waiting.clear()
         self.unrouted.clear()

@@ -12,6 +12,7 @@ from dvsim.emulation.queues import Asked, Seen
 from dvsim.errors import RunFailed
 
 if TYPE_CHECKING:
+    from dvsim.emulation.alarms import Alarms
     from dvsim.emulation.queues import Place
 
 PATIENCE_S = 60.0  # without a confirm or a message
@@ -26,13 +27,16 @@ class Loop:
         place: The nodes: clients are spread over them evenly.
         queues: Their names; sender and receiver n use queue n, and begin again behind the last.
         asked: What is sent.
+        alarms: Of nodes that know of them.
 
     Attributes:
         had, resent: The numbers of messages that a receiver had, and of those that were sent once
             more.
     """
 
-    def __init__(self, place: Place, queues: Sequence[str], asked: Asked) -> None:
+    def __init__(
+        self, place: Place, queues: Sequence[str], asked: Asked, alarms: Alarms | None = None
+    ) -> None:
         import pika
 
         self.asked, self.seen, self.targets = asked, Seen(), place.targets
@@ -47,6 +51,9 @@ class Loop:
         self.deaths = (
             Deaths(private, asked.deaths) if private is not None and asked.deaths else None
         )
+        self.alarms = alarms
+        self.stopped: set[int] = set()  # senders that may not publish
+        self.stopped_at = 0.0
         self.senders = [
             Sender(self, number, queues[number % len(queues)]) for number in range(asked.publishers)
         ]
@@ -99,8 +106,19 @@ class Loop:
         self.begun = self.last = time.monotonic()
         if self.deaths is not None:
             self.deaths.begin(self.loop)
+        if self.alarms is not None:
+            self.alarms.begin()
         for sender in self.senders:
             sender.more()
+
+    def stop(self, sender: int, *, stopped: bool) -> None:
+        """Note that a node lets a sender not publish, or lets it publish again."""
+        before, now = bool(self.stopped), time.monotonic()
+        (self.stopped.add if stopped else self.stopped.discard)(sender)
+        if self.stopped and not before:
+            self.stopped_at = now
+        elif before and not self.stopped:
+            self.seen.blocked_s += now - self.stopped_at
 
     def intended(self, number: int, now: float) -> float:
         """Return when a message is to be sent: now, where nothing says it."""
@@ -120,7 +138,7 @@ class Loop:
         seen = self.seen
         answered = seen.confirmed + seen.refused == seen.published
         received = seen.delivered + seen.refused >= seen.published
-        if self.deaths is not None and self.deaths.pending:
+        if any(one is not None and one.pending for one in (self.deaths, self.alarms)):
             return
         if self.over and answered and received and not any(one.held for one in self.receivers):
             for one in self.receivers:
@@ -129,13 +147,17 @@ class Loop:
 
     def _look(self) -> None:
         """Look for nodes that are back, and end the run if nothing has happened for long."""
+        if self.closing:
+            return
         if self.deaths is not None and self.deaths.pending:
             try:
                 self.deaths.look()
             except RunFailed as error:
                 self.fail(str(error))
             self.last = time.monotonic()
-            self.end()
+        if self.alarms is not None and self.alarms.pending:
+            self.last = time.monotonic()
+        self.end()
         if time.monotonic() - self.last > PATIENCE_S:
             if self.deaths is not None:  # what is missing is looked for afterwards
                 self.loop.stop()

@@ -20,6 +20,7 @@ from dvsim.errors import RunFailed
 
 if TYPE_CHECKING:
     from dvsim.broker import Brokers, Node
+    from dvsim.emulation.alarms import Alarm, Alarms
     from dvsim.emulation.deaths import Death, Down
     from dvsim.emulation.loop import Loop
 
@@ -53,7 +54,7 @@ class Asked(NamedTuple):
             those over queues.
         processing: From the seconds since the beginning to those that a receiver takes for a
             message.
-        deaths: Of private nodes.
+        deaths, alarms: Of private nodes.
         away_s: Seconds until a client connects anew whose connection was lost.
     """
 
@@ -70,6 +71,7 @@ class Asked(NamedTuple):
     consumers: int = 1
     processing: Callable[[float], float] | None = None
     deaths: Sequence[Death] = ()
+    alarms: Sequence[Alarm] = ()
     away_s: float = 5.0
 
     @property
@@ -89,6 +91,7 @@ class Seen:
         queued: That are in the queues at the end.
         seconds, received_s: From the first publish to the last confirm, and to the last message
             that was received.
+        blocked_s: In which a node had told a sender that it may not publish.
         latencies: Seconds from the intended time to the receiver.
         syncs, entries: Of the log of each node, in the run; empty of queues without one, and of
             foreign brokers.
@@ -106,6 +109,7 @@ class Seen:
     queued: int = 0
     seconds: float = 0.0
     received_s: float = 0.0
+    blocked_s: float = 0.0
     latencies: list[float] = field(default_factory=list)
     syncs: list[int] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
@@ -154,9 +158,9 @@ def measured(place: Place, asked: Asked) -> Seen:
     names = [f"{token}.{number}" for number in range(asked.queues)]
     if asked.queue == "mirrored":
         _mirror(place, token, asked.copies or 2)
-    with _declared(place, names, asked):
+    with _declared(place, names, asked), _warned(place, asked) as alarms:
         before, spent = place.counts(asked), place.busy(asked)
-        loop = Loop(place, names, asked)
+        loop = Loop(place, names, asked, alarms)
         seen = loop.run()
         after, since = place.counts(asked), place.busy(asked)
         with spoken(place.targets[0]), closing(connect(place.targets[0], "harness")) as keeper:
@@ -182,6 +186,18 @@ def measured(place: Place, asked: Asked) -> Seen:
             f"{seen.delivered} delivered, {seen.queued} queued"
         )
     return seen
+
+
+@contextmanager
+def _warned(place: Place, asked: Asked) -> Iterator[Alarms | None]:
+    """Tell private nodes of the alarms of a run."""
+    from dvsim.emulation.alarms import Alarms
+
+    if place.private is None or not asked.alarms:
+        yield None
+        return
+    with Alarms(place.private, asked.alarms) as alarms:
+        yield alarms
 
 
 @contextmanager

@@ -2,9 +2,11 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
+from dvsim.emulation.alarms import Alarm, script
 from dvsim.emulation.asked import Emulation
 from dvsim.emulation.queues import Asked, Place, arguments_of, measured
 from dvsim.errors import ScenarioError
@@ -62,6 +64,32 @@ def test_a_receiver_takes_as_long_as_it_is_slow(broker):
     assert seen.queued == 0
 
 
+@pytest.mark.parametrize("what", ["memory", "disk"])
+def test_an_alarm_stops_publishers_until_it_is_over(broker, what):
+    ends = 2.0
+    dues = [number / 20 for number in range(int(20 * ends))]
+    alarms = [Alarm(what, 0.5, ends, range(1))]
+    seen = measured(Place.of(broker), Asked(64, len(dues), 50, due=dues, alarms=alarms))
+    assert seen.published == seen.confirmed == seen.delivered == len(dues)
+    assert seen.blocked_s > 0
+    assert max(seen.latencies) > seen.blocked_s - 0.2
+    assert broker.control.status("a1")["alarms"] == []
+
+
+def test_a_node_is_told_when_its_alarm_begins_and_ends():
+    told = script(Alarm("disk", 1.5, 3.0, range(1)), Path("/a b"))
+    assert "file:read_file(<<47,97,32,98,47,98,101,103,117,110>>)" in told
+    assert told.index("Until(At + 1500)") < told.index("(1 bsl 60)") < told.index("At + 3000")
+    assert told.endswith("rabbit_disk_monitor:set_disk_free_limit(Was) end), ok.")
+
+
+def test_events_of_a_scenario_are_alarms_of_nodes():
+    given = ("seconds=10", "event.what=fill", "event.victims=2", "then.what=alarm",
+             "then.begin=0.5", "then.lasts=0.2", "rate=100")  # fmt: skip
+    found = asked_of(load("rabbit/one", given).at(0)).alarms
+    assert found == [Alarm("disk", 3, 6, range(2)), Alarm("memory", 5, 7, range(1))]
+
+
 def test_a_closed_loop_ends_by_time(broker):
     scenario = load("rabbit/here", ("nodes=1", "replicas=1", "seconds=1")).at(1)
     seen = measured(Place.of(broker), asked_of(scenario))
@@ -100,6 +128,14 @@ def test_a_study_of_brokers_of_the_user_is_kept_and_says_so(broker, tmp_path):
             Emulation(urls=("amqp://h",) * 7),
             "ends private nodes, and not these",
         ),
+        (
+            ["event.what=fill", "rate=100"],
+            Emulation(urls=("amqp://h",) * 7),
+            "sets a limit of private nodes, and not these",
+        ),
+        (["event.what=fill", "event.factor=0.5"], Emulation(), "which is 1, not 0.5"),
+        (["event.what=alarm", "then.what=alarm"], Emulation(), "one of a sort at once"),
+        (["queue=mirrored", "mirrors=away"], Emulation(), "'away' is simulated alone"),
         (["message_bytes=8"], Emulation(), "must be at least 16 with backend emu, is 8"),
         (["rate=50000"], Emulation(), "at most 300 publishers and consumers"),
         ([], Emulation(nodes=5), "nodes: of a cluster are system.nodes"),

@@ -106,6 +106,14 @@ def test_the_timeline_has_each_node_and_changes_nothing():
         check_traceable(load("rabbit/here"))
 
 
+@pytest.mark.parametrize("what", ["alarm", "fill"])
+def test_the_course_of_a_run_has_each_second_in_which_publishers_are_stopped(what):
+    timeline = Timeline(10**5)
+    found = run_point(scenario(f"event.what={what}"), 1, 1, timeline).metrics
+    (alarms,) = [row.events for row in timeline.rows if row.name == "alarm"]
+    assert len(alarms) == round(found["blocked"] * SECONDS) == 18
+
+
 def test_a_ring_of_mirrors_sends_a_message_back_to_the_master():
     card = load_card("rabbitmq-3-8")
     alone, mirrored = (

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from dvsim.emulation.alarms import Alarm
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.asked import CLUSTERS, Emulation
 from dvsim.emulation.credentials import credentials_of
@@ -37,6 +38,14 @@ SECONDS, MESSAGES = 10, 20_000  # of a point, unless a scale is given
 MOST = 10**7  # messages of a closed loop, which ends by time
 MOST_CLIENTS = 300  # connections of one process
 LEAST_BYTES = 16  # number and time of a message
+PRIVATE = {
+    "kill": "ends private nodes",
+    "alarm": "sets a limit of private nodes",
+    "fill": "sets a limit of private nodes",
+}
+ALARMS: Mapping[str, Literal["memory", "disk"]] = {"alarm": "memory", "fill": "disk"}
+"""Events that are alarms of nodes, and whose limit it is."""
+
 BEHIND_S = 1.0  # of publishing, as in the simulated metric
 
 
@@ -63,10 +72,11 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
         one = scenario.at(point)
         work, system = one.workload, one.system
         clients = work.publishers + (work.consumers or 1)
-        if emulation.urls and any(event.what == "kill" for event in one.happening):
-            yield Fault(
-                Argument("urls"), None, "", "event.what = 'kill' ends private nodes, and not these"
-            )
+        if emulation.urls:
+            for event in one.happening:
+                if event.what in PRIVATE:
+                    message = f"event.what = '{event.what}' {PRIVATE[event.what]}, and not these"
+                    yield Fault(Argument("urls"), None, "", message)
         yield from _simulated_alone(one)
         if clients > MOST_CLIENTS or (work.rate and consumers_of(one) > MOST_CLIENTS):
             message = f"backend emu has at most {MOST_CLIENTS} publishers and consumers"
@@ -87,10 +97,17 @@ def unsuited(scenario: ClusterScenario, emulation: Emulation) -> Iterator[Fault]
 
 def _simulated_alone(scenario: ClusterScenario) -> Iterator[Fault]:
     """Yield what only the model does."""
-    for event in scenario.happening:
-        if event.what in ("alarm", "fill"):
-            message = f"'{event.what}' is simulated alone; backend emu has kill, slow and peak"
-            yield Fault(scenario.name, None, "event.what", message)
+    seconds = scenario.workload.seconds
+    limits = [one for one in scenario.happening if one.what in ALARMS]
+    for event in limits:
+        if event.what == "fill" and event.factor < 1:
+            message = f"a volume is full with backend emu, which is 1, not {event.factor:g}"
+            yield Fault(scenario.name, None, "event.factor", message)
+    if len(limits) > len({one.what for one in limits}):
+        first, second = (one.during(seconds) for one in limits)
+        if set(first) & set(second):
+            message = "is as the other one, at the same time; backend emu has one of a sort at once"
+            yield Fault(scenario.name, None, "then.what", message)
     if scenario.system.mirrors == "away":
         message = "'away' is simulated alone; the policy of backend emu makes mirrors anew"
         yield Fault(scenario.name, None, "system.mirrors", message)
@@ -196,6 +213,12 @@ def asked_of(scenario: ClusterScenario) -> Asked:
         consumers=(work.consumers or 1) if due is None else consumers_of(scenario),
         processing=processing if taking else None,
         deaths=[Death(during.start, during.stop, nodes) for during, nodes in deaths_of(scenario)],
+        alarms=[
+            Alarm(ALARMS[one.what], during.start, during.stop, range(one.victims))
+            for one in scenario.happening
+            if one.what in ALARMS
+            for during in [one.during(work.seconds)]
+        ],
         away_s=scenario.cards["broker"]["failover"] * PS,
     )
 
@@ -220,6 +243,7 @@ def metrics_of(scenario: ClusterScenario, seen: Seen) -> dict[str, float]:
         "held": float(seen.published - seen.confirmed - seen.refused),
         "redelivered": float(seen.again),
         "resent": float(seen.resent),
+        "blocked": min(1.0, seen.blocked_s / open_s) if open_s else 0.0,
         "unstable": float(open_s > 0 and seen.received_s > open_s + BEHIND_S),
     }
     if seen.busy:

@@ -221,7 +221,7 @@ class _Run:
         sums.alarms += alarm
         sums.full += full
         if self.timeline is not None:
-            note_second(self.timeline, number, published, state, passed)
+            note_second(self.timeline, number, published, state, passed, stopped=alarm)
         missing = sums.published[-1] - sums.given - state.there
         if abs(missing) > ROUNDING * max(1.0, sums.published[-1]):
             message = f"{missing:.6g} messages are nowhere after {number + 1} s"

@@ -14,9 +14,19 @@ NS = 10**9
 
 
 def note_second(
-    timeline: Timeline, second: int, published: float, state: State, passed: Passed
+    timeline: Timeline,
+    second: int,
+    published: float,
+    state: State,
+    passed: Passed,
+    *,
+    stopped: bool,
 ) -> None:
-    """Note what a second has left: rates of clients, and what waits and works on each node."""
+    """Note what a second has left: rates of clients, and what waits and works on each node.
+
+    Args:
+        stopped: Publishers were stopped in it.
+    """
     at = second * NS
 
     def level(component: str, name: str, value: float) -> None:
@@ -32,5 +42,5 @@ def note_second(
         level(component, "waits for the log", state.logs[node])
         level(component, "queues", state.queues[node])
         level(component, "written B/s", state.uses[node].bytes)
-    if state.alarm:
+    if stopped:
         timeline.add("clients", "alarm", "moment", Event(at, at, "alarm", {}))
