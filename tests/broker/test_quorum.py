@@ -1,4 +1,7 @@
-"""Is each message to real queues confirmed and delivered once, and are syncs counted?"""
+"""Is each message to real queues confirmed and delivered once, and are syncs counted?
+
+Alarms of nodes are those of docs/rabbitmq-model.md.
+"""
 
 import json
 import math
