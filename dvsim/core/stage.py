@@ -31,6 +31,9 @@ class Clock(simpy.Environment):
         super().__init__(initial_time=0)
         self.events = 0
         self.observer = observer
+        self._at_once = Happening(self)  # for all who wait for no time at all
+        self._at_once._ok, self._at_once._value = True, None
+        self._at_once.callbacks = None  # type: ignore[assignment]
         # bound once: SimPy does so for the class that it brings, not for one that extends it
         self.timeout, self.event = self.timeout, self.event  # type: ignore[method-assign]
 
@@ -84,13 +87,12 @@ class Clock(simpy.Environment):
 
     def wait(self, ps: int) -> simpy.Event:
         """Return the event of so many picoseconds later; it is over if there are none to wait."""
+        self.events += 1
+        if not ps:
+            return self._at_once
         event = Happening(self)
         event._ok, event._value = True, None
-        self.events += 1
-        if ps:
-            heappush(self._queue, (self._now + ps, simpy.events.NORMAL, self.events, event))
-        else:
-            event.callbacks = None  # type: ignore[assignment]
+        heappush(self._queue, (self._now + ps, simpy.events.NORMAL, self.events, event))
         return event
 
     def process(self, generator: Process) -> simpy.Event:  # type: ignore[override]
@@ -232,6 +234,28 @@ class All(Happening):
             self.happen()
 
 
+class Through(Happening):
+    """A batch that is through when all of so many parts are, and what is done then.
+
+    It counts the events of a process that waits for all of them.
+    """
+
+    def __init__(self, clock: Clock, parts: int, then: Callable[[], object]) -> None:
+        super().__init__(clock)
+        self._missing, self._then = parts, then
+        clock.events += 1
+
+    def part(self) -> None:
+        """Let one of the parts be over."""
+        clock = self.env
+        clock.events += 1  # type: ignore[attr-defined]  # of a Clock
+        self._missing -= 1
+        if not self._missing:
+            clock.events += 1  # type: ignore[attr-defined]
+            self._then()
+            self.happen()
+
+
 class Inbox(Generic[Item]):
     """What waits for one process, first come, first served.
 
@@ -266,8 +290,8 @@ class Stage:
     """A process that serves batches of messages first come, first served.
 
     A stage says how long a batch takes (`work_ps`). A batch that passes several overlapping stages
-    is handed to all of them at once, and is through when the slowest is:
-    ``yield clock.all_of([a.serve(n), b.serve(n)])``. Errors name it by what it does, `DOES`.
+    is handed to all of them at once, and is through when the slowest is, see `Through`. Errors name
+    it by what it does, `DOES`.
     """
 
     DOES: ClassVar[str] = "served"
@@ -278,8 +302,8 @@ class Stage:
         self.messages = 0
         self.busy_ps = 0
         self._free_at = 0
-        self._waiting: deque[tuple[int, Happening]] = deque()
-        self._batch: tuple[int, Happening] | None = None  # at work
+        self._waiting: deque[tuple[int, Callable[[], object]]] = deque()
+        self._batch: tuple[int, Callable[[], object]] | None = None  # at work
         self._work_ps = 0
         self._end = Call(clock, self._ended)
         clock.events += 1  # a process of SimPy begins
@@ -290,14 +314,19 @@ class Stage:
 
     def serve(self, messages: int) -> simpy.Event:
         """Queue a batch and return the event of its end."""
-        batch = (messages, Happening(self.clock))
-        self.clock.events += 2  # into a `simpy.Store`, and out of it
-        self._waiting.append(batch)
-        if self.clock.observer is not None:
-            self._show(self.clock.observer)
+        done = Happening(self.clock)
+        self.take(messages, done.happen)
+        return done
+
+    def take(self, messages: int, done: Callable[[], object]) -> None:
+        """Queue a batch, and call a function at its end, which counts that event."""
+        clock = self.clock
+        clock.events += 2  # into a `simpy.Store`, and out of it
+        self._waiting.append((messages, done))
+        if clock.observer is not None:
+            self._show(clock.observer)
         if self._batch is None:
             self._begin()
-        return batch[1]
 
     def backlog_ps(self, per_message_ps: float) -> int:
         """Return how long until the stage has worked off what it has, at a pace for what waits."""
@@ -323,13 +352,14 @@ class Stage:
         observer.worked(self, self.name, self.clock.ps, end_ps, messages)
 
     def _begin(self) -> None:
+        clock = self.clock
         self._batch = self._waiting.popleft()
         messages, _ = self._batch
-        self._work_ps = self.work_ps(messages)
-        self._free_at = self.clock.ps + self._work_ps
-        if self.clock.observer is not None:
-            self._show_work(self.clock.observer, self._free_at, messages)
-        self._end.after(self._work_ps)
+        self._work_ps = work = self.work_ps(messages)
+        self._free_at = clock.ps + work
+        if clock.observer is not None:
+            self._show_work(clock.observer, self._free_at, messages)
+        self._end.after(work)
 
     def _ended(self, _: simpy.Event) -> None:
         assert self._batch is not None  # it has just ended
@@ -341,4 +371,4 @@ class Stage:
             self._show(self.clock.observer)
         if self._waiting:
             self._begin()
-        done.happen()
+        done()

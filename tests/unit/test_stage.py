@@ -10,7 +10,7 @@ import random
 import pytest
 import simpy
 
-from dvsim.core.stage import All, Clock, Happening, Inbox, Steps
+from dvsim.core.stage import All, Clock, Happening, Inbox, Stage, Steps, Through
 from dvsim.kinds.hosts.turns import Turns
 
 
@@ -198,3 +198,65 @@ def test_a_run_whose_end_never_comes_and_one_with_an_error_say_so():
     assert gc.get_threshold() == before
     done = clock.event().succeed(7)
     assert [clock.run(done), clock.run(done)] == [7, 7]
+
+
+class Steady(Stage):
+    """A stage whose messages take so long each."""
+
+    def __init__(self, clock, each_ps):
+        super().__init__(clock, "steady")
+        self.each_ps = each_ps
+
+    def work_ps(self, messages):
+        return messages * self.each_ps
+
+
+@pytest.mark.parametrize("arrival_ps", [1, 40])
+def test_a_batch_is_through_with_the_last_of_its_parts_as_a_process_that_waits_for_all(arrival_ps):
+    def counted(pass_through):
+        clock, told = Clock(), []
+        stages = [Steady(clock, each) for each in (3, 7, 5)]
+
+        def ended():
+            told.append((clock.ps, [stage.messages for stage in stages]))
+
+        for batch in (2, 3):
+            pass_through(clock, stages, batch, ended)
+        clock.run()
+        return told, clock.events
+
+    def by_calls(clock, stages, batch, ended):
+        through = Through(clock, 1 + len(stages), ended)
+        for stage in stages:
+            stage.take(batch, through.part)
+
+        def arrives():
+            yield clock.wait(arrival_ps)
+            through.part()
+
+        clock.process(arrives())
+        assert not through.processed
+
+    def by_process(clock, stages, batch, ended):
+        arrived = Happening(clock)
+
+        def drains():
+            yield clock.all_of([arrived, *(stage.serve(batch) for stage in stages)])
+            ended()
+
+        def arrives():
+            yield clock.wait(arrival_ps)
+            arrived.happen()
+
+        clock.process(drains())
+        clock.process(arrives())
+
+    found = counted(by_calls)
+    assert found == counted(by_process)
+    assert [at for at, _ in found[0]] == ([14, 35] if arrival_ps == 1 else [40, 40])
+
+
+def test_who_waits_for_no_time_goes_on_and_is_counted():
+    clock = Clock()
+    assert clock.wait(0).processed
+    assert clock.events == 1

@@ -17,12 +17,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import simpy
-
 from dvsim.core import Arrival, Burst, DramRing, VortexCard, WordArrival, WordCard, WordRing
 from dvsim.core.probe import IntervalProbe
 from dvsim.core.schedule import Schedule
-from dvsim.core.stage import Clock, Happening, Inbox, Process
+from dvsim.core.stage import Clock, Happening, Inbox, Process, Through
 from dvsim.core.streams import Streams
 from dvsim.kinds.rabbitmq.bridge import AmqpSocket, BridgeThreads
 from dvsim.kinds.rabbitmq.cluster_broker import broker_of
@@ -114,7 +112,7 @@ class ReceivingNode:
 
     def _sender(self) -> Process:
         """Answer each credit with a burst, until there is nothing left to send."""
-        draining = []
+        draining: list[Through] = []
         held = False  # whether the burst before this one overran its buffer
         while self.sent < self._messages:
             asked = self.clock.ps
@@ -131,16 +129,15 @@ class ReceivingNode:
             held = taken < offered
             self.sent += taken
             self.behind_ps = self._schedule.late_ps(self.sent - 1, self.clock.ps)
-            arrived = Happening(self.clock)
-            draining.append(self.clock.process(self._drain(taken, arrived)))
-            draining = [process for process in draining if not process.processed]
+            drained = self._drain(taken)
+            draining = [drained, *(one for one in draining if not one.processed)]
             arrival = yield self._fabric.send(self._flow, taken * self.card.words)
             burst = self._receive(arrival, taken)
             self.held_sram_ps += burst.held_ps
             if self.clock.observer is not None:
                 self._show_burst(self.clock.observer, arrival, burst, taken)
             yield self.clock.wait(burst.last_ps - self.clock.ps)
-            arrived.happen()
+            drained.part()
             self._received.happen()
         yield self.clock.all_of(draining)
         self.end_ps = self.clock.ps
@@ -174,17 +171,26 @@ class ReceivingNode:
             stop=math.exp(self._stop_scatter * next(self._stop_draws)),
         )
 
-    def _drain(self, messages: int, arrived: simpy.Event) -> Process:
-        """Push a buffer into the broker; threads, socket and broker overlap with its arrival."""
+    def _drain(self, messages: int) -> Through:
+        """Push a buffer into the broker; threads, socket and broker overlap with its arrival.
+
+        The arrival is for the sender to tell.
+        """
         stages, begin = (self.threads, self.socket, self.broker), self.clock.ps
+
+        def done() -> None:
+            self.ring.drain(messages)
+            self._show_levels()
+            if self.clock.observer is not None:
+                name = f"sender.{self._flow + 1}"
+                self.clock.observer.passed(name, "burst", begin, self.clock.ps, messages)
+            self._free.put(None)
+
+        through = Through(self.clock, 1 + len(stages), done)
         self._show_levels()
-        yield self.clock.all_of([arrived, *(stage.serve(messages) for stage in stages)])
-        self.ring.drain(messages)
-        self._show_levels()
-        if self.clock.observer is not None:
-            name = f"sender.{self._flow + 1}"
-            self.clock.observer.passed(name, "burst", begin, self.clock.ps, messages)
-        self._free.put(None)
+        for stage in stages:
+            stage.take(messages, through.part)
+        return through
 
     def _show_levels(self) -> None:
         """Show what is on the way and in the ring."""

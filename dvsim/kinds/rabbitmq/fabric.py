@@ -109,8 +109,9 @@ class FlowFabric:
         """See `Fabric.send`; the event comes at once."""
         now, source = self._clock.ps, self.table.flows[number].source
         begin = max(now, self._free.get(source, 0))
-        others = (end for port, end in self._ends.items() if port != source)
-        at_work = 1 + sum(end > now for end in others)
+        at_work = 1
+        for port, end in self._ends.items():
+            at_work += end > now and port != source
         first_ps, last_ps = self.table.times_ps(at_work, words)
         self._ends[source] = begin + last_ps
         self._free[source] = begin + self.table.sending_ps(at_work, words)
