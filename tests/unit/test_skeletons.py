@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from dvsim.core.replay import DONE, Costs, ReplayCore
+from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import CALC, COLLECTIVE_TAG, RECV, SEND
 from dvsim.kinds.workload.collectives import Collectives, Rule, schedule
 from dvsim.kinds.workload.irregular_skeletons import SKELETONS, AnySkeleton
@@ -138,6 +139,21 @@ def test_a_table_of_a_file_is_read_by_its_name():
     ):
         with pytest.raises(ValidationError):
             reader.validate_python(wrong)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "iterations", "operations"), [(1 << 22, 1 << 20, 1 << 42), (64, 10**5, 283_200_000)]
+)
+def test_a_program_beyond_memory_is_refused_before_it_is_laid(
+    ranks, iterations, operations, monkeypatch
+):
+    """By its ranks and iterations, or by its first iteration."""
+    monkeypatch.setattr("dvsim.core.arrays.available_bytes", lambda: 4 << 30)
+    made = SKELETONS["halo3d26"](ranks=ranks, iterations=iterations)
+    with pytest.raises(ScenarioError, match="are available") as error:
+        made.graph()
+    said = int(error.value.faults[0].message.split()[3].replace(",", ""))
+    assert operations <= said < 1.2 * operations
 
 
 def test_a_collective_beyond_memory_is_refused():

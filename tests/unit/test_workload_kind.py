@@ -90,6 +90,15 @@ def test_sweep_and_limit_know_it(folder):
     assert json.loads(done.stdout)["limits"][0]["holds"] == pytest.approx(8.5, rel=0.05)
 
 
+def test_a_limit_of_a_skeleton_is_searched_in_its_own_keys(folder):
+    """The one message of two ranks takes 5,500 ns and 6 ns for each byte behind the first."""
+    skeleton = '[skeleton]\nname = "incast"\nranks = 2\n'
+    (folder / "one.toml").write_text(FILE.replace('[program]\ntrace = "pair.goal"\n', skeleton))
+    searched = ["--vary", "bytes", "--between", "1", "10000", "--replications", "2"]
+    done = ask("limit", "one.toml", "--until", "time < 20000", *searched, "--json")
+    assert json.loads(done.stdout)["limits"][0]["holds"] == 2417
+
+
 def test_placement_is_random_by_seed_and_replication(folder):
     setting = {"network": "dv207", "placement": "random"}
     found = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,6 +30,17 @@ class Bulk:
         self.before: Ints | None = None  # the computation of each rank that was last
         self.open: list[tuple[Ints, Ints]] = []  # operations since then, and their ranks
         self.collectives = 0
+
+    def times(self, iterations: int) -> Iterator[int]:
+        """Yield the numbers of iterations, all of which have as many operations as the first.
+
+        Raises:
+            ScenarioError: After the first one, if there is no memory for all.
+        """
+        for number in range(iterations):
+            yield number
+            if number == 0:
+                self.builder.make_room(len(self.builder) * iterations)
 
     def compute(self, picoseconds: npt.ArrayLike = 0) -> None:
         """Let all ranks wait for their messages, then compute: a time for all, or one for each."""

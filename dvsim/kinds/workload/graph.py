@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from dvsim.core.arrays import check_memory
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.workload.check import (
     ANY,
@@ -37,6 +38,9 @@ from dvsim.kinds.workload.check import (
 __all__ = ["ANY", "CALC", "RECV", "SEND", "Builder", "Graph"]
 
 MOST_RANKS = 1 << 22
+ROOM = 1 << 20  # operations, before memory is looked at
+BYTES = 250
+"""Of an operation while a graph is built, about: its columns, twice, and what waits for it."""
 Ints = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
 EDGES = ("start", "to", "after_start")
@@ -154,7 +158,7 @@ class Builder:
     """Collects operations and edges, of ranks in any order, and gives them as a `Graph`.
 
     Operations are numbered from 0 in the order in which they are added; these numbers name them in
-    edges. Nothing is checked before `build`.
+    edges. Nothing is checked before `build`, but that there is memory for so many.
 
     Args:
         ranks: How many there are.
@@ -176,7 +180,7 @@ class Builder:
         self.skipped: dict[str, int] = {}
         self.expanded = False
         self.agent = 0
-        self._count = 0
+        self._count, self._room = 0, ROOM
         self._parts: list[tuple[Column, ...]] = []
         self._open = array("q")
         self._edges: list[tuple[Ints, Ints, bool]] = []
@@ -231,6 +235,8 @@ class Builder:
     ) -> int:
         number = self._count
         self._count = number + 1
+        if number == self._room:
+            self.make_room(2 * number)
         self._open.extend((rank, kind, peer, tag, size, cpu, nic, self.line))
         for other in after:
             self._before[0].append(other)
@@ -276,9 +282,11 @@ class Builder:
         given = np.broadcast_arrays(*(np.atleast_1d(np.asarray(one)) for one in (
             rank, kind, peer, tag, size, cpu, nic, line
         )))  # fmt: skip
-        self._parts.append(tuple(one.astype(np.int64) for one in given))
         begin = self._count
         self._count += given[0].size
+        if self._count > self._room:
+            self.make_room(self._count + self._count // 8)
+        self._parts.append(tuple(one.astype(np.int64) for one in given))
         return np.arange(begin, self._count, dtype=np.int64)
 
     def require_many(
@@ -293,6 +301,18 @@ class Builder:
             np.asarray(operations, dtype=np.int64), np.asarray(after, dtype=np.int64)
         )
         self._edges.append((before.ravel().copy(), behind.ravel().copy(), started))
+
+    def make_room(self, operations: int) -> None:
+        """Refuse so many operations if there is no memory for them.
+
+        Raises:
+            ScenarioError: If there is none.
+        """
+        self._room = max(self._room, operations)
+        try:
+            check_memory(f"a program of {operations:,} operations or more", BYTES * operations)
+        except MemoryError as error:
+            raise ScenarioError([Fault(self.name, None, "", str(error))]) from None
 
     def _close(self) -> None:
         """Put the operations that were added singly among the arrays."""

@@ -65,7 +65,7 @@ class Fft3d(Skeleton):
             (self.fwd_fft1, self.fwd_fft2, self.fwd_fft3),
             (self.bwd_fft1, self.bwd_fft2, self.bwd_fft3),
         )
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             for costs, first in zip(ways, (grid, grid.T), strict=True):
                 for cost, groups in zip(costs, (first, first.T, None), strict=True):
                     time = round(cells * self.nsPerElement * cost * PS_PER_NS)
@@ -97,7 +97,7 @@ class Gups(Skeleton):
         """Add windows of messages to random ranks."""
         draw = np.random.default_rng(self.seed)
         many = -(-self.updates // self.aggregate)
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             for begin in range(0, many, self.window):
                 count = min(self.window, many - begin)
                 bulk.compute(self.compute * PS_PER_NS)
@@ -121,7 +121,7 @@ class Incast(Skeleton):
         """Add computation and the messages of each iteration."""
         if self.root >= self.ranks:
             raise ValueError(f"root must be from 0 to {self.ranks - 1}, is {self.root}")
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             bulk.compute(self.compute * PS_PER_NS)
             others = bulk.all[bulk.all != self.root]
             bulk.messages(others, self.root, self.bytes)
@@ -141,7 +141,7 @@ class Permutation(Skeleton):
     def lay(self, bulk: Bulk, table: Collectives) -> None:
         """Add computation and the messages of each iteration."""
         draw = np.random.default_rng(self.seed)
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             bulk.compute(self.compute * PS_PER_NS)
             target = (
                 draw.permutation(self.ranks)

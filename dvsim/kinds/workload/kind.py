@@ -12,6 +12,8 @@ from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.kinds.base import Keys, Order, Plain, Reading
 from dvsim.kinds.points import PointsKind
 from dvsim.kinds.workload.scenario import MOST_FACTOR, MOST_REPEATS, SETTINGS, WorkloadScenario
+from dvsim.kinds.workload.skeletons import MOST_CELLS
+from dvsim.scenario import bounds
 from dvsim.scenario.document import OVERRIDES, Document, KeyPath
 from dvsim.scenario.spec import Spec
 
@@ -43,6 +45,10 @@ class WorkloadKind(PointsKind):
         "slowdown": _FACTOR,
         "compute_scale": _FACTOR,
         "repeat": Order("whole", 1, MOST_REPEATS, (1, 100)),
+        "ranks": Order("whole", 1, 1 << 22, (2, 1024)),
+        "bytes": Order("whole", 0, bounds.MESSAGE, (1, 1 << 20)),
+        **dict.fromkeys(("nx", "ny", "nz"), Order("whole", 1, MOST_CELLS, (1, 1000))),
+        **dict.fromkeys(("count", "updates"), Order("whole", 1, bounds.COUNT, (1, 10**4))),
     }
     units = METRICS
     shown = ("time", "message_rate")
@@ -94,6 +100,9 @@ class WorkloadKind(PointsKind):
                 graph_of(scenario)
             except ValueError as error:
                 yield ("skeleton",), str(error)
+                return
+            except ScenarioError as error:
+                yield ("skeleton",), error.faults[0].message
                 return
         words = {setting: key for key, setting in SETTINGS.items()}
         for setting in scenario.settings:

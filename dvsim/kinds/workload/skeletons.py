@@ -51,10 +51,11 @@ class Skeleton(Table):
             table: Which algorithm each collective takes.
 
         Raises:
-            ValueError: If a decomposition does not fit the number of ranks, or a program would be
-                too large.
+            ValueError: If a decomposition does not fit the number of ranks.
+            ScenarioError: If there is no memory for the program.
         """
         bulk = Bulk(self.ranks, type(self).__name__.lower())
+        bulk.builder.make_room(self.ranks * self.iterations)
         self.lay(bulk, table)
         return bulk.graph()
 
@@ -125,7 +126,7 @@ class Halo2d(Skeleton):
     def lay(self, bulk: Bulk, table: Collectives) -> None:
         """Add computation, the exchange, and a copy for each iteration."""
         sizes = decomposed(self.ranks, (self.sizex, self.sizey))
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             bulk.compute(self.computenano * PS_PER_NS)
             for tag, way in enumerate(((-1, 0), (1, 0), (0, -1), (0, 1))):
                 size = self.messagesizex if way[0] else self.messagesizey
@@ -186,7 +187,7 @@ class Halo3d(_Halo):
 
     def lay(self, bulk: Bulk, table: Collectives) -> None:
         """Add computation, three exchanges with copies, and a sum for each iteration."""
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             bulk.compute(self._work)
             for direction in range(3):
                 for tag, one in enumerate((-1, 1)):
@@ -206,7 +207,7 @@ class Halo3d26(_Halo):
         """Add computation, the exchange with a copy, and a sum for each iteration."""
         ways = [way for way in product((-1, 0, 1), repeat=3) if any(way)]
         beside = [(*_beside(self._sizes, way), self._bytes(way)) for way in ways]
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             bulk.compute(self._work)
             for tag, (source, target, size) in enumerate(beside):
                 bulk.messages(source, target, size, tag)
@@ -244,8 +245,8 @@ class Sweep3d(Skeleton):
             layer = min(round(flops / self.nodeflops * 1e9), bounds.TIME // PS_PER_NS)
         cell = self.kba * self.fields_per_cell * self.datatype_width
         work = min(layer * self.kba * PS_PER_NS, bounds.TIME)
-        for _, dx, dy, _ in product(range(self.iterations), (1, -1), (1, -1), range(2)):
-            for _ in range(self.nz // self.kba):
+        for _ in bulk.times(self.iterations):
+            for dx, dy, _ in product((1, -1), (1, -1), range(2 * self.nz // self.kba)):
                 self._block(bulk, sizes, ((dx, 0, self.ny * cell), (0, dy, self.nx * cell)), work)
 
     def _block(
@@ -274,7 +275,7 @@ class Allreduce(Skeleton):
 
     def lay(self, bulk: Bulk, table: Collectives) -> None:
         """Add computation and a sum for each iteration."""
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             bulk.compute(self.compute * PS_PER_NS)
             bulk.collective(schedule("allreduce", self.ranks, 8 * self.count, table=table))
         bulk.compute()
@@ -290,7 +291,7 @@ class Alltoall(Skeleton):
 
     def lay(self, bulk: Bulk, table: Collectives) -> None:
         """Add computation and an exchange for each iteration."""
-        for _ in range(self.iterations):
+        for _ in bulk.times(self.iterations):
             bulk.compute(self.compute * PS_PER_NS)
             bulk.collective(schedule("alltoall", self.ranks, self.bytes, table=table))
         bulk.compute()
