@@ -117,14 +117,17 @@ def run(
         ScenarioError: If the scenario, an override or an argument is wrong.
         RunFailed: See `dvsim.kinds.rabbitmq.sim.simulate`, `dvsim.kinds.rabbitmq.emu.emulate` and
             `dvsim.kinds.switch.model.study`.
-        TypeError: If there are overrides for a scenario that is loaded already, or a precision
-            beside what says how many replications there are.
+        TypeError: If the scenario is none of these, if there are overrides for one that is loaded
+            already, or a precision beside what says how many replications there are.
     """
+    from dvsim.scenario.spec import Spec
     from dvsim.session import run_scenarios
 
     if isinstance(scenario, str | os.PathLike):
         with by_argument(ARGUMENTS):
             loaded, shown = load(scenario, **overrides), repr(os.fspath(scenario))
+    elif not isinstance(scenario, Spec):
+        raise TypeError(f"run takes a name, a path or what load returned, not {scenario!r}")
     elif overrides:
         message = f"{', '.join(overrides)}: a loaded scenario takes no overrides; give them to load"
         raise TypeError(message)
@@ -242,7 +245,7 @@ def sweep(
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.run import run as run_sweep
 
-    if isinstance(vary, str):
+    if not hasattr(vary, "items"):
         raise TypeError('vary is a dict of values by key, such as {"sockets": [1, 2, 4]}')
     texts = [
         f"{_key(key)}={values if isinstance(values, str) else ','.join(map(str, values))}"

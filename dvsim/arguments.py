@@ -28,5 +28,5 @@ def _nearest(fault: Fault, arguments: Sequence[str]) -> Fault:
     """
     if fault.file != Argument("overrides"):
         return fault
-    near = get_close_matches(fault.key, arguments, 1, cutoff=0.8)
+    near = get_close_matches(fault.key, arguments, 1, cutoff=0.7)
     return replace(fault, hint=near[0]) if near else fault

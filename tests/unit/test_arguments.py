@@ -61,6 +61,7 @@ def test_the_library_names_no_option_but_in_a_command_that_it_quotes():
         ({"precision": 5}, "precision: 5 is not a share from 0.001 to 0.5"),
         ({"backend": "simm"}, "backend: no such backend 'simm'"),
         ({"replication": 3}, "overrides: replication: unknown key; did you mean 'replications'?"),
+        ({"sede": 3}, "overrides: sede: unknown key; did you mean 'seed'?"),
         ({"sokets": 3}, "overrides: sokets: unknown key; did you mean 'system.bridge.sockets'?"),
         ({"sram": "x"}, "overrides: system.card.sram: 'x' is not a size"),
     ],
@@ -104,5 +105,8 @@ def test_a_scale_that_is_no_number_is_refused_by_its_name(scale):
 def test_a_name_is_no_run_and_a_text_says_nothing_of_several_values():
     with pytest.raises(TypeError, match="validate takes what run returned, not 'h3'"):
         dvsim.validate("h3")
-    with pytest.raises(TypeError, match="vary is a dict of values by key"):
-        dvsim.sweep("h3/dv-8", "sockets=1,2")
+    for vary in ("sockets=1,2", ["sockets=1,2"]):
+        with pytest.raises(TypeError, match="vary is a dict of values by key"):
+            dvsim.sweep("h3/dv-8", vary)
+    with pytest.raises(TypeError, match=r"run takes a name, .* or what load returned, not \['h3/"):
+        dvsim.run(["h3/dv-8", "h3/dv-16"])
