@@ -8,6 +8,7 @@ import dvsim
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.workload.check import CALC, CARRIED_TAG, SEND
 from dvsim.kinds.workload.readers import read
+from dvsim.kinds.workload.readers.goal import write_goal
 
 EXACT = {"L": "2500 ns", "o": "1500 ns", "g": "1000 ns", "G": "6 ns", "O": "0 ns", "S": 65535}
 LATENCY, OWN, BYTE = 2500, 1500, 6
@@ -212,6 +213,18 @@ def test_a_repeated_program_keeps_its_agents(tmp_path):
     twice = repeated(graph, 2)
     assert (twice.agent, twice.collective[0]) == (1, 2 * graph.collective[0])
     assert np.array_equal(np.unique(twice.cpu), [0, 1])
+
+
+def test_a_schedule_of_them_takes_as_long_when_it_is_read_again(tmp_path):
+    archive = made(2)
+    archive.call(0, 0, 10, "MPI_Get", ("get_bytes", 1, 501, 1))
+    archive.call(0, 10, 20, "MPI_Win_flush", ("ended", 52, 1))
+    found = replayed(archive, tmp_path)
+    with (tmp_path / "again.goal").open("w") as file:
+        write_goal(found.graph, file)
+    again = dvsim.replay(tmp_path / "again.goal", fabric="loggops", **EXACT)
+    assert again.graph.digest == found.graph.digest
+    assert again.finish_ns == found.finish_ns
 
 
 def test_the_package_reads_the_same_operations(tmp_path):

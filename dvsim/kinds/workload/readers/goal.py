@@ -16,6 +16,7 @@
 
 Computing is in nanoseconds. ``a requires b``: a starts when b has ended; ``a irequires b``: when b
 has started. ``-1`` is any source, or any tag. Comments are ``// ...``, ``# ...`` and ``/* ... */``.
+A first line ``// agent 1: ...`` is a comment of dvsim's own, which it reads: see `Graph.agent`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import IO
 
 from dvsim.errors import Fault, ScenarioError
+from dvsim.kinds.workload.check import MOST_CPU
 from dvsim.kinds.workload.graph import ANY, CALC, SEND, Builder, Graph
 from dvsim.kinds.workload.readers.text import data_of
 
@@ -50,6 +52,7 @@ _STATEMENT = re.compile(
 )
 _OPTION = re.compile(r"(tag|cpu|nic)[ \t\r]*(-?\d+)")
 _COMMENT = re.compile(r"(?://|#)[^\n]*|/\*.*?\*/", re.DOTALL)
+_AGENT = re.compile(r"// agent (\d{1,3}):")
 _HEAD = re.compile(rf"\s*num_ranks\b{_S}\d+")
 
 
@@ -76,6 +79,7 @@ class _Reading:
         self.file = file
         self.line = 0
         self.builder: Builder | None = None
+        self.agent = 0
         self.rank = -1
         self.opened = False
         self.seen: dict[int, int] = {}
@@ -91,7 +95,8 @@ class _Reading:
 
     def read(self, text: str) -> Graph:
         """Return the graph of a text."""
-        lines = _lines(text)
+        lines, agent = _lines(text), _AGENT.match(text)
+        self.agent = int(agent[1]) if agent else 0
         self.blocks = sum(line.count("rank") for line in lines)
         for self.line, line in enumerate(lines, 1):
             place = len(line) - len(line.lstrip())
@@ -129,6 +134,7 @@ class _Reading:
             if ranks > self.blocks:  # before as many are counted
                 raise self.wrong(f"num_ranks is {ranks}, but there are fewer ranks in the file")
             self.builder = Builder(ranks, self.file, (self.file,))
+            self.builder.agent = min(self.agent, MOST_CPU)
         elif self.builder is None:
             raise self.wrong("num_ranks must come first")
         elif found["rank"] is not None:
@@ -202,6 +208,8 @@ def _lines(text: str) -> list[str]:
 
 def write_goal(graph: Graph, file: IO[str]) -> None:
     """Write a graph as a GOAL schedule; computing is rounded to whole nanoseconds."""
+    if graph.agent:
+        file.write(f"// agent {graph.agent}: operations wait for what ends at other processors\n")
     file.write(f"num_ranks {graph.ranks}\n")
     for rank in range(graph.ranks):
         file.write(f"\nrank {rank} {{\n")
