@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.options import RunOptions
-from dvsim.cli.terminal import plain, say
+from dvsim.cli.terminal import say, tell
 
 if TYPE_CHECKING:
     from dvsim.evidence.lab.data import LabData
@@ -88,8 +88,7 @@ def validate_against(
     else:
         if options.scale not in (None, 1):
             say(f"messages scaled by {options.scale:g}\n")
-        for line in lines(judged):
-            say(plain(line))
+        tell(lines(judged), indent=2)
         for run in runs:
             if run.folder is not None:
                 say(f"kept {run.scenario.name}: {run.folder}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from dvsim.study.text_table import Table
+from dvsim.study.text_table import GAP, Table
 
 if TYPE_CHECKING:
     from dvsim.study.compare import Comparison, Difference, Row
@@ -64,7 +64,7 @@ def _head(
     results: Sequence[Run | PointsStudy],
     differences: Sequence[Difference],
     answers: Sequence[str] = (),
-) -> Iterator[str]:
+) -> Iterator[str | Table]:
     from dvsim.study.compare import interval_notes, names_of
 
     names = names_of(results)
@@ -73,27 +73,21 @@ def _head(
         yield from (f"   {text}" for text in answers[number - 1 : number])
         yield f"   {one.folder}"
     yield ""
-    yield from (line.rstrip() for line in _differences(differences, len(results)))
+    yield _differences(differences, len(results))
     yield ""
     yield "± is half of the 95 % interval over replications, - where there is none; the change"
     yield "against the first is a ratio, of shares and where one has 0 a difference, with a sign"
     yield from interval_notes(results)
 
 
-def _differences(differences: Sequence[Difference], count: int) -> Iterator[str]:
+def _differences(differences: Sequence[Difference], count: int) -> str | Table:
     if not differences:
-        yield "nothing differs in what was asked"
-        return
-    heads = [str(number) for number in range(1, count + 1)]
-    lines = [("what differs", heads), *((one.what, one.values) for one in differences)]
-    first = max(NAME + len(INDENT), *(len(what) + len(INDENT) for what, _ in lines))
-    widths = [
-        max(len(value) for value in column) for column in zip(*(v for _, v in lines), strict=True)
-    ]
-    for place, (what, values) in enumerate(lines):
-        name = f"{INDENT if place else ''}{what}"
-        cells = (f"  {value:<{width}}" for value, width in zip(values, widths, strict=True))
-        yield f"{name:<{first}}{''.join(cells)}"
+        return "nothing differs in what was asked"
+    head = ["what differs", *map(str, range(1, count + 1))]
+    rows = [[f"{INDENT}{one.what}", *one.values] for one in differences]
+    widths = [max(map(len, cells)) + GAP for cells in zip(head, *rows, strict=True)]
+    widths[0] = max(widths[0], NAME + 2 * GAP)  # below each other with the tables that follow
+    return Table(head, rows, widths=widths)
 
 
 def _column_heads(count: int) -> list[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dvsim.cli.options import Output, json_option
-from dvsim.cli.terminal import complain, say
+from dvsim.cli.terminal import complain, say, say_table
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.broker.service import Look
@@ -92,7 +93,7 @@ def status(folder: Path | None, as_json: bool) -> None:
         click.echo("{}") if as_json else say(f"no nodes run in '{folder}'")
         sys.exit(1)
     state, looks = found
-    click.echo(json.dumps(_object(state, looks), indent=2)) if as_json else say(_table(looks))
+    click.echo(json.dumps(_object(state, looks), indent=2)) if as_json else say_table(_table(looks))
     sys.exit(0 if all(look.running for look in looks) else 1)
 
 
@@ -183,16 +184,12 @@ def _addresses(state: State) -> str:
     return "\n".join([*lines, *(f"{name:12} {path}" for name, path in _files(state).items())])
 
 
-def _table(looks: list[Look]) -> str:
-    """Return nodes as lines of equal columns."""
-    width = max(len(look.node.url) for look in looks)
-    lines = [f"{'node':6}{'url':{width}}  {'pid':>8}{'MiB':>7}{'up':>11}  alarms"]
+def _table(looks: list[Look]) -> Table:
+    """Return a row for each node."""
+    rows = []
     for look in looks:
-        line = f"{look.node.name:6}{look.node.url:{width}}  "
-        if look.running:
-            line += f"{look.node.process.pid:>8}{look.memory >> 20:>7}{look.uptime_s:>9.0f} s  "
-            line += ", ".join(look.alarms) or "none"
-        else:
-            line += "has ended"
-        lines.append(line)
-    return "\n".join(lines)
+        running = (str(look.node.process.pid), str(look.memory >> 20), f"{look.uptime_s:.0f} s")
+        state = ", ".join(look.alarms) or "none"
+        told = (*running, state) if look.running else ("", "", "", "has ended")
+        rows.append((look.node.name, look.node.url, *told))
+    return Table(("node", "url", "pid", "MiB", "up", "alarms"), rows, right=(2, 3, 4))

@@ -13,7 +13,7 @@ import click
 
 from dvsim.cli.against import lab_options
 from dvsim.cli.options import folder_option, json_option, quick_option, set_option
-from dvsim.cli.terminal import complain, say
+from dvsim.cli.terminal import complain, say, tell
 
 if TYPE_CHECKING:
     from dvsim.evidence.calibration import Calibration
@@ -207,8 +207,7 @@ def _fit(
 
 def _say(lines: Any, paths: dict[str, Path]) -> None:  # noqa: ANN401 - any lines
     """Print what was found, where it is, and how to simulate with it."""
-    for line in lines:
-        say(line.rstrip())
+    tell(lines, indent=2)
     say("")
     for path in paths.values():
         say(f"wrote {path}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from dvsim.cli.options import json_option, page_option
-from dvsim.cli.terminal import say
+from dvsim.cli.terminal import say, tell
 
 
 def _there(folders: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -63,8 +63,7 @@ def merge(
     if as_json:
         click.echo(json.dumps(swept_json(swept), allow_nan=False))
     else:
-        for line in swept_lines(swept, shown):
-            say(line)
+        tell(swept_lines(swept, shown), indent=2)
         if report is not None:
             say(f"report: {report}")
     if len(swept.failed):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.terminal import complain
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.kinds.load import Template
@@ -52,10 +53,8 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     return Sensitivity(**vars(ready), ranges=varied, samples=samples, results=results)
 
 
-def index_lines(swept: Swept, answers: Sequence[Index]) -> Iterator[str]:
+def index_lines(swept: Swept, answers: Sequence[Index]) -> Iterator[str | Table]:
     """Yield the indices of each result, the most important key first, with bars."""
-    from dvsim.evidence.text import aligned
-
     asked = swept.manifest["asked"]
     yield (
         f"{swept.name}: {asked['points']:,} points, seed {asked['seed']}; shares of the variance, "
@@ -67,15 +66,14 @@ def index_lines(swept: Swept, answers: Sequence[Index]) -> Iterator[str]:
         unit = swept.units.get(name, "")
         span = f"{values.min():,.4g} to {values.max():,.4g} {unit}".removesuffix(" 1")
         yield f"{INDENT}{name}: {span}"
-        rows = [["key", "range", "alone", "", "in all", "", ""]]
+        rows = []
         for one in own[:MOST]:
             bar = "█" * round(BAR * min(max(one.total, 0.0), 1.0))
             first = f"[{one.first_low:.2f}, {one.first_high:.2f}]"
             total = f"[{one.total_low:.2f}, {one.total_high:.2f}]"
             key = one.key.removeprefix("system.")
             rows.append([key, one.range, f"{one.first:.2f}", first, f"{one.total:.2f}", total, bar])
-        for line in aligned(rows, right=(2, 4)):
-            yield f"{INDENT * 2}{line.rstrip()}"
+        yield Table(["key", "range", "alone", "", "in all", "", ""], rows, (2, 4), groups=[1, 2, 3])
         if len(own) > MOST:
             rest = max(one.total for one in own[MOST:])
             yield f"{INDENT * 2}… {len(own) - MOST} more, none above {rest:.2f}"

@@ -24,7 +24,7 @@ from dvsim.cli.options import (
     set_option,
     workers_option,
 )
-from dvsim.cli.terminal import complain, say
+from dvsim.cli.terminal import complain, say, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,8 +173,7 @@ def _dry_run(ready: Sweep, out: Path, *, as_json: bool) -> None:
         ]
         click.echo(json.dumps({"scenario": ready.name, "points": points}, allow_nan=False))
         return
-    for line in plan_lines(ready, kept):
-        say(line)
+    tell(plan_lines(ready, kept), indent=2)
 
 
 def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
@@ -202,8 +201,7 @@ def _run(ready: Sweep, given: dict[str, Any], *, as_json: bool) -> None:
         content |= {"sensitivity": [vars(one) for one in indices]} if indices else {}
         click.echo(json.dumps(content, allow_nan=False))
     else:
-        for line in lines:
-            say(line)
+        tell(lines, indent=4 if indices else 2)
         say(f"  $ {shlex.join(command())}")
         if given["report"] is not None:
             say(f"report: {given['report']}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dvsim.cli.terminal import wrapped
 from dvsim.kinds.base import metric_of
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,9 +39,8 @@ def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
     return list(wanted) or SweptPoints(swept).drawn
 
 
-def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
+def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str | Table]:
     """Yield the table of a sweep, then what failed and where everything is."""
-    from dvsim.evidence.text import aligned
     from dvsim.report.swept import answer_sentences
     from dvsim.study.amounts import estimate_texts, scale_of
     from dvsim.study.sweep_table import short
@@ -56,11 +56,13 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
     for said in answer_sentences(swept, results)[:1]:
         yield from wrapped(said)
     scales = {name: scale_of(swept.table[name].max(), _unit(swept, name)) for name in results}
+    keys = len(swept.keys)
     head = [*map(short, swept.keys)]
     for name, (_, unit) in scales.items():
         head += [f"{name} {unit}".strip(), "±"]
     counted = ["replications"] if swept.replications[0] != swept.replications[1] else []
-    rows = [[*head, *counted, "limit" if swept.table["bottleneck"].any() else ""]]
+    head += [*counted, "limit" if swept.table["bottleneck"].any() else ""]
+    rows = []
     for record in swept.table.head(MOST).to_dict(orient="records"):
         row = [swept.text(key, record[key]) for key in swept.keys]
         for name, (factor, _) in scales.items():
@@ -73,8 +75,7 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str]:
         row += ["failed", *[""] * (2 * len(results) - 1)] if record["error"] else []
         row += [str(record[name] or "") for name in counted]
         rows.append([*row, record["bottleneck"] or "*" * bool(record["note"])])
-    for line in aligned(rows, right=range(len(swept.keys), len(rows[0]) - 1)):
-        yield f"{INDENT}{line.rstrip()}"
+    yield Table(head, rows, range(keys, len(head) - 1), keys=keys, groups=[2] * len(results))
     if len(swept.table) > MOST:
         yield f"{INDENT}… {len(swept.table) - MOST:,} more"
     if swept.good["note"].any():
@@ -136,21 +137,19 @@ def failed_lines(swept: Swept) -> Iterator[str]:
         yield f"{INDENT}… {len(failed) - FAILED:,} more failed, see the table"
 
 
-def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str]:
+def plan_lines(sweep: Sweep, kept: set[int]) -> Iterator[str | Table]:
     """Yield the points of a sweep and what would become of each."""
-    from dvsim.evidence.text import aligned
     from dvsim.study.sweep_table import short
     from dvsim.study.sweeps.trials import Refused
 
     keys = [key for key, _ in sweep.points[0].values]
-    rows = [["point", *map(short, keys), ""]]
+    rows = []
     for point, one in zip(sweep.points, sweep.trials, strict=True):
         state = "kept" if one.number in kept else "to run"
         state = f"refused: {one.error}" if isinstance(one, Refused) else state
         values = [value for _, value in point.values]
         rows.append([str(one.number), *values, state])
-    for line in aligned(rows, right=range(len(keys) + 1)):
-        yield f"{INDENT}{line.rstrip()}"
+    yield Table(["point", *map(short, keys), ""], rows, range(len(keys) + 1))
     refused = sum(isinstance(one, Refused) for one in sweep.trials)
     todo = len(sweep.points) - len(kept) - refused
     yield (

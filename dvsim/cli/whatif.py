@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dvsim.cli.terminal import say, wrapped
+from dvsim.cli.terminal import tell, wrapped
+from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy
@@ -21,8 +22,7 @@ def told(runs: Sequence[Run | PointsStudy]) -> list[Run | PointsStudy]:
     """Print what runs answer together, and return those that belong to no answer."""
     rest = list(runs)
     for answer in _answers(runs):
-        for line in answer_lines(answer):
-            say(line)
+        tell(answer_lines(answer), indent=len(INDENT))
         within = [outcome.run for part in answer.parts for outcome in part.outcomes]
         rest = [run for run in rest if run not in within]
     return rest
@@ -34,9 +34,8 @@ def answers_json(runs: Sequence[Run | PointsStudy]) -> dict[str, Any]:
     return {"answers": found} if found else {}
 
 
-def answer_lines(answer: Answer) -> Iterator[str]:
+def answer_lines(answer: Answer) -> Iterator[str | Table]:
     """Yield an answer: the question, one sentence, the table, what is assumed, where it is."""
-    from dvsim.evidence.text import aligned
     from dvsim.study.measures import MEASURES
     from dvsim.study.whatif_sentence import counted
 
@@ -46,9 +45,8 @@ def answer_lines(answer: Answer) -> Iterator[str]:
     yield ""
     yield from wrapped(answer.sentence())
     yield ""
-    figures = range(2, 4 + len(whatif.also))
-    for line in aligned([*_rows(answer)], right=figures):
-        yield INDENT + line
+    head = ["", "variant", answer.unit, "ratio", *whatif.also, "limit"]
+    yield Table(head, [*_rows(answer)], range(2, len(head) - 1), keys=2)
     one = answer.parts[0].outcomes[0].run
     many = answer.replications[0] > 1
     meaning = "± is half of the 95 % interval over them, of ratios with common random numbers"
@@ -71,11 +69,10 @@ def _answers(runs: Sequence[Run | PointsStudy]) -> list[Answer]:
 
 
 def _rows(answer: Answer) -> Iterator[list[str]]:
-    """Yield the heading and a row for each outcome."""
+    """Yield a row for each outcome."""
     from dvsim.study.whatif import limit_text, rate_text
     from dvsim.study.whatif_sentence import times_text
 
-    yield ["", "variant", answer.unit, "ratio", *answer.whatif.also, "limit"]
     for part in answer.parts:
         for place, outcome in enumerate(part.outcomes):
             yield [

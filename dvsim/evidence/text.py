@@ -1,7 +1,7 @@
 """A whole validation: one line says one thing and repeats its key, so that grep works."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from dvsim.evidence.validation import tallies
 from dvsim.evidence.verdicts import ClaimVerdict, ColumnVerdict, Row, Validation
@@ -64,26 +64,6 @@ def _compared(validation: Validation, *, intervals: bool) -> Iterator[str | Tabl
     ]
     yield Table(_COLUMN_HEAD, columns, keys=4)
     yield ""
-
-
-def aligned(table: Sequence[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
-    """Yield the rows of a table with its columns padded to one width, two blanks between them.
-
-    Args:
-        table: Rows of equally many cells.
-        right: Columns that are flush right.
-
-    >>> list(aligned([("a", "bb"), ("ccc", "d")], right=[1]))
-    ['a    bb', 'ccc   d']
-    """
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    flush = set(right)
-    for row in table:
-        cells = (
-            cell.rjust(width) if index in flush else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
 
 
 def _row(row: Row, *, intervals: bool) -> tuple[str, ...]:

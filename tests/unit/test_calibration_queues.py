@@ -16,6 +16,7 @@ from dvsim.evidence.calibration.queues import Point, published, simulated
 from dvsim.kinds.load import load, load_card
 from dvsim.scenario.find import scenario_root
 from dvsim.session import run_scenarios
+from dvsim.study.text_table import plain_lines
 
 MADE = {"system.storage.sync": "3 ms", "system.storage.bandwidth": "90 MB/s",
         "system.broker.log_entry": "60 us", "system.broker.queue_quorum": "200 us",
@@ -53,7 +54,7 @@ def test_cards_of_two_sizes_give_these_back_and_predict_the_one_between(folder):
     assert volume["sync"] == pytest.approx(3e9 + write, rel=0.02)
     serial = rabbit["queue_quorum"] + rabbit["queue_byte"] * 4096
     assert serial == pytest.approx((200 + 12 * 4.096) * 1e6, rel=0.01)
-    text = "\n".join(found.lines())
+    text = "\n".join(plain_lines(found.lines()))
     assert (text.count("emu, fitted"), text.count("emu, held out")) == (4, 2)
     assert text.count("published") == len(found.table()) - 6 == 2
 

@@ -12,6 +12,7 @@ from dvsim.evidence.lab.distances import band, g_test, ks_bound, wasserstein_bou
 from dvsim.evidence.lab.judge import judge
 from dvsim.evidence.lab.read import read_lab
 from dvsim.evidence.lab.text import lines
+from dvsim.study.text_table import plain_lines
 
 COUNT, MODEL = 5_000, 200_000
 SIGMA = 0.25
@@ -157,7 +158,7 @@ def test_a_quantile_of_zero_is_no_pass_because_its_rank_is_near_the_share_of_zer
     (zeros,) = [one for one in result.criteria if one.kind == "empty"]
     assert not zeros.passed
     assert zeros.got == pytest.approx(0.9 if raw else 0.95)
-    told = "\n".join(lines(result))
+    told = "\n".join(plain_lines(lines(result)))
     assert (BURSTS if raw else BURSTS.replace("5 % of yours", "0 % of yours")) in told
     assert f"+{90 if raw else 95} points fail" in told
 

@@ -20,6 +20,7 @@ from dvsim.study.statistics import STEPS
 from dvsim.study.store import contents_of
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare
+from dvsim.study.text_table import plain_lines
 from dvsim.study.whatif import answers
 
 FIVE = {"precision": 0.05}
@@ -89,7 +90,7 @@ def test_of_a_question_each_variant_has_as_many_replications_as_its_ratio_needs(
     said = reached_texts(reached(runs), 0.02)
     least, most = answer.replications
     assert len(said) == 1 and f" with {least} to {most} replications" in said[0]
-    assert f"seed 1, {least} to {most} replications" in "\n".join(answer_lines(answer))
+    assert f"seed 1, {least} to {most} replications" in "\n".join(plain_lines(answer_lines(answer)))
 
 
 def runs_of_first(times, base, one):

@@ -37,6 +37,7 @@ from dvsim.evidence.calibration.text import lines, machine, point_notes
 from dvsim.kinds.cluster.spec import ClusterScenario
 from dvsim.scenario.types import Card
 from dvsim.study.store import load_result
+from dvsim.study.text_table import Table
 
 __all__ = ["Calibration", "calibrate"]
 
@@ -57,7 +58,7 @@ class Calibration:
         """The cards by their roles in a scenario."""
         return {one.card.kind: one.card for one in self.cards}
 
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str | Table]:
         """Yield all of it as text."""
         return lines(self.points, self.cards, self.simulated_s)
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from dvsim.evidence.calibration.fit import Fitting
 from dvsim.evidence.calibration.knobs import short
-from dvsim.evidence.calibration.uncertain import Prediction
 from dvsim.evidence.lab.data import METRICS
 from dvsim.evidence.lab.text import UNITS
 from dvsim.evidence.numbers import number_text
+from dvsim.study.text_table import Table
 
 
-def fit_lines(fitting: Fitting) -> Iterator[str]:
+def fit_lines(fitting: Fitting) -> Iterator[str | Table]:
     """Yield what was found as text."""
     target, outcome = fitting.target, fitting.outcome
     files = " and ".join(one.path.name for one, _ in target.by_file(target.fit))
@@ -29,31 +29,31 @@ def fit_lines(fitting: Fitting) -> Iterator[str]:
     near = f"{len(outcome.near)} of {len(outcome.ends)} within 5 % of the least"
     yield f"  losses of the starts: {losses}; {near}"
     yield from _parameters(fitting)
-    heads = f"{'before':>9} {'after':>9} {'means before':>13} {'after':>7} {'naive':>7}"
-    yield f"  {'log errors':<22} {heads}"
+    heads = ("log errors", "before", "after", "means before", "after", "naive")
+    rows = []
     for split, error in fitting.errors.items():
+        known = (error.before, error.after, error.means_before, error.means_after)
         naive = "-" if error.means_naive is None else f"{error.means_naive:.3f}"
-        yield (
-            f"  {f'{split}, {error.columns} columns':<22} {error.before:>9.3f} {error.after:>9.3f} "
-            f"{error.means_before:>13.3f} {error.means_after:>7.3f} {naive:>7}"
-        )
+        texts = (f"{value:.3f}" for value in known)
+        rows.append((f"{split}, {error.columns} columns", *texts, naive))
+    yield Table(heads, rows, range(1, len(heads)))
     yield "  naive: a latency and bytes over a rate, fitted to the same means"
     yield from _predictions(fitting)
 
 
-def _parameters(fitting: Fitting) -> Iterator[str]:
-    heads = f"{'before':>14} {'after':>14} {'95 %':>26} {'/1.2':>6} {'x1.2':>6} {'starts':>7}"
-    yield f"  {'parameter':<22} {heads}"
+def _parameters(fitting: Fitting) -> Iterator[str | Table]:
+    head = ("parameter", "before", "after", "95 %", "/1.2", "x1.2", "starts", "")
+    rows = []
     values = np.exp(fitting.outcome.best.at)
     ranges = fitting.uncertain.parameters
     for knob, value, ends, item in zip(fitting.knobs, values, ranges, fitting.known, strict=True):
         before, after = (knob.text(fitting.base, one) for one in (knob.start, short(value)))
         told = "left open" if ends.open else knob.range_text(fitting.base, ends)
-        yield (
-            f"  {knob.name:<22} {before:>14} {after:>14} {told:>26} {item.down:>6.2f} "
-            f"{item.up:>6.2f} {'-' if item.ratio is None else f'{item.ratio:.2f}':>7}"
-            f"{'  hardly determined' if item.weak else ''}"
-        )
+        starts = "-" if item.ratio is None else f"{item.ratio:.2f}"
+        weak = "hardly determined" if item.weak else ""
+        moved = (f"{loss:.2f}" for loss in (item.down, item.up))
+        rows.append((knob.name, before, after, told, *moved, starts, weak))
+    yield Table(head, rows, range(1, len(head) - 1))
     yield "  /1.2, x1.2: loss with this one moved, over the least; starts: largest over smallest"
     misfit = fitting.uncertain.misfit
     if misfit is None:
@@ -63,7 +63,7 @@ def _parameters(fitting: Fitting) -> Iterator[str]:
         yield f"  the fitted cases are off by {beyond}"
 
 
-def _predictions(fitting: Fitting) -> Iterator[str]:
+def _predictions(fitting: Fitting) -> Iterator[str | Table]:
     target, predicted = fitting.target, fitting.uncertain.predicted
     told = [(at, predicted[at]) for at in sorted(predicted) if at in target.held_out]
     if not told:
@@ -76,16 +76,12 @@ def _predictions(fitting: Fitting) -> Iterator[str]:
         f"{target.cases[at].name}, {one.row.statistic}" + (", us" if unit == "us" else "")
         for (at, one), (_, unit) in zip(told, units, strict=True)
     ]
-    wide = max(map(len, names))
-    yield f"    {'':<{wide}} {'measured':>12} {'predicted':>12} {'95 %':>26} {'error':>7}"
+    head = ("", "measured", "predicted", "95 %", "error", "")
+    rows = []
     for name, (_, one), (factor, _) in zip(names, told, units, strict=True):
         numbers = (one.row.measured, one.value, one.low, one.high)
         measured, value, low, high = (number_text(number / factor) for number in numbers)
-        yield (
-            f"    {name:<{wide}} {measured:>12} {value:>12} {f'{low} to {high}':>26} "
-            f"{one.value / one.row.measured - 1:>+7.1%}{_mark(one)}"
-        )
-
-
-def _mark(one: Prediction) -> str:
-    return "" if one.holds else "  outside"
+        error = f"{one.value / one.row.measured - 1:+.1%}"
+        outside = "" if one.holds else "outside"
+        rows.append((name, measured, value, f"{low} to {high}", error, outside))
+    yield Table(head, rows, range(1, len(head) - 1))

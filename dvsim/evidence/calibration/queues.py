@@ -24,7 +24,7 @@ from dvsim.scenario.published import read_csv
 from dvsim.scenario.types import Card
 from dvsim.study.points import PointsStudy
 from dvsim.study.store import load_result
-from dvsim.study.text_table import Table, plain_lines
+from dvsim.study.text_table import Table
 
 PS_PER_S = 1e12
 MILLION = 1e6  # messages of a published run
@@ -77,7 +77,7 @@ class Queues:
             yield what, one, simulated(self.scenario, self.used, one.size, one.window)
         yield from published()
 
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str | Table]:
         """Yield simulated beside emulated and published."""
         head = ["bytes", "window", "from", "msg/s", "sim", "ratio"]
         head += ["syncs of 1,000", "sim", "ratio"]
@@ -89,7 +89,7 @@ class Queues:
             rows.append([f"{one.size}", f"{one.window}", told, *rates, *syncs, share])
         nodes = self.scenario.system.nodes
         yield f"quorum queue with a copy on each of {nodes} nodes, {self.machine}"
-        yield from plain_lines([Table(head, rows, [0, 1, *range(3, len(head))])])
+        yield Table(head, rows, [0, 1, *range(3, len(head))])
 
     def table(self) -> list[dict[str, Any]]:
         """Return all points as JSON types."""

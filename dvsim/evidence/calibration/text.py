@@ -8,15 +8,19 @@ from dvsim.evidence.calibration.cards import Measured
 from dvsim.evidence.calibration.points import Point
 from dvsim.evidence.numbers import logs_apart
 from dvsim.scenario.units import format_value
+from dvsim.study.text_table import Table
 
+HEAD = (
+    "path", "bytes", "iterations", "time", "± sd", "drift", "busy", "own", "simulated", "error",
+)  # fmt: skip
 CROWDED = 0.1  # share of the cores that others may have before it is said
 DRIFTING = 1.25
 
 
 def lines(
     points: Sequence[Point], cards: Sequence[Measured], simulated_s: Sequence[float]
-) -> Iterator[str]:
-    """Yield the lines of a table for points, and of one for each card.
+) -> Iterator[str | Table]:
+    """Yield a table of points, and what each card holds.
 
     Args:
         points: What was measured.
@@ -25,12 +29,8 @@ def lines(
     """
     first = points[0]
     yield f"measured on {machine(first)}; time per message and receiver while all are sent to"
-    yield (
-        f"  {'path':<10} {'bytes':>9} {'iterations':>10} {'time':>11} {'± sd':>7} {'drift':>6} "
-        f"{'busy':>5} {'own':>5} {'simulated':>11} {'error':>7}"
-    )
-    for point, back in zip(points, simulated_s, strict=True):
-        yield _point_line(point, back)
+    rows = [_row(point, back) for point, back in zip(points, simulated_s, strict=True)]
+    yield Table(HEAD, rows, range(1, len(HEAD)))
     yield from (f"  note: {note}" for note in notes(points))
     for card in cards:
         yield ""
@@ -72,14 +72,11 @@ def point_notes(point: Point) -> Iterator[str]:
         yield f"other work, or the harness, took {point.busy - point.own:.0%} of the cores"
 
 
-def _point_line(point: Point, back_s: float) -> str:
+def _row(point: Point, back_s: float) -> list[str]:
     spread, _ = logs_apart([[pace.time_s for pace in point.paces]])
-    return (
-        f"  {point.path:<10} {point.size:>9,} {len(point.paces):>10} "
-        f"{_micro(point.time_s):>11} {_percent(spread):>7} {point.drift:>6.2f} "
-        f"{_percent(point.busy):>5} {_percent(point.own):>5} {_micro(back_s):>11} "
-        f"{back_s / point.time_s - 1:>+7.1%}"
-    )
+    row = [point.path, f"{point.size:,}", str(len(point.paces)), _micro(point.time_s)]
+    row += [_percent(spread), f"{point.drift:.2f}", _percent(point.busy), _percent(point.own)]
+    return [*row, _micro(back_s), f"{back_s / point.time_s - 1:+.1%}"]
 
 
 def _card_lines(measured: Measured) -> Iterator[str]:

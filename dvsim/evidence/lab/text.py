@@ -10,13 +10,13 @@ from dvsim.evidence.lab.compare import MOMENTS, Compared, Row
 from dvsim.evidence.lab.criteria import KINDS, Criterion
 from dvsim.evidence.lab.judge import Judged
 from dvsim.evidence.numbers import number_text
+from dvsim.study.text_table import Table
 
-WIDTH = 10
 UNITS = {"1/s": (1.0, "msg/s"), "s": (1e-6, "us")}
 """How the units of `dvsim.evidence.lab.data.METRICS` are shown."""
 
 
-def lines(judged: Judged) -> Iterator[str]:
+def lines(judged: Judged) -> Iterator[str | Table]:
     """Yield all of it."""
     yield from _verdict(judged)
     yield from _provenance(judged)
@@ -38,19 +38,19 @@ def headline(judged: Judged) -> str:
     )
 
 
-def _verdict(judged: Judged) -> Iterator[str]:
+def _verdict(judged: Judged) -> Iterator[str | Table]:
     yield headline(judged)
     text = ", ".join(f"{name} {value:.0%}" for name, value in asdict(judged.tolerances).items())
     own = f"{', '.join(judged.declared)} declared in [lab]" if judged.declared else "none declared"
     yield f"  tolerances: {text}; {own}, the others are the defaults"
     yield ""
-    wide = max(len(case.name) for case in judged.cases)
-    heads = "".join(f"{word:>14}" for word in KINDS.values())
-    yield f"  {'error furthest away':<{wide}}  {'split':<10}{heads}"
-    for case in judged.cases:
-        by_kind = {item.kind: item for item in judged.criteria if item.what == case.name}
-        cells = "".join(f"{_cell(by_kind.get(kind)):>14}" for kind in KINDS)
-        yield f"  {case.name:<{wide}}  {case.split:<10}{cells}"
+    head = ("error furthest away", "split", *KINDS.values())
+    by_case = {(item.what, item.kind): item for item in judged.criteria}
+    rows = [
+        (case.name, case.split, *(_cell(by_case.get((case.name, kind))) for kind in KINDS))
+        for case in judged.cases
+    ]
+    yield Table(head, rows, range(2, len(head)), keys=2)
     for kind in ("ratio", "order"):
         of_kind = [criterion for criterion in judged.criteria if criterion.kind == kind]
         if of_kind:
@@ -76,11 +76,10 @@ def percent(error: float) -> str:
     return f"{error * 100:+.1f} %" if abs(error) < 5 else f"x {error + 1:.3g}"
 
 
-def _provenance(judged: Judged) -> Iterator[str]:
+def _provenance(judged: Judged) -> Iterator[str | Table]:
     yield ""
     yield f"laboratory: {judged.form}"
-    yield f"  {'file':<10} {judged.file}"
-    yield from (f"  {key:<10} {value}" for key, value in judged.about.items())
+    yield Table((), [("file", str(judged.file)), *judged.about.items()])
     reasons: dict[str, list[str]] = {}
     for name, reason in judged.missing:
         reasons.setdefault(reason, []).append(name)
@@ -89,7 +88,7 @@ def _provenance(judged: Judged) -> Iterator[str]:
         yield f"  not compared: {text}: {reason}"
 
 
-def _case(case: Compared) -> Iterator[str]:
+def _case(case: Compared) -> Iterator[str | Table]:
     factor, unit = UNITS[case.unit]
     yield ""
     count = "samples not counted" if case.count is None else f"{case.count:,} samples"
@@ -97,29 +96,21 @@ def _case(case: Compared) -> Iterator[str]:
     runs = "1 replication" if case.replications == 1 else f"{case.replications} replications"
     yield f"  beside {case.scenario}, {case.what}, {runs}; in {unit}"
     yield from (f"  note: {note}" for note in case.notes)
-    heads = ("laboratory", "simulated", "ratio", "log error", "interval", "band if true")
-    yield f"  {'':<8}{heads[0]:>14}{heads[1]:>14}{heads[2]:>8}{heads[3]:>10}" + (
-        f"{heads[4]:>28}{heads[5]:>28}"
-    )
-    ordered = [row for row in case.rows if row.statistic not in MOMENTS]
-    moments = [row for row in case.rows if row.statistic in MOMENTS]
-    for row in ordered + moments:
-        yield _row(row, factor)
+    head = ("", "laboratory", "simulated", "ratio", "log error", "interval", "band if true", "")
+    ordered = sorted(case.rows, key=lambda row: row.statistic in MOMENTS)
+    yield Table(head, [_row(row, factor) for row in ordered], range(1, len(head) - 1))
     yield from _distances(case)
 
 
-def _row(row: Row, factor: float) -> str:
+def _row(row: Row, factor: float) -> tuple[str, ...]:
     ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
     error = "-" if row.log_error is None else f"{row.log_error:+.3f}"
     interval = " .. ".join(number_text(x / factor) for x in (row.low, row.high))
     band = "-" if row.band is None else " .. ".join(number_text(x / factor) for x in row.band)
     lab, simulated = (number_text(x / factor) for x in (row.lab, row.simulated))
-    marks = ["  outside"] if row.outside else []
-    marks += [f"  {row.verdict}"] if row.verdict != "info" else []
-    return (
-        f"  {row.statistic:<8}{lab:>14}{simulated:>14}"
-        f"{ratio:>8}{error:>10}{interval:>28}{band:>28}{''.join(marks)}"
-    )
+    marks = ["outside"] if row.outside else []
+    marks += [row.verdict] if row.verdict != "info" else []
+    return row.statistic, lab, simulated, ratio, error, interval, band, "  ".join(marks)
 
 
 def _distances(case: Compared) -> Iterator[str]:

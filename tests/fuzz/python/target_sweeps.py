@@ -25,6 +25,7 @@ from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 from dvsim.study.sweeps.shard import Shard
+from dvsim.study.text_table import plain_lines
 
 OVERRIDES = ("workload.messages=2000", "probe.batch=100")
 
@@ -69,7 +70,7 @@ def read_shards(files: Files, folder: Path) -> str:
     if not document.get("sealed"):
         pd.testing.assert_frame_equal(swept.table, merged().table)
         assert swept.name == merged().name
-    lines = list(swept_lines(swept, chosen(swept, ())))
+    lines = list(plain_lines(swept_lines(swept, chosen(swept, ()))))
     json.dumps(swept_json(swept), allow_nan=False)
     return f"{len(lines)} lines"
 
