@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 @click.option(
     "--strict",
     is_flag=True,
-    help="Exit with 3 if fewer than half of the columns of a transport pass, or there are none; "
-    "of a switch, which has no columns, if a claim is not confirmed; with --all, if fewer than 55 "
-    "claims are confirmed without a parameter that exists for one of them alone; with --against, "
-    "if a criterion does not hold.",
+    help="Exit with 3 if fewer than half of the columns of a transport pass, or it has none; for a "
+    "switch, which has no columns, if a claim is not confirmed; with --all, if fewer than 55 claims "
+    "are confirmed without a parameter that serves only one claim; with --against, if a criterion "
+    "does not hold.",
 )
 @click.option(
     "--verbose",
