@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     "--strict",
     is_flag=True,
     help="Exit with 3 if fewer than half of the columns of a transport pass, or it has none; for a "
-    "switch, which has no columns, if a claim is not confirmed; with --all, if fewer than 55 claims "
-    "are confirmed without a parameter that serves only one claim; with --against, if a criterion "
-    "does not hold.",
+    "switch, which has no columns, if a claim is not confirmed; with --all, if fewer than 55 "
+    "claims are confirmed without a parameter that serves only one claim; with --against, if a "
+    "criterion does not hold.",
 )
 @click.option(
     "--verbose",
