@@ -188,12 +188,21 @@ def test_what_is_wrong_is_named(call, message, tmp_path):
         read(archive.write(tmp_path))
 
 
-def test_an_operation_is_begun_once(tmp_path):
-    archive = made(2)
-    for _ in range(2):
-        archive.call(0, 0, 10, "MPI_Put", ("put_bytes", 1, 8, 3))
-    with pytest.raises(ScenarioError, match="begins operation 3 of window 0 again"):
-        read(archive.write(tmp_path))
+def test_operations_may_have_one_number(tmp_path):
+    """Of an operation that has ended at this end the number can be used again."""
+    archive = made(3)
+    for other in (1, 2):
+        archive.call(0, 0, 10, "MPI_Put", ("put_bytes", other, 8, 3), ("ended", 50, 3))
+    archive.call(0, 10, 20, "MPI_Win_flush_all")
+    busy(archive, 0, 30)
+    graph = read(archive.write(tmp_path))
+    before = {
+        graph.told(one).partition(": ")[2].partition(",")[0]
+        for one in range(int(graph.first[1]))
+        for edge in range(graph.start[one], graph.start[one + 1])
+        if graph.kind[graph.to[edge]] == CALC and not graph.after_start[edge]
+    }
+    assert before == {"recv 1 B from 1", "recv 1 B from 2"}
 
 
 def test_who_waits_for_a_window_that_nobody_opens_is_named(tmp_path):

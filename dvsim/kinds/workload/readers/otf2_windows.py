@@ -40,8 +40,11 @@ class Windows:
 
     def __init__(self, rank: Rank) -> None:
         self.rank = rank
-        self.begun: dict[tuple[int, int], tuple[int, bool, int]] = {}
-        """By window and number of the operation: the other rank, whether it fetches, its call."""
+        self.count = 0
+        self.begun: dict[tuple[int, int], tuple[int, bool, int, int]] = {}
+        """By window and number of the operation: the other rank, whether it fetches, its call, and
+        its place among all operations of the rank.
+        """
 
     def event(self, kind: int, time: int, fields: Fields) -> None:
         """Add what an event says."""
@@ -52,21 +55,20 @@ class Windows:
         local = ENDS.get(call)
         if local is None:
             return False
-        keys = [key for key, (_, fetches, _) in self.begun.items() if fetches or not local]
+        keys = [key for key, (_, fetches, *_) in self.begun.items() if fetches or not local]
         if keys:
             self.rank.begins(begin)
             self._wait(keys)
         return True
 
     def _wait(self, keys: list[tuple[int, int]]) -> None:
-        for key in keys:
-            del self.begun[key]
-        self.rank.program.wait(self.rank.rank, [("window", *key) for key in keys])
+        requests = [("window", self.begun.pop(key)[-1]) for key in keys]
+        self.rank.program.wait(self.rank.rank, requests)
 
     def _end(self, window: int, other: int | None = None) -> None:
         """Wait for what was begun on a window, with another rank or with all."""
         self._wait([
-            key for key, (rank, _, _) in self.begun.items()
+            key for key, (rank, *_) in self.begun.items()
             if key[0] == window and other in (None, rank)
         ])  # fmt: skip
 
@@ -92,10 +94,11 @@ class Windows:
         if max(sent, received) > bounds.SIZE:
             self.rank.refuse(f"a one-sided operation of {max(sent, received)} bytes")
         other, key = self._other(window, remote), (window, number)
-        if key in self.begun:
-            self.rank.refuse(f"begins operation {number} of window {window} again")
-        self.begun[key] = (other, received > 0, self.rank.calls)
-        request = ("window", *key)
+        self.count += 1
+        if key in self.begun:  # a number that is used again; the first is waited for with all
+            self.begun[window, -self.count] = self.begun[key]
+        self.begun[key] = (other, received > 0, self.rank.calls, self.count)
+        request = ("window", self.count)
         self.rank.program.remote(self.rank.rank, other, sent, received, request=request)
 
     def _put(self, time: int, fields: Fields) -> None:
