@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 AGAIN_S = 0.5  # until what failed is tried again
 PERSISTENT = 2
-ACK_EVERY = 10  # messages that one acknowledgement is for
 OFFSET = "x-stream-offset"
 
 
@@ -238,7 +237,7 @@ class Receiver(Client):
         self.lives = 0
         self.offset: int | None = None  # of the last message of a stream
         prefetch = loop.asked.prefetch
-        self.every = min(ACK_EVERY, prefetch or ACK_EVERY)
+        self.every = min(loop.asked.acknowledge, prefetch or loop.asked.acknowledge)
 
     def begin(self) -> None:
         """Take messages from now on."""

@@ -49,6 +49,7 @@ class Asked(NamedTuple):
             window allows.
         seconds: After which a sender without `due` begins no message any more.
         prefetch: That a receiver may have unacknowledged; 0 for any number.
+        acknowledge: Messages that one acknowledgement is for.
         queue, copies: Its type; copies of a queue, None for as many as the brokers give it.
         publishers, queues, consumers: How many; messages are spread evenly over publishers, and
             those over queues.
@@ -64,6 +65,7 @@ class Asked(NamedTuple):
     due: Sequence[float] | None = None
     seconds: float = float("inf")
     prefetch: int = 1000
+    acknowledge: int = 10
     queue: str = "quorum"
     copies: int | None = None
     publishers: int = 1

@@ -41,6 +41,9 @@ _SCATTER = Limits("ratio", most=bounds.SCATTER)
 REPLICAS: Mapping[str, int] = {"classic": 1, "mirrored": 2, "quorum": 3, "stream": 3}
 """The types of queues of a RabbitMQ cluster, with their copies where nothing else is said."""
 
+ACKNOWLEDGED = 10
+"""Messages that one acknowledgement is for where nothing is said; `deliver` was measured so."""
+
 CARD_HEAD = ("name", "kind", "title", "notes")
 """What every card says of itself; the rest are its parameters."""
 
@@ -207,6 +210,7 @@ KINDS: dict[str, dict[str, Limits]] = {
     "rabbit": {
         "accept": Limits("law"),
         "deliver": Limits("law"),
+        "ack": Limits("time", most=bounds.TIME, optional=True),
         "hop": Limits("law"),
         "mirror": Limits("law"),
         "follow": Limits("law"),

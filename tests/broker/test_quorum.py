@@ -25,6 +25,8 @@ from dvsim.study.store import load_result
     [
         Asked(100, 300, 20),
         Asked(2000, 200, 1000, prefetch=1),
+        Asked(64, 200, 50, prefetch=20, acknowledge=1),
+        Asked(64, 200, 50, prefetch=20, acknowledge=20),
         Asked(16, 200, 50, due=[number / 1000 for number in range(200)], prefetch=0),
         Asked(64, 200, 5, queue="classic", publishers=3, queues=2, consumers=4),
     ],

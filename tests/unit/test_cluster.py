@@ -292,6 +292,35 @@ def test_credit_decides_how_many_messages_share_a_sync():
     assert math.isnan(found[0]["fsyncs"])  # a classic queue waits for none
 
 
+def test_an_acknowledgement_costs_processor_time_and_several_messages_share_it():
+    card = load_card("rabbitmq-3-8")
+    shares = Placement.even("classic", 30, 3, 1).shares()
+    giving = {
+        each: work_of("classic", shares, card, 1.0, 1024, acknowledge=each).giving.sum()
+        for each in (1, 10, 100)
+    }
+    assert giving[1] - giving[10] == pytest.approx(0.9 * card["ack"] * 1e-12)
+    assert giving[10] - giving[100] == pytest.approx(0.09 * card["ack"] * 1e-12)
+    alone, ten, default = (
+        measured("one", *more)["cpu"]
+        for more in (("workload.acknowledge=1",), ("workload.acknowledge=10",), ())
+    )
+    assert alone > ten == default
+
+
+def test_a_consumer_that_may_have_few_messages_waits_for_the_next():
+    def late(consumers, *more):
+        given = (f"workload.consumers={consumers}", *more)
+        return 25_000 - measured("one", *given)["rate_out"]
+
+    one, all_of_ten = "workload.prefetch=1", ("workload.prefetch=10", "workload.acknowledge=10")
+    assert late(251) == pytest.approx(0, abs=1)
+    assert late(251, "workload.prefetch=4", "workload.acknowledge=2") == pytest.approx(0, abs=1)
+    assert 100 < late(251, one) < 500  # about 0.1 ms for each of 10 ms
+    assert late(251, one, "workload.processing=9 ms") == pytest.approx(0, abs=1)
+    assert 10 < late(250, *all_of_ten) < late(250, one) / 5  # once for ten messages
+
+
 def test_what_cannot_be_is_refused_with_what_could():
     assert "3 copies of a queue, but there are 2 nodes" in refusal("system.nodes=2")
     assert "need 250" in refusal("workload.consumers=200")
@@ -300,5 +329,7 @@ def test_what_cannot_be_is_refused_with_what_could():
     assert "a classic queue has one copy" in refusal("system.queue=classic", "system.replicas=2")
     assert "a quorum queue has none; 'mirrored' has" in refusal("system.mirrors=away")
     assert "8 volumes are filled, but there are 7" in refusal("event.what=fill", "event.victims=8")
+    few = refusal("workload.prefetch=5", "workload.acknowledge=6")
+    assert "6 messages at once, of which a consumer has 5 at most (prefetch)" in few
     full = refusal("system.storage.size=50 MB")
     assert "system.storage.size: no room for messages: publishers are stopped where 50 MB" in full

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dvsim.core.cluster.placement import Shares
+from dvsim.scenario.kinds import ACKNOWLEDGED
 from dvsim.scenario.types import Card
 from dvsim.scenario.units import Law
 
@@ -23,12 +24,14 @@ class Work(NamedTuple):
         taking, giving: Publishing with its copies and confirms; delivering with its
             acknowledgements; by node.
         path: Of all nodes together: the time of a message that meets no other.
+        back: From an acknowledgement until the next message is with its consumer.
         sent: Bytes that each node sends to clients and other nodes.
     """
 
     taking: Floats
     giving: Floats
     path: float
+    back: float
     sent: Floats
 
 
@@ -43,7 +46,14 @@ def schedulers(instance: Card) -> float:
 
 
 def work_of(
-    kind: str, shares: Shares, broker: Card, pace: float, size: int, *, fed: bool = False
+    kind: str,
+    shares: Shares,
+    broker: Card,
+    pace: float,
+    size: int,
+    *,
+    fed: bool = False,
+    acknowledge: int = ACKNOWLEDGED,
 ) -> Work:
     """Return the work of a message at the present places of queues and clients.
 
@@ -53,6 +63,7 @@ def work_of(
     Args:
         kind: The type of the queues.
         fed: Publishers are at the leaders, and nobody consumes.
+        acknowledge: Messages that one acknowledgement is for.
     """
     law = {name: _seconds(broker[name], size) * pace for name in LAWS}
     led, followed, clients, _ = shares
@@ -64,8 +75,10 @@ def work_of(
     away_out = max(0.0, 1 - copies / max(1, alive))
     copy = law["mirror" if kind == "mirrored" else "follow"]
     half = law["hop"] / 2
+    ack = float(broker.get("ack") or 0) * PS * pace
+    deliver = law["deliver"] + ack * (1 / acknowledge - 1 / ACKNOWLEDGED)
     taking = clients * (law["accept"] + half * away_in) + led * half * away_in + followed * copy
-    giving = clients * (law["deliver"] + half * away_out) + led * half * away_out
+    giving = clients * (deliver + half * away_out) + led * half * away_out
     spread = followed.sum()
     if kind == "mirrored" and spread > 0:  # besides the channel a ring, which ends where it begins
         spread = 2 * spread + 1
@@ -73,7 +86,8 @@ def work_of(
     if fed:
         giving, away = giving * 0, led * spread
     path = sum(law[name] for name in ("accept", "deliver")) + law["hop"] * (away_in + away_out)
-    return Work(taking, giving, path + copy * (followed.sum() > 0), away * (size + FRAME))
+    back = ack + law["deliver"] + law["hop"] * away_out
+    return Work(taking, giving, path + copy * (followed.sum() > 0), back, away * (size + FRAME))
 
 
 def _seconds(law: Law, size: int) -> float:

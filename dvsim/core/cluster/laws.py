@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dvsim.core.cluster.costs import PS, Work, schedulers, work_of
 from dvsim.core.cluster.disk import ENTRY, Chunks, Log, Use, flushes
 from dvsim.core.cluster.placement import Shares
+from dvsim.scenario.kinds import ACKNOWLEDGED
 from dvsim.scenario.types import Card
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,7 @@ class Laws:
         size: Of a message.
         queues: How many there are.
         fed: Publishers are at the leaders, and nobody consumes.
+        acknowledge: Messages that one acknowledgement is for.
 
     Attributes:
         members: Copies that each node keeps, its own and others', by queue.
@@ -47,13 +49,16 @@ class Laws:
         queues: int,
         *,
         fed: bool = False,
+        acknowledge: int = ACKNOWLEDGED,
     ) -> None:
         self.kind, self.shares, self.size, self.queues = kind, shares, size, queues
         self.host, self.volume, self.rabbit = (
             cards[name] for name in ("host", "storage", "rabbit")
         )
         self.pace: float = self.host["pace"]
-        self.work: Work = work_of(kind, shares, self.rabbit, self.pace, size, fed=fed)
+        self.work: Work = work_of(
+            kind, shares, self.rabbit, self.pace, size, fed=fed, acknowledge=acknowledge
+        )
         self.members = shares.led + shares.followed
         self.paces: list[float] = []
         self.write_at([self.volume["bandwidth"]] * len(self.members))

@@ -206,6 +206,7 @@ def asked_of(scenario: ClusterScenario) -> Asked:
         due=due,
         seconds=float(work.seconds),
         prefetch=work.prefetch,
+        acknowledge=work.acknowledged,
         queue=system.queue,
         copies=None if system.queue == "classic" else scenario.copies,
         publishers=work.publishers,

@@ -50,7 +50,8 @@ class ClusterKind(PointsKind):
         "seconds": Order("whole", 1, MOST_SECONDS),
         "factor": Order("scaled", 0.001, 1000, (1, 10)),
         **dict.fromkeys(
-            ("publishers", "queues", "consumers", "window", "prefetch", "credit"), _CLIENTS
+            ("publishers", "queues", "consumers", "window", "prefetch", "acknowledge", "credit"),
+            _CLIENTS,
         ),
     }
     units = METRICS
@@ -80,6 +81,11 @@ class ClusterKind(PointsKind):
             yield ("system", "replicas"), message
         if system.queue == "classic" and scenario.copies > 1:
             yield ("system", "replicas"), "a classic queue has one copy; 'mirrored' has more"
+        if 0 < work.prefetch < work.acknowledged:
+            message = (
+                f"{work.acknowledged} messages at once, of which a consumer has {work.prefetch}"
+            )
+            yield ("workload", "acknowledge"), f"{message} at most (prefetch)"
         if system.mirrors == "away" and system.queue != "mirrored":
             yield ("system", "mirrors"), f"a {system.queue} queue has none; 'mirrored' has"
         kept = scenario.cards["broker"]["disk_free"]

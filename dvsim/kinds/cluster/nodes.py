@@ -81,7 +81,14 @@ class Nodes:
     def __init__(self, scenario: ClusterScenario, shares: Shares) -> None:
         system, work = scenario.system, scenario.workload
         cards = scenario.cards | {"rabbit": scenario.cards["broker"]}
-        self.laws = Laws(system.queue, shares, cards, work.message_bytes, work.queues)
+        self.laws = Laws(
+            system.queue,
+            shares,
+            cards,
+            work.message_bytes,
+            work.queues,
+            acknowledge=work.acknowledged,
+        )
         self.shares, self.copies = shares, scenario.copies
 
     def second(

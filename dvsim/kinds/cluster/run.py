@@ -75,18 +75,23 @@ def consumers_of(scenario: ClusterScenario) -> int:
     return work.consumers or max(2 * work.queues, needed)
 
 
-def consumed_of(scenario: ClusterScenario, second: int) -> list[tuple[float, float]]:
+def consumed_of(scenario: ClusterScenario, second: int, back: float) -> list[tuple[float, float]]:
     """Return the messages a second that all consumers can take, and until when each is so.
 
     That is in seconds after the one that is given; what holds at the end of the run holds for ever.
+    A consumer may have `prefetch` messages, and gets others for those of an acknowledgement `back`
+    seconds after it.
     """
+    work = scenario.workload
     seconds = scenario.workload.seconds
     during = [one.during(seconds) for one in scenario.happening if one.what == "slow"]
     changes = {at for own in during for at in (own.start, own.stop) if second < at < seconds}
     begins = [second, *sorted(changes)]
     found = []
     for begin, end in zip(begins, [*begins[1:], math.inf], strict=True):
-        taking = scenario.workload.processing * PS * factor_of(scenario, "slow", begin)
+        taking = work.processing * PS * factor_of(scenario, "slow", begin)
+        if work.prefetch:
+            taking = max(taking, (back + work.acknowledged * taking) / work.prefetch)
         found.append((end - second, consumers_of(scenario) / taking if taking else AT_ONCE))
     return found
 
@@ -210,7 +215,7 @@ class _Run:
             sent, state.held = sent + state.held, 0.0
         state.held += published - min(published, sent)
         admitted = np.full(STEPS, sent * STEP / led) if led else np.zeros(STEPS)
-        consumed = consumed_of(scenario, number)
+        consumed = consumed_of(scenario, number, self.nodes.laws.work.back)
         normal = self.jitter.standard_normal(scenario.system.nodes)
         passed = self.nodes.second(state, admitted, consumed, normal)
         full = state.full

@@ -23,7 +23,7 @@ from dvsim.scenario.fields import (
     Vary,
     Whole,
 )
-from dvsim.scenario.kinds import REPLICAS, Limits
+from dvsim.scenario.kinds import ACKNOWLEDGED, REPLICAS, Limits
 from dvsim.scenario.spec import Spec, Table
 
 ROLES: Mapping[str, str] = {"host": "instance", "storage": "volume", "broker": "rabbit"}
@@ -52,6 +52,8 @@ class ClientTable(Table):
         processing: What a consumer takes for a message, before it takes the next.
         window, prefetch: Messages that a publisher may have unconfirmed, and a consumer
             unacknowledged; a prefetch of 0 is any number.
+        acknowledge: Messages that one acknowledgement is for; None for ten, or for all of
+            `prefetch` if that is less.
         credit: Without `rate`: messages that the sender may have on the way.
     """
 
@@ -66,7 +68,13 @@ class ClientTable(Table):
     processing: Annotated[Processing, Field(description="of a consumer, for a message")] = 0
     window: Clients = 1000
     prefetch: Annotated[Whole, Field(ge=0, le=MOST_CLIENTS)] = 1000
+    acknowledge: Clients | None = None
     credit: Clients | None = None
+
+    @property
+    def acknowledged(self) -> int:
+        """Messages that one acknowledgement is for."""
+        return self.acknowledge or min(ACKNOWLEDGED, self.prefetch or ACKNOWLEDGED)
 
 
 @dataclass(frozen=True, kw_only=True)
