@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 INDENT = "  "
 MOST = 40  # points that are printed
 FAILED = 5  # whose errors are told
+OPTIONS = {"vary": "--vary", "overrides": "--set"}  # by the argument that an error names
 
 
 def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
@@ -131,8 +132,9 @@ def failed_lines(swept: Swept) -> Iterator[str]:
     """Yield the first errors, each with its point."""
     failed = swept.failed
     for record in failed.head(FAILED).to_dict(orient="records"):
-        named = swept.named(record)
-        yield f"{INDENT}failed: point {record['point']} ({named}): {record['error']}"
+        argument, place, rest = str(record["error"]).partition(": ")
+        error = f"{OPTIONS.get(argument, argument)}{place}{rest}"
+        yield f"{INDENT}failed: point {record['point']} ({swept.named(record)}): {error}"
     if len(failed) > FAILED:
         yield f"{INDENT}… {len(failed) - FAILED:,} more failed, see the table"
 

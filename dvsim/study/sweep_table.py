@@ -93,8 +93,9 @@ class Swept:
         return value_text(value, self.units.get(key, ""))
 
     def named(self, row: Mapping[Any, Any]) -> str:
-        """Name a row by its keys."""
-        return ", ".join(f"{short(key)} {self.text(key, row[key])}" for key in self.keys)
+        """Name a row by its keys; one that was refused has none that its scenario varies."""
+        texts = {short(key): self.text(key, row[key]) for key in self.keys}
+        return ", ".join(f"{key} {text}" for key, text in texts.items() if text)
 
     @property
     def replications(self) -> tuple[int, int]:

@@ -88,6 +88,15 @@ def test_some_failed_points_end_in_exit_code_4(sweep, desk):  # as docs/sweep.md
     assert [bool(row["error"]) for row in rows(desk / "a")] == [True, False]
 
 
+def test_a_point_that_is_refused_is_named_by_what_is_varied_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = ("--vary", "pattern=random,uniform", "--vary", "load=0.1", "--scale", "0.01")
+    done = dvsim("sweep", "switch/load-latency", *options, *HOW)
+    assert done.returncode == 4
+    refused = "failed: point 0 (pattern random, load 0.1): --vary: traffic.pattern: must be"
+    assert refused in done.stdout
+
+
 def test_a_key_that_there_is_not_ends_in_exit_code_2_before_anything_runs(sweep, desk):
     done = sweep("--vary", "system.broker.memry=1 GB,2 GB", *HOW)
     assert done.returncode == 2
