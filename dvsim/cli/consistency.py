@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
 PUBLISHED = ("h3_message_rates.csv", "h3_amqp_vs_dv.csv")
 SENT = "h3_run_configuration.csv"
-PORT = {"data-vortex": "data-vortex-8"}
-"""The card whose port a column of the published data went through: one receiver's. An InfiniBand
-column is the sum over both receivers, so that no limit of one port is a limit of it."""
-
 LIMITING = {"vortex": "port_rate", "link": "rate"}
 
 
@@ -50,6 +46,7 @@ def consistency(
     """
     from dvsim.errors import CriterionFailed
     from dvsim.evidence.consistency import examination
+    from dvsim.kinds.rabbitmq.published import TRANSPORTS
     from dvsim.scenario.find import reference_root
 
     most = None if limits is None else _rate(limits)
@@ -57,10 +54,11 @@ def consistency(
         found = examination(*data, messages=messages, limits=most)
     else:
         root = reference_root()
+        ports = [(name, path.port) for name, path in TRANSPORTS.items() if path.port]
         found = examination(
             *(root / name for name in PUBLISHED),
             messages=root / SENT if messages is None else messages,
-            limits={name: _rate(card) for name, card in PORT.items()} if most is None else most,
+            limits={name: _rate(card) for name, card in ports} if most is None else most,
         )
     if as_json:
         click.echo(_json(data or PUBLISHED, found))

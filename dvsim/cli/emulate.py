@@ -12,6 +12,7 @@ import click
 from dvsim.cli.names import complete_cards
 from dvsim.cli.terminal import become
 from dvsim.cli.tracing import bytes_of
+from dvsim.scenario.find import FABRIC_CARD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ PARAMETERS = (
 @click.option("--mode", metavar="MODE", help="functional (default) or timed.")
 @click.option(
     "--card",
-    default="data-vortex-8",
+    default=FABRIC_CARD,
     show_default=True,
     shell_complete=complete_cards("vortex"),
     help="Sizes and costs of the cards: a card of kind vortex.",

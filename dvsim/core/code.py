@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dvsim._version import __version__
 from dvsim.core import source_digest
-from dvsim.scenario.find import find_card
+from dvsim.scenario.find import FABRIC_CARD, find_card
 
 PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = ("core", "fabric", "kinds")
@@ -22,13 +22,12 @@ FILES = (
     "study/summary.py",
     "scenario/types.py",
 )
-CARD = "data-vortex-8"  # whose planes and links a network has that does not say
 
 
 @cache
 def code_version() -> str:
     """Return the version with eight hex digits of the code, such as ``0.1.0+3f9c21ab``."""
-    card = find_card(CARD)
+    card = find_card(FABRIC_CARD)
     rest = [] if card is None else [card]
     return _version(source_digest(), FOLDERS, rest)
 

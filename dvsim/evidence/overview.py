@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dvsim.evidence.ledger.types import counts_text
 from dvsim.evidence.numbers import log_text
-from dvsim.evidence.published.goals import NEAR, PATHS, Goals
+from dvsim.evidence.published.goals import NEAR, Goals
 from dvsim.evidence.validation import Tally, tallies
 from dvsim.evidence.verdicts import ClaimVerdict, Validation
+from dvsim.kinds.rabbitmq.published import label_of
 from dvsim.study.text_table import Table
 
 CLAIM_HEAD = ("claim", "verdict", "claimed", "simulated", "")
@@ -83,7 +84,7 @@ def _columns(validation: Validation) -> Iterator[str]:
     for transport in dict.fromkeys(tally.transport for tally in printed):
         own = [tally for tally in printed if tally.transport == transport]
         held = [tally for tally in own if tally.split == "held out"]
-        text = f"{PATHS.get(transport, transport)} {_share(own)}"
+        text = f"{label_of(transport)} {_share(own)}"
         yield f"{text}, held out {_share(held)}" if held and held != own else text
 
 

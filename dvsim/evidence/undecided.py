@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.numbers import agrees, log_error, within
 from dvsim.evidence.published.compare import JUDGED_QUANTILES, by_key, readings
-from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, PATHS, SHARE, counted
+from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, SHARE, counted
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
 from dvsim.kinds.base import kind_of
+from dvsim.kinds.rabbitmq.published import TRANSPORTS
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 
@@ -57,7 +58,7 @@ def undecided(validation: Validation, runs: Iterable[Run | PointsStudy]) -> froz
         if _open_column(column, own, compared[column.scenario]):
             names.add(column.scenario)
     held = [row for row in rows if counted(row) and row.split == "held out"]
-    for path in (None, *PATHS):
+    for path in (None, *TRANSPORTS):
         part = [row for row in held if path in (None, row.transport)]
         goals = [_open_goal(part, NEAR, SHARE)]
         if path is not None:

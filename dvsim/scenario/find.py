@@ -20,6 +20,8 @@ from dvsim.errors import Fault, ScenarioError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 LONGEST_NAME = 200  # characters: it becomes a path, of which a file system takes 255 per folder
+FABRIC_CARD = "data-vortex-8"
+"""The card of a network, and of emulated cards, that name none."""
 UNREADABLE = "(cannot be read: see `dvsim check`)"
 
 

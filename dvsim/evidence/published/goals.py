@@ -13,6 +13,7 @@ from math import log
 
 from dvsim.evidence.numbers import log_text, within
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
+from dvsim.kinds.rabbitmq.published import TRANSPORTS
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.types import Parameter
 from dvsim.scenario.units import Law
@@ -21,10 +22,6 @@ NEAR = 0.25  # of a statistic
 SHARE = 0.85  # of the held-out statistics that must be so near
 MEAN_NEAR = 0.10
 EMPTY_NEAR = 0.03  # of the share of empty intervals, from the range that the quantiles allow
-FREE = {"data-vortex": 8, "fdr-ipoib": 6}  # parameters that may have been fitted
-PATHS = {"data-vortex": "Data Vortex", "fdr-ipoib": "InfiniBand"}
-OWN = {"data-vortex": ("card", "bridge"), "fdr-ipoib": ("card", "publisher", "broker")}
-"""Whose cards were fitted to the columns of a path: both use one broker, fitted to InfiniBand."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +71,12 @@ def goals(validation: Validation, scenarios: Iterable[Scenario] = ()) -> Goals:
         return Goals((), (), ())
     other = {(row.scenario, row.statistic, row.column): row.published for row in rows}
     table = [_near("all", held, other)]
-    for path, name in PATHS.items():
+    for path, transport in TRANSPORTS.items():
         part = [row for row in held if row.transport == path]
         if part:
-            table.append(_near(name, part, other))
+            table.append(_near(transport.label, part, other))
         if any(row.statistic == "mean" for row in part):
-            table.append(_means(name, part, other))
+            table.append(_means(transport.label, part, other))
     empty = [
         column
         for column in validation.columns
@@ -102,8 +99,9 @@ def free_parameters(scenarios: Iterable[Scenario]) -> dict[str, tuple[str, ...]]
     for scenario in scenarios:
         if scenario.reference is None:
             continue
-        names = results.setdefault(scenario.reference.transport, {})
-        for role in OWN.get(scenario.reference.transport, ()):
+        path = scenario.reference.transport
+        names = results.setdefault(path, {})
+        for role in TRANSPORTS[path].fitted if path in TRANSPORTS else ():
             card = scenario.system.cards[role]
             for parameter in card.parameters.values():
                 if parameter.confidence == "calibrated":
@@ -171,14 +169,14 @@ def _empty(columns: list[ColumnVerdict]) -> Goal:
 def _parameters(scenarios: Iterable[Scenario]) -> list[Goal]:
     return [
         Goal(
-            f"{PATHS[path]}: fitted parameters",
-            f"at most {FREE[path]}",
+            f"{TRANSPORTS[path].label}: fitted parameters",
+            f"at most {TRANSPORTS[path].parameters}",
             str(len(names)),
             "-",
-            len(names) <= FREE[path],
+            len(names) <= TRANSPORTS[path].parameters,
         )
         for path, names in free_parameters(scenarios).items()
-        if path in PATHS
+        if path in TRANSPORTS
     ]
 
 

@@ -21,6 +21,7 @@ from dvsim.fabric.network.tree import (
 from dvsim.fabric.switch.check import choice, whole
 from dvsim.fabric.switch.switch import Switch
 from dvsim.fabric.switch.traffic import More, Traffic
+from dvsim.scenario.find import FABRIC_CARD
 from dvsim.scenario.types import Card, slot_of
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Network:
         ports: int | None = None,
         planes: int | None = None,
         link: int | None = None,
-        card: str | Card = "data-vortex-8",
+        card: str | Card = FABRIC_CARD,
     ) -> None:
         self._card = vortex_card(card)
         self._preset = preset

@@ -4,12 +4,43 @@ A reference file has one row per printed statistic. A scenario names the file an
 it; the message size comes from its workload, and the label of a column, ``r1``, is its run.
 """
 
+from typing import NamedTuple
+
 from dvsim.errors import Fault, ScenarioError
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.scenario.find import reference_root
 from dvsim.scenario.published import read_csv
 
 CONFIGURATION = "h3_run_configuration.csv"
+
+
+class Transport(NamedTuple):
+    """A transport of the published runs, and how its model may have been fitted to them.
+
+    Attributes:
+        label: For people.
+        parameters: How many may have been fitted.
+        fitted: Roles whose cards were; both transports use one broker, fitted to InfiniBand.
+        port: The card whose port a column went through; None for a column that is the sum over
+            both receivers, which no limit of one port limits.
+    """
+
+    label: str
+    parameters: int
+    fitted: tuple[str, ...]
+    port: str | None
+
+
+TRANSPORTS = {
+    "data-vortex": Transport("Data Vortex", 8, ("card", "bridge"), "data-vortex-8"),
+    "fdr-ipoib": Transport("InfiniBand", 6, ("card", "publisher", "broker"), None),
+}
+"""By the name that the published tables use."""
+
+
+def label_of(transport: str) -> str:
+    """Return the label of a published transport; of another one its name."""
+    return TRANSPORTS[transport].label if transport in TRANSPORTS else transport
 
 
 def published(scenario: Scenario, column: str) -> dict[str, float]:
