@@ -257,6 +257,30 @@ static void what_is_lost_is_sent_again(void)
     dvsim_ports_free(&inner);
 }
 
+/* A put larger than S and its answer, by the agents of both ranks, while the program of the other computes. */
+static void agents_work_beside_the_programs(void)
+{
+    empty(2);
+    add(0, DVSIM_SEND, 1, 100000, 1);
+    waited_by(1, 1);
+    waited_by(2, 1);
+    add(0, DVSIM_CALC, -1, 7000, 0);
+    waited_by(3, 0);
+    add(0, DVSIM_RECV, 1, 1, 2);
+    waited_by(3, 0);
+    add(0, DVSIM_CALC, -1, 7000, 0);
+    add(1, DVSIM_RECV, 0, 100000, 1);
+    waited_by(5, 0);
+    add(1, DVSIM_SEND, 0, 1, 2);
+    add(1, DVSIM_CALC, -1, 5000000000, 0);
+    cpu[0] = cpu[2] = cpu[4] = cpu[5] = graph.agent = 1;
+    CHECK(run(NULL) == 7);
+    CHECK(course[0].end == 1500000 && course[1].begin == 0); /* neither waits for the receive */
+    int64_t taken = 4000000 + 1500000 + 99999 * INT64_C(6000), answered = taken + 1500000 + 2500000 + 1500000;
+    CHECK(course[5].begin == taken && course[3].begin == answered && finish[0] == answered + 7000);
+    CHECK(course[6].begin == 0 && finish[1] == 5000000000);
+}
+
 int main(void)
 {
     tree_has_published_times();
@@ -266,6 +290,7 @@ int main(void)
     ports_are_shared_in_order();
     a_slow_port_keeps_others_waiting();
     what_is_lost_is_sent_again();
-    printf("7 checks passed\n");
+    agents_work_beside_the_programs();
+    printf("8 checks passed\n");
     return 0;
 }
