@@ -28,7 +28,7 @@ TURNS = 5
 SIMDS = ("avx512", "avx2", "portable")
 KERNELS = (
     "switch-64x4", "switch-64x4-queue", "switch-1024x8", "switch-65536x16", "switch-16x4x256",
-    "network",
+    "network", "network-65536",
 )  # fmt: skip
 CARD = {f"card-{one.test}": one for one in (*emulator.ROWS, emulator.ANY)}
 

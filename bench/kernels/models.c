@@ -62,16 +62,16 @@ static void make_vortex(int64_t height, int64_t angles, int64_t replications, in
     vortex = dvsim_vortex_create(&p, 1);
 }
 
-/* Two levels of switches of 8 heights, as a preset has them but smaller. */
-static void make_network(void)
+/* As presets have them: switches of few angles, of which each has half of its ports up. */
+static void make_network(int64_t height, int64_t angles, int64_t levels, int64_t ports, int64_t planes)
 {
     const dvsim_network_params p = {
-        .height = 8,
-        .angles = 3,
+        .height = height,
+        .angles = angles,
         .exit_rule = DVSIM_EXIT_ANY,
-        .levels = 2,
-        .ports = 32,
-        .planes = PLANES,
+        .levels = levels,
+        .ports = ports,
+        .planes = planes,
         .link_slots = 2,
         .seed = 1,
         .traffic = {.arrival_threshold = UINT64_C(1) << 31},
@@ -119,9 +119,13 @@ int main(int argc, char **argv)
         make_vortex(16, 4, 256, DVSIM_INJECT_DROP);
         before = 50, times = 50;
     } else if (strcmp(kernel, "network") == 0) {
-        make_network();
+        make_network(8, 3, 2, 32, PLANES);
         run = run_network;
         before = 50, times = 50;
+    } else if (strcmp(kernel, "network-65536") == 0) {
+        make_network(64, 6, 3, 65536, 1);
+        run = run_network;
+        before = 80, times = 10;
     } else if (strcmp(kernel, "receive-8") == 0) {
         make_receiver(8, 2700);
         run = run_receiver;

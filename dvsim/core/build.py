@@ -46,6 +46,8 @@ SOURCES = (
     "models/vortex/slices.c",
     "models/vortex/slices_slot.c",
     "models/vortex/sparse.c",
+    "models/vortex/pools.c",
+    "models/vortex/pools_slot.c",
     "models/vortex/packetwise.c",
     "models/vortex/counts.c",
     "models/vortex/state.c",

@@ -76,7 +76,8 @@ class NetworkCore:
         if network == ffi.NULL:
             raise MemoryError(f"the network needs {needed:,} B of memory and did not get them")
         self._network = ffi.gc(network, lib.dvsim_network_free, needed)
-        self._nodes = needed // 8 // int(lib.dvsim_network_groups(network))  # of a group, or more
+        # of a group, or more: a node takes 3 bytes or more
+        self._nodes = needed // 3 // int(lib.dvsim_network_groups(network))
 
     def run(self, slots: int) -> None:
         """Run so many slots; the interpreter is free meanwhile.

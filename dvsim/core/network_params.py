@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dvsim.core._core import ffi
 from dvsim.core.arrays import Ints, kept_pointer
-from dvsim.core.vortex_params import CROSSINGS, EXITS, INJECTIONS
+from dvsim.core.vortex_params import CROSSINGS, EXITS, INJECTIONS, LAYOUTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,7 @@ class NetworkParams:
     injecting: int = 0  # exit any: the angle that injects
     order: npt.NDArray[np.uint32] | None = None
     injection: str = "drop"
+    layout: str = "best"  # of the switches; no result changes
     seed: int = 1
     together: int = 0  # planes that are run in lockstep, 0: the core chooses
     arrival_threshold: int = 0
@@ -51,6 +52,7 @@ def native_network_params(params: NetworkParams) -> tuple[Any, list[Any]]:
     native.crossing = CROSSINGS[params.crossing]
     native.exit_rule = EXITS[params.exit_rule]
     native.injection = INJECTIONS[params.injection]
+    native.layout = LAYOUTS[params.layout]
     if params.order is not None:
         native.order = pointer(params.order, np.uint32, "uint32_t *")
     traffic = native.traffic

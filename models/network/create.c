@@ -85,6 +85,7 @@ static dvsim_vortex_params switch_params(const dvsim_network *net, int64_t repli
         .crossing = p->crossing,
         .exit_rule = p->exit_rule,
         .injection = DVSIM_INJECT_CARRIED,
+        .layout = p->layout,
         .injecting = injecting,
         .order = p->order,
         .seed = p->seed,

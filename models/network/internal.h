@@ -30,7 +30,7 @@ typedef struct {
     uint32_t child;    /* ports below a down port; at the top: below a child group */
     uint32_t parallel; /* links to a child: 1, at the top p */
     uint64_t place;    /* of its first node, for draws */
-    dvsim_peer *peers; /* [switches][R] */
+    dvsim_peer *peers; /* [R][switches] */
 } dvsim_level;
 
 /* Packets on the links towards a level, which all take equally long: a ring buffer. */
@@ -195,10 +195,18 @@ static inline uint64_t dvsim_network_packet(const dvsim_part *p, uint32_t box, u
            (uint64_t)to << net->port_shift | (birth & net->birth_mask) << net->birth_shift;
 }
 
-/* links.c: put a packet on a link; let those arrive whose time it is; take out those that have got in. */
-void dvsim_network_put(dvsim_part *p, int64_t stage, int way, uint64_t word, uint32_t at);
+/* links.c: more room for packets on links, 0 without memory; let those arrive whose time it is. */
+int dvsim_network_widen(dvsim_part *p, dvsim_wire *wire);
 void dvsim_network_put_until_now(dvsim_part *p);
 void dvsim_network_arrive(dvsim_part *p, int64_t stage);
+
+/* Put a packet on a link. */
+static inline void dvsim_network_put(dvsim_part *p, dvsim_wire *wire, uint64_t word, uint32_t at)
+{
+    if (wire->put - wire->taken < wire->room || dvsim_network_widen(p, wire)) {
+        wire->ring[wire->put++ & (wire->room - 1)] = (dvsim_travel){word, at};
+    }
+}
 
 /* hosts.c: before and after packets enter leaves. */
 void dvsim_network_offer(dvsim_part *p);

@@ -3,12 +3,15 @@
 
 #include "network/internal.h"
 
+enum { AHEAD = 16 }; /* packets whose places are fetched before they are needed */
+
 /* Unroll the ring into one of twice the size. */
-static int widen(dvsim_wire *wire)
+int dvsim_network_widen(dvsim_part *p, dvsim_wire *wire)
 {
     const int64_t room = wire->room > 0 ? 2 * wire->room : 64;
     dvsim_travel *ring = malloc((size_t)room * sizeof *ring);
     if (ring == NULL) {
+        p->failed = 1;
         return 0;
     }
     for (int64_t k = wire->taken; k < wire->put; k++) {
@@ -18,16 +21,6 @@ static int widen(dvsim_wire *wire)
     wire->ring = ring;
     wire->room = room;
     return 1;
-}
-
-void dvsim_network_put(dvsim_part *p, int64_t stage, int way, uint64_t word, uint32_t at)
-{
-    dvsim_wire *wire = &p->stages[stage].wires[way];
-    if (wire->put - wire->taken == wire->room && !widen(wire)) {
-        p->failed = 1;
-        return;
-    }
-    wire->ring[wire->put++ & (wire->room - 1)] = (dvsim_travel){word, at};
 }
 
 void dvsim_network_put_until_now(dvsim_part *p)
@@ -48,6 +41,7 @@ static uint32_t new_cell(dvsim_part *p)
     uint32_t cell = p->free_cell;
     if (cell != 0) {
         p->free_cell = p->cells[cell].next;
+        __builtin_prefetch(&p->cells[p->free_cell], 1);
         return cell;
     }
     if (p->cell_count == p->cell_room) {
@@ -96,6 +90,11 @@ static void refill(dvsim_part *p, dvsim_stage *stage)
     for (int64_t k = 0; k < stage->active_count;) {
         const uint32_t at = stage->active[k];
         dvsim_queue *queue = &stage->queues[at];
+        if (k + 2 * AHEAD < stage->active_count) {
+            __builtin_prefetch(&stage->offers[stage->active[k + 2 * AHEAD]], 1);
+            __builtin_prefetch(&stage->queues[stage->active[k + 2 * AHEAD]], 1);
+            __builtin_prefetch(&p->cells[stage->queues[stage->active[k + AHEAD]].first], 1);
+        }
         if (stage->offers[at] == 0) {
             const uint32_t cell = queue->first;
             offer(p, stage, p->cells[cell].word, at);
@@ -130,6 +129,11 @@ void dvsim_network_arrive(dvsim_part *p, int64_t index)
         }
         for (; wire->taken < until; wire->taken++) {
             const dvsim_travel *next = &wire->ring[wire->taken & (wire->room - 1)];
+            if (wire->taken + AHEAD < until) {
+                const uint32_t later = wire->ring[(wire->taken + AHEAD) & (wire->room - 1)].at;
+                __builtin_prefetch(&stage->offers[later], 1);
+                __builtin_prefetch(&stage->queues[later], 1);
+            }
             if (stage->offers[next->at] == 0) {
                 offer(p, stage, next->word, next->at);
             } else {

@@ -42,6 +42,7 @@ typedef struct {
     int64_t planes;             /* 1 .. 256 */
     int64_t link_slots;         /* 0 .. 65536 */
     int32_t injection;          /* DVSIM_INJECT_DROP, _QUEUE, _SATURATE; _GIVEN: dvsim_network_send */
+    int32_t layout;             /* of the switches, as in vortex.h; no result changes */
     uint64_t seed;              /* each plane has a seed that is drawn from this one */
     int64_t together;           /* planes that are run in lockstep, 0: as it is fastest; no result changes */
     dvsim_traffic traffic;      /* `ports` and `outputs` are filled in; each input of each plane has its own

@@ -6,38 +6,61 @@ typedef struct {
     int64_t level;
 } origin;
 
-/* Packets that left switches of a level go on to the next switch, or to their port. */
+/* Where what leaves by an output of the switches of a level goes. */
+typedef struct {
+    const dvsim_peer *peers; /* of each switch */
+    int64_t next;            /* level; that of the ports is the last one */
+    dvsim_wire *wire;
+    uint32_t replications, switches; /* of the next level, and of a plane there */
+    uint64_t place;                  /* of the choice, at switch 0 */
+} course;
+
+static course course_of(const origin *from, uint32_t node)
+{
+    dvsim_part *p = from->part;
+    const dvsim_network *net = p->network;
+    const dvsim_level *level = &net->levels[from->level];
+    const uint32_t height = (uint32_t)net->params.height;
+    const uint32_t out = net->port_of[net->params.exit_rule == DVSIM_EXIT_ANY ? node & (height - 1) : node];
+    const int way = from->level == net->top || out < net->half ? DVSIM_DOWN : DVSIM_UP;
+    const int64_t next = way == DVSIM_UP ? from->level + 1 : from->level == 0 ? net->params.levels : from->level - 1;
+    return (course){
+        .peers = level->peers + out * level->switches,
+        .next = next,
+        .wire = &p->stages[next].wires[way],
+        .replications = (uint32_t)p->stages[next].replications,
+        .switches = next == net->params.levels ? (uint32_t)net->params.ports : net->levels[next].switches,
+        .place = level->place + node,
+    };
+}
+
+/* Packets that left switches of a level go on to the next switch, or to their port; those that left by the same node
+ * often follow each other. */
 static void take(void *context, const dvsim_left *left, int64_t count)
 {
     const origin *from = context;
     dvsim_part *p = from->part;
     const dvsim_network *net = p->network;
-    const dvsim_level *level = &net->levels[from->level];
-    const int any = net->params.exit_rule == DVSIM_EXIT_ANY;
-    const uint32_t height = (uint32_t)net->params.height, nodes = height * (uint32_t)net->params.angles;
-    const uint32_t most_down = from->level == net->top ? net->radix : net->half;
+    const uint32_t nodes = (uint32_t)(net->params.height * net->params.angles);
+    const uint32_t switches = net->levels[from->level].switches;
     const uint64_t came_out = (uint64_t)p->now << net->hops_shift;
     const uint64_t addresses = (UINT64_C(1) << net->port_shift) - 1;
-    for (int64_t i = 0; i < count; i++) {
-        const uint32_t plane = (uint32_t)left[i].replication / level->switches;
-        const uint32_t box = (uint32_t)left[i].replication - plane * level->switches;
-        const uint32_t out = net->port_of[any ? left[i].node & (height - 1) : left[i].node];
-        const dvsim_peer peer = level->peers[box * net->radix + out];
-        uint64_t word = (left[i].word + came_out) | DVSIM_PRESENT;
-        if (from->level == 0 && out < most_down) {
-            dvsim_network_put(p, net->params.levels, DVSIM_DOWN, word,
-                              plane * (uint32_t)net->params.ports + peer.box);
-            continue;
+    for (int64_t i = 0; i < count;) {
+        const uint32_t node = left[i].node;
+        const course c = course_of(from, node);
+        for (; i < count && left[i].node == node; i++) {
+            const uint32_t replication = (uint32_t)left[i].replication;
+            const uint32_t plane = p->planes == 1 ? 0 : replication / switches, box = replication - plane * switches;
+            const dvsim_peer peer = c.peers[box];
+            uint64_t word = (left[i].word + came_out) | DVSIM_PRESENT;
+            if (c.next < net->params.levels) {
+                const uint32_t to = (uint32_t)(word >> net->port_shift & net->port_mask);
+                const uint32_t output =
+                    dvsim_network_output(p, c.next, peer.box, to, plane, c.place + (uint64_t)box * nodes);
+                word = (word & ~addresses) | net->address_of[output];
+            }
+            dvsim_network_put(p, c.wire, word, peer.row * c.replications + plane * c.switches + peer.box);
         }
-        const int way = out < most_down ? DVSIM_DOWN : DVSIM_UP;
-        const int64_t next = from->level + (way == DVSIM_UP ? 1 : -1);
-        const uint32_t to = (uint32_t)(word >> net->port_shift & net->port_mask);
-        const uint64_t place = level->place + (uint64_t)box * nodes + left[i].node;
-        const uint32_t output = dvsim_network_output(p, next, peer.box, to, plane, place);
-        word = (word & ~addresses) | net->address_of[output];
-        dvsim_network_put(p, next, way, word,
-                          peer.row * (uint32_t)p->stages[next].replications +
-                              plane * net->levels[next].switches + peer.box);
     }
 }
 
@@ -87,7 +110,7 @@ static void enter(dvsim_part *p)
     const uint64_t stamp = (0 - (uint64_t)p->now) << net->hops_shift;
     for (int64_t l = 0; l <= net->top; l++) {
         dvsim_stage *stage = &p->stages[l];
-        dvsim_vortex_enter(stage->vortex, stage->offers, stamp, stage->entered);
+        p->failed |= dvsim_vortex_enter(stage->vortex, stage->offers, stamp, stage->entered) != DVSIM_OK;
         for (uint32_t row = 0; row < net->rows; row++) {
             const int way = l == net->top ? DVSIM_UP : net->way_of[row];
             if (l > 0 || way == DVSIM_DOWN) { /* not from the ports */
@@ -111,7 +134,7 @@ void dvsim_network_slots(dvsim_part *p, int64_t slots)
         }
         for (int64_t l = 0; l <= net->top; l++) {
             origin from = {p, l};
-            dvsim_vortex_advance(p->stages[l].vortex, take, &from);
+            p->failed |= dvsim_vortex_advance(p->stages[l].vortex, take, &from) != DVSIM_OK;
         }
         dvsim_network_put_until_now(p);
         for (int64_t i = 0; i <= net->params.levels; i++) {

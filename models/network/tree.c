@@ -74,7 +74,8 @@ int dvsim_network_shape(dvsim_network *net, const dvsim_network_params *params)
     if (params == NULL || !good_switch(params) || params->levels < 1 || params->levels > DVSIM_MOST_LEVELS ||
         params->ports < 2 || params->ports > INT64_C(1) << 24 || params->planes < 1 ||
         params->planes > MOST_PLANES || params->link_slots < 0 || params->link_slots > MOST_LINK ||
-        params->injection < 0 || params->injection > DVSIM_INJECT_GIVEN || params->together < 0) {
+        params->injection < 0 || params->injection > DVSIM_INJECT_GIVEN || params->together < 0 ||
+        params->layout < DVSIM_LAYOUT_BEST || params->layout > DVSIM_LAYOUT_SLICES) {
         return 0;
     }
     const int any = params->exit_rule == DVSIM_EXIT_ANY;
@@ -124,8 +125,8 @@ static void connect(dvsim_network *net, int64_t l, uint32_t g, uint32_t m)
         port = g % net->half;
     }
     const uint32_t from = g * lower->group + m / net->half, up = net->half + m % net->half;
-    lower->peers[from * net->radix + up] = (dvsim_peer){net->row_of[port], box};
-    upper->peers[box * net->radix + port] = (dvsim_peer){net->row_of[up], from};
+    lower->peers[up * lower->switches + from] = (dvsim_peer){net->row_of[port], box};
+    upper->peers[port * upper->switches + box] = (dvsim_peer){net->row_of[up], from};
 }
 
 /* Port q = angle * H + height, with the height bit-reversed as the core has it. */
@@ -148,7 +149,7 @@ void dvsim_network_wire(dvsim_network *net)
     const uint32_t ports = (uint32_t)net->params.ports, down = net->down;
     number_ports(net);
     for (uint32_t port = 0; port < ports; port++) {
-        leaf->peers[port / down * net->radix + port % down] = (dvsim_peer){0, port};
+        leaf->peers[port % down * leaf->switches + port / down] = (dvsim_peer){0, port};
     }
     for (int64_t l = 0; l < net->top; l++) {
         const uint32_t links = net->levels[l].group * net->half;

@@ -44,7 +44,7 @@ int64_t dvsim_vortex_events(const dvsim_vortex *v, const dvsim_event **events)
 
 int64_t dvsim_vortex_at(const dvsim_vortex *v, int64_t c, int64_t angle, int64_t height)
 {
-    if (v == NULL || !is_node(v, c, angle, height)) {
+    if (v == NULL || v->params.injection == DVSIM_INJECT_CARRIED || !is_node(v, c, angle, height)) {
         return DVSIM_EINVAL;
     }
     if (v->now < 1) {

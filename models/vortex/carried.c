@@ -1,6 +1,8 @@
 /* carried.c: packets of a network pass through. */
 #include "vortex/carried.h"
 
+#include <string.h>
+
 #include "vortex/switch.h"
 
 static int is_carried(const dvsim_vortex *v)
@@ -97,8 +99,13 @@ int dvsim_vortex_advance(dvsim_vortex *v, dvsim_left_fn *take, void *context)
     }
     v->take = take;
     v->take_context = context;
-    if (dvsim_is_sparse(v->shards)) {
-        dvsim_move_sparse(v->shards, v->now);
+    if (!dvsim_sparse_choose(v->shards)) {
+        return DVSIM_ENOMEM;
+    }
+    if (v->shards->sparse) {
+        dvsim_sparse_move(v->shards, v->now);
+    } else if (v->sliced) {
+        dvsim_pools_move(v->shards, v->now);
     } else {
         dvsim_move(v->shards, v->now);
     }
@@ -118,24 +125,47 @@ static int64_t enter(uint64_t *restrict cells, uint64_t *restrict offers, int64_
     return entered;
 }
 
-/* The same where few offer, and with the mark that each is inside. */
-static int64_t enter_some(dvsim_shard *s, int64_t row, int64_t lane, uint64_t *restrict offers, uint64_t stamp)
+/* The same where few offer, into the lists; -1 without memory. */
+static int64_t enter_some(dvsim_shard *s, int64_t row, int64_t lane, uint64_t *offers, uint64_t stamp)
 {
     const int64_t count = s->vortex->params.replications;
-    uint64_t *cells = s->cells + row * s->lanes + lane;
     int64_t entered = 0;
     for (int64_t i = 0; i < count; i++) {
         for (const uint64_t *o = offers + i; i + 4 <= count && (o[0] | o[1] | o[2] | o[3]) == 0; o += 4) {
             i += 4;
         }
-        if (i < count && offers[i] != 0 && cells[i] == 0) {
-            cells[i] = (offers[i] + stamp) | DVSIM_PRESENT;
+        if (i < count && offers[i] != 0 && !dvsim_sparse_is_taken(s, row, lane + i)) {
+            if (!dvsim_sparse_put(s, 0, row, lane + i, (offers[i] + stamp) | DVSIM_PRESENT)) {
+                return -1;
+            }
             offers[i] = 0;
-            dvsim_sparse_entered(s, row, lane + i);
             entered++;
         }
     }
     return entered;
+}
+
+/* As dvsim_pools_enter. */
+static int enter_rows(dvsim_shard *s, int64_t first, uint64_t *offers, uint64_t stamp, int64_t *entered)
+{
+    const dvsim_vortex_params *p = &s->vortex->params;
+    for (int64_t a = 0, port = 0; a < p->angles; a++) {
+        if (!p->injecting[a]) {
+            continue;
+        }
+        const int64_t lane = (a - first + p->angles) % p->angles * p->replications;
+        for (int64_t row = 0; row < p->height; row++) {
+            uint64_t *some = offers + (port + s->into[row]) * p->replications;
+            const int64_t count = s->sparse ? enter_some(s, row, lane, some, stamp)
+                                            : enter(s->cells + row * s->lanes + lane, some, p->replications, stamp);
+            if (count < 0) {
+                return 0;
+            }
+            entered[port + s->into[row]] = count;
+        }
+        port += p->height;
+    }
+    return 1;
 }
 
 int dvsim_vortex_enter(dvsim_vortex *v, uint64_t *offers, uint64_t stamp, int64_t *entered)
@@ -144,25 +174,20 @@ int dvsim_vortex_enter(dvsim_vortex *v, uint64_t *offers, uint64_t stamp, int64_
         return DVSIM_ESTATE;
     }
     dvsim_shard *s = v->shards;
-    const int64_t height = v->params.height, angles = v->params.angles, replications = v->params.replications;
     const int64_t first = angle_of_lane_0(v, v->now);
+    int64_t ports = 0;
+    for (int64_t a = 0; a < v->params.angles; a++) {
+        ports += v->params.injecting[a] ? v->params.height : 0;
+    }
+    memset(entered, 0, (size_t)ports * sizeof *entered);
     dvsim_frame_values(&v->frame, 0, v->now + 1, s->into);
-    for (int64_t a = 0, k = 0; a < angles; a++) {
-        if (!v->params.injecting[a]) {
-            continue;
-        }
-        const int64_t lane = (a - first + angles) % angles * replications;
-        for (int64_t row = 0; row < height; row++) {
-            const int64_t port = k * height + s->into[row];
-            uint64_t *some = offers + port * replications;
-            entered[port] = s->sparse ? enter_some(s, row, lane, some, stamp)
-                                      : enter(s->cells + row * s->lanes + lane, some, replications, stamp);
-            s->inside += entered[port];
-        }
-        k++;
+    const int whole = v->sliced && !s->sparse ? dvsim_pools_enter(s, first, offers, stamp, entered)
+                                              : enter_rows(s, first, offers, stamp, entered);
+    for (int64_t port = 0; port < ports; port++) {
+        s->inside += entered[port];
     }
     v->now++;
-    return DVSIM_OK;
+    return whole ? DVSIM_OK : DVSIM_ENOMEM;
 }
 
 int dvsim_vortex_skip(dvsim_vortex *v, int64_t slots)
@@ -183,6 +208,6 @@ int dvsim_vortex_carried(const dvsim_vortex *v, const dvsim_descents **cylinders
         return DVSIM_ESTATE;
     }
     *cylinders = v->shards->cylinders;
-    *in_flight = dvsim_in_flight(v->shards);
+    *in_flight = v->shards->inside;
     return DVSIM_OK;
 }

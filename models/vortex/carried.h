@@ -39,11 +39,12 @@ typedef struct {
  * of (angle + 1 - slot) mod A. */
 typedef void dvsim_left_fn(void *context, const dvsim_left *left, int64_t count);
 
-/* First half of a slot: packets leave, all others move. DVSIM_ESTATE: not `carried`. */
+/* First half of a slot: packets leave, all others move. DVSIM_ESTATE: not `carried`. DVSIM_ENOMEM, of both halves:
+ * the switches cannot go on. */
 int dvsim_vortex_advance(dvsim_vortex *vortex, dvsim_left_fn *take, void *context);
 
 /* Second half. offers[(k * H + u) * replications + r] is the packet that waits at height u of the k-th
- * injecting angle of replication r, 0 for none; where it finds a free node it enters and is set to 0.
+ * injecting angle of replication r, with DVSIM_PRESENT, 0 for none; where it finds a free node it enters and is set to 0.
  * `stamp` is added to a word that enters, a carry into bit 63 is lost. entered[k * H + u] is set to
  * the packets that entered there, all replications together. */
 int dvsim_vortex_enter(dvsim_vortex *vortex, uint64_t *offers, uint64_t stamp, int64_t *entered);

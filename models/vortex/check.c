@@ -1,8 +1,8 @@
 /* check.c: which parameters make a switch, and how much memory it takes. */
 #include "vortex/switch.h"
 
-/* Nodes of a cylinder from which on slices are faster than words. */
-enum { LEAST_SLICED = 1024 };
+/* Nodes of a cylinder from which on slices are faster than words; switches side by side, of `carried`. */
+enum { LEAST_SLICED = 1024, LEAST_CARRIED = 32 };
 
 static int good_shape(const dvsim_vortex_params *p)
 {
@@ -85,9 +85,12 @@ int dvsim_is_packetwise(const dvsim_vortex_params *p)
 int dvsim_is_sliced(const dvsim_vortex_params *p)
 {
     const int little = (const union { uint16_t two; uint8_t one; }){.two = 1}.one;
-    const int large = p->height * p->angles * p->replications >= LEAST_SLICED;
+    const int carried = p->injection == DVSIM_INJECT_CARRIED;
+    const int large = p->height * p->angles * p->replications >= LEAST_SLICED &&
+                      (!carried || p->replications >= LEAST_CARRIED);
     return little && (p->layout == DVSIM_LAYOUT_SLICES || (p->layout == DVSIM_LAYOUT_BEST && large)) &&
-           p->injection == DVSIM_INJECT_DROP && p->crossing != DVSIM_CROSS_RANDOM && !dvsim_is_packetwise(p);
+           (p->injection == DVSIM_INJECT_DROP || carried) && p->crossing != DVSIM_CROSS_RANDOM &&
+           !dvsim_is_packetwise(p);
 }
 
 int dvsim_has_queues(const dvsim_vortex_params *p)
@@ -115,20 +118,22 @@ int64_t dvsim_vortex_bytes(const dvsim_vortex_params *p, int64_t threads)
     }
     const int64_t ports = p->height * p->angles * p->replications, cylinders = dvsim_bits(p->height) + 1;
     const int64_t parts = dvsim_threads_of(p, threads);
-    int64_t bytes = p->angles * p->replications * 64 + parts * (p->height * 8 + (int64_t)sizeof(dvsim_shard));
+    const int64_t of_lane = p->injection == DVSIM_INJECT_CARRIED ? 8 : 64;
+    int64_t bytes = p->angles * p->replications * of_lane + parts * (p->height * 8 + (int64_t)sizeof(dvsim_shard));
+    if (p->crossing == DVSIM_CROSS_RANDOM) {
+        bytes += dvsim_frame_entries(dvsim_bits(p->height)) * (int64_t)sizeof(dvsim_cycle);
+    }
     if (!dvsim_is_sliced(p)) {
         bytes += ports * (8 * cylinders + 4 * parts * (p->injection != DVSIM_INJECT_CARRIED));
+    }
+    if (p->injection == DVSIM_INJECT_CARRIED) {
+        return bytes + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left) + (dvsim_is_sliced(p) ? dvsim_pools_bytes(p) : 0) +
+               dvsim_sparse_bytes(p, p->angles * p->replications);
     }
     for (int64_t i = 0, first = 0; dvsim_is_sliced(p) && i < parts; i++) {
         const int64_t lanes = (p->angles * p->replications - first) / (parts - i);
         bytes += dvsim_slices_bytes(p, lanes);
         first += lanes;
-    }
-    if (p->crossing == DVSIM_CROSS_RANDOM) {
-        bytes += dvsim_frame_entries(dvsim_bits(p->height)) * (int64_t)sizeof(dvsim_cycle);
-    }
-    if (p->injection == DVSIM_INJECT_CARRIED) {
-        return bytes + DVSIM_MATCHES * (int64_t)sizeof(dvsim_left) + dvsim_marks(p, p->angles * p->replications) * 8;
     }
     bytes += ports * (48 * parts + 32); /* counts per port */
     if (dvsim_has_queues(p)) {

@@ -61,12 +61,12 @@ static void want(uint64_t *zero, uint64_t *one, int words, uint64_t bit)
 static const dvsim_kernel KERNELS[] = {
 #ifdef HAVE_X86
     {"avx512", descend_avx512, sweep_avx512, match_avx512, enter_avx512, 64, slide_avx512, leave_avx512, draw_avx512,
-     tallies_avx512},
+     tallies_avx512, read_avx512, write_avx512},
     {"avx2", descend_avx2, sweep_avx2, match_avx2, enter_avx2, 32, slide_avx2, leave_avx2, draw_avx2,
-     tallies_avx2},
+     tallies_avx2, read_avx2, write_avx2},
 #endif
     {"portable", descend_portable, sweep_portable, match_portable, enter_portable, 16, slide_portable, leave_portable, draw_portable,
-     tallies_portable},
+     tallies_portable, read_portable, write_portable},
 };
 
 static int available(const char *name)

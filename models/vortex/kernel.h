@@ -76,6 +76,8 @@ typedef struct {
     dvsim_leave_fn *leave;
     dvsim_draw_fn *draw;
     dvsim_tally_fn *tallies;
+    dvsim_read_fn *read;
+    dvsim_write_fn *write;
 } dvsim_kernel;
 
 /* The one that DVSIM_SIMD names if this machine has it, else the best that it has. */

@@ -38,7 +38,7 @@ void dvsim_set_time(dvsim_vortex *v, int64_t now, int64_t counted_from)
     v->now = now;
     v->counted_from = counted_from;
     v->room_until = 0;
-    for (int64_t i = 0; i < v->threads; i++) {
+    for (int64_t i = 0; i < v->threads && v->params.injection != DVSIM_INJECT_CARRIED; i++) {
         dvsim_shard *s = &v->shards[i];
         if (v->sliced) {
             dvsim_slices_stand(s, now);

@@ -10,13 +10,13 @@
 
 enum { LEAST_STAMP = 8, LINE = 64, HUGE = 1 << 21, TALL = 4096 };
 
-/* Slices of cylinder c, and of those before it; `rest` are those that all cylinders have. */
+/* Slices of cylinder c; `rest` are those that all cylinders have. */
 static int64_t slices_of(int n, int c, int rest)
 {
     return 1 + n - c + rest;
 }
 
-static int64_t slices_before(int n, int c, int rest)
+int64_t dvsim_slices_before(int n, int c, int rest)
 {
     int64_t slices = 0;
     for (int k = 0; k < c; k++) {
@@ -27,21 +27,20 @@ static int64_t slices_before(int n, int c, int rest)
 
 uint8_t *dvsim_slices_of(const dvsim_vortex *v, const dvsim_slices *k, int c)
 {
-    return k->cylinders + slices_before(v->n, c, k->phase_bits + k->stamp_bits) * k->stride;
+    return k->cylinders + dvsim_slices_before(v->n, c, k->phase_bits + k->stamp_bits) * k->stride;
 }
 
 /* In whole lines; much of it in large pages, if the system gives them: slices far apart are read at the same time. */
-static uint8_t *lines(int64_t bytes)
+uint8_t *dvsim_slices_memory(int64_t bytes)
 {
     void *memory = NULL;
     const int64_t size = (bytes + LINE - 1) / LINE * LINE;
-    if (posix_memalign(&memory, LINE, (size_t)size) != 0) {
+    if (posix_memalign(&memory, size < HUGE ? LINE : HUGE, (size_t)size) != 0) {
         return NULL;
     }
 #ifdef MADV_HUGEPAGE
-    const int64_t before = (HUGE - (int64_t)((uintptr_t)memory % HUGE)) % HUGE, whole = (size - before) / HUGE * HUGE;
-    if (whole > 0) {
-        (void)madvise((uint8_t *)memory + before, (size_t)whole, MADV_HUGEPAGE);
+    if (size >= HUGE) {
+        (void)madvise(memory, (size_t)(size / HUGE * HUGE), MADV_HUGEPAGE);
     }
 #endif
     return memset(memory, 0, (size_t)size);
@@ -65,9 +64,9 @@ static const dvsim_kernel *kernel_for(int64_t height, int64_t lanes, int64_t *pa
     }
 }
 
-static int64_t stride_of(int64_t height, int64_t padded)
+int64_t dvsim_slices_stride(int64_t size)
 {
-    return (height * padded / 8 + LINE - 1) / LINE * LINE + LINE;
+    return (size + LINE - 1) / LINE * LINE + LINE;
 }
 
 static int64_t pattern_of(int64_t padded)
@@ -87,21 +86,22 @@ int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes)
     const int64_t own = strip_of(p->height, lanes), strips = lanes / own;
     int64_t padded;
     (void)kernel_for(p->height, own, &padded);
-    const int64_t slices = slices_before(n, n + 1, phase_bits + LEAST_STAMP), shared = (1 + n + phase_bits) + n + 3;
-    return (strips * slices + shared) * stride_of(p->height, padded) +
+    const int64_t slices = dvsim_slices_before(n, n + 1, phase_bits + LEAST_STAMP);
+    const int64_t shared = (1 + n + phase_bits) + n + 3;
+    return (strips * slices + shared) * dvsim_slices_stride(p->height * padded / 8) +
            strips * (28 * pattern_of(padded) + 8 * (n + 1)) + 3 * 2 * p->angles * p->replications * p->height;
 }
 
-static int create_shared(const dvsim_vortex *v, dvsim_slices *k)
+int dvsim_slices_share(const dvsim_vortex *v, dvsim_slices *k)
 {
-    k->arrivals = lines((1 + v->n + k->phase_bits) * k->stride);
-    k->value = lines(v->n * k->stride);
-    k->open[0] = lines(k->stride);
-    k->open[1] = lines(k->stride);
-    k->wants = lines(k->stride);
+    k->arrivals = dvsim_slices_memory((1 + v->n + k->phase_bits) * k->stride);
+    k->value = dvsim_slices_memory(v->n * k->stride);
+    k->open[0] = dvsim_slices_memory(k->stride);
+    k->open[1] = dvsim_slices_memory(k->stride);
+    k->wants = dvsim_slices_memory(k->stride);
     int whole = k->arrivals && k->value && k->open[0] && k->open[1] && k->wants;
-    for (int i = 0; i < 3; i++) {
-        k->tally[i] = lines(2 * v->columns * v->params.height + 8);
+    for (int i = 0; i < 3 && v->params.injection != DVSIM_INJECT_CARRIED; i++) {
+        k->tally[i] = dvsim_slices_memory(2 * v->columns * v->params.height + 8);
         whole = k->tally[i] != NULL && whole;
     }
     for (int64_t x = 0; whole && x < 8 * k->size; x++) {
@@ -115,12 +115,13 @@ static int create_shared(const dvsim_vortex *v, dvsim_slices *k)
 
 static int create_strip(const dvsim_vortex *v, dvsim_slices *k)
 {
-    k->cylinders = lines(slices_before(v->n, v->n + 1, k->phase_bits + k->stamp_bits) * k->stride);
-    k->population = (int64_t *)(void *)lines(8 * (v->n + 1));
-    k->start = (uint64_t *)(void *)lines(8 * k->pattern);
-    k->angle = (uint64_t *)(void *)lines(8 * k->pattern);
-    k->threshold = (uint64_t *)(void *)lines(8 * k->pattern);
-    k->back = (uint32_t *)(void *)lines(4 * k->pattern);
+    const int64_t slices = dvsim_slices_before(v->n, v->n + 1, k->phase_bits + k->stamp_bits);
+    k->cylinders = dvsim_slices_memory(slices * k->stride);
+    k->population = (int64_t *)(void *)dvsim_slices_memory(8 * (v->n + 1));
+    k->start = (uint64_t *)(void *)dvsim_slices_memory(8 * k->pattern);
+    k->angle = (uint64_t *)(void *)dvsim_slices_memory(8 * k->pattern);
+    k->threshold = (uint64_t *)(void *)dvsim_slices_memory(8 * k->pattern);
+    k->back = (uint32_t *)(void *)dvsim_slices_memory(4 * k->pattern);
     return k->cylinders && k->population && k->start && k->angle && k->threshold && k->back;
 }
 
@@ -133,7 +134,7 @@ int dvsim_slices_create(dvsim_shard *s)
     common.slide = kernel->slide;
     common.width = kernel->width;
     common.size = v->params.height * common.lanes / 8;
-    common.stride = stride_of(v->params.height, common.lanes);
+    common.stride = dvsim_slices_stride(common.size);
     common.phase_bits = dvsim_phase_bits(&v->params);
     common.stamp_bits = LEAST_STAMP;
     common.pattern = pattern_of(common.lanes);
@@ -142,7 +143,7 @@ int dvsim_slices_create(dvsim_shard *s)
     common.tally_place = alone ? v->params.height : 1;
     s->strips = s->lanes / common.own;
     s->slices = calloc((size_t)s->strips, sizeof *s->slices);
-    if (s->slices == NULL || !create_shared(v, &common)) {
+    if (s->slices == NULL || !dvsim_slices_share(v, &common)) {
         if (s->slices != NULL) {
             s->slices[0] = common; /* to be freed */
         }
@@ -164,7 +165,8 @@ void dvsim_slices_free(dvsim_shard *s)
         void *own[] = {k->cylinders, k->population, k->start, k->angle, k->threshold, k->back};
         void *shared[] = {k->arrivals, k->value, k->open[0], k->open[1], k->wants,
                           k->tally[0], k->tally[1], k->tally[2]};
-        for (size_t j = 0; j < sizeof own / sizeof *own; j++) {
+        const size_t pooled = s->vortex->params.injection == DVSIM_INJECT_CARRIED; /* cylinders of all strips in one */
+        for (size_t j = pooled; j < sizeof own / sizeof *own; j++) {
             free(own[j]);
         }
         for (size_t j = 0; i == 0 && j < sizeof shared / sizeof *shared; j++) {
@@ -308,7 +310,8 @@ static int lengthen(const dvsim_vortex *v, dvsim_slices *k, int stamp_bits, int6
 {
     while (k->stamp_bits < stamp_bits) {
         const int rest = k->phase_bits + k->stamp_bits;
-        uint8_t *cylinders = lines(slices_before(v->n, v->n + 1, rest + 1) * k->stride), *to = cylinders;
+        uint8_t *cylinders = dvsim_slices_memory(dvsim_slices_before(v->n, v->n + 1, rest + 1) * k->stride);
+        uint8_t *to = cylinders;
         if (cylinders == NULL) {
             return 0;
         }

@@ -53,7 +53,7 @@ typedef struct {
     uint64_t phase;
     uint8_t *left;
     uint64_t now;
-    int64_t *latency; /* histogram, where those that leave are counted */
+    int64_t *latency; /* histogram, where those that leave are counted; NULL: nowhere */
 } dvsim_leave;
 typedef int64_t dvsim_leave_fn(const dvsim_leave *leave);
 
@@ -81,6 +81,10 @@ typedef struct {
 } dvsim_tally;
 typedef void dvsim_tally_fn(const dvsim_tally *tally);
 
+/* 64 nodes as numbers of so many bits, and back where `mask` says so. */
+typedef void dvsim_read_fn(const uint8_t *slices, int64_t stride, int64_t bits, uint32_t *values);
+typedef void dvsim_write_fn(uint8_t *slices, int64_t stride, int64_t bits, const uint32_t *values, uint64_t mask);
+
 /* One strip. */
 typedef struct {
     int64_t first, own; /* its lanes in the shard */
@@ -92,7 +96,9 @@ typedef struct {
     int phase_bits, stamp_bits;
     uint8_t *cylinders;  /* of cylinder 0, 1, .. n */
     int64_t *population; /* [C] packets */
-    int64_t check_at;    /* before this slot no stamp is too short */
+    int64_t apart;       /* of `carried`, see pools.c; `first` and `own` are switches then */
+    /* of others: */
+    int64_t check_at; /* before this slot no stamp is too short */
     /* of the first `pattern` nodes of `arrivals`, which then repeat: */
     int64_t pattern;
     uint64_t *start;     /* index of the draw, less what is the same for all nodes, times DVSIM_DRAW_STEP */

@@ -39,38 +39,43 @@ static int64_t place(const dvsim_shard *s, const dvsim_slices *k, int64_t angles
     return (s->first + k->first + angles * s->vortex->params.replications) * k->tally_place;
 }
 
-/* What has left a cylinder is cleared when something enters it. */
-static void leave(dvsim_shard *s, dvsim_slices *k, int64_t now)
+/* What has left a cylinder is cleared when something enters it; who leaves is said in open[0]. */
+int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, int64_t *latency)
 {
     const dvsim_vortex *v = s->vortex;
     const uint8_t *ring = dvsim_slices_of(v, k, v->n);
-    const int64_t phase = (now + v->params.angles - 1) % v->params.angles;
     const dvsim_leave l = {
         .size = k->size,
         .stride = k->stride,
         .present = ring,
         .phases = ring + k->stride,
         .phase_bits = k->phase_bits,
-        .phase = (uint64_t)phase,
+        .phase = (uint64_t)((now + v->params.angles - 1) % v->params.angles),
         .stamps = ring + (1 + k->phase_bits) * k->stride,
         .stamp_bits = k->stamp_bits,
         .left = k->open[0],
         .now = (uint64_t)now,
-        .latency = s->latency,
+        .latency = latency,
     };
-    k->population[v->n] -= s->kernel->leave(&l);
+    return s->kernel->leave(&l);
+}
+
+static void leave(dvsim_shard *s, dvsim_slices *k, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    k->population[v->n] -= dvsim_slices_leave(s, k, now, s->latency);
     const dvsim_tally t = {
         .bits = k->open[0],
         .rows = v->params.height,
         .lanes = k->own,
         .apart = k->lanes,
-        .tally = k->tally[2] + place(s, k, phase),
+        .tally = k->tally[2] + place(s, k, (now + v->params.angles - 1) % v->params.angles),
         .tally_row = k->tally_row,
     };
     s->kernel->tallies(&t);
 }
 
-static void descend(dvsim_shard *s, dvsim_slices *k, int64_t now)
+void dvsim_slices_descend(dvsim_shard *s, dvsim_slices *k, int64_t now)
 {
     const dvsim_vortex *v = s->vortex;
     const int64_t stride = k->stride;
@@ -173,15 +178,12 @@ static void arrive(dvsim_shard *s, dvsim_slices *k, int64_t now)
     }
 }
 
-static void enter(dvsim_shard *s, dvsim_slices *k, int64_t now)
+/* What goes into cylinder 0, in the order of heights, and how: nothing yet. */
+static dvsim_slide into_first(const dvsim_shard *s, const dvsim_slices *k, int64_t now)
 {
-    const dvsim_vortex *v = s->vortex;
-    uint8_t *inner = dvsim_slices_of(v, k, 0);
-    const int round = (v->n + 1) & 1, flip = (now & 1) != 0 ? -1 : 0;
-    for (int64_t i = 0; i < 1 + v->n + k->phase_bits; i++) { /* a slice's beginning stands again behind it */
-        memcpy(k->arrivals + i * k->stride + k->size, k->arrivals + i * k->stride, (size_t)k->width);
-    }
-    const dvsim_slide slide = {
+    uint8_t *inner = dvsim_slices_of(s->vortex, k, 0);
+    const int round = (s->vortex->n + 1) & 1, flip = (now & 1) != 0 ? -1 : 0;
+    return (dvsim_slide){
         .size = k->size,
         .stride = k->stride,
         .present = k->arrivals,
@@ -191,12 +193,28 @@ static void enter(dvsim_shard *s, dvsim_slices *k, int64_t now)
         .inner = inner + k->stride,
         .gone = k->open[!round],
         .gone_turned = reversed(descent(s, k, 0, now), 8 * k->size),
-        .slices = v->n + k->phase_bits,
-        .stamps = k->stamp_bits,
-        .stamp = (uint64_t)now,
         .wants = k->wants,
         .open = k->open[round],
     };
+}
+
+void dvsim_slices_close(dvsim_shard *s, dvsim_slices *k, int64_t now)
+{
+    const dvsim_slide slide = into_first(s, k, now);
+    (void)k->slide(&slide);
+}
+
+static void enter(dvsim_shard *s, dvsim_slices *k, int64_t now)
+{
+    const dvsim_vortex *v = s->vortex;
+    const uint8_t *entered = k->open[(v->n + 1) & 1];
+    for (int64_t i = 0; i < 1 + v->n + k->phase_bits; i++) { /* a slice's beginning stands again behind it */
+        memcpy(k->arrivals + i * k->stride + k->size, k->arrivals + i * k->stride, (size_t)k->width);
+    }
+    dvsim_slide slide = into_first(s, k, now);
+    slide.slices = v->n + k->phase_bits;
+    slide.stamps = k->stamp_bits;
+    slide.stamp = (uint64_t)now;
     k->population[0] += k->slide(&slide).open;
     const int brc = v->params.crossing == DVSIM_CROSS_BRC;
     const dvsim_tally offered = {
@@ -208,7 +226,7 @@ static void enter(dvsim_shard *s, dvsim_slices *k, int64_t now)
         .tally_row = k->tally_row,
     };
     dvsim_tally accepted = offered;
-    accepted.bits = k->open[round];
+    accepted.bits = entered;
     accepted.turn = brc ? now + 1 : 0;
     accepted.flip = brc ? 0 : (now + 1) & 1;
     accepted.tally = k->tally[1] + (offered.tally - k->tally[0]);
@@ -226,7 +244,7 @@ static int run_slot(dvsim_shard *s, dvsim_slices *k, int64_t now)
         s->cylinders[c].present += k->population[c];
     }
     leave(s, k, now);
-    descend(s, k, now);
+    dvsim_slices_descend(s, k, now);
     turn(v, k);
     if (is_plain(&v->params)) {
         draw(s, k, now);

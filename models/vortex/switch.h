@@ -21,15 +21,33 @@
 enum { DVSIM_MATCHES = 4096, DVSIM_FEW_LANES = 64, DVSIM_MOST_THREADS = 64 };
 
 typedef struct {
+    uint64_t packet;
+    uint32_t row, lane;
+} dvsim_listed;
+typedef struct {
+    dvsim_listed *packets;
+    int64_t count, room;
+} dvsim_list;
+
+typedef struct {
     dvsim_vortex *vortex;
     int64_t first, lanes;
     const dvsim_kernel *kernel;
     uint64_t *cells;   /* C cylinders of H * lanes words, or */
     dvsim_slices *slices; /* [strips] */
     int64_t strips;
-    uint64_t *marks; /* of `carried`, see sparse.c; up to date if it is */
-    int64_t inside;  /* packets, of `carried` */
-    int sparse;
+    int64_t inside; /* packets, of `carried` */
+    int sparse;     /* they are in lists, see sparse.c, which are there only then: */
+    uint64_t *marks;   /* [C][H][lanes] bits, rows in whole words */
+    dvsim_list *lists; /* [C + 1] */
+    int64_t *counts;   /* [A] */
+    /* or in pools, see pools.c: */
+    uint8_t *all;   /* slices of all strips */
+    uint64_t *pool; /* [replications][room] the word of each name */
+    int64_t room;
+    uint64_t *vacant; /* [replications][vacant_words] bits of names that are free */
+    int64_t vacant_words;
+    uint32_t values[3][64]; /* heights, phases, names of packets that are read or written */
     int64_t *angle;    /* [lanes] where the lane stands now */
     int64_t *column;   /* [lanes] angle * replications + replication */
     uint64_t *seeds;   /* [lanes] of the replication */
@@ -186,11 +204,24 @@ void dvsim_hand_out(dvsim_shard *s, int64_t count); /* the first of vortex.left 
 int dvsim_may_enter(const dvsim_vortex *v, int c, int64_t a, int64_t u);
 void dvsim_entered(dvsim_shard *s, int64_t cell, int64_t a, int64_t u, int64_t now, int64_t handle);
 
-/* sparse.c: few packets, of `carried`. */
-int64_t dvsim_marks(const dvsim_vortex_params *p, int64_t lanes); /* words */
-int dvsim_is_sparse(dvsim_shard *s);                              /* in the next slot */
-void dvsim_move_sparse(dvsim_shard *s, int64_t now);              /* as dvsim_move */
-void dvsim_sparse_entered(dvsim_shard *s, int64_t row, int64_t lane);
+/* sparse.c: few packets, of `carried`. 0: no memory. */
+int64_t dvsim_sparse_bytes(const dvsim_vortex_params *p, int64_t lanes);
+int dvsim_sparse_create(dvsim_shard *s);
+void dvsim_sparse_free(dvsim_shard *s);
+int dvsim_sparse_choose(dvsim_shard *s); /* whether the next slot is sparse */
+void dvsim_sparse_move(dvsim_shard *s, int64_t now); /* as dvsim_move */
+int dvsim_sparse_is_taken(dvsim_shard *s, int64_t row, int64_t lane); /* on cylinder 0 */
+int dvsim_sparse_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t packet);
+
+/* pools.c, pools_slot.c: many packets, of `carried`, as slices. 0: no memory. */
+int64_t dvsim_pools_bytes(const dvsim_vortex_params *p);
+int dvsim_pools_create(dvsim_shard *s);
+void dvsim_pools_free(dvsim_shard *s);
+void dvsim_pools_clear(dvsim_shard *s);
+void dvsim_pools_move(dvsim_shard *s, int64_t now);
+int dvsim_pools_enter(dvsim_shard *s, int64_t first, uint64_t *offers, uint64_t stamp, int64_t *entered);
+int dvsim_pools_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t packet);
+int dvsim_pools_list(dvsim_shard *s); /* packets stay, and are put into lists */
 
 /* check.c */
 int dvsim_is_address(const dvsim_vortex_params *p, int64_t to); /* angle * H + height of an output */
@@ -205,6 +236,10 @@ dvsim_traffic dvsim_traffic_of(const dvsim_vortex_params *p);
  * the stamps can tell. */
 int64_t dvsim_slices_bytes(const dvsim_vortex_params *p, int64_t lanes);
 int dvsim_slices_create(dvsim_shard *s);
+int dvsim_slices_share(const dvsim_vortex *v, dvsim_slices *k); /* what all strips have */
+uint8_t *dvsim_slices_memory(int64_t bytes);
+int64_t dvsim_slices_stride(int64_t size);
+int64_t dvsim_slices_before(int n, int c, int rest); /* slices of cylinders before c; `rest`: phase and stamps */
 void dvsim_slices_free(dvsim_shard *s);
 void dvsim_slices_stand(dvsim_shard *s, int64_t now);
 uint8_t *dvsim_slices_of(const dvsim_vortex *v, const dvsim_slices *k, int c);
@@ -212,6 +247,9 @@ void dvsim_slices_put(dvsim_shard *s, int c, int64_t row, int64_t lane, uint64_t
 int dvsim_slices_lengthen(dvsim_shard *s, int stamp_bits, int64_t now);
 int dvsim_slices_check(const dvsim_vortex *v, dvsim_slices *k, int64_t now);
 int dvsim_slices_run(dvsim_shard *s, int64_t from, int64_t until);
+int64_t dvsim_slices_leave(dvsim_shard *s, dvsim_slices *k, int64_t now, int64_t *latency); /* how many */
+void dvsim_slices_descend(dvsim_shard *s, dvsim_slices *k, int64_t now);
+void dvsim_slices_close(dvsim_shard *s, dvsim_slices *k, int64_t now); /* nothing enters */
 void dvsim_slices_tallied(dvsim_shard *s);
 
 int64_t dvsim_in_flight(const dvsim_shard *s); /* counts.c */

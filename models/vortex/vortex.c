@@ -34,6 +34,25 @@ static void *copy_of(const void *from, int64_t count, size_t size, int *whole)
     return to;
 }
 
+/* What lanes with traffic of their own need. */
+static int create_lanes(dvsim_shard *s)
+{
+    s->angle = zeros(s->lanes, sizeof *s->angle);
+    s->column = zeros(s->lanes, sizeof *s->column);
+    s->seeds = zeros(s->lanes, sizeof *s->seeds);
+    s->keys = zeros(s->lanes, sizeof *s->keys);
+    s->draws = zeros(s->lanes, sizeof *s->draws);
+    s->allowed = zeros(s->lanes, sizeof *s->allowed);
+    if (!s->draws || !s->allowed || !s->angle || !s->column || !s->seeds || !s->keys) {
+        return 0;
+    }
+    for (int64_t lane = 0; lane < s->lanes; lane++) {
+        s->seeds[lane] = dvsim_seed_of(s->vortex, (s->first + lane) % s->vortex->params.replications);
+        s->keys[lane] = dvsim_mix(s->seeds[lane]);
+    }
+    return 1;
+}
+
 static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t lanes)
 {
     const int64_t cells = dvsim_cylinders(v) * v->params.height * lanes;
@@ -42,7 +61,7 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
     s->first = first;
     s->lanes = lanes;
     if (v->sliced) {
-        if (!dvsim_slices_create(s)) {
+        if (!(v->params.injection == DVSIM_INJECT_CARRIED ? dvsim_pools_create(s) : dvsim_slices_create(s))) {
             return 0;
         }
     } else {
@@ -53,23 +72,18 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
         }
         s->cells = memset(memory, 0, (size_t)cells * sizeof *s->cells);
     }
-    s->angle = zeros(lanes, sizeof *s->angle);
-    s->column = zeros(lanes, sizeof *s->column);
-    s->seeds = zeros(lanes, sizeof *s->seeds);
-    s->keys = zeros(lanes, sizeof *s->keys);
     s->leaving = zeros(lanes, sizeof *s->leaving);
-    s->draws = zeros(lanes, sizeof *s->draws);
-    s->allowed = zeros(lanes, sizeof *s->allowed);
     s->into = zeros(v->params.height, sizeof *s->into);
     s->cylinders = zeros(dvsim_cylinders(v), sizeof *s->cylinders);
-    if (!s->draws || !s->allowed || !s->angle || !s->column || !s->seeds || !s->keys || !s->leaving || !s->into ||
-        !s->cylinders) {
+    if (!s->leaving || !s->into || !s->cylinders || (v->params.injection != DVSIM_INJECT_CARRIED && !create_lanes(s))) {
         return 0;
     }
     if (v->params.injection == DVSIM_INJECT_CARRIED) {
-        s->sparse = v->params.layout != DVSIM_LAYOUT_WORDS;
-        if (s->sparse && (s->marks = zeros(dvsim_marks(&v->params, lanes), sizeof *s->marks)) == NULL) {
+        if (v->params.layout == DVSIM_LAYOUT_BEST && !dvsim_sparse_create(s)) {
             return 0;
+        }
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            s->leaving[lane] = DVSIM_PRESENT; /* with exit `any`; else see carried.c */
         }
     } else {
         s->offered_at = zeros(2 * columns, sizeof(int64_t));
@@ -80,10 +94,6 @@ static int create_shard(dvsim_vortex *v, dvsim_shard *s, int64_t first, int64_t 
         if (!s->offered_at || !s->accepted_at || (!v->sliced && !s->tally) || !s->delivered_at || !s->lost_at) {
             return 0;
         }
-    }
-    for (int64_t lane = 0; lane < lanes; lane++) {
-        s->seeds[lane] = dvsim_seed_of(v, (first + lane) % v->params.replications);
-        s->keys[lane] = dvsim_mix(s->seeds[lane]);
     }
     s->around = lanes <= DVSIM_FEW_LANES ? 8 * lanes : 0;
     for (int c = 0; c < 3 && s->around > 0; c++) {
@@ -209,12 +219,13 @@ void dvsim_vortex_free(dvsim_vortex *v)
         dvsim_shard *s = &v->shards[i];
         void *parts[] = {s->cells,      s->angle,       s->column,       s->seeds,   s->keys, s->leaving,
                          s->draws,      s->allowed,     s->into,         s->tally,   s->hops, s->latency,
-                         s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders,
-                         s->marks};
+                         s->offered_at, s->accepted_at, s->delivered_at, s->lost_at, s->cylinders};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             free(parts[k]);
         }
         dvsim_slices_free(s);
+        dvsim_sparse_free(s);
+        dvsim_pools_free(s);
     }
     void *parts[] = {(void *)(uintptr_t)v->params.injecting,   (void *)(uintptr_t)v->params.destination,
                      (void *)(uintptr_t)v->params.hot,         (void *)(uintptr_t)v->params.trace_start,

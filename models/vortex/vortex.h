@@ -44,8 +44,7 @@ enum {
 };
 
 /* How packets are stored, which changes no result: as words, or as slices of bits where that can be done (slices.h);
- * the best is slices but for small switches. `carried` is words always, and has marks of its packets besides as long as
- * they are few (sparse.c), but with `words`. */
+ * the best is slices but for small switches, and of `carried` lists as long as packets are few (sparse.c). */
 enum { DVSIM_LAYOUT_BEST = 0, DVSIM_LAYOUT_WORDS = 1, DVSIM_LAYOUT_SLICES = 2 };
 
 /* Faults of a node (cylinder, angle, height). A node whose own packet cannot go on loses it. */
@@ -166,7 +165,7 @@ int dvsim_vortex_save(const dvsim_vortex *vortex, uint8_t *bytes);
 int dvsim_vortex_load(dvsim_vortex *vortex, const uint8_t *bytes, int64_t length);
 
 /* The packet at a node of replication 0: 0 for none, else 1 + angle * H + height of its address.
- * DVSIM_EINVAL: no such node. */
+ * DVSIM_EINVAL: no such node, or `carried`. */
 int64_t dvsim_vortex_at(const dvsim_vortex *vortex, int64_t cylinder, int64_t angle, int64_t height);
 
 /* Instruction set of the inner loops of a switch that is made now: "avx512", "avx2" or "portable". The

@@ -2,15 +2,17 @@
 
 import os
 import random
+import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_network import ReferenceNetwork
 from test_switch_core import KERNELS, ONE, random_orders
 
-from dvsim.core.network import NetworkCore
+from dvsim.core.network import NetworkCore, network_bytes
 from dvsim.core.network_params import NetworkParams
 from dvsim.fabric.network.tree import sizes
 
@@ -107,13 +109,14 @@ def cases(draw):
 
 
 def cores(case):
-    """The core once for each instruction set, planes in groups and threads as they come."""
+    """The core once for each instruction set; layouts, groups and threads as they come."""
     made = []
+    layouts = case.rng.sample(["best", "words", "slices"], 3)
     before = os.environ.get("DVSIM_SIMD")
     try:
-        for kernel in KERNELS:
+        for kernel, layout in zip(KERNELS, layouts, strict=True):
             os.environ["DVSIM_SIMD"] = kernel
-            params = replace(case.params, together=case.rng.randrange(4))
+            params = replace(case.params, together=case.rng.randrange(4), layout=layout)
             made.append(NetworkCore(params, threads=case.rng.randint(1, 3)))
     finally:
         os.environ.pop("DVSIM_SIMD")
@@ -175,3 +178,49 @@ def test_core_agrees_with_the_reference(case):
             same(core.counts(), case.reference)
             if case.params.injection == "given":
                 assert core.completions().tolist() == case.reference.completed
+
+
+def of_strips(exit_rule, **more):
+    """A network with more switches to a level than one strip has, with moderate load."""
+    shape = {"any": (6, 2, 512, 8), "angle": (4, 1, 256, 150)}[exit_rule]
+    angles, levels, ports, planes = shape
+    return NetworkParams(
+        height=64,
+        angles=angles,
+        exit_rule=exit_rule,
+        levels=levels,
+        ports=ports,
+        planes=planes,
+        together=planes,
+        link_slots=1,
+        arrival_threshold=ONE // 3,
+        **more,
+    )
+
+
+@pytest.mark.parametrize("exit_rule", ["any", "angle"])
+@pytest.mark.parametrize("crossing", ["brc", "xor"])
+@pytest.mark.parametrize("injection", ["drop", "queue", "saturate", "given"])
+def test_every_layout_is_the_same_network(crossing, exit_rule, injection):
+    params = of_strips(exit_rule, crossing=crossing, injection=injection)
+    cores = [NetworkCore(replace(params, layout=one)) for one in ("words", "slices", "best")]
+    for turn in range(6):
+        for core in cores:
+            for port in range(params.ports if injection == "given" else 0):
+                core.send(port, port * 7 % params.ports, 1 + turn % 3 * port, turn)
+            core.run(11)
+        words, *others = (core.counts() for core in cores)
+        for found in others:
+            for name, value in words._asdict().items():
+                assert np.array_equal(getattr(found, name), value), (turn, name)
+        done = [core.completions().tolist() for core in cores]
+        assert done[0] == done[1] == done[2]
+    assert words.delivered > 0
+
+
+@pytest.mark.skipif(sys.byteorder != "little", reason="slices are read as words from any byte on")
+def test_slices_take_little_more_than_half_of_the_memory():
+    words, best = (
+        network_bytes(replace(of_strips("any"), layout=one)) for one in ("words", "best")
+    )
+    assert best < 0.55 * words
