@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from rows import row
 
-from dvsim.emulation.asked import Emulation
+from dvsim.emulation.settings import Emulation
 from dvsim.evidence.calibration import Calibration
 from dvsim.evidence.calibration.cards import cards_of
 from dvsim.evidence.calibration.points import Point, points_of

@@ -22,7 +22,7 @@ from dvsim.errors import DvsimError, OutputError, PointsFailed, RunFailed, Scena
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from dvsim.emulation.asked import Emulation
+    from dvsim.emulation.settings import Emulation
     from dvsim.evidence.verdicts import Validation
     from dvsim.fabric.network import Network
     from dvsim.fabric.switch import Switch, Traffic
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dvsim.scenario.spec import Spec
     from dvsim.study.points import PointsStudy
     from dvsim.study.run import Run
-    from dvsim.study.sweep_table import Swept
+    from dvsim.study.sweep_table import SweepResult
 
 __all__ = [
     "DvsimError",
@@ -108,7 +108,7 @@ def run(
         workers: Processes; None or 1 stays in this one. More need a script whose call is guarded by
             ``if __name__ == "__main__":``, as `multiprocessing` asks.
         backend: ``"sim"``; or ``"emu"``: real programs and RabbitMQ on this machine, as a
-            `dvsim.emulation.asked.Emulation` says in detail.
+            `dvsim.emulation.settings.Emulation` says in detail.
         scale: Multiplies the number of messages; None takes 1, and of an emulated run what makes it
             short.
         **overrides: As in `load`, for a name or a path.
@@ -213,7 +213,7 @@ def sweep(
     scheduler: str | None = None,
     out: str | os.PathLike[str] | None = None,
     **overrides: object,
-) -> Swept:
+) -> SweepResult:
     """Run a scenario at many points and return their table, ``.table``, with units in ``.units``.
 
     Args:

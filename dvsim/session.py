@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from dvsim.emulation.asked import Emulation, check_emulation
+from dvsim.emulation.settings import Emulation, check_emulation
 from dvsim.kinds.base import kind_of
 from dvsim.pool import lasting
 from dvsim.scenario.spec import Spec
@@ -51,7 +51,7 @@ def run_scenarios(
         out, force, workers, progress, command: See `dvsim.study.execute.Runs`.
         scale: Multiplies the number of messages, or of slots that count; it is part of the question
             and of the resolved scenario. None takes 1, and of an emulated run what makes it short,
-            see `dvsim.emulation.asked.own_scale`.
+            see `dvsim.emulation.settings.own_scale`.
         backend: ``"sim"``, ``"emu"``, or how to emulate.
         precision: Instead of `replications`: 3 to 30, until half of the 95 % interval of what is
             asked is at most this share of it, see `dvsim.study.precision`. 30 may be too few.

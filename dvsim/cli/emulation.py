@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from dvsim.emulation.asked import Emulation
+    from dvsim.emulation.settings import Emulation
 
 OPTIONS = (
     *("backend", "urls", "credentials", "clusters", "nodes", "at_least_once"),
@@ -112,8 +112,8 @@ def _chosen(
         ScenarioError: If some of them are for another backend, or for private brokers and there are
             none.
     """
-    from dvsim.emulation.asked import CLUSTERS, Emulation
     from dvsim.emulation.hosts import Hosts
+    from dvsim.emulation.settings import CLUSTERS, Emulation
     from dvsim.errors import Fault, ScenarioError
 
     private = {"--clusters": clusters, "--nodes": nodes}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from dvsim.emulation.asked import Emulation
+    from dvsim.emulation.settings import Emulation
     from dvsim.evidence.verdicts import Validation
     from dvsim.scenario.spec import Spec
     from dvsim.study.points import PointsStudy

@@ -18,7 +18,7 @@ from dvsim.cli.unchanged import pair_lines, pairs_json, pairs_of, with_bases
 from dvsim.cli.whatif import answers_json, told
 
 if TYPE_CHECKING:
-    from dvsim.emulation.asked import Emulation
+    from dvsim.emulation.settings import Emulation
     from dvsim.study.points import PointsStudy
     from dvsim.study.precision import Reached
     from dvsim.study.run import Run

@@ -10,7 +10,7 @@ from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
     from dvsim.kinds.load import Template
-    from dvsim.study.sweep_table import Swept
+    from dvsim.study.sweep_table import SweepResult
     from dvsim.study.sweeps.sensitivity import Index, Sensitivity
 
 INDENT = "  "
@@ -47,13 +47,13 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
     asked = {name: given[name] for name in ("overrides", "seed", "scale")}
     ready = prepare(base, points, replications=times, **asked)
 
-    def results(swept: Swept) -> list[str]:
+    def results(swept: SweepResult) -> list[str]:
         return chosen(swept, given["results"])[: None if given["results"] else 1]
 
     return Sensitivity(**vars(ready), ranges=varied, samples=samples, results=results)
 
 
-def index_lines(swept: Swept, answers: Sequence[Index]) -> Iterator[str | Table]:
+def index_lines(swept: SweepResult, answers: Sequence[Index]) -> Iterator[str | Table]:
     """Yield the indices of each result, the most important key first, with bars."""
     asked = swept.manifest["asked"]
     yield (

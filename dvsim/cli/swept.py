@@ -12,7 +12,7 @@ from dvsim.study.text_table import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dvsim.study.sweep_table import Swept
+    from dvsim.study.sweep_table import SweepResult
     from dvsim.study.sweeps.run import Sweep
 
 INDENT = "  "
@@ -21,7 +21,7 @@ FAILED = 5  # whose errors are told
 OPTIONS = {"vary": "--vary", "overrides": "--set"}  # by the argument that an error names
 
 
-def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
+def chosen(swept: SweepResult, wanted: Sequence[str]) -> list[str]:
     """Return the results to show.
 
     Raises:
@@ -40,7 +40,7 @@ def chosen(swept: Swept, wanted: Sequence[str]) -> list[str]:
     return list(wanted) or SweptPoints(swept).drawn
 
 
-def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str | Table]:
+def swept_lines(swept: SweepResult, results: Sequence[str]) -> Iterator[str | Table]:
     """Yield the table of a sweep, then what failed and where everything is."""
     from dvsim.report.swept import answer_sentences
     from dvsim.study.amounts import estimate_texts, scale_of
@@ -87,13 +87,13 @@ def swept_lines(swept: Swept, results: Sequence[str]) -> Iterator[str | Table]:
         yield f"{INDENT}kept in {swept.folder}"
 
 
-def _unit(swept: Swept, name: str) -> str:
+def _unit(swept: SweepResult, name: str) -> str:
     """Return the unit of a result as people write it; empty of a plain number."""
     unit = swept.units.get(name, "1")
     return "" if unit == "1" else metric_of(name, unit).written or unit
 
 
-def write_page(swept: Swept, path: Path | None) -> None:
+def write_page(swept: SweepResult, path: Path | None) -> None:
     """Write the page of a sweep, if one was asked for.
 
     Raises:
@@ -106,7 +106,7 @@ def write_page(swept: Swept, path: Path | None) -> None:
         write(path, swept_page(swept))
 
 
-def times_text(swept: Swept) -> str:
+def times_text(swept: SweepResult) -> str:
     """Say how many replications the points have, and until when if a precision was asked."""
     asked, least, most = swept.asked_precision, *swept.replications
     if asked is None:
@@ -116,7 +116,7 @@ def times_text(swept: Swept) -> str:
     return text if asked is None else f"{text} of a point, for a precision of {100 * asked:g}%"
 
 
-def imprecise_lines(swept: Swept) -> Iterator[str]:
+def imprecise_lines(swept: SweepResult) -> Iterator[str]:
     """Yield the points that are known less well than was asked."""
     asked, rows = swept.asked_precision or 0.0, swept.imprecise
     for record in rows.head(FAILED).to_dict(orient="records"):
@@ -128,7 +128,7 @@ def imprecise_lines(swept: Swept) -> Iterator[str]:
         yield f"{INDENT}… {len(rows) - FAILED:,} more points are not within {100 * asked:g}%"
 
 
-def failed_lines(swept: Swept) -> Iterator[str]:
+def failed_lines(swept: SweepResult) -> Iterator[str]:
     """Yield the first errors, each with its point."""
     failed = swept.failed
     for record in failed.head(FAILED).to_dict(orient="records"):
@@ -170,7 +170,7 @@ def _each_text(sweep: Sweep) -> str:
     return f"{span} replications each, for a precision of {100 * sweep.precision:g}%"
 
 
-def swept_json(swept: Swept) -> dict[str, Any]:
+def swept_json(swept: SweepResult) -> dict[str, Any]:
     """Return a sweep as JSON types: null for what is not a number."""
     rows = [
         {str(key): None if value != value else value for key, value in record.items()}  # noqa: PLR0124

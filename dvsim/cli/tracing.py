@@ -17,7 +17,7 @@ from dvsim.cli.terminal import complain
 
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
-    from dvsim.emulation.asked import Emulation
+    from dvsim.emulation.settings import Emulation
     from dvsim.kinds.rabbitmq.spec import Scenario
     from dvsim.scenario.spec import Spec
     from dvsim.study.points import PointsStudy
@@ -114,7 +114,7 @@ def _traces(how: str | Emulation, limit: int) -> Iterator[str | Emulation]:
     if isinstance(how, str):
         yield how
         return
-    from dvsim.emulation.asked import Traces
+    from dvsim.emulation.settings import Traces
 
     with tempfile.TemporaryDirectory(prefix="dvsim-trace-") as folder:
         yield replace(how, traces=Traces(Path(folder), limit))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dvsim.cli.options import RunOptions
-    from dvsim.emulation.asked import Emulation
+    from dvsim.emulation.settings import Emulation
     from dvsim.scenario.spec import Spec
     from dvsim.study.paired import Change
     from dvsim.study.points import PointsStudy

@@ -1,6 +1,6 @@
 """The paper's harness on this machine: real programs, emulated cards and a real RabbitMQ.
 
-asked.py        how an emulated run is asked for, and which scenarios have one
+settings.py     how an emulated run is asked for, and which scenarios have one
 credentials.py  who we are to a broker of the user's
 harness.py      brokers for all iterations, one iteration after the other, what is known of them
 data_vortex.py  an iteration over emulated cards: vicload, vicbridge, one job

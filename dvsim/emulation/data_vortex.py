@@ -20,14 +20,14 @@ from dvsim.broker.private import PrivateFolder
 from dvsim.core.probe import Counter
 from dvsim.core.schedule import share
 from dvsim.emulation.amqp import Queue
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.child import Child
 from dvsim.emulation.drain import Sending, Sent
 from dvsim.emulation.hosts import Hosts
-from dvsim.emulation.left import leave_bridges, trace_options
-from dvsim.emulation.site import Watch
+from dvsim.emulation.settings import Emulation
 from dvsim.emulation.stats import Stats
+from dvsim.emulation.targets import Watch
 from dvsim.emulation.team import Place, Team
+from dvsim.emulation.trace_files import leave_bridges, trace_options
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.native import emulator_prefix
@@ -46,7 +46,7 @@ def send(
     Raises:
         RunFailed: If a program or a broker fails.
     """
-    traces, confirms, team = emulation.traces, emulation.at_least_once, watch.site.team
+    traces, confirms, team = emulation.traces, emulation.at_least_once, watch.targets.team
     with closing(PrivateFolder(prefix=PREFIX)) as private:
         folder = private.path
         here = Place(folder)

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from dvsim.core.probe import Counter, Iteration
 from dvsim.emulation import data_vortex, tcp
 from dvsim.emulation.amqp import Queue
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.drain import Drained, Sending, drain
 from dvsim.emulation.machine import busy_share
-from dvsim.emulation.site import Shown, Site, Watch
+from dvsim.emulation.settings import Emulation
+from dvsim.emulation.targets import Shown, Targets, Watch
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 
 
 def run_iteration(
-    scenario: Scenario, emulation: Emulation, where: Site, seed: int, shown: Shown
+    scenario: Scenario, emulation: Emulation, where: Targets, seed: int, shown: Shown
 ) -> Outcome:
     """Run one iteration on queues of its own, and remove them again.
 
@@ -72,7 +72,7 @@ def run_iteration(
 
 
 @contextmanager
-def _blaming(where: Site) -> Iterator[None]:
+def _blaming(where: Targets) -> Iterator[None]:
     """Look after an error whether a broker has died: that says more than what follows from it."""
     try:
         yield
@@ -95,7 +95,9 @@ def _drained(queues: list[Queue], sending: Sending, messages: int, shown: Shown)
     return found
 
 
-def _broker_counters(where: Site, before: list[float] | None, messages: int) -> Iterator[Counter]:
+def _broker_counters(
+    where: Targets, before: list[float] | None, messages: int
+) -> Iterator[Counter]:
     after = where.cpu_s()
     if before is None or after is None:
         return

@@ -21,11 +21,11 @@ import numpy as np
 from dvsim.core.probe import Counter, Record
 from dvsim.core.schedule import Schedule, share
 from dvsim.emulation.amqp import Queue
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.child import Child
 from dvsim.emulation.drain import Sending, Sent
-from dvsim.emulation.left import leave_batches
-from dvsim.emulation.site import Watch
+from dvsim.emulation.settings import Emulation
+from dvsim.emulation.targets import Watch
+from dvsim.emulation.trace_files import leave_batches
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 

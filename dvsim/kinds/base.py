@@ -148,7 +148,7 @@ class Kind:
         emulated: Whether backend emu, real programs on this machine, can run them, too.
         always: Whether every run has every metric; where one is missing nothing was asked of it
             then.
-        brief_table: The one of `tables` from which `keyed` takes the numbers of a result.
+        brief_table: The one of `tables` from which `point_numbers` takes the numbers of a result.
         described: Metrics by name, as far as more is to be said of them than their units.
         messages: Whether messages of a size go through its systems, whose rates or times were
             measured elsewhere, too.
@@ -317,8 +317,8 @@ class Kind:
         """Return the columns of `brief_table` of a result."""
         raise NotImplementedError
 
-    def keyed(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
-        """Return the numbers of each point, as `dvsim.study.numbers.Keyed`."""
+    def point_numbers(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
+        """Return the numbers of each point, as `dvsim.study.numbers.PointNumbers`."""
         raise NotImplementedError
 
     @property

@@ -107,7 +107,7 @@ class PointsKind(Kind):
         """Return the columns of the points."""
         return {str(name): result.points[name].tolist() for name in result.points.columns}
 
-    def keyed(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
+    def point_numbers(self, scenario: Own, table: Mapping[str, Sequence[Any]]) -> list[Any]:
         """Return the metrics of each point."""
         from dvsim.study.numbers import of_points
 

@@ -19,12 +19,12 @@ from dvsim.scenario.find import is_file
 from dvsim.study.sweep_table import short
 
 if TYPE_CHECKING:
-    from dvsim.study.sweep_table import Swept
+    from dvsim.study.sweep_table import SweepResult
 
 MOST_ROWS = 500  # of the table on the page; the CSV has all
 
 
-def swept_page(swept: Swept) -> Page:
+def swept_page(swept: SweepResult) -> Page:
     """Return the page of a sweep; indices that are kept with it are drawn too."""
     command = swept.manifest["command"]
     kept = swept.folder
@@ -42,7 +42,7 @@ def swept_page(swept: Swept) -> Page:
     )
 
 
-def answer_sentences(swept: Swept, results: Sequence[str] = ()) -> list[str]:
+def answer_sentences(swept: SweepResult, results: Sequence[str] = ()) -> list[str]:
     """Say what was looked for: what saturates last, or where a result is largest; what limits.
 
     The first of `results` is that result; without, it is the first that is drawn.
@@ -74,7 +74,7 @@ def _largest(points: SweptPoints, asked: str = "") -> str:
     return f"Largest {name_of(points, name)}: {most}; smallest: {least}."
 
 
-def _sentences(swept: Swept) -> list[str]:
+def _sentences(swept: SweepResult) -> list[str]:
     """Say what was looked for, whether the points can stand, and what failed."""
     said = answer_sentences(swept)
     if swept.good["note"].any():
@@ -88,7 +88,7 @@ def _sentences(swept: Swept) -> list[str]:
     return said
 
 
-def curves(swept: Swept) -> list[Drawing]:
+def curves(swept: SweepResult) -> list[Drawing]:
     """Draw each result as a study has it; over each key where no two points are on a line."""
     if swept.good.empty:
         return []
@@ -100,7 +100,7 @@ def curves(swept: Swept) -> list[Drawing]:
     return [one for key in alone for one in curve_drawings(key, f"swept-{key.key}")]
 
 
-def _points(swept: Swept) -> Table:
+def _points(swept: SweepResult) -> Table:
     names = SweptPoints(swept).drawn
     rows = []
     for _, row in swept.table.head(MOST_ROWS).iterrows():
@@ -124,12 +124,12 @@ def _points(swept: Swept) -> Table:
     )
 
 
-def _heading(swept: Swept, name: str) -> str:
+def _heading(swept: SweepResult, name: str) -> str:
     unit = swept.units.get(name, "")
     return name if unit in ("", "1") else f"{name} ({unit})"
 
 
-def _origin(swept: Swept) -> Table:
+def _origin(swept: SweepResult) -> Table:
     manifest = swept.manifest
     host = manifest.get("host") or {}
     told = {

@@ -11,7 +11,7 @@ from dvsim.kinds.base import Metric, metric_of
 from dvsim.study.sweep_table import short
 
 if TYPE_CHECKING:
-    from dvsim.study.sweep_table import Swept
+    from dvsim.study.sweep_table import SweepResult
 
 DRAWN = ("delivered_rate", "payload_rate", "throughput", "mean_latency", "rate_out", "latency")
 MOST = 2  # results that are drawn of a kind that has none of these
@@ -31,7 +31,7 @@ class SweptPoints:
 
     slot_ps = None
 
-    def __init__(self, swept: Swept) -> None:
+    def __init__(self, swept: SweepResult) -> None:
         self.swept = swept
         self.replications = swept.replications[1]
         self.METRICS: Mapping[str, str] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 
-from dvsim.emulation.asked import Emulation
+from dvsim.emulation.settings import Emulation
 from dvsim.errors import Argument, Fault, ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.scenario.bounds import REPLICATIONS, SEED, TASKS, WORKERS

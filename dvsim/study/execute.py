@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from dvsim.core.code import code_version, emulated_version
-from dvsim.emulation.asked import Emulation
+from dvsim.emulation.settings import Emulation
 from dvsim.kinds.base import How, kind_named, kind_of
 from dvsim.pool import default_workers
 from dvsim.scenario.render import to_toml

@@ -15,7 +15,7 @@ from dvsim.study.statistics import Estimate, estimate
 
 
 @dataclass(frozen=True)
-class Keyed:
+class PointNumbers:
     """The numbers of one run, or of one point of a study.
 
     Attributes:
@@ -45,7 +45,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 def of_points(
     scenario: Spec, table: Mapping[str, Sequence[Any]], metrics: Iterable[str]
-) -> list[Keyed]:
+) -> list[PointNumbers]:
     """Return the numbers of each point of a study.
 
     Args:
@@ -62,7 +62,7 @@ def of_points(
         rows = points == number
         results = {name: estimate(column[rows].tolist()) for name, column in values.items()}
         inner = {key: _plain(value) for key, value in keys.items()}
-        found.append(Keyed(inner, results, note=note_of(notes[rows].tolist())))
+        found.append(PointNumbers(inner, results, note=note_of(notes[rows].tolist())))
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dvsim.study.amounts import estimate_texts, scale_of
-from dvsim.study.asked_text import asked_lines
+from dvsim.study.question_text import question_lines
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MOST_NAMED = 3  # points of one note
 
 def lines_of(study: PointsStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and a row for each point."""
-    yield from asked_lines(study)
+    yield from question_lines(study)
     table, keys = study.table(), list(study.scenario.keys)
     head, columns = list(keys), [table[key].map(str).tolist() for key in keys]
     groups = []

@@ -16,7 +16,7 @@ from dvsim.kinds.base import kind_of
 from dvsim.study.changes import changes_of
 from dvsim.study.compare import in_common
 from dvsim.study.measures import ratio
-from dvsim.study.numbers import Keyed
+from dvsim.study.numbers import PointNumbers
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of
 from dvsim.study.statistics import Estimate
@@ -153,7 +153,7 @@ def pairs_among(results: Sequence[R]) -> list[tuple[R, R]]:
     ]
 
 
-def shares_of(points: Sequence[Keyed], headline: Sequence[str]) -> tuple[str, list[float]]:
+def shares_of(points: Sequence[PointNumbers], headline: Sequence[str]) -> tuple[str, list[float]]:
     """Return what is asked of a run or study, and how well each of its points is known.
 
     Args:
@@ -167,14 +167,14 @@ def shares_of(points: Sequence[Keyed], headline: Sequence[str]) -> tuple[str, li
     return metric, shares
 
 
-def _has(point: Keyed, name: str) -> bool:
+def _has(point: PointNumbers, name: str) -> bool:
     found = point.results.get(name)
     return found is not None and found.value == found.value
 
 
 def _alone(one: Run | PointsStudy) -> tuple[str, float]:
     kind = kind_of(one.scenario)
-    metric, shares = shares_of(kind.keyed(one.scenario, kind.brief(one)), kind.headline)
+    metric, shares = shares_of(kind.point_numbers(one.scenario, kind.brief(one)), kind.headline)
     return metric if kind.studies else "rate", max(shares)
 
 

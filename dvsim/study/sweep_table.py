@@ -64,7 +64,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class SweepResult:
     """A sweep, or a shard of one, with what came out.
 
     Attributes:
@@ -127,7 +127,7 @@ class Swept:
 
     def __repr__(self) -> str:
         """Say what it is and how it went."""
-        return f"Swept({self.name!r}, points={len(self.table)}, failed={len(self.failed)})"
+        return f"SweepResult({self.name!r}, points={len(self.table)}, failed={len(self.failed)})"
 
     def _repr_html_(self) -> str:
         """Show the table in a notebook."""
@@ -170,10 +170,10 @@ def tabulate(rows: Sequence[Row], keys: Sequence[str]) -> tuple[pd.DataFrame, li
 
 
 def write_swept(
-    swept: Swept,
+    swept: SweepResult,
     folder: Path,
     more: Mapping[str, bytes] | None = None,
-) -> Swept:
+) -> SweepResult:
     """Keep a sweep, and return it as it is kept; an earlier one is replaced.
 
     `more` has other files that count, by name.
@@ -189,7 +189,7 @@ def write_swept(
     return replace(swept, folder=folder, manifest=manifest)
 
 
-def load_swept(folder: Path) -> Swept:
+def load_swept(folder: Path) -> SweepResult:
     """Return the sweep that is kept in a folder.
 
     Raises:
@@ -209,7 +209,7 @@ def load_swept(folder: Path) -> Swept:
         columns |= LAST
         table = from_parquet(data, columns)
         units = dict(manifest["units"])
-        return Swept(str(manifest["scenario"]), keys, results, units, table, manifest, folder)
+        return SweepResult(str(manifest["scenario"]), keys, results, units, table, manifest, folder)
     except OtherColumns as error:
         raise other(folder, manifest, str(error)) from error
     except ValueError as error:
@@ -218,7 +218,7 @@ def load_swept(folder: Path) -> Swept:
         raise broken(folder, f"{MANIFEST} lacks a valid {error}") from error
 
 
-def rows_of(swept: Swept) -> list[Row]:
+def rows_of(swept: SweepResult) -> list[Row]:
     """Return the rows of a table again, to be put together with others."""
     rows = []
     for record in swept.table.to_dict(orient="records"):
@@ -242,7 +242,7 @@ def _columns(table: pd.DataFrame) -> dict[str, str]:
     return {str(name): kinds.get(table[name].dtype.kind, "str") for name in table.columns}
 
 
-def _csv(swept: Swept) -> bytes:
+def _csv(swept: SweepResult) -> bytes:
     """Return the table as CSV, numbers with all their digits; what is not a number is empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

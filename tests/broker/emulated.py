@@ -10,7 +10,7 @@ from typing import Any
 
 import nodes
 
-from dvsim.emulation.asked import Emulation
+from dvsim.emulation.settings import Emulation
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.session import run_scenarios
 from dvsim.study.run import Run

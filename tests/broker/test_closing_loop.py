@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from dvsim.cli.calibrate import calibrate
-from dvsim.emulation.asked import Emulation
+from dvsim.emulation.settings import Emulation
 from dvsim.evidence.calibration.points import points_of
 from dvsim.evidence.calibration.runs import Given
 from dvsim.evidence.calibration.simulated import time_s

@@ -14,7 +14,7 @@ import nodes
 import pytest
 from emulated import ask
 
-from dvsim.emulation.asked import Emulation
+from dvsim.emulation.settings import Emulation
 from dvsim.emulation.stats import COLUMNS, Stats
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load

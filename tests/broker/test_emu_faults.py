@@ -8,7 +8,7 @@ import pytest
 from harness.in_process import dvsim
 
 from dvsim import broker
-from dvsim.emulation.asked import Emulation
+from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import emulate

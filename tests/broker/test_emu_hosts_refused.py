@@ -11,9 +11,9 @@ from harness.processes import until
 from test_emu_hosts import WITHIN, processes_on
 
 from dvsim.emulation.amqp import Target
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.hosts import LAUNCH_WITH, Hosts
-from dvsim.emulation.site import site
+from dvsim.emulation.settings import Emulation
+from dvsim.emulation.targets import broker_targets
 from dvsim.emulation.team import Team
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.native import emulator_prefix
@@ -36,7 +36,7 @@ def failing(hosts, /, launch_with=WITHIN, **named):
     named = {"hosts": f"{a}:2,{b}:2", "broker_hosts": c, "interface": namespaces.LINK} | named
     asked = Emulation(clusters=1, nodes=1, hosts=Hosts.of(launch_with=launch_with, **named))
     start = time.monotonic()
-    with pytest.raises(RunFailed) as said, site(asked):
+    with pytest.raises(RunFailed) as said, broker_targets(asked):
         pass
     assert time.monotonic() - start < 10 or os.getloadavg()[0] > 2
     for number in range(2):

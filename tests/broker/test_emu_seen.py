@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from trace_rules import check_trace, load_trace
 
-from dvsim.emulation.asked import Emulation, Traces
-from dvsim.emulation.left import BATCHES, CARDS
+from dvsim.emulation.settings import Emulation, Traces
 from dvsim.emulation.trace import write_trace
 from dvsim.emulation.trace.emulated import emulated_timeline
+from dvsim.emulation.trace_files import BATCHES, CARDS
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.session import run_scenarios

@@ -11,8 +11,8 @@ from emulated import ask
 import dvsim
 from dvsim.emulation import drain as drain_module
 from dvsim.emulation import harness
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.bodies import Bodies, Digest
+from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.load import load
 from dvsim.report import write_results

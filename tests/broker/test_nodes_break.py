@@ -19,9 +19,9 @@ from compiled import plain
 from harness import left
 
 from dvsim.broker import Brokers
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.deaths import Death
 from dvsim.emulation.queues import Asked, Place, measured
+from dvsim.emulation.settings import Emulation
 from dvsim.errors import RunFailed
 from dvsim.kinds.load import load
 from dvsim.kinds.rabbitmq.emu import emulate

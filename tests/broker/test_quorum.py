@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from dvsim.emulation.alarms import Alarm, script
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.queues import Asked, Place, arguments_of, measured
+from dvsim.emulation.settings import Emulation
 from dvsim.errors import ScenarioError
 from dvsim.kinds.cluster.emu import asked_of, metrics_of
 from dvsim.kinds.load import load
 from dvsim.session import run_scenarios
-from dvsim.study.asked_text import asked_lines
+from dvsim.study.question_text import question_lines
 from dvsim.study.store import load_result
 
 
@@ -118,7 +118,7 @@ def test_a_study_of_brokers_of_the_user_is_kept_and_says_so(broker, tmp_path):
     again = load_result(study.folder)
     assert again.scenario.KIND == "cluster"
     assert not again.simulated
-    assert ", emulated: " in next(asked_lines(again))
+    assert ", emulated: " in next(question_lines(again))
     assert again.points["rate_out"].between(100, 200).all()
     manifest = json.loads((study.folder / "manifest.json").read_text())
     assert manifest["backend"] == "emu"

@@ -30,7 +30,7 @@ from dvsim.scenario.types import Card
 from dvsim.session import run_scenarios
 from dvsim.study.compare import compare
 from dvsim.study.run import Run
-from dvsim.study.sweep_table import Swept
+from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
 
@@ -84,14 +84,14 @@ def _studies() -> list[Any]:
 
 
 @cache
-def _swept() -> Swept:
+def _swept() -> SweepResult:
     settings = ["workload.messages=2000", "probe.batch=100"]
     points = plan(["system.publisher.processes=1,2"])
     sweep = prepare("h3/fdr-8", points, overrides=settings, replications=2)
     return run(sweep, workers=1, out=None, sweeps=None)
 
 
-def _hostile_sweep(said: str) -> Swept:
+def _hostile_sweep(said: str) -> SweepResult:
     swept = _swept()
     key, table = swept.keys[0], swept.table.copy()
     table[key] = [f"{said}{number}" for number in range(len(table))]

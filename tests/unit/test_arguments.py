@@ -9,7 +9,7 @@ import pytest
 import dvsim
 
 PROGRAMS = {  # what is written for other programs, or is one
-    "broker/bridge.py", "broker/control.py", "emulation/data_vortex.py", "emulation/left.py",
+    "broker/bridge.py", "broker/control.py", "emulation/data_vortex.py", "emulation/trace_files.py",
     "emulation/queues.py", "evidence/cluster.py", "evidence/irregular.py", "study/manifest.py",
     "study/sweeps/slurm.py",
 }  # fmt: skip

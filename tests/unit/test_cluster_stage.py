@@ -6,7 +6,7 @@ import pytest
 
 from dvsim.core.cluster.laws import Laws
 from dvsim.core.cluster.placement import Placement
-from dvsim.emulation.asked import Emulation, check_emulation
+from dvsim.emulation.settings import Emulation, check_emulation
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.kinds.load import load, load_card

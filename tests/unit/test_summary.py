@@ -267,7 +267,7 @@ def test_receivers_add_up_and_iterations_are_averaged():
 def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
     """Of batches that differ, where the mean of the samples' rates is 9 % above it."""
     import dvsim
-    from dvsim.kinds.rabbitmq.numbers import keyed
+    from dvsim.kinds.rabbitmq.numbers import point_numbers
     from dvsim.report.groups import grouped
     from dvsim.report.run_tables import rates_of
     from dvsim.study.compare import compare
@@ -275,7 +275,7 @@ def test_every_verb_that_prints_the_rate_of_a_run_prints_the_same_number():
 
     run = dvsim.run("h3/fdr-131072", scale=0.05, replications=3)
     rate = estimate(run.rates.values())
-    swept = keyed(run.scenario, run.summary_columns)
+    swept = point_numbers(run.scenario, run.summary_columns)
     compared = compare([run, run]).rows[0].values[0]
     reported = rates_of(grouped([run])[0].entries[0]).messages
     assert compared.value == pytest.approx(rate.value)

@@ -15,7 +15,7 @@ from dvsim.errors import OutputError, RunFailed, ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.session import run_scenarios
 from dvsim.study.numbers import in_order
-from dvsim.study.sweep_table import Swept, load_swept
+from dvsim.study.sweep_table import SweepResult, load_swept
 from dvsim.study.sweeps import executors
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan
@@ -303,7 +303,7 @@ def test_keys_of_a_busy_stage_are_those_of_the_report(desk):
     from dvsim.study.stages import stages_of
 
     alone = dvsim.run(desk / "mine.toml", replications=2)
-    (found,) = kind_of(alone.scenario).keyed(alone.scenario, alone.summary_columns)
+    (found,) = kind_of(alone.scenario).point_numbers(alone.scenario, alone.summary_columns)
     for stage in stages_of(alone.counters):
         assert found.results[f"busy_{stage.name}"].value == pytest.approx(stage.utilisation)
 
@@ -328,7 +328,7 @@ def test_indices_of_a_known_function(sweep):
 
     values = [[float(value) for _, value in point.values] for point in points]
     table = pd.DataFrame({"y": [one + 2 * two for one, two in values]})
-    known = Swept("known", ("a", "b"), ("y",), {}, table.assign(error=""), {})
+    known = SweepResult("known", ("a", "b"), ("y",), {}, table.assign(error=""), {})
     first, second = indices(known, found, 256, ["y"], seed=1)
     assert (first.key, second.key) == (found[1].key, found[0].key)  # the important one first
     for one, share in ((first, 0.8), (second, 0.2)):

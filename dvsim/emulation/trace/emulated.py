@@ -15,9 +15,9 @@ from typing import Any
 
 import pandas as pd
 
-from dvsim.emulation.left import BATCHES, BRIDGE, CARDS
 from dvsim.emulation.stats import Stats
 from dvsim.emulation.trace.timeline import Event, Timeline, ordinal
+from dvsim.emulation.trace_files import BATCHES, BRIDGE, CARDS
 from dvsim.errors import RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from os.path import commonprefix
 from pathlib import Path
 
-from dvsim.emulation.asked import Emulation
+from dvsim.emulation.settings import Emulation
 from dvsim.errors import DvsimError
 from dvsim.evidence.claims.source import sources
 from dvsim.evidence.runner import Runner

@@ -18,10 +18,10 @@ import numpy as np
 
 from dvsim.emulation.alarms import Alarm
 from dvsim.emulation.amqp import Target
-from dvsim.emulation.asked import CLUSTERS, Emulation
 from dvsim.emulation.credentials import credentials_of
 from dvsim.emulation.deaths import Death
 from dvsim.emulation.queues import Asked, Place, Seen, measured
+from dvsim.emulation.settings import CLUSTERS, Emulation
 from dvsim.errors import Argument, Fault, RunFailed
 from dvsim.kinds.base import How, Plain
 from dvsim.kinds.cluster.fluid import quantiles

@@ -23,7 +23,7 @@ from dvsim.scenario.spec import Spec
 from dvsim.scenario.units import format_value
 
 if TYPE_CHECKING:
-    from dvsim.emulation.asked import Emulation
+    from dvsim.emulation.settings import Emulation
     from dvsim.emulation.trace.timeline import Timeline
     from dvsim.kinds.cluster.result import ClusterStudy
     from dvsim.study.points import PointsStudy

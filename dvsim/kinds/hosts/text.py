@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.study import halves_of, key_text, number_text
-from dvsim.study.asked_text import asked_lines
 from dvsim.study.compare import matching_keys
+from dvsim.study.question_text import question_lines
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ SPREAD = ("rate_out", "latency")  # whose half interval is shown too
 
 def messaging_lines(study: MessagingStudy) -> Iterator[str | Table]:
     """Yield a study: what was asked, and the table of its points."""
-    yield from asked_lines(study)
+    yield from question_lines(study)
     head, *rows = _rows(study)
     keys = len(head) - len([name for name in head if name in _headings()]) - 1
     spread = [2 if follower == "±" else 1 for follower in head[keys + 1 :]]

@@ -24,7 +24,7 @@ def answer_lines(run: Run) -> Iterator[str]:
     changes = changes_of(run.scenario)
     yield f"{changes.name}: {run.scenario.title}"
     yield f"{INDENT}{answer_text(run)}"
-    yield from (f"{INDENT}{line}" for line in asked_lines(run, changes))
+    yield from (f"{INDENT}{line}" for line in question_lines(run, changes))
     if run.backend == "emu":
         yield f"{INDENT}{cost_text(run.counters)}"
     if run.folder is not None:
@@ -40,7 +40,7 @@ def answer_text(run: Run) -> str:
     return f"{run.rate}, {payload} (all receivers){limit}"
 
 
-def asked_lines(run: Run, changes: Changes) -> Iterator[str]:
+def question_lines(run: Run, changes: Changes) -> Iterator[str]:
     """Yield what was run, and what the interval is of."""
     work = run.scenario.workload
     if run.backend == "emu":

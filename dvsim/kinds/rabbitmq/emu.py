@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from dvsim.core.probe import Iteration
 from dvsim.core.streams import Streams
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.harness import run_iteration
-from dvsim.emulation.site import site
+from dvsim.emulation.settings import Emulation
+from dvsim.emulation.targets import broker_targets
 from dvsim.errors import DvsimError, RunFailed
 from dvsim.kinds.rabbitmq.spec import Scenario
 from dvsim.kinds.rabbitmq.tables import Gathered, Tables
@@ -45,7 +45,7 @@ def emulate(
     Closing the generator ends its brokers.
 
     Args:
-        scenarios: What to run, see `dvsim.emulation.asked.check_emulation`.
+        scenarios: What to run, see `dvsim.emulation.settings.check_emulation`.
         emulation: Where and how.
         seed, replications: Replication 1 .. `replications`; the seed is that of the contents of the
             messages.
@@ -57,7 +57,7 @@ def emulate(
         RunFailed: If a program or a broker fails, or messages are lost or changed on the way.
     """
     on_phase("reaching brokers" if emulation.urls else "starting brokers", 0.0, 0.0)
-    with site(emulation) as where:
+    with broker_targets(emulation) as where:
         for scenario in scenarios:
             gathered = Gathered()
             facts: dict[str, Any] = {}

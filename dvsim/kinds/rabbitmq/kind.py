@@ -15,7 +15,7 @@ from dvsim.scenario.spec import Spec
 
 if TYPE_CHECKING:
     from dvsim.emulation.trace.timeline import Timeline
-    from dvsim.study.numbers import Keyed
+    from dvsim.study.numbers import PointNumbers
     from dvsim.study.run import Run
 
 MESSAGE_S, SIZE_S, GROWTH = 14e-9, 9e-11, 0.9
@@ -87,7 +87,7 @@ class RabbitmqKind(Kind):
 
     def replicate(self, scenario: Scenario, seed: int, replication: int) -> Plain:
         """Run one replication with all its iterations."""
-        from dvsim.kinds.rabbitmq.numbers import keyed
+        from dvsim.kinds.rabbitmq.numbers import point_numbers
         from dvsim.kinds.rabbitmq.sim import Task, run_task
         from dvsim.kinds.rabbitmq.tables import Gathered
         from dvsim.study.summary import summary_columns
@@ -97,7 +97,7 @@ class RabbitmqKind(Kind):
             done = run_task(Task(scenario, seed, replication, number))
             gathered.add(replication, number, done.iteration, done.work_s)
         tables = gathered.tables()
-        found = keyed(scenario, summary_columns(tables.samples, tables.counters, scenario))
+        found = point_numbers(scenario, summary_columns(tables.samples, tables.counters, scenario))
         metrics = {name: one.value for name, one in found.results.items()}
         late = tables.counters[tables.counters["metric"] == "behind_schedule_s"]["value"]
         return Plain(metrics | {BEHIND: float(late.mean())})
@@ -156,7 +156,7 @@ class RabbitmqKind(Kind):
 
     def sized(self, scenario: Scenario, scale: float | None, emulation: Any) -> Scenario:  # noqa: ANN401
         """Return the scenario with as many messages as shall be; an emulated run is short."""
-        from dvsim.emulation.asked import fitted, own_scale
+        from dvsim.emulation.settings import fitted, own_scale
 
         if emulation is None:
             return scenario.scaled(1.0 if scale is None else scale)
@@ -189,11 +189,13 @@ class RabbitmqKind(Kind):
         """Return the summary."""
         return result.summary_columns
 
-    def keyed(self, scenario: Scenario, table: Mapping[str, Sequence[Any]]) -> list[Keyed]:
+    def point_numbers(
+        self, scenario: Scenario, table: Mapping[str, Sequence[Any]]
+    ) -> list[PointNumbers]:
         """Return the numbers of its only point."""
-        from dvsim.kinds.rabbitmq.numbers import keyed
+        from dvsim.kinds.rabbitmq.numbers import point_numbers
 
-        return [keyed(scenario, table)]
+        return [point_numbers(scenario, table)]
 
     @property
     def first(self) -> Sequence[str]:

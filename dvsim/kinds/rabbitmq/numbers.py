@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dvsim.kinds.rabbitmq.spec import Scenario
-from dvsim.study.numbers import Keyed, in_order
+from dvsim.study.numbers import PointNumbers, in_order
 from dvsim.study.stages import STAGES, Stage, limit_of
 from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.summary import rate_of
@@ -33,7 +33,7 @@ def names_of(scenario: Scenario) -> list[str]:
     return in_order([*WHOLE, *_names(scenario.probe.columns), *busy])
 
 
-def keyed(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> Keyed:
+def point_numbers(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> PointNumbers:
     """Return the numbers of the columns of a summary.
 
     Its rows are gone through once: of a small run, pandas would take longer than the run.
@@ -69,7 +69,7 @@ def keyed(scenario: Scenario, summary: Mapping[str, Sequence[Any]]) -> Keyed:
     shares = [Stage(name, found.value) for name, found in stages.items()]
     busiest = max(shares, key=lambda stage: stage.utilisation, default=None)
     limit = limit_of(busiest, scenario, results["delivered_rate"].value)
-    return Keyed({}, results, "" if limit is None else str(limit))
+    return PointNumbers({}, results, "" if limit is None else str(limit))
 
 
 def _names(columns: Mapping[str, object]) -> list[str]:

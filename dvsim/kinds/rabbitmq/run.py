@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from dvsim.core.probe import Iteration
-from dvsim.emulation.asked import size_facts, size_text
+from dvsim.emulation.settings import size_facts, size_text
 from dvsim.kinds.base import How, kind_of
 from dvsim.kinds.rabbitmq.sim import Begun, simulate
 from dvsim.kinds.rabbitmq.spec import Scenario

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from dvsim.kinds.study import halves_of, key_text, number_text
 from dvsim.scenario.spec import point_text
-from dvsim.study.asked_text import asked_lines
 from dvsim.study.compare import matching_keys
 from dvsim.study.points import flow_text
+from dvsim.study.question_text import question_lines
 from dvsim.study.text_table import Table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def study_lines(study: Study) -> Iterator[str | Table]:
     scenario = study.scenario
     slots = sorted({scenario.at(point).traffic.slots for point in range(len(scenario.points))})
     shown = f"{slots[0]:,}" + (f" to {slots[-1]:,}" if len(slots) > 1 else "")
-    yield from asked_lines(study, f"{shown} slots")
+    yield from question_lines(study, f"{shown} slots")
     keys = matching_keys([study])
     head, *rows = _rows(study, keys)
     yield Table(head, rows, range(len(keys), len(head)), keys=len(keys), groups=_groups(head, keys))

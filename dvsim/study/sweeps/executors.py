@@ -98,10 +98,10 @@ def _point(trial: PointTrial, chunk: Chunk) -> Done:
         for times in trial.looks:
             how = replace(chunk.how, replications=times, begun=begun)
             (result,) = simulate([scenario], how, 1, False, chunk.command, {})
-            keyed = kind.keyed(scenario, kind.brief(result))
-            outcome = Outcome(keyed, times, folder_at(scenario, how, times))
+            point_numbers = kind.point_numbers(scenario, kind.brief(result))
+            outcome = Outcome(point_numbers, times, folder_at(scenario, how, times))
             runs.append(Kept(outcome.folder, contents_of(result), result.manifest))
-            if precise(scenario, keyed, chunk.precision):
+            if precise(scenario, point_numbers, chunk.precision):
                 break
             begun = {to_toml(result.scenario): result}
     except DvsimError as failed:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dvsim.errors import RunFailed
 from dvsim.study.folder import MANIFEST
-from dvsim.study.sweep_table import Row, Swept, load_swept, rows_of, tabulate, write_swept
+from dvsim.study.sweep_table import Row, SweepResult, load_swept, rows_of, tabulate, write_swept
 from dvsim.study.sweeps.run import parts_of
 
 
@@ -29,7 +29,7 @@ def named(folder: Path) -> Path:
     return folder.resolve() if folder.name in ("", "..") else folder
 
 
-def merge_folders(folders: Sequence[Path]) -> Swept:
+def merge_folders(folders: Sequence[Path]) -> SweepResult:
     """Put shards together and keep the table where the sweep would have it.
 
     Shards that were collected elsewhere give a folder beside them.
@@ -54,7 +54,7 @@ def merge_folders(folders: Sequence[Path]) -> Swept:
     return write_swept(merged(parts), target)
 
 
-def load_parts(folders: Sequence[Path]) -> list[Swept]:
+def load_parts(folders: Sequence[Path]) -> list[SweepResult]:
     """Read shards.
 
     Args:
@@ -67,7 +67,7 @@ def load_parts(folders: Sequence[Path]) -> list[Swept]:
     return [load_swept(folder) for folder in found]
 
 
-def merged(parts: Sequence[Swept]) -> Swept:
+def merged(parts: Sequence[SweepResult]) -> SweepResult:
     """Put the shards of one sweep together, to the table that it has unsharded.
 
     Raises:
@@ -107,4 +107,4 @@ def merged(parts: Sequence[Swept]) -> Swept:
     manifest |= {"wall_s": round(sum(part.manifest.get("wall_s", 0) for part in parts), 3)}
     manifest |= {"failed": int((table["error"] != "").sum())}
     manifest |= {"replications": max(part.manifest.get("replications", 1) for part in parts)}
-    return Swept(parts[0].name, keys, tuple(names), units, table, manifest)
+    return SweepResult(parts[0].name, keys, tuple(names), units, table, manifest)

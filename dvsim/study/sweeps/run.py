@@ -21,7 +21,7 @@ from dvsim.study.execute import execute
 from dvsim.study.manifest import build_manifest
 from dvsim.study.precision import shares_of
 from dvsim.study.statistics import STEPS
-from dvsim.study.sweep_table import KIND, LAST, Row, Swept, tabulate, write_swept
+from dvsim.study.sweep_table import KIND, LAST, Row, SweepResult, tabulate, write_swept
 from dvsim.study.sweeps.executors import Chunks
 from dvsim.study.sweeps.points import Point
 from dvsim.study.sweeps.shard import Shard
@@ -70,7 +70,7 @@ class Sweep(Design[PointTrial, list[Outcome]]):
         times = self.how.replications if self.precision is None else None
         return [self.how.version, self.how.seed, times, self.precision]
 
-    def files(self, swept: Swept) -> Mapping[str, bytes]:
+    def files(self, swept: SweepResult) -> Mapping[str, bytes]:
         """Return what else the folder of the table has, by name."""
         return {}
 
@@ -151,7 +151,7 @@ def run(
     force: bool = False,
     progress: bool = False,
     command: str | Sequence[str] = "dvsim.sweep(...)",
-) -> Swept:
+) -> SweepResult:
     """Run what is not kept yet, keep it, and return the table.
 
     Args:
@@ -185,18 +185,18 @@ def _table(
     sweep: Sweep,
     outcomes: Sequence[Outcome],
     out: Path | None,
-) -> Swept:
+) -> SweepResult:
     keys, units = keys_of(sweep.points)
     units = dict(units)
     rows = []
-    for one, (keyed, times, folder, error) in zip(sweep.part, outcomes, strict=True):
+    for one, (point_numbers, times, folder, error) in zip(sweep.part, outcomes, strict=True):
         own = keys[one.number]
         if error:
             rows.append(Row(one.number, own, {}, error=error))
             continue
         assert isinstance(one, PointTrial)
-        shares = shares_of(keyed, kind_of(one.scenario).headline)[1]
-        for item, share in zip(keyed, shares, strict=True):
+        shares = shares_of(point_numbers, kind_of(one.scenario).headline)[1]
+        for item, share in zip(point_numbers, shares, strict=True):
             all_keys = {**own, **{k: v for k, v in item.inner.items() if k not in own}}
             units |= {key: "" for key in item.inner if key not in units}
             known = kind_of(one.scenario).metrics(one.scenario)
@@ -208,12 +208,12 @@ def _table(
     every = tuple(
         str(name) for name in table.columns[1 : len(table.columns) - 3 * len(names) - len(LAST)]
     )
-    return Swept(sweep.name, every, tuple(names), units, table, {})
+    return SweepResult(sweep.name, every, tuple(names), units, table, {})
 
 
 def _manifest(
     sweep: Sweep,
-    swept: Swept,
+    swept: SweepResult,
     started: datetime,
     took_s: float,
     command: str | Sequence[str],

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from dvsim.errors import Argument, Fault, RunFailed, ScenarioError
 from dvsim.study.statistics import middle_share
-from dvsim.study.sweep_table import Swept
+from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.points import Point, power_of_two, sobol
 from dvsim.study.sweeps.ranges import Range
 from dvsim.study.sweeps.run import Sweep
@@ -55,10 +55,10 @@ class Sensitivity(Sweep):
 
     ranges: Sequence[Range]
     samples: int
-    results: Callable[[Swept], Sequence[str]]
+    results: Callable[[SweepResult], Sequence[str]]
     indices: Sequence[Index] = ()
 
-    def files(self, swept: Swept) -> Mapping[str, bytes]:
+    def files(self, swept: SweepResult) -> Mapping[str, bytes]:
         """Return the table of the indices, which `indices` has from then on."""
         names = self.results(swept)
         self.indices = indices(swept, self.ranges, self.samples, names, self.how.seed)
@@ -92,7 +92,7 @@ def points_for(ranges: Sequence[Range], samples: int, seed: int) -> list[Point]:
 
 
 def indices(
-    swept: Swept, ranges: Sequence[Range], samples: int, results: Sequence[str], seed: int
+    swept: SweepResult, ranges: Sequence[Range], samples: int, results: Sequence[str], seed: int
 ) -> list[Index]:
     """Return the indices of some results, the most important key of each first.
 

@@ -16,7 +16,7 @@ from dvsim.scenario.render import to_toml
 from dvsim.scenario.spec import Spec
 from dvsim.study.arguments import check_extent
 from dvsim.study.folder import SCENARIO, another, broken, is_there, read_checked, read_manifest
-from dvsim.study.numbers import Keyed
+from dvsim.study.numbers import PointNumbers
 from dvsim.study.parquet import from_parquet
 from dvsim.study.precision import shares_of
 from dvsim.study.store import folder_of
@@ -54,13 +54,13 @@ class Outcome(NamedTuple):
     """What came of a point.
 
     Attributes:
-        keyed: Its numbers.
+        point_numbers: Its numbers.
         replications: Over how many they are.
         folder: Of that run, below the root of runs.
         error: What went wrong instead; empty if nothing did.
     """
 
-    keyed: Sequence[Keyed] = ()
+    point_numbers: Sequence[PointNumbers] = ()
     replications: int = 0
     folder: str = ""
     error: str = ""
@@ -151,14 +151,14 @@ def folder_at(scenario: Spec, how: How, replications: int) -> str:
     return folder_of(replace(how, replications=replications), Path(), scenario).as_posix()
 
 
-def precise(scenario: Spec, points: Sequence[Keyed], precision: float | None) -> bool:
+def precise(scenario: Spec, points: Sequence[PointNumbers], precision: float | None) -> bool:
     """Return whether a run is known as well as was asked; it is if nothing was."""
     if precision is None:
         return True
     return max(shares_of(points, kind_of(scenario).headline)[1]) <= precision
 
 
-def known(root: Path, scenario: Spec, place: str, how: How) -> list[Keyed] | None:
+def known(root: Path, scenario: Spec, place: str, how: How) -> list[PointNumbers] | None:
     """Return the numbers of a run that is kept at a place, None if there is none.
 
     The scenario is compared by its bytes, which is as good as reading it and much quicker.
@@ -183,7 +183,9 @@ def known(root: Path, scenario: Spec, place: str, how: How) -> list[Keyed] | Non
     table = read_checked(folder, name, manifest)
     try:
         data = from_parquet(table, columns)
-        numbers: list[Keyed] = kind.keyed(scenario, {str(k): data[k].tolist() for k in data})
+        numbers: list[PointNumbers] = kind.point_numbers(
+            scenario, {str(k): data[k].tolist() for k in data}
+        )
         return numbers
     except (ValueError, KeyError) as error:
         raise broken(folder, f"{name}: {error}") from error
@@ -199,13 +201,13 @@ def find(
     for place, times in enumerate(trial.looks):
         folder = trial.folder if place == 0 else folder_at(trial.scenario, how, times)
         try:
-            keyed = known(root, trial.scenario, folder, replace(how, replications=times))
+            point_numbers = known(root, trial.scenario, folder, replace(how, replications=times))
         except RunFailed as error:
             return Outcome(error=one_line(error))
-        if keyed is None:
+        if point_numbers is None:
             return trial.looks[place:]
-        if times == trial.looks[-1] or precise(trial.scenario, keyed, precision):
-            return Outcome(keyed, times, folder)
+        if times == trial.looks[-1] or precise(trial.scenario, point_numbers, precision):
+            return Outcome(point_numbers, times, folder)
     raise AssertionError("a point has no looks")
 
 

@@ -20,7 +20,7 @@ from dvsim.cli.swept import chosen, swept_json, swept_lines
 from dvsim.errors import DvsimError
 from dvsim.report.page import write
 from dvsim.report.swept import swept_page
-from dvsim.study.sweep_table import Swept
+from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.merge import merge_folders
 from dvsim.study.sweeps.points import plan
 from dvsim.study.sweeps.run import prepare, run
@@ -47,7 +47,7 @@ def good() -> Mapping[str, Path]:
 
 
 @cache
-def merged() -> Swept:
+def merged() -> SweepResult:
     """Return what the good shards give."""
     with tempfile.TemporaryDirectory() as folder:
         for name, path in good().items():

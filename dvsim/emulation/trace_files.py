@@ -11,7 +11,7 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from dvsim.core.probe import Record
-    from dvsim.emulation.asked import Traces
+    from dvsim.emulation.settings import Traces
 
 CARDS = "cards.json"
 BATCHES = "batches.csv"

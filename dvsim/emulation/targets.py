@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from dvsim.emulation.amqp import Queue, Target
-from dvsim.emulation.asked import Emulation
 from dvsim.emulation.credentials import credentials_of
 from dvsim.emulation.machine import Machine, cpu_s, machine
 from dvsim.emulation.member import dead_node
+from dvsim.emulation.settings import Emulation
 from dvsim.emulation.team import Team
 from dvsim.errors import RunFailed
 
@@ -31,7 +31,7 @@ class Shown(Protocol):
 
 
 @dataclass
-class Site:
+class Targets:
     """Where the queue of each receiver is.
 
     Args:
@@ -73,7 +73,7 @@ class Site:
 
 
 @contextmanager
-def site(emulation: Emulation) -> Iterator[Site]:
+def broker_targets(emulation: Emulation) -> Iterator[Targets]:
     """Start private brokers and end them again, or take the user's.
 
     Raises:
@@ -87,23 +87,23 @@ def site(emulation: Emulation) -> Iterator[Site]:
             team = stack.enter_context(closing(Team(hosts, hosts.receivers, clusters)))
         if emulation.urls:
             user, password = credentials_of(emulation.credentials)
-            yield Site(tuple(Target(url, user, password) for url in emulation.urls), team=team)
+            yield Targets(tuple(Target(url, user, password) for url in emulation.urls), team=team)
         elif team is not None:
-            yield Site(tuple(Target(**one) for one in team.start_brokers(nodes)), team=team)
+            yield Targets(tuple(Target(**one) for one in team.start_brokers(nodes)), team=team)
         else:
             from dvsim.broker import Brokers
 
             brokers = stack.enter_context(Brokers(clusters=emulation.clusters, nodes=nodes))
             firsts = [cluster.nodes[0].url for cluster in brokers.clusters]
             targets = tuple(Target(url, brokers.user, brokers.password) for url in firsts)
-            yield Site(targets, private=brokers)
+            yield Targets(targets, private=brokers)
 
 
 class Watch:
     """Looks after a sending phase: brokers that died, queues that do not grow, and progress."""
 
-    def __init__(self, where: Site, queues: list[Queue], messages: int, shown: Shown) -> None:
-        self.site, self._queues, self._messages, self._shown = where, queues, messages, shown
+    def __init__(self, where: Targets, queues: list[Queue], messages: int, shown: Shown) -> None:
+        self.targets, self._queues, self._messages, self._shown = where, queues, messages, shown
         self._started = self._changed = self._looked = time.monotonic()
         self._queued = 0
 
@@ -117,7 +117,7 @@ class Watch:
         if now - self._looked < LOOK_S:
             return
         self._looked = now
-        self.site.check()
+        self.targets.check()
         queued = sum(queue.depth() for queue in self._queues)
         if queued != self._queued:
             self._queued, self._changed = queued, now

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dvsim.emulation import asked
-from dvsim.emulation.asked import (
+from dvsim.emulation import settings
+from dvsim.emulation.credentials import credentials_of
+from dvsim.emulation.settings import (
     BYTES,
     MESSAGES,
     Emulation,
@@ -16,7 +17,6 @@ from dvsim.emulation.asked import (
     own_scale,
     redacted,
 )
-from dvsim.emulation.credentials import credentials_of
 from dvsim.errors import ScenarioError
 from dvsim.kinds.base import kind_named
 from dvsim.kinds.load import load
@@ -54,12 +54,12 @@ def test_batches_shrink_with_the_messages():
     assert fitted(scenario) == scenario
     sized = SYSTEM.sized(scenario, None, Emulation())
     assert sized.probe.batch == 1_953 // 20
-    text = asked.size_text(sized, scenario, Emulation())
+    text = settings.size_text(sized, scenario, Emulation())
     assert text == (
         "h3/fdr-131072: 1,953 messages of 131,072 B in each of 8 iterations, 0.00326 of 600,000 "
         "by the scale, in batches of 97 instead of 2,500; at most once"
     )
-    assert asked.size_facts(sized, scenario) == {
+    assert settings.size_facts(sized, scenario) == {
         "scale": 1_953 / 600_000,
         "messages_asked": 600_000,
         "batch_asked": 2_500,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dvsim.study.points import PointsStudy
 
 
-def asked_lines(study: PointsStudy, length: str = "") -> Iterator[str]:
+def question_lines(study: PointsStudy, length: str = "") -> Iterator[str]:
     """Yield the name with what was changed, the title, how long it was and how often.
 
     Args:
