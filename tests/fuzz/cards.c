@@ -52,7 +52,7 @@ struct job *cards_open(const struct job_config *config, vic_t **card)
 void cards_close(vic_t **card)
 {
     for (uint32_t i = 0; i < job->config.cards; i++) {
-        atomic_store(&job->card[i].end, CARD_ENDED); /* nobody waits for a FIFO that is full */
+        atomic_store(&job->card[i].end, CARD_DIED); /* nobody waits for a FIFO that is full */
     }
     for (uint32_t i = 0; i < job->config.cards; i++) {
         CHECK(vic_close(card[i]) == VIC_OK);

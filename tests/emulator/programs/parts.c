@@ -46,6 +46,7 @@ static void close_cards(void)
 /* As the launcher says it. */
 static void ends(int i)
 {
+    seat_end(&job->card[i], atomic_load(&job->card[i].seat));
     atomic_store(&job->card[i].end, CARD_ENDED);
     atomic_fetch_add(&job->shared->ended, 1);
 }
