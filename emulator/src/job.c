@@ -260,9 +260,9 @@ static struct job *map(int fd, const struct job_shared *head)
     job->sram_stride = pages((uint64_t)head->config.sram_words * 8) / 8;
     job->timed = at + offset.timed;
     job->rings = (void *)(at + offset.rings);
-    job->detours = head->config.reorder != 0 || head->config.hosts > 1;
     job->first = head->config.hosts > 1 ? head->config.first : 0;
     job->here = head->config.hosts > 1 ? head->config.here : head->config.cards;
+    job->straight = head->config.reorder == 0 ? job->here : 0;
     return job;
 }
 

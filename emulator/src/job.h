@@ -27,7 +27,7 @@
 #include "waits.h"
 
 enum {
-    JOB_LAYOUT = 10, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
+    JOB_LAYOUT = 11, /* changes with anything in this header, and with what hosts and joiners say: test_layout.py */
     JOB_FAULTS = 16,
     COUNTERS = 64,
     SCRATCH = 63,
@@ -171,8 +171,8 @@ struct job {
     _Atomic uint64_t *sram;
     size_t sram_stride; /* words */
     unsigned char *timed;
-    bool detours;         /* puts do not all go straight into SRAM: --reorder, or several hosts */
     uint32_t first, here; /* the cards of this host: all of them, unless the job is over several */
+    uint32_t straight;    /* of these, puts go straight into SRAM: all, or none (--reorder) */
     struct ring *rings;   /* of these, else none */
     struct job *next;
 };

@@ -1,6 +1,7 @@
 """Does a job over several hosts do what a job on one machine does, and end when a host is lost?"""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -159,6 +160,50 @@ def test_a_host_whose_processes_are_killed_is_lost(emulator, hosts):
     assert process.returncode == 137
     assert DIED in output
     assert "has hung up: the job ends" in errors
+
+
+SCAN = """
+import random, socket, sys
+for what in (b"", b"GET / HTTP/1.0\\r\\n\\r\\n", bytes(4096), random.Random(1).randbytes(4096)):
+    for _ in range(20):
+        with socket.create_connection((sys.argv[1], int(sys.argv[2])), 5) as connection:
+            connection.sendall(what)
+"""
+
+
+def test_a_port_scanner_hurts_nobody(emulator, hosts):
+    """It connects to the agent of the first host, from another one, while a job runs."""
+    process = begun(emulator, hosts, *PATIENT)
+    try:
+        listening = re.findall(
+            r": (\w{8}):(\w{4}) \w+:\w+ 0A ", hosts.on(0, "cat", "/proc/net/tcp")
+        )
+        assert {address for address, _ in listening} == {"01004D0A"}  # 10.77.0.1, no other
+        for _, port in listening:
+            hosts.on(1, sys.executable, "-c", SCAN, "10.77.0.1", str(int(port, 16)))
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, errors) == (128 + signal.SIGTERM, "")
+
+
+def test_a_host_that_is_stopped_is_lost(emulator, hosts):
+    """Its vichost and its programs by SIGSTOP: the others end, and so does the launcher."""
+    mark = f"stopped-{os.getpid()}"
+    process = begun(emulator, hosts, mark=mark)
+    try:
+        listed = namespaces.run("ip", "netns", "pids", hosts.names[1])
+        for pid in map(int, listed.split()):
+            os.kill(pid, signal.SIGSTOP)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, DIED in output) == (1, True)
+    first, second = hosts.names
+    assert f"host {first}: host {second} has not been heard of for 400 ms" in errors
+    assert gone(mark)
+    assert nothing_is_left()
 
 
 def refused(emulator, options, *program):

@@ -4,7 +4,6 @@
 #include "pending.h"
 #include "remote.h"
 
-enum { HOST_RUN = 256 };
 enum { BLOCK = 512 }; /* headers fetched from SRAM at a time */
 
 /* Packets for the FIFO of one card, as many as it takes; counted. The first has been checked, its like differ from it
@@ -35,7 +34,7 @@ static uint32_t stopped_by(uint64_t header, uint64_t payload)
     return packet.op == VIC_QUERY ? packet_of(payload).dest : packet.dest;
 }
 
-/* All are for cards of this host. */
+/* Until one is for a card of another host. */
 static inline size_t deliver_run(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n, int *status,
                                  uint32_t *full)
 {
@@ -43,13 +42,13 @@ static inline size_t deliver_run(struct vic *card, const uint64_t *headers, cons
     tally.used = 0;
     const uint64_t counters = card->counters;
     const struct job *job = card->job;
-    const uint32_t cards = card->cards, words = card->sram_words;
+    const uint32_t first = job->first, here = job->here, words = card->sram_words;
     size_t i = 0;
     *status = VIC_OK;
     while (i < n) {
         uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
         struct packet packet = packet_of(header);
-        if (__builtin_expect(header >> VIC_HEADER_END_AT == 0 && packet.op == VIC_WRITE && packet.dest < cards &&
+        if (__builtin_expect(header >> VIC_HEADER_END_AT == 0 && packet.op == VIC_WRITE && packet.dest - first < here &&
                              packet.addr < words && (counters >> packet.counter & 1), 1)) {
             word_store(&job_sram(job, packet.dest)[packet.addr], payload);
             tally_add(card, &tally, tally_key(packet.dest, packet.counter), 1);
@@ -59,6 +58,9 @@ static inline size_t deliver_run(struct vic *card, const uint64_t *headers, cons
         *status = packet_check(card, header, payload);
         if (*status != VIC_OK) {
             fail_packet(card, *status, i, header, payload);
+            break;
+        }
+        if (!job_is_here(job, packet.dest)) {
             break;
         }
         size_t done = packet.op == VIC_FIFO ? push_run(card, header, headers + i, payloads + i, n - i, &tally)
@@ -77,32 +79,17 @@ static inline size_t deliver_run(struct vic *card, const uint64_t *headers, cons
 FAIL_COLD static size_t deliver_over_hosts(struct vic *card, const uint64_t *headers, const uint64_t *payloads, size_t n,
                                            int *status, uint32_t *full)
 {
-    const struct job *job = card->job;
-    size_t i = 0, done = 1;
-    *status = VIC_OK;
-    while (i < n && done > 0 && *status == VIC_OK) {
-        uint64_t header[HOST_RUN], payload[HOST_RUN];
-        size_t run = 0;
-        while (run < HOST_RUN && i + run < n) { /* a copy, so that they stay what they are */
-            header[run] = read_once(&headers[i + run]);
-            payload[run] = read_once(&payloads[i + run]);
-            *status = packet_check(card, header[run], payload[run]);
-            if (*status != VIC_OK || job_is_here(job, packet_of(header[run]).dest) != job_is_here(job, packet_of(header[0]).dest)) {
+    size_t i = deliver_run(card, headers, payloads, n, status, full);
+    while (i < n && *status == VIC_OK) {
+        size_t far = remote_send(card, headers + i, payloads + i, n - i);
+        size_t local = deliver_run(card, headers + i + far, payloads + i + far, n - i - far, status, full);
+        i += far + local;
+        if (far + local == 0 && *status == VIC_OK) {
+            uint64_t header = read_once(&headers[i]), payload = read_once(&payloads[i]);
+            if (packet_check(card, header, payload) == VIC_OK) { /* else the next look says so */
+                *full = stopped_by(header, payload);
                 break;
             }
-            run++;
-        }
-        if (run == 0) { /* the first of them is not good */
-            fail_packet(card, *status, i, header[0], payload[0]);
-            break;
-        }
-        *status = VIC_OK;
-        done = job_is_here(job, packet_of(header[0]).dest) ? deliver_run(card, header, payload, run, status, full)
-                                                           : remote_send(card, header, payload, run);
-        i += done;
-        if (done < run && *status == VIC_OK) {
-            *full = stopped_by(header[done], payload[done]);
-            break;
         }
     }
     return i;
@@ -205,9 +192,6 @@ FAIL_COLD static int put_otherwise(struct vic *card, uint32_t dest, vic_addr_t a
     if (card->job->config.reorder != 0) {
         return put_packets(card, dest, addr, words, n, counter);
     }
-    if (job_is_here(card->job, dest)) {
-        return put_straight(card, dest, addr, words, n, counter);
-    }
     pending_progress(card);
     remote_put(card, dest, addr, words, n, counter);
     return VIC_OK;
@@ -216,6 +200,7 @@ FAIL_COLD static int put_otherwise(struct vic *card, uint32_t dest, vic_addr_t a
 int functional_put(struct vic *card, uint32_t dest, vic_addr_t addr, const uint64_t *words, size_t n,
                    unsigned counter)
 {
-    return __builtin_expect(card->job->detours, 0) ? put_otherwise(card, dest, addr, words, n, counter)
-                                                   : put_straight(card, dest, addr, words, n, counter);
+    const struct job *job = card->job;
+    return __builtin_expect(dest - job->first < job->straight, 1) ? put_straight(card, dest, addr, words, n, counter)
+                                                                  : put_otherwise(card, dest, addr, words, n, counter);
 }
