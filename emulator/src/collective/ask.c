@@ -60,18 +60,73 @@ static int send_all(struct meeting *meeting, const struct question *question, si
     return status;
 }
 
+/* Before functional mode asks: no answer is like this. */
+static int mark_all(struct meeting *meeting, size_t n)
+{
+    uint64_t word[BATCH];
+    vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
+    int status = VIC_OK;
+    meeting->mark = mix(meeting->mark + 1);
+    for (size_t i = 0; i < BATCH; i++) {
+        word[i] = meeting->mark;
+    }
+    for (size_t i = 0; i < n && status == VIC_OK; i += BATCH) {
+        status = vic_write(meeting->kept.card, reply + (vic_addr_t)i, word, n - i < BATCH ? n - i : BATCH);
+    }
+    return status;
+}
+
+static int have_all_come(struct meeting *meeting, size_t n, bool *all)
+{
+    uint64_t word[BATCH];
+    vic_addr_t reply = meeting->base + RECORD * meeting->attr.cards;
+    int status = VIC_OK;
+    *all = true;
+    for (size_t i = 0; i < n && status == VIC_OK && *all; i += BATCH) {
+        size_t count = n - i < BATCH ? n - i : BATCH;
+        status = vic_read(meeting->kept.card, reply + (vic_addr_t)i, word, count);
+        for (size_t k = 0; k < count && status == VIC_OK; k++) {
+            *all &= word[k] != meeting->mark;
+        }
+    }
+    return status;
+}
+
+/* Until all have come, and are counted in time or not: from another host they may be later than any time, and then would
+ * be taken for those of the next question. */
+static int wait_answers(struct meeting *meeting, size_t n, uint64_t patience_ns)
+{
+    bool all = meeting->attr.mode == 1;
+    int status;
+    do {
+        status = vic_counter_wait(meeting->kept.card, meeting->counter, patience_ns);
+        if (!all && (status == VIC_OK || status == VIC_ETIMEDOUT)) {
+            int look = have_all_come(meeting, n, &all);
+            status = look != VIC_OK ? look : status;
+            vic_relax(meeting->kept.card);
+        }
+    } while (!all && (status == VIC_OK || status == VIC_ETIMEDOUT));
+    if (status == VIC_ETIMEDOUT && meeting->attr.mode != 1) { /* the last has come since, and is counted in a moment */
+        status = vic_counter_wait(meeting->kept.card, meeting->counter, patience_ns);
+    }
+    return status;
+}
+
 /* Somebody may write over the counter of the answers: then ask again, each time with twice the patience, and at last say
- * so. What is late of an answer comes while the next one is waited for. */
+ * so. */
 static int ask(struct meeting *meeting, const struct question *question, size_t n, size_t each)
 {
     int status = VIC_ETIMEDOUT;
     for (int times = 0; times < TIMES && status == VIC_ETIMEDOUT; times++) {
-        status = vic_counter_set(meeting->kept.card, meeting->counter, (int64_t)(n * each));
+        status = meeting->attr.mode == 1 ? VIC_OK : mark_all(meeting, n * each);
+        if (status == VIC_OK) {
+            status = vic_counter_set(meeting->kept.card, meeting->counter, (int64_t)(n * each));
+        }
         if (status == VIC_OK) {
             status = send_all(meeting, question, n, each);
         }
         if (status == VIC_OK) {
-            status = vic_counter_wait(meeting->kept.card, meeting->counter, (uint64_t)ANSWER_NS << times);
+            status = wait_answers(meeting, n * each, (uint64_t)ANSWER_NS << times);
         }
     }
     return status != VIC_ETIMEDOUT ? status

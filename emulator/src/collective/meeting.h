@@ -26,6 +26,7 @@ struct meeting {
     uint64_t opens; /* vic_peer_opens of this card */
     vic_addr_t base;
     unsigned counter; /* of answers */
+    uint64_t mark;    /* what stands where an answer has not come yet */
     uint64_t rows;    /* in use, a bit each */
     unsigned next_row;
     uint32_t users;   /* open teams, and threads that open one: changed with the list's lock */
