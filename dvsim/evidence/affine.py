@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dvsim.scenario.units import Law
 
-DIGITS = 4  # of a part of a law: more than any measurement has
+DIGITS = 4  # of a number of a card, or a part of a law: more than any measurement has
 PS_PER_S = 10**12
 FS_PER_S = 10**15
 
@@ -72,7 +72,7 @@ def fit_law(sizes: Sequence[int], times_s: Sequence[float]) -> Fitted:
         return float(((np.log(parts[0] + parts[1] * size) - np.log(time)) ** 2).sum())
 
     fixed_s, slope_s = min(tried, key=loss)
-    law = Law(round(_short(fixed_s * PS_PER_S)), round(_short(slope_s * FS_PER_S)))
+    law = Law(round(short(fixed_s * PS_PER_S)), round(short(slope_s * FS_PER_S)))
     return Fitted(law, tuple(sizes), tuple(float(value) for value in time))
 
 
@@ -93,5 +93,6 @@ def _inside(size: Floats, time: Floats) -> tuple[float, float]:
     return float(parts[0]), float(parts[1] / largest)
 
 
-def _short(value: float) -> float:
+def short(value: float) -> float:
+    """Return a number with as many digits as a card gets."""
     return float(f"{value:.{DIGITS}g}")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.fit import Fitting
-from dvsim.evidence.calibration.knobs import short
 from dvsim.evidence.lab.data import METRICS
 from dvsim.evidence.lab.text import UNITS
 from dvsim.evidence.numbers import number_text

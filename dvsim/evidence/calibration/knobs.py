@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.uncertain import Range
 from dvsim.scenario import bounds
 from dvsim.scenario.find import nearest
@@ -16,7 +17,6 @@ from dvsim.scenario.types import Card, Parameter
 from dvsim.scenario.units import Law, format_value
 
 REACH = 16.0  # how far a search may go from where the card is, as a factor
-DIGITS = 4
 PARTS = ("fixed", "per_byte")
 
 
@@ -52,11 +52,6 @@ class Knob(NamedTuple):
             return format_value(value_, "law")
         whole = dimension in ("time", "size", "count")
         return format_value(round(value) if whole else value, dimension)
-
-
-def short(value: float) -> float:
-    """Return a number with as many digits as a card gets."""
-    return float(f"{value:.{DIGITS}g}")
 
 
 def knobs_of(card: Card, names: Sequence[str] = ()) -> list[Knob]:
