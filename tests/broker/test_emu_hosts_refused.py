@@ -10,6 +10,7 @@ import pytest
 from harness.processes import until
 from test_emu_hosts import WITHIN, processes_on
 
+from dvsim.broker.bridge import vicbridge
 from dvsim.emulation.amqp import Target
 from dvsim.emulation.hosts import LAUNCH_WITH, Hosts
 from dvsim.emulation.settings import Emulation
@@ -129,6 +130,7 @@ def team(hosts, launch_with=WITHIN):
 
 def test_a_file_that_does_not_fit(hosts, tmp_path):
     """Afterwards the host still answers."""
+    vicbridge()  # no compiler wants the small disk
     with disk(tmp_path, "size=8k") as small:
         launch = script(tmp_path, hosts.names[1], f"export TMPDIR={small}")
         with team(hosts, launch) as made:
