@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import signal
 import sys
 from dataclasses import replace
@@ -58,6 +59,10 @@ class Ended(KeyboardInterrupt):
         self.number = number
 
 
+AGAIN = re.compile(r"(?<=run it again with )\w+")
+"""The argument of an advice."""
+
+
 class LazyGroup(click.Group):
     """A group that imports a verb when it is called, and turns errors into exit codes."""
 
@@ -98,19 +103,21 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt as interrupt:
             ctx.exit(_interrupted(interrupt))
 
-    def _by_option(self, ctx: click.Context, error: DvsimError) -> DvsimError:
-        """Return an error that names options of the verb where it names arguments."""
+    def _by_option(self, ctx: click.Context, error: DvsimError) -> str:
+        """Return the text of an error, with options of the verb where it names arguments."""
         verb = self.get_command(ctx, ctx.invoked_subcommand or "")
-        if verb is None or not isinstance(error, ScenarioError):
-            return error
+        if verb is None:
+            return str(error)
         options = {item.name: max(item.opts, key=len) for item in verb.params}
+        if not isinstance(error, ScenarioError):
+            return AGAIN.sub(lambda found: options.get(found[0], found[0]), str(error))
 
         def said(fault: Fault) -> Fault:
             other = f"--{fault.file.replace('_', '-')}"
             return replace(fault, file=options.get(fault.file, other))
 
         faults = (said(one) if isinstance(one.file, Argument) else one for one in error.faults)
-        return ScenarioError(faults)
+        return str(ScenarioError(faults))
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

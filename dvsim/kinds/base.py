@@ -361,7 +361,8 @@ def kind_named(name: str) -> Kind:
     known = {one.name: one for one in entry_points(group=GROUP)}
     if name not in known:
         if name in KINDS:
-            message = f"is a {name} card, which a scenario takes: set system.NAME=FILE"
+            takes = "dvsim run SCENARIO --set system.NAME=FILE"
+            message = f"is a {name} card, which a scenario takes: {takes}"
             raise ScenarioError([Fault("", None, "kind", message)])
         names = [*OWN, *known]
         message = f"no such kind '{name}'; there are {', '.join(names)}"

@@ -267,7 +267,7 @@ def test_an_edited_run_folder_is_not_believed(copied):
         file.write("# mine\n")
     done = dvsim("run", *SMALL, "--out", out)
     assert done.returncode == 1
-    assert done.stderr.endswith("run it again with force or delete it\n")
+    assert done.stderr.endswith("run it again with --force or delete it\n")
     assert dvsim("run", *SMALL, "--out", out, "--force").returncode == 0
 
 

@@ -69,7 +69,7 @@ def test_text_and_json_have_a_row_for_each_metric_and_point(studies):
     every, one_load, _ = studies
     found = compare([every, one_load])
     lines = list(study_lines(found))
-    (table,) = [line for line in lines if isinstance(line, Table)]
+    _, table = [line for line in lines if isinstance(line, Table)]  # the first names the studies
     assert table.head == ["height", "load", "metric", "1", "±", "2", "±", "2/1"]
     assert len(table.rows) == 2 * len(every.SHOWN)
     assert any(

@@ -130,7 +130,7 @@ FILES = ["manifest.json", "samples.parquet", "scenario.toml", "summary.parquet"]
 @pytest.mark.parametrize("name", FILES)
 def test_a_kept_run_that_lacks_a_file_is_refused_with_advice(tmp_path, kept, name):
     (kept.folder / name).unlink()
-    message = f"{kept.folder} is not a complete run: {name} is missing; run it again with --force"
+    message = f"{kept.folder} is not a complete run: {name} is missing; run it again with force"
     with pytest.raises(RunFailed, match=re.escape(f"{message} or delete it")):
         find_result(tmp_path, SCENARIO, *ASKED)
 
@@ -159,7 +159,7 @@ def forge(kept, edit):
 )
 def test_a_kept_run_that_answers_another_question_is_refused(tmp_path, kept, edit):
     forge(kept, edit)
-    message = f"{kept.folder} is not what was asked; run it again with --force or delete it"
+    message = f"{kept.folder} is not what was asked; run it again with force or delete it"
     with pytest.raises(RunFailed, match=re.escape(message)):
         find_result(tmp_path, SCENARIO, *ASKED)
 
