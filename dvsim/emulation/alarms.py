@@ -87,7 +87,10 @@ class Alarms:
 
 
 def script(alarm: Alarm, folder: Path) -> str:
-    """Return what a node does for an alarm of a run whose beginning is told in a folder."""
+    """Return the Erlang text that raises and ends an alarm on a node.
+
+    The node waits for the run to begin: a file in the folder says when.
+    """
     get, put, low = LIMITS[alarm.what]
     begin, end = (round(1000 * at) for at in (alarm.begin, alarm.end))
     there, file = (

@@ -58,7 +58,8 @@ void news_left(struct agent *agent, uint32_t card, uint32_t number)
     bell_ring(&agent->job->shared->released);
 }
 
-/* Whoever waits for the words of a program that has ended well sees them before its end, as on one machine. */
+/* True: the end of a program waits until the words that it sent have come. So who waits for these words sees them first, as
+ * on one machine. */
 static bool comes_later(struct agent *agent, uint32_t card, uint32_t end)
 {
     struct peer *peer = peer_of(agent, card);

@@ -6,7 +6,7 @@
 
 #include "vortex/switch.h"
 
-/* pools.c. A free name, though none is left where one became free last; -1 without memory. */
+/* pools.c. Returns a free name of a replication, from wherever there is one, or from new room; -1: no memory. */
 int64_t dvsim_pools_find_name(dvsim_shard *s, int64_t replication);
 
 /* Up to 64 packets, of those in `mask`, to nodes of cylinder c from `at` on: heights, phases and names are in

@@ -47,7 +47,7 @@ def test_a_slow_link(emulator, hosts):
 
 
 def test_two_jobs_at_once_on_the_same_hosts(emulator, hosts):
-    """Each host takes ports that are free, so that none is that of another job."""
+    """Each host takes free ports, so two jobs never share one."""
     words = command(emulator, [*hosts.options(1, 2), *PATIENT], emulator.program("exchange"))
     jobs = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     try:

@@ -1,7 +1,7 @@
 """Does what hosts of a job, joiners and programs say to each other get a new number with a change?
 
-Two versions of dvsim that have the same JOB_LAYOUT talk to each other. So whoever changes a struct
-or a record raises it, and puts the digest that this test names behind it.
+Two versions of dvsim talk to each other if they have the same JOB_LAYOUT. A change of a struct or
+record therefore needs a higher JOB_LAYOUT, and here the new digest, which the failing test prints.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Does a clock tell the same story as SimPy: an inbox as a Store, the last of some as AllOf?
 
-What happens when, to whom, and how many events that are; what happens at one time may come in
+Compared are the times of all events, their owners and their number. Events of one time may come in
 another order. Turns come as those of a PriorityResource, a run ends as that of an Environment.
 """
 

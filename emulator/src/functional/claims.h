@@ -136,8 +136,9 @@ static inline bool barrier_go(const struct job *job, uint32_t card)
  *
  *     claim    card + 1 24 | position 40
  *
- * All but the last of the list were taken. The last was if the tail says so, or `noted`, into which whoever exchanges the
- * tail next writes it first. Once the ring's tail has gone past `claimed_at` the words are on their way. */
+ * All claims of the list but the last were taken. The last one was taken if the tail or `noted` names it: the program that
+ * changes the tail next first copies the old tail to `noted`. Once the ring's tail has gone past `claimed_at` the words are
+ * on their way. */
 static inline uint64_t room_claim(uint32_t dest, uint64_t position)
 {
     return claim_by(position, dest);
