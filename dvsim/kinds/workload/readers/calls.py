@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dvsim.kinds.workload.collectives import Collectives
@@ -57,16 +57,33 @@ def communicates(name: str) -> bool:
 
 
 def program_of(
-    files: Mapping[int, Path], paths: Sequence[Path], name: str, table: Collectives
-) -> tuple[int, Program]:
-    """Return how many ranks there are, and a program to be read from the file of each.
+    paths: Sequence[Path],
+    rank_of: Callable[[Path], int | None],
+    must: str,
+    name: str,
+    table: Collectives,
+) -> tuple[list[Path], Program]:
+    """Return the files of a trace in the order of ranks, and a program to be read from them.
 
-    Raises:
-        ScenarioError: If there is no file of a rank below the last one.
+    A name must have a rank, as `must` says, and of its own; no rank may be missing.
     """
+    files: dict[int, Path] = {}
+    for path in paths:
+        rank = rank_of(path)
+        if rank is None:
+            refuse(path, None, must)
+        if rank in files:
+            refuse(path, None, f"is of rank {rank}, as {files[rank].name} is")
+        files[rank] = path
     ranks = max(files) + 1
     if len(files) < ranks:
         lacks = next(rank for rank in range(ranks) if rank not in files)
         refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
-    ordered = [str(files[rank]) for rank in range(ranks)]
-    return ranks, Program(ranks, name or str(paths[0]), ordered, table)
+    ordered = [files[rank] for rank in range(ranks)]
+    return ordered, Program(ranks, name or str(paths[0]), map(str, ordered), table)
+
+
+def rank_in(path: Path, name: re.Pattern[str]) -> int | None:
+    """Return the rank that the name of a file has as its second group; None if it has none."""
+    found = name.fullmatch(path.name)
+    return int(found[2]) if found else None

@@ -18,7 +18,7 @@ from dvsim.kinds.workload.check import ANY
 from dvsim.kinds.workload.collectives import MPICH, Collectives, split
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import WORLD, Program
-from dvsim.kinds.workload.readers.calls import program_of
+from dvsim.kinds.workload.readers.calls import program_of, rank_in
 from dvsim.kinds.workload.readers.chakra_nodes import (
     COLLECTIVE,
     COMPUTE,
@@ -67,14 +67,9 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
         ScenarioError: If a file is truncated or missing, or nodes wait for what is not there, or
             for each other.
     """
-    files: dict[int, Path] = {}
-    for path in paths:
-        found = NAME.fullmatch(path.name)
-        if found is None or int(found[2]) in files:
-            refuse(path, None, "must be called PREFIX.RANK.et, with a rank of its own")
-        files[int(found[2])] = path
-    ranks, program = program_of(files, paths, name, table)
-    nodes = [_nodes(files[rank], rank) for rank in range(ranks)]
+    must = "must be called PREFIX.RANK.et, with a rank of its own"
+    files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, table)
+    nodes = [_nodes(path, rank) for rank, path in enumerate(files)]
     groups: dict[str, list[int]] = {}
     for rank, own in enumerate(nodes):
         for group in {_group(one) for one in own if one.kind == COLLECTIVE}:

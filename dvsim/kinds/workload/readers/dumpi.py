@@ -15,7 +15,7 @@ from dvsim.kinds.workload.check import ANY
 from dvsim.kinds.workload.collectives import MPICH, ROOTED, Collectives
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.mpi import Program
-from dvsim.kinds.workload.readers.calls import BLOCKING, communicates
+from dvsim.kinds.workload.readers.calls import BLOCKING, communicates, program_of, rank_in
 from dvsim.kinds.workload.readers.dumpi_file import MAGIC, Call, Status, Trace, read_file
 from dvsim.kinds.workload.readers.dumpi_groups import WORLD, Communicators, Handles, Key
 from dvsim.kinds.workload.readers.text import (
@@ -52,24 +52,11 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
         ScenarioError: If a file is truncated or missing, or has a call that cannot be; with file,
             rank and call.
     """
-    files: dict[int, Path] = {}
-    for path in paths:
-        found = NAME.fullmatch(path.name)
-        if found is None:
-            refuse(path, None, "must be called PREFIX-RANK.bin")
-        if int(found[2]) in files:
-            refuse(path, None, f"is of rank {int(found[2])}, as {files[int(found[2])].name} is")
-        files[int(found[2])] = path
-    ranks = max(files) + 1
-    if len(files) < ranks:
-        lacks = next(rank for rank in range(ranks) if rank not in files)
-        refuse(paths[0].parent, None, f"has no file of rank {lacks}, but of rank {ranks - 1}")
-    _counted(files[0], ranks)
-    program = Program(
-        ranks, name or str(paths[0]), [str(files[one]) for one in range(ranks)], table
-    )
-    known = Communicators(ranks)
-    traces = [_Rank(program, rank, files[rank], known) for rank in range(ranks)]
+    must = "must be called PREFIX-RANK.bin"
+    files, program = program_of(paths, lambda path: rank_in(path, NAME), must, name, table)
+    _counted(files[0], len(files))
+    known = Communicators(len(files))
+    traces = [_Rank(program, rank, path, known) for rank, path in enumerate(files)]
     timed = all(one.trace.timed for one in traces)
     begin = min((one.calls[0][0].begin for one in traces if one.calls), default=0)
     for one in traces:

@@ -48,17 +48,9 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
     Raises:
         ScenarioError: If a line cannot be understood, or a rank is missing; with file and line.
     """
-    files: dict[int, Path] = {}
-    for path in paths:
-        found = RANK.search(path.stem)
-        if found is None or len(found[1]) > 7:
-            refuse(path, None, "must have the rank in its name, as pmpi-trace-rank-0.txt has")
-        rank = int(found[1])
-        if rank in files:
-            refuse(path, None, f"is of rank {rank}, as {files[rank].name} is")
-        files[rank] = path
-    ranks, program = program_of(files, paths, name, table)
-    readers = [_Rank(program, rank, files[rank]) for rank in range(ranks)]
+    must = "must have the rank in its name, as pmpi-trace-rank-0.txt has"
+    files, program = program_of(paths, _rank_of, must, name, table)
+    readers = [_Rank(program, rank, path) for rank, path in enumerate(files)]
     starts = [one.start for one in readers]
     if all(one.ahead is not None for one in readers):  # one clock for all
         first = min(one.common(one.start) for one in readers)
@@ -66,6 +58,11 @@ def read(paths: Sequence[Path], *, table: Collectives = MPICH, name: str = "") -
     longest = max(one.read(start) for one, start in zip(readers, starts, strict=True))
     program.traced_ns = longest * 1000
     return program.graph()
+
+
+def _rank_of(path: Path) -> int | None:
+    found = RANK.search(path.stem)
+    return int(found[1]) if found and len(found[1]) <= 7 else None
 
 
 class _Rank:
