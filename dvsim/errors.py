@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 LONGEST_KEY = 200  # characters that are shown
 
@@ -78,6 +79,20 @@ class ScenarioError(DvsimError):
         # the same card may be used twice: each fault is said once
         self.faults: tuple[Fault, ...] = tuple(dict.fromkeys(faults))
         super().__init__("\n".join(map(str, self.faults)))
+
+    @classmethod
+    def at(
+        cls,
+        place: str | Path,
+        message: str,
+        key: str = "",
+        *,
+        line: int | None = None,
+        hint: str | None = None,
+    ) -> ScenarioError:
+        """Return the error of one fault; `place` is its file or argument, see `Fault`."""
+        file = str(place) if isinstance(place, Path) else place
+        return cls([Fault(file, line, key, message, hint)])
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Fault, ...]]]:
         """Pickle by the faults, so that a worker process can raise one."""

@@ -19,7 +19,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.errors import RunFailed, ScenarioError
 
 WORKERS_VARIABLE = "DVSIM_WORKERS"
 
@@ -66,8 +66,7 @@ def default_workers() -> int:
     if not text:
         return len(os.sched_getaffinity(0))
     if not (text.isdecimal() and int(text) > 0):
-        message = f"{text!r} is no number of processes"
-        raise ScenarioError([Fault(WORKERS_VARIABLE, None, "", message)])
+        raise ScenarioError.at(WORKERS_VARIABLE, f"{text!r} is no number of processes")
     return int(text)
 
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from dvsim.broker.install import Installation
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 
 CLUSTERS, NODES = len(string.ascii_lowercase), 9
 """At most: each has a letter, or a digit."""
@@ -28,7 +28,7 @@ def check_shape(clusters: int, nodes: int) -> None:
     """
     for name, value, most in (("clusters", clusters, CLUSTERS), ("nodes", nodes, NODES)):
         if not 1 <= value <= most:
-            raise _wrong(name, f"must be 1 to {most}, is {value}")
+            raise ScenarioError.at(name, f"must be 1 to {most}, is {value}")
 
 
 def check_patience(timeout_s: float) -> None:
@@ -38,7 +38,7 @@ def check_patience(timeout_s: float) -> None:
         ScenarioError: If it is no number above 0; it may be infinite.
     """
     if not timeout_s > 0:
-        raise _wrong("timeout_s", f"must be above 0 seconds, is {timeout_s:g}")
+        raise ScenarioError.at("timeout_s", f"must be above 0 seconds, is {timeout_s:g}")
 
 
 def memory_of(count: int, given: int | None) -> int:
@@ -52,10 +52,14 @@ def memory_of(count: int, given: int | None) -> int:
     if each < LEAST:
         said = f"a node needs at least {_mib(LEAST)}"
         if given is None:
-            raise _wrong("nodes", f"{count} have {_mib(each)} each on this machine; {said}")
-        raise _wrong("memory", f"{said}, not {_mib(each)}")
+            raise ScenarioError.at(
+                "nodes", f"{count} have {_mib(each)} each on this machine; {said}"
+            )
+        raise ScenarioError.at("memory", f"{said}, not {_mib(each)}")
     if each * count > machine:
-        raise _wrong("memory", f"{count} x {_mib(each)} is more than the machine's {_mib(machine)}")
+        raise ScenarioError.at(
+            "memory", f"{count} x {_mib(each)} is more than the machine's {_mib(machine)}"
+        )
     return each
 
 
@@ -79,15 +83,13 @@ def check_plugins(names: Iterable[str], installation: Installation) -> tuple[str
     chosen = tuple(dict.fromkeys(names))
     for name in chosen:
         if name.endswith("_examples"):
-            raise _wrong("plugins", f"'{name}' listens on a fixed port")
+            raise ScenarioError.at("plugins", f"'{name}' listens on a fixed port")
         if installation.plugins and name not in installation.plugins:
             near = get_close_matches(name, installation.plugins, 1)
-            raise _wrong("plugins", f"RabbitMQ has no '{name}'", near[0] if near else None)
+            raise ScenarioError.at(
+                "plugins", f"RabbitMQ has no '{name}'", hint=near[0] if near else None
+            )
     return chosen
-
-
-def _wrong(key: str, message: str, hint: str | None = None) -> ScenarioError:
-    return ScenarioError([Fault(key, None, "", message, hint)])
 
 
 def _mib(number: int) -> str:

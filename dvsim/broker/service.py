@@ -19,7 +19,7 @@ from dvsim.broker.node import STOP_S
 from dvsim.broker.private import unusable
 from dvsim.broker.process import age_s, resident_bytes
 from dvsim.broker.state import WAIT_S, Kept, State, StateFolder
-from dvsim.errors import DvsimError, Fault, RunFailed, ScenarioError
+from dvsim.errors import DvsimError, RunFailed, ScenarioError
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def up(path: Path, asked: Mapping[str, Any], progress: Callable[[str], None]) ->
             raise RunFailed(f"nodes are being started in '{folder.path}' already")
         if state.asked | {"timeout_s": 0} != {**asked, "timeout_s": 0}:
             said = "other nodes run there already; 'dvsim broker down' ends them"
-            raise ScenarioError([Fault(str(folder.path), None, "", said)])
+            raise ScenarioError.at(folder.path, said)
         return state, True
     try:
         _follow(keeper, "ready", progress, folder.log)

@@ -66,7 +66,7 @@ def validate_against(
             compared.
         CriterionFailed: With `strict`, if a criterion does not hold.
     """
-    from dvsim.errors import CriterionFailed, Fault, ScenarioError
+    from dvsim.errors import CriterionFailed, ScenarioError
     from dvsim.evidence.lab.judge import judge
     from dvsim.evidence.lab.match import chosen
     from dvsim.evidence.lab.read import read_lab
@@ -76,7 +76,7 @@ def validate_against(
 
     if options.report is not None and options.report.suffix not in {".html", ".htm"}:
         what = f"with --against the report is a page, FILE.html, not {options.report.name}"
-        raise ScenarioError([Fault("--report", None, "", what)])
+        raise ScenarioError.at("--report", what)
     data = read_lab(file, meta)
     whole = is_file(scenario_root() / campaign / "validation.toml")
     name = f"{campaign.rstrip('/')}/validation" if whole else campaign

@@ -111,7 +111,7 @@ def env(cluster: str | None, folder: Path | None) -> None:
     import shlex
 
     from dvsim.broker import service
-    from dvsim.errors import Fault, RunFailed, ScenarioError
+    from dvsim.errors import RunFailed, ScenarioError
     from dvsim.scenario.find import nearest
 
     folder = folder or service.default_folder()
@@ -123,7 +123,7 @@ def env(cluster: str | None, folder: Path | None) -> None:
     chosen = names[0] if cluster is None else cluster
     if chosen not in names:
         near = nearest(chosen, names)
-        raise ScenarioError([Fault("--cluster", None, "", f"'{chosen}' does not run", near)])
+        raise ScenarioError.at("--cluster", f"'{chosen}' does not run", hint=near)
     urls = " ".join(node.url for node in state.nodes if node.cluster == chosen)
     named = {"VICBRIDGE_URL": urls, "VICBRIDGE_CREDENTIALS": str(_files(state)["credentials"])}
     for name, value in named.items():
@@ -144,13 +144,13 @@ def down(folder: Path | None) -> None:
 
 def _bytes(text: str) -> int:
     """Read a size."""
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
     from dvsim.scenario.units import UnitError, parse
 
     try:
         return parse(text, "size")
     except UnitError as error:
-        raise ScenarioError([Fault("--memory", None, "", str(error))]) from error
+        raise ScenarioError.at("--memory", str(error)) from error
 
 
 def _object(state: State, looks: list[Look] | None = None) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def calibrate(
     Example: dvsim calibrate h3-bridge --against lab.csv --fit 64,4096,65536 --parameter push
     --name mine, then dvsim run h3/dv-1024 --set system.bridge=cards/mine-bridge.toml
     """
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
 
     if bool(folders) == bool(card) or (card and not against):
         raise click.UsageError("give --from RUN, or CARD with --against FILE")
@@ -137,7 +137,7 @@ def calibrate(
             raise click.UsageError(f"{written} is for --against")
     if not re.fullmatch(r"[\w-][\w.-]*", name):
         message = "must consist of letters, digits, '.', '-' and '_'"
-        raise ScenarioError([Fault("--name", None, "", f"'{name}' {message}")])
+        raise ScenarioError.at("--name", f"'{name}' {message}")
     command = shlex.join(["dvsim", *sys.argv[1:]])
     if card:
         _fit(card, against, name, out, command, search, as_json=as_json)

@@ -87,13 +87,13 @@ def _compared(names: Sequence[str], root: Path, last: int | None) -> Comparison:
     found = compare(results)
     if not found.rows:
         message = "these studies have no point in common; dvsim show tells what each varies"
-        raise ScenarioError([Fault(" ".join(names), None, "", message)])
+        raise ScenarioError.at(" ".join(names), message)
     return found
 
 
 def _no_sweep(folders: Iterable[Path]) -> None:
     """Refuse folders of sweeps: they keep means, and what is paired are replications."""
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
     from dvsim.study.folder import read_manifest
     from dvsim.study.sweep_table import CSV, KIND
 
@@ -102,7 +102,7 @@ def _no_sweep(folders: Iterable[Path]) -> None:
             message = (
                 f"is a sweep; its points are kept runs, named in {folder / CSV}: compare those"
             )
-            raise ScenarioError([Fault(str(folder), None, "", message)])
+            raise ScenarioError.at(folder, message)
 
 
 def _about(result: Run | PointsStudy) -> str:

@@ -71,7 +71,7 @@ def consistency(
 
 def _rate(text: str) -> float:
     """Return bytes per second of a rate, or of the port of a card."""
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
     from dvsim.kinds.load import load_card
     from dvsim.scenario.find import card_names, nearest
     from dvsim.scenario.units import UnitError, parse
@@ -85,7 +85,7 @@ def _rate(text: str) -> float:
     except UnitError as error:
         hint = nearest(text, names) or error.hint
         message = f"{error.message}; or the name of a card: {', '.join(names)}"
-        raise ScenarioError([Fault("--limit", None, "", message, hint)]) from error
+        raise ScenarioError.at("--limit", message, hint=hint) from error
 
 
 def _print(found: Examination) -> None:

@@ -181,7 +181,7 @@ def _compiler_lines(root: Path, cflags: bool, libs: bool, prefix_dir: bool) -> l
 
 def _parameters(name: str) -> list[str]:
     """Return a card as options of vicrun."""
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
     from dvsim.kinds.load import load_card
     from dvsim.scenario.find import card_names, nearest
 
@@ -189,5 +189,5 @@ def _parameters(name: str) -> list[str]:
     if card.kind != "vortex":
         near = nearest(name, card_names(kind="vortex"))
         message = f"is a {card.kind} card; an emulated card needs one of kind vortex"
-        raise ScenarioError([Fault(name, None, "", message, near)])
+        raise ScenarioError.at(name, message, hint=near)
     return [text for key in PARAMETERS for text in ("--set", f"{key}={int(card[key])}")]

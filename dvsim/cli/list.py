@@ -9,7 +9,7 @@ import click
 
 from dvsim.cli.options import json_option
 from dvsim.cli.terminal import say, tell
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.scenario.find import Entry, list_cards, list_scenarios, nearest, nearest_name
 from dvsim.study.text_table import Table
 
@@ -49,7 +49,7 @@ def list_entries(
     if texts and not any(found.values()):
         said = " ".join(texts)
         message = "is in no name and no title; dvsim list has all"
-        raise ScenarioError([Fault("dvsim list", None, said, message, nearest_name(said, WHAT))])
+        raise ScenarioError.at("dvsim list", message, said, hint=nearest_name(said, WHAT))
     if texts:
         found = {group: entries for group, entries in found.items() if entries}
     if as_json:
@@ -69,7 +69,7 @@ def _check_source(source: str) -> None:
     known = sorted({_source(entry) for entry in list_scenarios()})
     if source not in known:
         message = f"no such source; there are {', '.join(known)}"
-        raise ScenarioError([Fault("--source", None, source, message, nearest(source, known))])
+        raise ScenarioError.at("--source", message, source, hint=nearest(source, known))
 
 
 def _source(entry: Entry) -> str:

@@ -294,7 +294,7 @@ def one_kind(scenarios: Iterable[Spec]) -> None:
     Raises:
         ScenarioError: If there are both.
     """
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
     from dvsim.kinds.base import kind_of
 
     found: dict[bool, str] = {}
@@ -302,11 +302,11 @@ def one_kind(scenarios: Iterable[Spec]) -> None:
         kind = kind_of(scenario)
         if not kind.pages:
             message = f"{scenario.name} is {kind.about}, of which there is no page yet"
-            raise ScenarioError([Fault("--report", None, "", message)])
+            raise ScenarioError.at("--report", message)
         found.setdefault(kind.studies, f"{scenario.name} is {kind.about}")
     if len(found) == 2:
         message = f"{found[False]} and {found[True]}; a page is about one kind, ask for two"
-        raise ScenarioError([Fault("--report", None, "", message)])
+        raise ScenarioError.at("--report", message)
 
 
 def write_page(

@@ -25,7 +25,7 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
         ScenarioError: If an option has no meaning here.
     """
     from dvsim.cli.swept import chosen
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
     from dvsim.study.sweeps.ranges import ranges
     from dvsim.study.sweeps.run import prepare
     from dvsim.study.sweeps.sensitivity import Sensitivity, points_for
@@ -34,8 +34,7 @@ def sensitivity_of(base: Template, given: Mapping[str, Any]) -> Sensitivity:
                          ("shard", "--shard"), ("slurm", "--slurm"),
                          ("precision", "--precision")):  # fmt: skip
         if given[name]:
-            message = "has no meaning with --sensitivity"
-            raise ScenarioError([Fault(option, None, "", message)])
+            raise ScenarioError.at(option, "has no meaning with --sensitivity")
     seed, samples = given["seed"], given["samples"]
     varied = ranges(base.resolved(given["overrides"]).scenario, given["vary"], given["spread"])
     points = points_for(varied, samples, seed)

@@ -105,7 +105,7 @@ def _toml(name: str, overrides: Sequence[str]) -> str:
 
 def _locate(name: str) -> tuple[Path, bool]:
     """Return the file of a name, and whether it is a card."""
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
     from dvsim.kinds.load import is_card
     from dvsim.scenario.document import read
     from dvsim.scenario.find import card_names, find_card, nearest_name, resolve_name
@@ -121,7 +121,7 @@ def _locate(name: str) -> tuple[Path, bool]:
             return card, True
     near = nearest_name(name, card_names())
     what = "no such scenario or card" + ("" if near else "; `dvsim list` names them all")
-    raise ScenarioError([Fault(name, None, "", what, near)])
+    raise ScenarioError.at(name, what, hint=near)
 
 
 def _scenario(resolved: Resolved) -> tuple[dict[str, Any], str]:

@@ -94,12 +94,12 @@ def run_traced(
     """
     from dvsim.emulation.trace.chrome import check_place
     from dvsim.emulation.trace.simulated import check_traceable
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
 
     if len(scenarios) > 1:
         named = ", ".join(scenario.name for scenario in scenarios[:3])
         message = f"is of one scenario; {len(scenarios)} were named: {named} …"
-        raise ScenarioError([Fault("--trace", None, "", message)])
+        raise ScenarioError.at("--trace", message)
     check_traceable(scenarios[0])
     check_place(trace.path)
     with _traces(how, trace.limit) as backend:

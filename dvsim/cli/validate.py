@@ -142,7 +142,7 @@ def _run(
 
 def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Spec]:
     """Return the scenarios of a campaign; at least one of them has published figures or claims."""
-    from dvsim.errors import Fault, ScenarioError
+    from dvsim.errors import ScenarioError
     from dvsim.evidence.validation import claimed
     from dvsim.kinds.base import kind_of
     from dvsim.scenario.find import is_file, scenario_root
@@ -160,7 +160,7 @@ def _load(campaign: str, options: RunOptions, more: Sequence[Source]) -> list[Sp
         for scenario in scenarios
     ):
         message = "none of its scenarios names published figures to compare with"
-        raise ScenarioError([Fault(name, None, "reference", message)])
+        raise ScenarioError.at(name, message, "reference")
     return scenarios
 
 

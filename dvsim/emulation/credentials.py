@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 
 
 def credentials_of(path: Path | None) -> tuple[str, str]:
@@ -42,4 +42,4 @@ def credentials_of(path: Path | None) -> tuple[str, str]:
 
 
 def _wrong(message: str) -> ScenarioError:
-    return ScenarioError([Fault(Argument("credentials"), None, "", message)])
+    return ScenarioError.at(Argument("credentials"), message)

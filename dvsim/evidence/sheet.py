@@ -79,7 +79,7 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
     path = Path(source)
     if not is_file(path):
         near = nearest_beside(path, lambda other: other.suffix in ENDINGS)
-        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a table"), near)])
+        raise ScenarioError.at(path, why_not(path, "a table"), hint=near)
     if path.suffix == ".parquet":
         return _of_parquet(path)
     try:
@@ -89,14 +89,14 @@ def open_sheet(source: Any) -> Sheet:  # noqa: ANN401 - a path or a DataFrame, t
     except UnicodeDecodeError:
         fault = encoding_fault(path)
         message = f"cannot be read: line {fault.line}: {fault.message}"
-        raise ScenarioError([Fault(str(path), None, "", message)]) from None
+        raise ScenarioError.at(path, message) from None
     except (OSError, csv.Error) as error:
-        raise ScenarioError([Fault(str(path), None, "", f"cannot be read: {error}")]) from error
+        raise ScenarioError.at(path, f"cannot be read: {error}") from error
     if path.suffix != ".csv" and (len(rows) < 2 or len({len(row) for _, row in rows}) > 1):
         message = (
             "is no table: its lines have different numbers of cells; CSV or Parquet is examined"
         )
-        raise ScenarioError([Fault(str(path), None, "", message)])
+        raise ScenarioError.at(path, message)
     return _checked(str(path), rows[0][1] if rows else (), rows[1:])
 
 
@@ -151,7 +151,7 @@ def _of_parquet(path: Path) -> Sheet:
     try:
         frame = pd.read_parquet(path)
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise ScenarioError([Fault(str(path), None, "", f"cannot be read: {error}")]) from error
+        raise ScenarioError.at(path, f"cannot be read: {error}") from error
     return _of_frame(str(path), frame)
 
 

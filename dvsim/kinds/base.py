@@ -362,16 +362,15 @@ def kind_named(name: str) -> Kind:
     if name not in known:
         if name in KINDS:
             takes = "dvsim run SCENARIO --set system.NAME=FILE"
-            message = f"is a {name} card, which a scenario takes: {takes}"
-            raise ScenarioError([Fault("", None, "kind", message)])
+            raise ScenarioError.at("", f"is a {name} card, which a scenario takes: {takes}", "kind")
         names = [*OWN, *known]
         message = f"no such kind '{name}'; there are {', '.join(names)}"
-        raise ScenarioError([Fault("", None, "kind", message, nearest(name, names))])
+        raise ScenarioError.at("", message, "kind", hint=nearest(name, names))
     try:
         loaded: Kind = known[name].load()
     except Exception as error:
         message = f"kind '{name}' ({known[name].value}) cannot be loaded: {error}"
-        raise ScenarioError([Fault("", None, "kind", message)]) from error
+        raise ScenarioError.at("", message, "kind") from error
     return loaded
 
 

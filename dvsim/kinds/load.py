@@ -284,7 +284,7 @@ def _members(name_or_path: str | os.PathLike[str]) -> list[Path]:
         ]
         paths = [entry.path for entry in entries if fnmatchcase(entry.name, text)]
         if not paths:
-            raise ScenarioError([Fault(text, None, "", "no scenario has such a name")])
+            raise ScenarioError.at(text, "no scenario has such a name")
         return paths
     path = find.resolve_name(name_or_path)
     document = read(path)

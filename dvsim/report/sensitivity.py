@@ -41,14 +41,13 @@ def sensitivity_drawings(folder: Path) -> list[Drawing]:
         rows = list(csv.DictReader(text.splitlines()))
     except OSError:
         message = f"holds no {FILE}; 'dvsim sweep SCENARIO --sensitivity' makes one"
-        raise ScenarioError([Fault(str(folder), None, "", message)]) from None
+        raise ScenarioError.at(folder, message) from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ScenarioError([Fault(str(path), None, "", f"is no CSV in UTF-8: {error}")]) from None
+        raise ScenarioError.at(path, f"is no CSV in UTF-8: {error}") from None
     wanted = {"result", "key", *(f"{order}{end}" for order in ORDERS for end in ENDS)}
     missing = sorted(wanted - set(rows[0] if rows else ()))
     if missing:
-        message = f"lacks the columns {', '.join(missing)}"
-        raise ScenarioError([Fault(str(path), None, "", message)])
+        raise ScenarioError.at(path, f"lacks the columns {', '.join(missing)}")
     faults = [
         Fault(str(path), line, name, f"must be a number, is {show(row[name])}")
         for line, row in enumerate(rows, 2)

@@ -47,7 +47,7 @@ def load_card(name_or_path: str | Path) -> Card:
         found = find_card(text)
         if found is None:
             near = nearest(text, card_names())
-            raise ScenarioError([Fault(text, None, "", "no such card", near)])
+            raise ScenarioError.at(text, "no such card", hint=near)
         path = found
     card, faults = _checked(*_read_file(path))
     if card is None:

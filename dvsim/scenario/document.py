@@ -143,8 +143,7 @@ def read(path: Path) -> Document:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        message = f"cannot be read: {error.strerror}"
-        raise ScenarioError([Fault(str(path), None, "", message)]) from None
+        raise ScenarioError.at(path, f"cannot be read: {error.strerror}") from None
     return _parsed(path, raw).copy()
 
 
@@ -157,7 +156,7 @@ def _parsed(path: Path, raw: bytes) -> Document:
     except UnicodeDecodeError as error:
         raise ScenarioError([_not_text(path, raw, error.start)]) from None
     except RecursionError:
-        raise ScenarioError([Fault(str(path), None, "", "nested too deeply")]) from None
+        raise ScenarioError.at(path, "nested too deeply") from None
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         nul = raw.find(b"\0")
         fault = _not_toml(path, text, str(error)) if nul < 0 else _not_text(path, raw, nul)

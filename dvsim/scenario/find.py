@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 LONGEST_NAME = 200  # characters: it becomes a path, of which a file system takes 255 per folder
@@ -114,7 +114,7 @@ def resolve_name(name_or_path: str | os.PathLike[str]) -> Path:
         what, near = "no such scenario; a file is named with its ending", str(beside)
     elif is_file(Path(text)):
         what = "no such scenario; the name of a scenario file ends in .toml"
-    raise ScenarioError([Fault(text, None, "", what, near)])
+    raise ScenarioError.at(text, what, hint=near)
 
 
 def existing(path: Path) -> Path:
@@ -125,8 +125,7 @@ def existing(path: Path) -> Path:
     """
     if is_file(path):
         return path
-    what = why_not(path, "a scenario file")
-    raise ScenarioError([Fault(str(path), None, "", what, nearest_file(path))])
+    raise ScenarioError.at(path, why_not(path, "a scenario file"), hint=nearest_file(path))
 
 
 def nearest_file(path: Path) -> str | None:

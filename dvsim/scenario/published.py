@@ -38,5 +38,5 @@ def transports(path: Path) -> tuple[str, ...]:
     lacking = [name for name in COLUMNS if not rows or rows[0].get(name) is None]
     if lacking:
         message = f"is not a table of published statistics: it has no {', '.join(lacking)}"
-        raise ScenarioError([Fault(str(path), None, "", message)])
+        raise ScenarioError.at(path, message)
     return tuple(dict.fromkeys(row["transport"] for row in rows))

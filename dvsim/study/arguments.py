@@ -31,9 +31,7 @@ def backend_of(asked: str | Emulation) -> Emulation | None:
     if asked not in BACKENDS:
         near = get_close_matches(asked, BACKENDS, 1)
         message = f"no such backend '{asked}'; there are {' and '.join(BACKENDS)}"
-        raise ScenarioError(
-            [Fault(Argument("backend"), None, "", message, near[0] if near else None)]
-        )
+        raise ScenarioError.at(Argument("backend"), message, hint=near[0] if near else None)
     return Emulation() if asked == "emu" else None
 
 
@@ -61,7 +59,7 @@ def check_precision(share: float) -> None:
     if not least <= share <= most:
         message = f"{share:g} is not a share from {least:g} to {most:g}, or from 0.1% to 50%"
         near = f"{share:g}%" if least <= share / 100 <= most else None
-        raise ScenarioError([Fault(Argument("precision"), None, "", message, near)])
+        raise ScenarioError.at(Argument("precision"), message, hint=near)
 
 
 def _whole(argument: Argument, value: int, least: int, most: int) -> Iterator[Fault]:

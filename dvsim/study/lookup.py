@@ -48,7 +48,7 @@ def folders_of(name: str, root: Path, last: int | None = None) -> list[Path]:
         return [newest[backend] for backend in sorted(newest, key=lambda name: name != "sim")]
     if len(kept) < last:
         message = f"{len(kept)} of {name} are kept in {root}, not {last}"
-        raise ScenarioError([Fault(Argument("last"), None, "", message)])
+        raise ScenarioError.at(Argument("last"), message)
     return [one.folder for one in kept[-last:]]
 
 
@@ -90,7 +90,7 @@ def too_few(names: Sequence[str], root: Path, found: Path) -> ScenarioError:
         message += (
             f"; also kept: {', '.join(others[:MOST_TOLD])}{more}; name two, or take the last 2"
         )
-    return ScenarioError([Fault(" ".join(names), None, "", message)])
+    return ScenarioError.at(" ".join(names), message)
 
 
 def _unknown(name: str, root: Path) -> Fault:

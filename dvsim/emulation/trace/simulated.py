@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dvsim.emulation.trace.timeline import Timeline
-from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.errors import RunFailed, ScenarioError
 from dvsim.kinds.base import kind_of
 from dvsim.scenario.spec import point_text
 
@@ -46,4 +46,4 @@ def check_traceable(scenario: Spec) -> None:
     """Raise ScenarioError if a scenario has no timeline; a switch may record nothing."""
     lacking = kind_of(scenario).untraceable(scenario)
     if lacking is not None:
-        raise ScenarioError([Fault(scenario.name, None, "", f"cannot be traced: {lacking}")])
+        raise ScenarioError.at(scenario.name, f"cannot be traced: {lacking}")

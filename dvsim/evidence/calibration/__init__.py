@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.calibration.cards import Measured, cards_of
 from dvsim.evidence.calibration.points import Point, points_of
 from dvsim.evidence.calibration.queues import Queues, calibrate_queues
@@ -103,7 +103,7 @@ def calibrate(
         return calibrate_queues(folders, name, command, against)
     if against:
         message = "judges runs of kind cluster, such as rabbit/here, alone"
-        raise ScenarioError([Fault(Argument("against"), None, "", message)])
+        raise ScenarioError.at(Argument("against"), message)
     points = points_of(load_runs(folders))
     where = machine(points[0])
     cards = cards_of(points, name, command, where)

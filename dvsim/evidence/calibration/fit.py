@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.calibration.knobs import Knob, knobs_of, logs, with_values
 from dvsim.evidence.calibration.rows import (
     Row,
@@ -120,18 +120,14 @@ class Fit(Design[Trial, Fitting]):
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
         if not 0 <= how.seed < SEED:  # the runs that judge the fit have the next one
-            raise ScenarioError(
-                [Fault(Argument("seed"), None, "", f"is {how.seed}; from 0 to {SEED - 1}")]
-            )
+            raise ScenarioError.at(Argument("seed"), f"is {how.seed}; from 0 to {SEED - 1}")
         self.card = load_card(base)
         self.target = target_of(self.card, data, fit, hold_out)
         self.knobs = knobs_of(self.card, parameters)
         least = how.starts * (len(self.knobs) + 2)
         if how.budget < least:
             message = f"{how.starts} starts with {len(self.knobs)} parameters need {least} at least"
-            raise ScenarioError(
-                [Fault(Argument("budget"), None, "", f"is {how.budget}; {message}")]
-            )
+            raise ScenarioError.at(Argument("budget"), f"is {how.budget}; {message}")
         self.how, self.name, self.command, self.progress = how, name, command, progress
         self.losses: dict[bytes, float] = {}
 

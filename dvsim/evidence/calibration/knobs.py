@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.affine import short
 from dvsim.evidence.calibration.uncertain import Range
 from dvsim.scenario import bounds
@@ -75,14 +75,14 @@ def knobs_of(card: Card, names: Sequence[str] = ()) -> list[Knob]:
             if not results:
                 near = nearest(name, known)
                 message = f"{card.name} has no parameter '{name}'"
-                raise ScenarioError([Fault(Argument("parameters"), None, "", message, near)])
+                raise ScenarioError.at(Argument("parameters"), message, hint=near)
             chosen += results
     zero = [name for name in chosen if known[name].start <= 0]
     if zero or not chosen:
         message = f"{zero[0]} of {card.name} is 0; set it to what it may be, and search from there"
         if not zero:
             message = f"{card.name} has no calibrated parameter; name some"
-        raise ScenarioError([Fault(Argument("parameters"), None, "", message)])
+        raise ScenarioError.at(Argument("parameters"), message)
     return [known[name] for name in dict.fromkeys(chosen)]
 
 

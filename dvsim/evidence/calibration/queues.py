@@ -129,7 +129,7 @@ def calibrate_queues(
     )
     if len({point.window for point in points}) < 2:
         message = "one window tells no cycle of the log; measure with credit 16 and 1000, say"
-        raise ScenarioError([Fault(Argument("folders"), None, "workload.credit", message)])
+        raise ScenarioError.at(Argument("folders"), message, "workload.credit")
     scenario = cast("ClusterScenario", first.scenario.at(0))
     host = first.manifest.get("host") or {}
     machine = f"{host.get('cpu')}, {host.get('cores')} cores"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.evidence.affine import fit_law, seconds
 from dvsim.evidence.calibration.target import Asked, Target, with_card
 from dvsim.evidence.lab.match import match
@@ -91,7 +91,7 @@ def simulated_rows(
         ]
     if not rows:
         message = "none of its statistics is simulated: mean, std and quantiles from 25 to 99 % are"
-        raise ScenarioError([Fault(str(target.cases[0].data.path), None, "", message)])
+        raise ScenarioError.at(target.cases[0].data.path, message)
     return rows
 
 

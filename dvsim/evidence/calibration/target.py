@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.evidence.lab.data import Case, LabData
 from dvsim.evidence.lab.match import Taken, is_reference, systems_of
 from dvsim.evidence.lab.read import read_lab
@@ -136,14 +136,14 @@ def target_of(card: Card, data: Data, fit: str | None, hold_out: str = REST) -> 
         name, reason = missing[0]
         file = str(read[0].path)
         message = f"none of its cases can be simulated with {card.name}; {name}: {reason}"
-        raise ScenarioError([Fault(file, None, "", message)])
+        raise ScenarioError.at(file, message)
     fitted = _chosen(Argument("fit"), fit, cases) if fit is not None else _declared(cases)
     rest = frozenset(range(len(cases))) - fitted
     held = rest if hold_out == REST else _chosen(Argument("hold_out"), hold_out, cases)
     both = sorted(fitted & held)
     if both:
         message = f"{cases[both[0]].key} is fitted; what is held out must not be"
-        raise ScenarioError([Fault(Argument("hold_out"), None, "", message)])
+        raise ScenarioError.at(Argument("hold_out"), message)
     roles = {_role(card, one.scenario) for one in cases}
     return Target(tuple(cases), fitted, held, min(roles), tuple(missing), data.taken)
 
@@ -177,11 +177,11 @@ def _role(card: Card, scenario: Spec) -> str:
     roles = named or [role for role, used in scenario.used_cards() if used.kind == card.kind]
     if not roles:
         message = f"has no place for '{card.name}', a card of kind {card.kind}"
-        raise ScenarioError([Fault(scenario.name, None, "", message)])
+        raise ScenarioError.at(scenario.name, message)
     if not named and len(set(roles)) > 1:
         places = ", ".join(f"system.{role}={card.name}" for role in roles)
         message = f"'{card.name}' fits several places; say which: {places}"
-        raise ScenarioError([Fault(scenario.name, None, "", message)])
+        raise ScenarioError.at(scenario.name, message)
     return roles[0]
 
 
@@ -195,7 +195,7 @@ def _scenarios(card: Card, data: Data) -> list[Spec]:
     if not users:
         kind = next((one.name for one in found if card.kind in _kinds(one)), "SCENARIO")
         message = f"no packaged scenario uses '{card.name}'; name yours, such as {kind}"
-        raise ScenarioError([Fault(Argument("scenarios"), None, "", message)])
+        raise ScenarioError.at(Argument("scenarios"), message)
     # of a size that two have, one of a system whose data were published comes first
     users.sort(key=lambda one: getattr(one, "reference", None) is None)
     return [load(one.path, data.overrides) for one in users] if data.overrides else users
@@ -214,7 +214,7 @@ def _one_system(card: Card, scenarios: Sequence[Spec]) -> None:
     if len(found) > 1:
         names = " or ".join(found.values())
         message = f"'{card.name}' is part of several systems; say what was measured: {names}"
-        raise ScenarioError([Fault(Argument("scenarios"), None, "", message)])
+        raise ScenarioError.at(Argument("scenarios"), message)
 
 
 def _kinds(scenario: Spec) -> set[str]:
@@ -231,7 +231,7 @@ def _declared(cases: Sequence[Asked]) -> frozenset[int]:
     if not found:
         example = ",".join(dict.fromkeys(str(one.size) for one in cases[: len(cases) // 2 + 1]))
         message = f"say what to fit to, for example {example}; there are {_there(cases)}"
-        raise ScenarioError([Fault(Argument("fit"), None, "", message)])
+        raise ScenarioError.at(Argument("fit"), message)
     return frozenset(found)
 
 
@@ -244,8 +244,7 @@ def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[
         label, colon, sizes = part.strip().rpartition(":")
         for word in sizes.split(","):
             if not word.strip().isdigit():
-                message = f"'{part.strip()}' is not of the form r1:8,2048"
-                raise ScenarioError([Fault(argument, None, "", message)])
+                raise ScenarioError.at(argument, f"'{part.strip()}' is not of the form r1:8,2048")
             meant = {
                 place
                 for place, one in enumerate(cases)
@@ -253,7 +252,7 @@ def _chosen(argument: Argument, text: str, cases: Sequence[Asked]) -> frozenset[
             }
             if not meant:
                 message = f"nothing was measured at {part.strip()}; there are {_there(cases)}"
-                raise ScenarioError([Fault(argument, None, "", message)])
+                raise ScenarioError.at(argument, message)
             found |= meant
     return frozenset(found)
 

@@ -14,7 +14,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.evidence.claims.figures import Evidence
 from dvsim.evidence.numbers import number_text
 from dvsim.scenario.find import is_file, nearest, nearest_beside, scenario_root, why_not
@@ -161,8 +161,7 @@ class Source(dict[str, Entry]):
         try:
             return {row["id"]: _claim(row) for row in read_csv(path)}
         except (KeyError, TypeError, ValueError) as error:
-            message = f"is not a table of claims: {error}"
-            raise ScenarioError([Fault(str(path), None, "", message)]) from error
+            raise ScenarioError.at(path, f"is not a table of claims: {error}") from error
 
     def claim(
         self,
@@ -198,12 +197,12 @@ def load_source(folder: Path) -> Source:
     path, module = folder / CODE, load_code(folder)
     source = getattr(module, "SOURCE", None)
     if not isinstance(source, Source):
-        raise ScenarioError([Fault(str(path), None, "SOURCE", "must be a Source")])
+        raise ScenarioError.at(path, "must be a Source", "SOURCE")
     lacking = [id_ for id_ in source if id_ not in source.claims]
     if lacking:
         near = nearest(lacking[0], source.claims)
         message = f"{path.name} decides {lacking[0]}, which has no row"
-        raise ScenarioError([Fault(str(path.with_name(FILE)), None, "id", message, near)])
+        raise ScenarioError.at(str(path.with_name(FILE)), message, "id", hint=near)
     return source
 
 
@@ -216,7 +215,7 @@ def load_code(folder: Path) -> ModuleType:
     path = folder / CODE
     if not is_file(path):
         near = nearest_beside(folder, lambda other: is_file(other / CODE))
-        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a file of claims"), near)])
+        raise ScenarioError.at(path, why_not(path, "a file of claims"), hint=near)
     spec = spec_from_file_location(f"claims of {folder.resolve().name}", path.resolve())
     assert spec is not None  # for a file that ends in .py
     assert spec.loader is not None
@@ -224,8 +223,7 @@ def load_code(folder: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        message = f"cannot be run: {type(error).__name__}: {error}"
-        raise ScenarioError([Fault(str(path), None, "", message)]) from error
+        raise ScenarioError.at(path, f"cannot be run: {type(error).__name__}: {error}") from error
     return module
 
 

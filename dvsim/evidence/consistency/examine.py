@@ -87,7 +87,7 @@ def examination(
             (str(table) for table in tables if isinstance(table, str | PathLike)), "the table"
         )
         message = "nothing to examine: no column has three different numbers above 0"
-        raise ScenarioError([Fault(name, None, "", message)])
+        raise ScenarioError.at(name, message)
     return Examination(
         findings=tuple(sorted(results, key=lambda finding: -finding.log10_odds)),
         columns=len(data.columns),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.evidence.lab.data import NOT_STATED, Case, LabData, Sample
 from dvsim.evidence.lab.simulated import Simulated, of_run, of_study, probe_sample, study_sample
 from dvsim.kinds.base import kind_of
@@ -58,16 +58,8 @@ def match(results: Sequence[Run | PointsStudy], data: LabData, taken: Taken | No
     if not pairs:
         case, reason = missing[0]
         message = f"none of its cases was simulated; {case.name}: {reason}"
-        raise ScenarioError(
-            [
-                Fault(
-                    str(data.path),
-                    None,
-                    "",
-                    message,
-                    _near([result.scenario for result in results], data),
-                )
-            ]
+        raise ScenarioError.at(
+            data.path, message, hint=_near([result.scenario for result in results], data)
         )
     return Matched(pairs, missing)
 
@@ -87,7 +79,7 @@ def chosen(scenarios: Sequence[Spec], data: LabData, taken: Taken | None) -> lis
     if not kept:
         reason = reasons[0][0]
         message = f"none of its cases was simulated; {data.cases[0].name}: {reason}"
-        raise ScenarioError([Fault(str(data.path), None, "", message, _near(scenarios, data))])
+        raise ScenarioError.at(data.path, message, hint=_near(scenarios, data))
     _one_size(kept, data)
     return kept
 
@@ -106,7 +98,7 @@ def _one_size(scenarios: Sequence[Spec], data: LabData) -> None:
             f"these scenarios have {len(sizes)} sizes; take one of them, or write "
             f"message_bytes = {min(sizes)} into [lab]"
         )
-        raise ScenarioError([Fault(str(data.path), None, nameless[0].name, message)])
+        raise ScenarioError.at(data.path, message, nameless[0].name)
 
 
 def is_reference(scenario: Scenario, data: LabData) -> bool:
@@ -255,7 +247,7 @@ def _alike(case: Case, own: Sample, scenario: str, taken: Taken | None) -> Case:
         "samples do not answer one question: 'mean' compares means alone, 'same' compares "
         f'them all the same; if they are alike, write sample = "{own}" into [lab]'
     )
-    raise ScenarioError([Fault(case.where, None, case.name, message)])
+    raise ScenarioError.at(case.where, message, case.name)
 
 
 def _near(scenarios: Sequence[Spec], data: LabData) -> str | None:

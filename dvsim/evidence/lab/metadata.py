@@ -46,7 +46,7 @@ def about(data: Path, named: Path | None) -> About:
         return About()
     if not is_file(path):
         near = nearest_beside(path, lambda other: other.suffix == ".toml")
-        raise ScenarioError([Fault(str(path), None, "", why_not(path, "a file with [lab]"), near)])
+        raise ScenarioError.at(path, why_not(path, "a file with [lab]"), hint=near)
     document = read(path)
     table = document.data.get("lab")
     if not isinstance(table, dict):
@@ -54,7 +54,7 @@ def about(data: Path, named: Path | None) -> About:
             return About()  # some other file that happens to be there
         message = "has no table [lab]"
         near = nearest("lab", document.data)
-        raise ScenarioError([Fault(str(path), 1, near or "", message, near and "lab")])
+        raise ScenarioError.at(path, message, near or "", line=1, hint=near and "lab")
     return _Reader(document).about(path, table)
 
 

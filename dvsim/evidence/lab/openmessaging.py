@@ -48,11 +48,11 @@ def openmessaging_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     result = _result(path)
     size = result.get("messageSize") or about.message_bytes
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
-        raise _wrong(path, "messageSize", f"must be bytes above 0, not {size}")
+        raise ScenarioError.at(path, f"must be bytes above 0, not {size}", "messageSize")
     keys = {name: str(result[name]) for name in KEYS if result.get(name)}
     cases = [*_rates(path, result, size, keys), *_latencies(path, result, size, keys)]
     if not cases:
-        raise _wrong(path, "", "has neither rates nor aggregated latencies")
+        raise ScenarioError.at(path, "has neither rates nor aggregated latencies")
     return "OpenMessaging Benchmark, JSON", cases
 
 
@@ -68,16 +68,18 @@ def _result(path: Path) -> dict[str, Any]:
         fault = Fault(str(path), error.lineno, "", f"is not JSON: {error.msg}")
         raise ScenarioError([fault]) from None
     except UnicodeEncodeError:
-        raise _wrong(path, "", "has a text with half a character, a lone surrogate") from None
+        raise ScenarioError.at(path, "has a text with half a character, a lone surrogate") from None
     except (ValueError, RecursionError):  # what Python refuses to read
-        raise _wrong(path, "", "is nested too deeply, or has a number of too many digits") from None
+        raise ScenarioError.at(
+            path, "is nested too deeply, or has a number of too many digits"
+        ) from None
     known = [*RATES, *(f"{name}{end}" for name in LATENCIES for end in QUANTILES)]
     if not isinstance(result, dict) or not any(name in result for name in known):
         there = list(result) if isinstance(result, dict) else []
         near = next((name for name in there if nearest(name, known)), None)
         hint = nearest(near, known) if near else None
         message = "is no result of the OpenMessaging Benchmark: it has neither rates nor latencies"
-        raise ScenarioError([Fault(str(path), None, near or "", message, hint)])
+        raise ScenarioError.at(path, message, near or "", hint=hint)
     return result
 
 
@@ -89,7 +91,7 @@ def _rates(
         if not numbers:
             continue
         if not isinstance(numbers, list):
-            raise _wrong(path, name, "must be a list of numbers")
+            raise ScenarioError.at(path, "must be a list of numbers", name)
         for place, number in enumerate(numbers):
             _check(path, f"{name}[{place}]", number)
         samples = np.sort(np.array(numbers, dtype=np.float64))
@@ -124,10 +126,6 @@ def _latencies(
 def _check(path: Path, key: str, number: object) -> None:
     good = isinstance(number, int | float) and not isinstance(number, bool)
     if not good or not np.isfinite(float(str(number))):
-        raise _wrong(path, key, f"'{number}' is not a number")
+        raise ScenarioError.at(path, f"'{number}' is not a number", key)
     if float(str(number)) < 0:
-        raise _wrong(path, key, f"is negative: {number}")
-
-
-def _wrong(path: Path, key: str, message: str) -> ScenarioError:
-    return ScenarioError([Fault(str(path), None, key, message)])
+        raise ScenarioError.at(path, f"is negative: {number}", key)

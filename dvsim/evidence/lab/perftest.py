@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.evidence.headings import unit_of
 from dvsim.evidence.lab.data import About, Case, Metric, Sample
 from dvsim.evidence.numbers import Floats, statistics_of
@@ -88,7 +88,7 @@ def perftest_cases(path: Path, about: About) -> tuple[str, list[Case]]:
     csv = text.lower().startswith("id,time (s)")
     log = _read_csv(path, text) if csv else _read_log(path, text)
     if not log.times:
-        raise ScenarioError([Fault(str(path), None, "", "has no interval with rates")])
+        raise ScenarioError.at(path, "has no interval with rates")
     cases = [*_rate_cases(path, log, about), *_latency_cases(path, log, about)]
     return f"RabbitMQ PerfTest, {'CSV' if csv else 'log'}, {len(log.times)} intervals", cases
 
@@ -107,13 +107,13 @@ def _read_log(path: Path, text: str) -> _Log:
             _compact(path, number, compact, heads, log)
         elif (time := _TIME.search(line)) is not None:
             if "msg/s" not in line:
-                raise ScenarioError([Fault(str(path), number, "", "the line is cut: no rate")])
+                raise ScenarioError.at(path, "the line is cut: no rate", line=number)
             texts, latencies = _RATE.findall(line), _LATENCY.findall(line)
             names = [[name for name, _ in texts], [name for name, *_ in latencies]]
             known = [old or new for old, new in zip(known, names, strict=True)]
             empty = not latencies and "min/" not in line  # an interval without messages
             if names[0] != known[0] or not (empty or names[1] == known[1] != []):
-                raise ScenarioError([Fault(str(path), number, "", "the line is cut")])
+                raise ScenarioError.at(path, "the line is cut", line=number)
             log.times.append(float(time[1]))
             for name, rate in texts:
                 log.rate(name, _number(path, number, name, rate))
@@ -128,7 +128,7 @@ def _compact(path: Path, number: int, match: re.Match[str], heads: list[str], lo
     rates = match[2].replace("msg/s", "").split()
     if len(rates) != len(names):
         message = f"has {len(rates)} rates; the line of names has {len(names)}"
-        raise ScenarioError([Fault(str(path), number, "", message)])
+        raise ScenarioError.at(path, message, line=number)
     log.times.append(float(match[1]))
     for name, rate in zip(names, rates, strict=True):
         log.rate(name, _number(path, number, name, rate))
@@ -136,7 +136,7 @@ def _compact(path: Path, number: int, match: re.Match[str], heads: list[str], lo
     cells = match[3].split()
     if len(cells) > 2 * len(latencies):
         message = f"has {len(cells) // 2} latencies; the line of names has {len(latencies)}"
-        raise ScenarioError([Fault(str(path), number, "", message)])
+        raise ScenarioError.at(path, message, line=number)
     for place, (numbers, unit) in enumerate(zip(cells[::2], cells[1::2], strict=False)):
         _take(path, number, log, (latencies[place], numbers, unit))
 
@@ -145,8 +145,8 @@ def _take(path: Path, line: int, log: _Log, quantity: tuple[str, str, str]) -> N
     try:
         log.latency(*quantity)
     except UnitError as error:
-        raise ScenarioError(
-            [Fault(str(path), line, quantity[0], error.message, error.hint)]
+        raise ScenarioError.at(
+            path, error.message, quantity[0], line=line, hint=error.hint
         ) from None
 
 
@@ -159,7 +159,7 @@ def _read_csv(path: Path, text: str) -> _Log:
         cells = line.split(",")
         if len(cells) != len(heads):
             message = f"has {len(cells)} cells; there are {len(heads)} headings"
-            raise ScenarioError([Fault(str(path), number, "", message)])
+            raise ScenarioError.at(path, message, line=number)
         row = dict(zip(heads, cells, strict=True))
         log.times.append(float(_number(path, number, "time (s)", row["time (s)"])))
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -178,8 +178,7 @@ def _read_csv(path: Path, text: str) -> _Log:
 
 def _number(path: Path, line: int, key: str, text: str) -> str:
     if not re.fullmatch(r"\d+(\.\d+)?", text.replace(",", ".", 1)):
-        message = f"'{text}' is not a number of 0 or more"
-        raise ScenarioError([Fault(str(path), line, key, message)])
+        raise ScenarioError.at(path, f"'{text}' is not a number of 0 or more", key, line=line)
     return text.replace(",", ".", 1)  # a Java in another locale writes a decimal comma
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.evidence.dialect import dialect_in, encoding_fault
 from dvsim.evidence.headings import split_heading
 from dvsim.evidence.lab.data import About, Case, LabData
@@ -37,10 +37,9 @@ def read_lab(file: str | Path, meta: Path | None = None) -> LabData:
         with path.open("rb") as opened:
             head = opened.read(HEAD)
     except OSError as error:
-        message = f"cannot be read: {error.strerror}"
-        raise ScenarioError([Fault(str(path), None, "", message)]) from error
+        raise ScenarioError.at(path, f"cannot be read: {error.strerror}") from error
     if not head.strip():
-        raise ScenarioError([Fault(str(path), None, "", "is empty")])
+        raise ScenarioError.at(path, "is empty")
     form, cases = _cases(path, head, about)
     return LabData(path, form, tuple(cases), about)
 
@@ -70,7 +69,7 @@ def _headings(path: Path) -> list[str]:
     except UnicodeDecodeError:
         raise ScenarioError([encoding_fault(path)]) from None
     except csv.Error as error:
-        raise ScenarioError([Fault(str(path), 1, "", f"is not CSV: {error}")]) from None
+        raise ScenarioError.at(path, f"is not CSV: {error}", line=1) from None
     return names
 
 
@@ -79,11 +78,11 @@ def _table(path: Path, headings: list[str], about: About) -> tuple[str, list[Cas
         message = (
             "is no file of measurements: not CSV, Parquet, a PerfTest log or OpenMessaging JSON"
         )
-        raise ScenarioError([Fault(str(path), 1, "", message)])
+        raise ScenarioError.at(path, message, line=1)
     near = nearest("statistic", [name for name in headings if name != "statistic"])
     if near and "value" in {split_heading(name)[0] for name in headings}:
         message = f"'{near}' is no heading that is known"
-        raise ScenarioError([Fault(str(path), 1, near, message, "statistic")])
+        raise ScenarioError.at(path, message, near, line=1, hint="statistic")
     if not (is_long(headings) or is_wide(headings)):
         return "raw samples", raw_cases(path, headings, about)
     form = "summary, one statistic a row" if is_long(headings) else "summary, one case a row"
@@ -102,7 +101,7 @@ def _parquet(path: Path, about: About) -> tuple[str, list[Case]]:
         headings = pyarrow.parquet.ParquetFile(path).schema_arrow.names
     except (pa.ArrowException, OSError) as error:
         message = f"is no whole Parquet file, it may have been cut: {error}"
-        raise ScenarioError([Fault(str(path), None, "", message)]) from None
+        raise ScenarioError.at(path, message) from None
     return _table(path, list(headings), about)
 
 
@@ -116,4 +115,4 @@ def _existing(path: Path) -> Path:
     folder = path.parent if is_folder(path.parent) else Path()
     names = [item.name for item in folder.glob("*") if is_file(item)]
     names += [item.name for item in reference_root().glob("*.csv")]
-    raise ScenarioError([Fault(str(path), None, "", message, nearest(path.name, names))])
+    raise ScenarioError.at(path, message, hint=nearest(path.name, names))

@@ -50,9 +50,9 @@ def raw_cases(path: Path, headings: Sequence[str], about: About) -> list[Case]:
             parts.setdefault(group, []).append(values)
     metric = metric_of(about.metric or split_heading(value)[0], unit.dimension)
     if metric is None:
-        raise ScenarioError([Fault(str(path), 1, value, f"is not measured in {texts}")])
+        raise ScenarioError.at(path, f"is not measured in {texts}", value, line=1)
     if not parts:
-        raise ScenarioError([Fault(str(path), None, value, "has no samples")])
+        raise ScenarioError.at(path, "has no samples", value)
     cases = []
     for group, result in parts.items():
         cells = dict(zip(grouped, group, strict=True))
@@ -83,7 +83,7 @@ def _bytes(path: Path, heading: str, text: str) -> int:
     if number is not None:
         return number
     message = f"must be a whole number of bytes above 0, is {show(text)}"
-    raise ScenarioError([Fault(str(path), _line_of(path, heading, text), heading, message)])
+    raise ScenarioError.at(path, message, heading, line=_line_of(path, heading, text))
 
 
 def _line_of(path: Path, heading: str, text: str) -> int | None:
@@ -109,18 +109,18 @@ def _value_column(path: Path, headings: Sequence[str], about: About) -> tuple[st
     close = ((nearest(word, plain_names), word) for word in VALUES)
     near, meant = next(((plain, word) for plain, word in close if plain), ("", None))
     message = f"there is no column of samples; it is called one of {', '.join(VALUES)}"
-    raise ScenarioError([Fault(str(path), 1, plain_names.get(near, ""), message, meant)])
+    raise ScenarioError.at(path, message, plain_names.get(near, ""), line=1, hint=meant)
 
 
 def _unit(path: Path, value: str, unit_text: str | None) -> Unit:
     if unit_text is None:
         message = f"its unit is nowhere stated; write '{value} (msg/s)' or '{value} (us)', or"
         message += ' unit = "…" into [lab] of a TOML file beside it'
-        raise ScenarioError([Fault(str(path), 1, value, message)])
+        raise ScenarioError.at(path, message, value, line=1)
     try:
         return unit_of(unit_text)
     except UnitError as error:
-        raise ScenarioError([Fault(str(path), 1, value, error.message, error.hint)]) from None
+        raise ScenarioError.at(path, error.message, value, line=1, hint=error.hint) from None
 
 
 def _factor(path: Path, value: str, unit: Unit, size: int | None) -> float:
@@ -128,7 +128,7 @@ def _factor(path: Path, value: str, unit: Unit, size: int | None) -> float:
         return unit.factor
     if not size:
         message = "bytes per second need the size of a message: a column 'message_bytes'"
-        raise ScenarioError([Fault(str(path), 1, value, message)])
+        raise ScenarioError.at(path, message, value, line=1)
     return unit.factor / size
 
 
@@ -178,7 +178,7 @@ def _by_group(
     values = frame[value].to_numpy()
     if not np.issubdtype(values.dtype, np.number):
         message = f"is of type {batch.schema.field(value).type}, not a number"
-        raise ScenarioError([Fault(str(path), None, value, message)])
+        raise ScenarioError.at(path, message, value)
     samples = values.astype(np.float64)
     if not (np.isfinite(samples) & (samples >= 0)).all() or frame[list(grouped)].isna().any().any():
         raise ScenarioError([_place(path, value, grouped, "is no number of 0 or more")])

@@ -222,7 +222,7 @@ def choose(
 
         if name not in card_names():
             message = f"no such fabric; there are {', '.join(CARDS)}, dv, dv202 to dv216, or a card"
-            raise ScenarioError([Fault(name, None, "fabric", message, nearest(name, names()))])
+            raise ScenarioError.at(name, message, "fabric", hint=nearest(name, names()))
     return _loggops(name, settings)
 
 
@@ -230,7 +230,7 @@ def _loggops(name: str, settings: Mapping[str, object]) -> Chosen:
     card = load_card(CARDS.get(name, name))
     if card.kind != "loggops":
         message = f"card '{card.name}' is of kind '{card.kind}'; a fabric needs one of 'loggops'"
-        raise ScenarioError([Fault(name, None, "fabric", message)])
+        raise ScenarioError.at(name, message, "fabric")
     overhead, gap = card["overhead"], card["gap"]
     assert isinstance(overhead, Law)  # the kind says so
     costs = Costs(card["latency"], overhead.fixed_ps, gap.fixed_ps, gap.per_byte_fs,
@@ -258,9 +258,7 @@ def read_setting(key: str, value: object, reader: Callable[[object], Any]) -> An
     try:
         return reader(value)
     except UnitError as error:
-        raise ScenarioError(
-            [Fault(Argument("overrides"), None, key, error.message, error.hint)]
-        ) from None
+        raise ScenarioError.at(Argument("overrides"), error.message, key, hint=error.hint) from None
 
 
 def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
@@ -276,7 +274,7 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
     for key, own in ONLY.items():
         if key in settings and own != fidelity:
             message = f"is of fidelity '{own}'; this is '{fidelity}'"
-            raise ScenarioError([Fault(Argument("overrides"), None, key, message)])
+            raise ScenarioError.at(Argument("overrides"), message, key)
     card = load_card(VORTEX_CARD)
     whole_numbers = {
         key: read_setting(key, settings[key], _whole)
@@ -286,7 +284,7 @@ def _vortex(name: str, settings: Mapping[str, object]) -> Chosen:
     try:
         network = Network(name, **whole_numbers)
     except ValueError as error:
-        raise ScenarioError([Fault(Argument("overrides"), None, "", str(error))]) from None
+        raise ScenarioError.at(Argument("overrides"), str(error)) from None
     extra = card["dma_setup"] + card["pio_write"]
     if "L" in settings:
         extra = read_setting("L", settings["L"], _time)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError, read, whole
 
@@ -126,4 +126,4 @@ def _factor(text: str, given: str, least: float, most: float) -> float:
 
 
 def _refuse(text: str, message: str, hint: str | None = None) -> NoReturn:
-    raise ScenarioError([Fault(Argument("faults"), None, text, message, hint)])
+    raise ScenarioError.at(Argument("faults"), message, text, hint=hint)

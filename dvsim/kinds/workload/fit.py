@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.fabrics import Chosen
 from dvsim.kinds.workload.graph import Builder, Graph
 from dvsim.kinds.workload.replay import replay_graph
@@ -79,8 +79,7 @@ def measurements(path: str | Path) -> list[Measurement]:
         return [Measurement(str(path), *row) for row in rows]
     graph = read(path)
     if not graph.traced_ns:
-        message = "has no times of its own, so nothing can be fitted to it"
-        raise ScenarioError([Fault(str(path), None, "", message)])
+        raise ScenarioError.at(path, "has no times of its own, so nothing can be fitted to it")
     return [Measurement(str(path), graph, graph.traced_ns)]
 
 
@@ -135,7 +134,7 @@ def fitted(fabric: Chosen, measured: Sequence[Measurement]) -> Chosen:
 
     if fabric.model != "loggops":
         message = "has no numbers that can be fitted; fdr, aries, loggops and cards of LogGOPS have"
-        raise ScenarioError([Fault(fabric.name, None, "", message)])
+        raise ScenarioError.at(fabric.name, message)
     old = fabric.costs._asdict()
     free = [field for field in FIELDS.values() if old[field] > 0]
     start = np.array([old[field] for field in free], dtype=np.float64)

@@ -312,7 +312,7 @@ class Builder:
         try:
             check_memory(f"a program of {operations:,} operations or more", BYTES * operations)
         except MemoryError as error:
-            raise ScenarioError([Fault(self.name, None, "", str(error))]) from None
+            raise ScenarioError.at(self.name, str(error)) from None
 
     def _close(self) -> None:
         """Put the operations that were added singly among the arrays."""
@@ -341,7 +341,7 @@ class Builder:
         """
         if not 1 <= self.ranks <= MOST_RANKS:
             message = f"must be from 1 to {MOST_RANKS}, is {self.ranks}"
-            raise ScenarioError([Fault(self.name, None, "ranks", message)])
+            raise ScenarioError.at(self.name, message, "ranks")
         self._close()
         columns = joined(self._parts)
         check_columns(columns, self.ranks, self.name, self.files)
@@ -381,7 +381,7 @@ class Builder:
                 if 0 <= known < self._count:
                     self._refuse(columns, known, f"waits for no operation: {int(one[edge])}")
                 message = f"an edge from {before[edge]} to {behind[edge]}: no operations"
-                raise ScenarioError([Fault(self.name, None, "", message)])
+                raise ScenarioError.at(self.name, message)
         rank = columns[0]
         across = rank[before] != rank[behind]
         if across.any():

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partialmethod
 from typing import Any, NoReturn
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import (
     ANY,
     CALC,
@@ -115,7 +115,7 @@ class Program:
     def refuse(self, rank: int, line: int, message: str) -> NoReturn:
         """Raise what is wrong with a call of a rank."""
         file = file_of(self.files, rank, self.name)
-        raise ScenarioError([Fault(file, line or None, f"rank {rank}", message)])
+        raise ScenarioError.at(file, message, f"rank {rank}", line=line or None)
 
     def compute(self, rank: int, picoseconds: int, line: int = 0) -> None:
         """Let a rank compute."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dvsim.core.faulty import Faulty, FaultyCounts
 from dvsim.core.replay import DONE as ENDED
 from dvsim.core.replay import OPEN, WAITING, Course, Path, ReplayCore
-from dvsim.errors import Fault, RunFailed, ScenarioError
+from dvsim.errors import RunFailed, ScenarioError
 from dvsim.fabric.network.tree import PRESETS
 from dvsim.kinds.workload.fabrics import Chosen
 from dvsim.kinds.workload.graph import ANY, CALC, RECV, SEND, Graph
@@ -140,7 +140,7 @@ def prepared(
         rank, more = straggler
         if not 0 <= rank < graph.ranks:
             message = f"rank must be from 0 to {graph.ranks - 1}, is {rank}"
-            raise ScenarioError([Fault(graph.name, None, "straggler", message)])
+            raise ScenarioError.at(graph.name, message, "straggler")
         factor[int(graph.first[rank]) : int(graph.first[rank + 1])] *= more
     calc = graph.kind == CALC
     size = graph.size.copy()
@@ -166,7 +166,7 @@ def places_of(
         enough = [name for name, count in PRESETS.items() if count >= graph.ranks]
         message = f"has {ports} ports; {graph.name} has {graph.ranks} ranks"
         near = enough[0] if enough else None
-        raise ScenarioError([Fault(fabric.name, None, "fabric", message, near)])
+        raise ScenarioError.at(fabric.name, message, "fabric", hint=near)
     if placement == "linear":
         return np.arange(graph.ranks, dtype=np.int32)
     if placement == "random":
@@ -181,7 +181,7 @@ def places_of(
     elif np.unique(given).size < given.size:
         message = "has a port twice"
     if message:
-        raise ScenarioError([Fault(fabric.name, None, "placement", message)])
+        raise ScenarioError.at(fabric.name, message, "placement")
     return given.astype(np.int32)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.kinds.workload.fabrics import choose, names, settings_of
 from dvsim.kinds.workload.graph import Graph
 from dvsim.kinds.workload.replay import Replay, prepared, replay_graph
@@ -53,9 +53,7 @@ def replays(
     for key in settings:
         if key not in known:
             message = f"no setting of {', '.join(asked)}; there are {', '.join(known)}"
-            raise ScenarioError(
-                [Fault(Argument("overrides"), None, key, message, nearest(key, known))]
-            )
+            raise ScenarioError.at(Argument("overrides"), message, key, hint=nearest(key, known))
     factor, slow, ports = factor_of(compute), straggler_of(straggler), placement_of(placement)
     sound = [choose(name, settings) for name in asked]  # wrong ones are told before a trace is read
     if faults and all(one.network is None for one in sound):
@@ -78,7 +76,7 @@ def read_trace(trace: str | Path) -> Graph:
 
 def wrong(key: str, message: str) -> ScenarioError:
     """Return the error of an argument."""
-    return ScenarioError([Fault("replay", None, key, message)])
+    return ScenarioError.at("replay", message, key)
 
 
 def factor_of(compute: str | float) -> float:

@@ -95,12 +95,11 @@ def axis_of(
     """
     if key not in keys:
         message = f"'{key}' has no order to search in; one of {', '.join(keys)}"
-        raise ScenarioError([Fault(Argument("key"), None, "", message, nearest(key, keys))])
+        raise ScenarioError.at(Argument("key"), message, hint=nearest(key, keys))
     order = keys[key]
     ends = between or order.between
     if ends is None:
-        message = f"missing; '{key}' needs a range to search in"
-        raise ScenarioError([Fault(Argument("between"), None, "", message)])
+        raise ScenarioError.at(Argument("between"), f"missing; '{key}' needs a range to search in")
     near = TOLERANCE.get(order.kind, 1.0) if tolerance is None else tolerance
     faults = [Fault(Argument("between"), None, "", said) for said in _wrong(key, order, *ends)]
     if order.kind in TOLERANCE and not FINEST <= near < 1:

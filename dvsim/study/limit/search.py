@@ -114,8 +114,7 @@ def find_limits(
     """
     kind = kind_of(scenario)
     if not scenario.has(key):
-        message = f"'{key}' is no key of {scenario.name}"
-        raise ScenarioError([Fault(Argument("key"), None, "", message)])
+        raise ScenarioError.at(Argument("key"), f"'{key}' is no key of {scenario.name}")
     others = scenario.fixed(key, int(axis.low) if isinstance(axis, Whole) else axis.low)
     for number in range(len(others.points)):
         for bound in (axis.low, axis.high):  # before anything is run
@@ -239,7 +238,7 @@ class Bisect(Design[Trial, Limit]):
         absent = [metric for metric, one in found.items() if math.isnan(one.value)]
         if kind_of(self.setting).always and absent:
             message = f"{self.name} has no {', '.join(absent)} at {self.key} {value:g}"
-            raise ScenarioError([Fault(Argument("until"), None, "", message)])
+            raise ScenarioError.at(Argument("until"), message)
 
     def _estimate(self, metric: str, runs: Sequence[Reading]) -> Estimate:
         """Estimate a metric, with the error of the flow level where it is known."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, log
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.study.sweeps.values import Number, number_of, text_of
 
 MOST = 100_000  # values of one range
@@ -181,4 +181,4 @@ def _ends(key: str, match: re.Match[str]) -> tuple[Number, Number]:
 
 
 def _wrong(key: str, message: str) -> ScenarioError:
-    return ScenarioError([Fault(Argument("vary"), None, key, message)])
+    return ScenarioError.at(Argument("vary"), message, key)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dvsim.core.code import code_version
-from dvsim.errors import Argument, DvsimError, Fault, RunFailed, ScenarioError
+from dvsim.errors import Argument, DvsimError, RunFailed, ScenarioError
 from dvsim.kinds.base import How, kind_of
 from dvsim.pool import DIED, Workers, default_workers
 from dvsim.progress import Part, Progress
@@ -155,11 +155,11 @@ def _client(scheduler: str) -> Generator[Any, None, None]:
         from distributed import Client
     except ImportError:
         message = "needs dask.distributed: pip install 'vortexsim[cluster]'"
-        raise ScenarioError([Fault(Argument("scheduler"), None, "", message)]) from None
+        raise ScenarioError.at(Argument("scheduler"), message) from None
     there = is_file(Path(scheduler))
     a_file = "://" not in scheduler and (scheduler.endswith(".json") or there)
     if a_file and not there:
-        raise ScenarioError([Fault(Argument("scheduler"), None, scheduler, "no such file")])
+        raise ScenarioError.at(Argument("scheduler"), "no such file", scheduler)
     _check_encryption(scheduler, Path(scheduler).read_bytes() if a_file else scheduler.encode())
     where = {"scheduler_file": scheduler} if a_file else {"address": scheduler}
     try:
@@ -185,7 +185,7 @@ def _check_encryption(scheduler: str, address: bytes) -> None:
     elif connection["require_encryption"] and not encrypted:
         message = "is not tls://, which distributed.comm.require-encryption of dask asks for"
     if message:
-        raise ScenarioError([Fault(Argument("scheduler"), None, scheduler, message)])
+        raise ScenarioError.at(Argument("scheduler"), message, scheduler)
 
 
 @dataclass(frozen=True)

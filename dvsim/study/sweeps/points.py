@@ -15,7 +15,7 @@ from itertools import chain, product
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.study.arguments import check_asked
 from dvsim.study.sweeps.axis import Axis, parse_axis
@@ -66,17 +66,13 @@ def plan(
     """
     axes = [parse_axis(text) for text in vary]
     if not axes:
-        raise ScenarioError(
-            [Fault(Argument("vary"), None, "", "a sweep varies something; write KEY=a,b")]
-        )
+        raise ScenarioError.at(Argument("vary"), "a sweep varies something; write KEY=a,b")
     keys = [axis.key for axis in axes]
     for number, key in enumerate(keys):
         if key in keys[:number]:
-            raise ScenarioError([Fault(Argument("vary"), None, key, "is varied twice")])
+            raise ScenarioError.at(Argument("vary"), "is varied twice", key)
     if sample and together:
-        raise ScenarioError(
-            [Fault(Argument("together"), None, together[0], "has no meaning with a sample")]
-        )
+        raise ScenarioError.at(Argument("together"), "has no meaning with a sample", together[0])
     design = (
         Sobol(tuple(axes), sample_size(sample), seed) if sample else Grid(_parts(axes, together))
     )
@@ -85,7 +81,7 @@ def plan(
         condition = parse_where(where, keys)
         points = [point for point in points if condition.holds(dict(point.values))]
     if not points:
-        raise ScenarioError([Fault(Argument("where"), None, str(where), "leaves no point")])
+        raise ScenarioError.at(Argument("where"), "leaves no point", str(where))
     return points
 
 
@@ -116,11 +112,11 @@ class Grid:
         endless = next((axis.key for axis in axes if axis.between is not None), None)
         if endless is not None:
             message = "its range has no steps; write lo..hi*2, or take a sample, such as sobol:64"
-            raise ScenarioError([Fault(Argument("vary"), None, endless, message)])
+            raise ScenarioError.at(Argument("vary"), message, endless)
         total = math.prod(len(part.axes[0].values) for part in self.parts)
         if total > MOST:
             message = f"that are {total:,} points, and may be {MOST:,}; a sample takes some of them"
-            raise ScenarioError([Fault(Argument("vary"), None, "", message)])
+            raise ScenarioError.at(Argument("vary"), message)
 
     def points(self) -> Iterator[dict[str, str]]:
         """Yield the values of each point by key."""
@@ -162,18 +158,16 @@ def _parts(axes: Sequence[Axis], together: Sequence[str]) -> tuple[Zip, ...]:
         names = [key_of(name.strip(), keys, text, "together") for name in text.split(",")]
         for name in names:
             if name in leader or names.count(name) > 1:
-                raise ScenarioError(
-                    [Fault(Argument("together"), None, text, f"'{name}' is zipped twice")]
-                )
+                raise ScenarioError.at(Argument("together"), f"'{name}' is zipped twice", text)
             leader[name] = min(names, key=keys.index)
         if len(names) < 2:
             message = f"names one key, which goes with none; write {names[0]},KEY"
-            raise ScenarioError([Fault(Argument("together"), None, text, message)])
+            raise ScenarioError.at(Argument("together"), message, text)
         lengths = {axis.key: len(axis.values) for axis in axes if axis.key in names}
         if len(set(lengths.values())) > 1:
             said = ", ".join(f"{key} has {length}" for key, length in lengths.items())
             message = f"keys that go together have as many values: {said}"
-            raise ScenarioError([Fault(Argument("together"), None, text, message)])
+            raise ScenarioError.at(Argument("together"), message, text)
     groups: dict[str, list[Axis]] = {}
     for axis in axes:
         groups.setdefault(leader.get(axis.key, axis.key), []).append(axis)
@@ -192,7 +186,7 @@ def sample_size(text: str) -> int:
         near = nearest(text.partition(":")[0], _METHODS)
         message = "is no way to sample; write sobol:64"
         hint = f"{near}:64" if near and match is None else None
-        raise ScenarioError([Fault(Argument("sample"), None, text, message, hint)])
+        raise ScenarioError.at(Argument("sample"), message, text, hint=hint)
     count = int(match[2])
     return power_of_two(Argument("sample"), text, count, f"{match[1]}:")
 
@@ -202,5 +196,5 @@ def power_of_two(argument: Argument, text: str, count: int, before: str = "") ->
     if count < 2 or count > MOST or count & (count - 1):
         near = 1 << min((max(count, 2) - 1).bit_length(), 19)  # the next one up
         message = f"{count} is no power of two from 2 to {2**19:,}"
-        raise ScenarioError([Fault(argument, None, text, message, f"{before}{near}")])
+        raise ScenarioError.at(argument, message, text, hint=f"{before}{near}")
     return count

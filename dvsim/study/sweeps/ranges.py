@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.scenario.kinds import KINDS, Limits
 from dvsim.scenario.spec import Spec
 from dvsim.scenario.types import Parameter
@@ -63,9 +63,7 @@ def ranges(scenario: Spec, vary: Sequence[str], spread: float) -> list[Range]:
     found = [*_given(vary)] if vary else [*_weak(scenario, spread)]
     if len(found) < 2:
         what = "one key alone explains everything" if found else "no parameter here is weak"
-        raise ScenarioError(
-            [Fault(Argument("vary"), None, "", f"{what}; vary two or more: KEY=lo..hi")]
-        )
+        raise ScenarioError.at(Argument("vary"), f"{what}; vary two or more: KEY=lo..hi")
     return found
 
 

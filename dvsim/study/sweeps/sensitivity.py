@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dvsim.errors import Argument, Fault, RunFailed, ScenarioError
+from dvsim.errors import Argument, RunFailed, ScenarioError
 from dvsim.study.statistics import middle_share
 from dvsim.study.sweep_table import SweepResult
 from dvsim.study.sweeps.points import Point, power_of_two, sobol
@@ -109,7 +109,7 @@ def indices(
     points = samples * (len(ranges) + 2)
     if len(swept.table) > points:
         message = f"the scenario itself varies {', '.join(swept.keys[len(ranges) :])}"
-        raise ScenarioError([Fault(Argument("sensitivity"), None, "", f"{message}; vary them too")])
+        raise ScenarioError.at(Argument("sensitivity"), f"{message}; vary them too")
     failed = swept.failed
     if len(failed):
         first = failed.iloc[0]

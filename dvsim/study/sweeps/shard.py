@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 
 MOST = 10_000
 
@@ -39,12 +39,10 @@ def parse_shard(text: str) -> Shard:
     """
     match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", text)
     if match is None:
-        raise ScenarioError(
-            [Fault(Argument("shard"), None, text, "is no part; write for example 2/8")]
-        )
+        raise ScenarioError.at(Argument("shard"), "is no part; write for example 2/8", text)
     number, count = int(match[1]), int(match[2])
     if not 1 <= number <= count <= MOST:
         message = f"must be from 1/{count or 1} to {count or 1}/{count or 1}"
         message = message if count <= MOST else f"there are at most {MOST:,} parts"
-        raise ScenarioError([Fault(Argument("shard"), None, text, message)])
+        raise ScenarioError.at(Argument("shard"), message, text)
     return Shard(number, count)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dvsim.errors import Argument, Fault, ScenarioError
+from dvsim.errors import Argument, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import NUMBER, UNITS, show
 from dvsim.study.sweeps.values import number_of
@@ -189,4 +189,4 @@ def _truth(node: ast.expr, known: Mapping[str, Value]) -> bool:
 def _wrong(
     text: str, message: str, hint: str | None = None, argument: str = "where"
 ) -> ScenarioError:
-    return ScenarioError([Fault(Argument(argument), None, text, message, hint)])
+    return ScenarioError.at(Argument(argument), message, text, hint=hint)

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.kinds.workload.check import MOST_CPU
 from dvsim.kinds.workload.graph import ANY, CALC, SEND, Builder, Graph
 from dvsim.kinds.workload.readers.text import data_of
@@ -91,7 +91,7 @@ class _Reading:
     def wrong(self, message: str, line: int | None = None) -> ScenarioError:
         """Return the error of a line, of this one by default, with the rank and operation."""
         key = f"rank {self.rank}, operation {self.operations}" if self.opened else ""
-        return ScenarioError([Fault(self.file, line or self.line, key, message)])
+        return ScenarioError.at(self.file, message, key, line=line or self.line)
 
     def read(self, text: str) -> Graph:
         """Return the graph of a text."""

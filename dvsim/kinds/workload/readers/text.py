@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-from dvsim.errors import Fault, ScenarioError
+from dvsim.errors import ScenarioError
 from dvsim.scenario import bounds
 
 MOST_BYTES = 1 << 34
@@ -24,7 +24,7 @@ def refuse(path: Path | str, line: int | None, message: str, key: str = "") -> N
     Raises:
         ScenarioError: Always.
     """
-    raise ScenarioError([Fault(str(path), line, key, message)])
+    raise ScenarioError.at(path, message, key, line=line)
 
 
 @contextmanager
