@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from dvsim.study.limit.criterion import Criterion
 
 
-REPLICATIONS = 10  # of a probe, unless asked for otherwise
-
-
 @click.command()
 @click.argument("scenario", shell_complete=complete_scenarios)
 @click.option(
@@ -66,7 +63,8 @@ REPLICATIONS = 10  # of a probe, unless asked for otherwise
 @click.option(
     "--replications",
     type=click.IntRange(2, 80),
-    help="Runs of each tried value; doubled, up to 80, until it is decided.  [default: 10]",
+    help="Runs of each tried value; doubled, up to 80, until it is decided or more would not "
+    "decide it.  [default: 2, doubled up to 32]",
 )
 @precision_option("each metric of the criterion", "until the verdict is certain")
 @seed_option
@@ -110,7 +108,6 @@ def limit(
 
     if precision is not None:
         check_alone(precision, replications)
-    times = REPLICATIONS if replications is None else replications
     check_asked(seed=seed, scale=scale, workers=workers)
     loaded = load(scenario, overrides).scaled(1.0 if scale is None else scale)
     kind = kind_of(loaded)
@@ -125,14 +122,14 @@ def limit(
             criterion,
             smallest=smallest,
             seed=seed,
-            replications=times,
+            replications=replications,
             precision=precision,
             workers=workers,
             on_probe=lambda probe: complain(f"{key} {probe.value:g}: {probe.verdict}"),
         )
     )
     command = shlex.join(["dvsim", *sys.argv[1:]])
-    share = confidence_of(steps_of(times, precision))
+    share = confidence_of(steps_of(replications, precision))
     if as_json:
         asked = {"scenario": loaded.name, "until": str(criterion), "vary": key, "seed": seed}
         asked |= {"between": [axis.low, axis.high], "smallest": smallest, "command": command}
@@ -221,8 +218,9 @@ def answer(one: Limit, key: str) -> str:
         )
     if one.outcome == "undecided":
         return f"undecided at a bound: holds {holds}, fails {fails}"
-    between = [probe for probe in one.probes if probe.verdict == "undecided"]
-    rest = f"; undecided between, with {between[0].replications} replications" if between else ""
+    times = sorted(probe.replications for probe in one.probes if probe.verdict == "undecided")
+    few = f"{times[0]} to " if times and times[0] < times[-1] else ""
+    rest = f"; undecided between, with {few}{times[-1]} replications" if times else ""
     return f"holds {holds}, fails {fails}{rest}"
 
 

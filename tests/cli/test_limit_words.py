@@ -11,9 +11,9 @@ from dvsim.study.statistics import Estimate
 BOTH = parse_criterion("throughput > 0.2 and p99 < 9", kind_named("switch").metrics(None))
 
 
-def probe(value, verdict, notes="", fidelity="cycle"):
+def probe(value, verdict, notes="", fidelity="cycle", replications=40):
     found = {"throughput": Estimate.around(0.25, 0.01), "p99": Estimate.around(float("nan"), 0.0)}
-    return Probe(value, 40, found, verdict, notes, fidelity)
+    return Probe(value, replications, found, verdict, notes, fidelity)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,11 @@ def probe(value, verdict, notes="", fidelity="cycle"):
         (
             "found", 0.4, 0.5, [probe(0.45, "undecided")],
             "holds at load 0.4, fails at load 0.5; undecided between, with 40 replications",
+        ),
+        (
+            "found", 0.4, 0.5,
+            [probe(0.45, "undecided"), probe(0.47, "undecided", replications=8)],
+            "holds at load 0.4, fails at load 0.5; undecided between, with 8 to 40 replications",
         ),
     ],
 )  # fmt: skip

@@ -229,10 +229,10 @@ def test_limit_prints_the_answer_its_probes_and_the_command(mine):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "mine: until acceptance > 0.8, load from 0.05 to 1, seed 1"
-    assert lines[1].startswith("  ± is half of the 98.75 % interval")
+    assert lines[1].startswith("  ± is half of the 99 % interval")
     assert lines[2].startswith("  holds at load 0.")
     assert lines[3].split() == ["load", "replications", "acceptance", "±"]
-    assert lines[4].split()[:2] == ["0.05", "10"]
+    assert lines[4].split()[:2] == ["0.05", "4"]
     assert lines[4].endswith("holds")
     assert "load 1: fails" in result.stderr
 

@@ -12,8 +12,15 @@ from dvsim.kinds.load import load
 from dvsim.kinds.switch.model import measure
 from dvsim.study.limit import search
 from dvsim.study.limit.axis import Continuous, Whole, axis_of
-from dvsim.study.limit.criterion import Term, deciding, parse_criterion
-from dvsim.study.limit.search import MOST, confidence_of, find_limits, steps_of
+from dvsim.study.limit.criterion import Term, deciding, parse_criterion, prospect
+from dvsim.study.limit.search import (
+    LAST,
+    MOST,
+    TELLING,
+    confidence_of,
+    find_limits,
+    steps_of,
+)
 from dvsim.study.statistics import Estimate
 
 SWITCH = kind_named("switch")
@@ -71,14 +78,41 @@ def test_the_load_whose_throughput_is_known_exactly(measured):
 def test_replications_are_added_until_one_side_is_certain(measured):
     scenario, noise = measured
     seen = noise(lambda replication: 0.1 * (-1) ** replication)
-    (found,) = limits(scenario, "load", Continuous(0, 1, 1 / 16), "throughput < 0.52")
+    (found,) = limits(scenario, "load", Continuous(0, 1, 1 / 4), "throughput < 0.553")
+    counts = {probe.value: probe.replications for probe in found.probes}
+    assert counts[0] == counts[1] == 4  # of two runs an interval of 99 % reaches 6 far
+    assert counts[0.5] == 32 == LAST  # 0.1 / sqrt(32) * t is 0.05
+    assert [r for load, _, r in seen if load == 0.5] == list(range(1, LAST + 1))
+    asked = ("load", Continuous(0, 1, 1 / 16), "throughput < 0.532")
+    (found,) = limits(scenario, *asked, replications=10)
     counts = {probe.value: probe.replications for probe in found.probes}
     assert counts[0] == counts[1] == 10
-    assert counts[0.5] == MOST  # 0.1 / sqrt(80) * t is 0.022: not certain
-    assert [r for load, _, r in seen if load == 0.5] == list(range(1, MOST + 1))
-    assert found.holds < 0.52 < found.fails
-    assert {p.verdict for p in found.probes if found.holds < p.value < found.fails} == {"undecided"}
-    assert found.fails - found.holds < 0.2
+    assert counts[0.5] == MOST  # 0.1 / sqrt(80) * t is 0.03
+    assert found.holds < 0.532 < found.fails
+
+
+def test_a_probe_that_more_replications_would_not_decide_has_no_more(measured):
+    scenario, noise = measured
+    noise(lambda replication: 0.1 * (-1) ** replication)
+    asked = ("load", Continuous(0, 1, 1 / 16), "throughput < 0.52")
+    for replications, told in ((None, TELLING), (10, 10), (2, TELLING)):
+        (found,) = limits(scenario, *asked, replications=replications)
+        between = [p for p in found.probes if found.holds < p.value < found.fails]
+        assert found.holds < 0.52 < found.fails < found.holds + 0.25
+        assert {p.verdict for p in between} == {"undecided"}
+        assert {p.replications for p in between} == {told}
+
+
+def test_what_more_runs_would_say():
+    runs = [1.0, 3.0, 1.0, 3.0]
+    then = prospect(runs, 16, 0.95)
+    assert then.value == 2
+    assert then.half == pytest.approx(
+        2.1314 * (4 / 3) ** 0.5 / 4, rel=1e-4
+    )  # t of 15, s / sqrt(16)
+    assert prospect([*runs, *[math.nan] * 4], 32, 0.95) == then  # half of them have a value
+    assert prospect([1.0, math.nan], 80).half == 0  # could be anything: go on
+    assert math.isnan(prospect([math.nan], 80).value)
 
 
 @pytest.mark.parametrize(
@@ -144,15 +178,16 @@ def test_bounds_are_checked_at_every_point_before_anything_is_run(measured, tmp_
 
 
 def test_a_verdict_is_certain_over_all_looks_at_it():
-    for first, looks in ((10, 4), (20, 3), (80, 1), (79, 2)):
+    for first, looks in ((None, 5), (10, 4), (20, 3), (80, 1), (79, 2)):
         assert confidence_of(steps_of(first)) == pytest.approx(1 - 0.05 / looks)
     random = np.random.default_rng(1)
-    wrong = 0
-    for _ in range(300):  # the mean is the number itself: every verdict is wrong
-        runs = random.normal(size=MOST)
-        looks = (deciding(runs[:count], confidence_of(steps_of(10))) for count in (10, 20, 40, 80))
-        wrong += any(Term("throughput", ">", 0.0).verdict(look) != "undecided" for look in looks)
-    assert 0 < wrong <= 300 * 0.05  # with 95 % at each look it is 11 %
+    for steps in (steps_of(), steps_of(10)):
+        wrong = 0
+        for _ in range(300):  # the mean is the number itself: every verdict is wrong
+            runs = random.normal(size=MOST)
+            looks = (deciding(runs[:count], confidence_of(steps)) for count in steps)
+            wrong += any(Term("throughput", ">", 0.0).verdict(one) != "undecided" for one in looks)
+        assert 0 < wrong <= 300 * 0.05  # with 95 % at each look it is 11 % of four
 
 
 def test_with_a_precision_a_probe_ends_where_its_metric_is_known_so_well(measured):

@@ -2,12 +2,15 @@
 
 With a precision they are added until the metrics are known so well, and then the verdict is read.
 
-It is taken for granted that the criterion changes once between the bounds. What stays undecided
-with the most replications is the uncertainty of the limit. A probe may be looked at several times,
-with 10, 20, 40 and 80 replications as a rule, with a precision after the steps of
+It is taken for granted that the criterion changes once between the bounds. A probe is looked at
+after 2, 4, 8, 16 and 32 replications as a rule, with a precision after the steps of
 `dvsim.study.statistics.STEPS`. So that a verdict is wrong with at most 5 % over all
-these looks, an interval that decides has a confidence of 1 - 5 % / looks (Bonferroni): 98.75 % for
-four.
+these looks, an interval that decides has a confidence of 1 - 5 % / looks (Bonferroni): 99 % for
+five.
+
+A probe so near to the limit that its last look would not decide it either, by how much the
+replications so far scatter, stays undecided at once: it makes the answer wider by a little, and
+costs a quarter. Stopping there makes no verdict wrong.
 
 A run at flow fidelity does not scatter, but has an error; it is added to the interval where it is
 known.
@@ -28,10 +31,12 @@ from dvsim.scenario.spec import Point, Spec
 from dvsim.study.design import Design, Plan, Trial
 from dvsim.study.execute import Executor, execute
 from dvsim.study.limit.axis import Axis, Whole
-from dvsim.study.limit.criterion import Criterion, Verdict, deciding
+from dvsim.study.limit.criterion import Criterion, Verdict, deciding, prospect
 from dvsim.study.statistics import CONFIDENCE, STEPS, Estimate
 
-MOST = 80  # replications of a probe
+FIRST, LAST = 2, 32  # replications of the first look at a probe and of the last
+MOST = 80  # of the last look where the first has a number that was asked for
+TELLING = 8  # replications that say how much more of them would scatter
 QUICK_S = 0.1  # replications that take no longer are not given to other processes
 FLOW_ERRORS = {
     "mean_latency": "latency_error",
@@ -88,7 +93,7 @@ def find_limits(
     *,
     smallest: bool = False,
     seed: int = 1,
-    replications: int = 10,
+    replications: int | None = None,
     precision: float | None = None,
     workers: int | None = 1,
     on_probe: OnProbe | None = None,
@@ -101,7 +106,7 @@ def find_limits(
         criterion: What must hold.
         smallest: Look for the smallest value at which it holds, not for the largest.
         seed, replications: A probe has replications 1 .. `replications` first, then twice as many,
-            up to `MOST`.
+            up to `MOST`; None: from `FIRST` up to `LAST`.
         precision: Instead of `replications`: 3 to 30, until half of the interval of each metric of
             the criterion is at most this share of it.
         workers: Processes; None: one for each core that this one may use.
@@ -217,7 +222,7 @@ class Bisect(Design[Trial, Limit]):
             found = {metric: self._estimate(metric, runs) for metric in self.criterion.metrics}
             self._check_metrics(value, found)
             verdict = self.criterion.verdict(found) if len(runs) > 1 else "undecided"
-            if self._enough(found, verdict):
+            if self._enough(found, verdict) or self._hopeless(runs):
                 break
         notes = next((run.notes for run in runs if run.notes), "")
         probe = Probe(value, len(runs), found, verdict, notes, runs[0].fidelity)
@@ -233,6 +238,14 @@ class Bisect(Design[Trial, Limit]):
         known = (one for one in found.values() if not math.isnan(one.value))
         return all(one.half <= self.precision * abs(one.value) for one in known)
 
+    def _hopeless(self, runs: Sequence[Reading]) -> bool:
+        """Return whether even the last look would decide nothing, if all scatter as these do."""
+        if self.precision is not None or len(runs) < TELLING:
+            return False
+        last = self.steps[-1]
+        then = {metric: self._estimate(metric, runs, last) for metric in self.criterion.metrics}
+        return self.criterion.verdict(then) == "undecided"
+
     def _check_metrics(self, value: float, found: Mapping[str, Estimate]) -> None:
         """Refuse a criterion about what these runs do not have: it would hold everywhere."""
         absent = [metric for metric, one in found.items() if math.isnan(one.value)]
@@ -240,9 +253,13 @@ class Bisect(Design[Trial, Limit]):
             message = f"{self.name} has no {', '.join(absent)} at {self.key} {value:g}"
             raise ScenarioError.at(Argument("until"), message)
 
-    def _estimate(self, metric: str, runs: Sequence[Reading]) -> Estimate:
-        """Estimate a metric, with the error of the flow level where it is known."""
-        found = deciding([run.metrics[metric] for run in runs], confidence_of(self.steps))
+    def _estimate(self, metric: str, runs: Sequence[Reading], last: int = 0) -> Estimate:
+        """Estimate a metric, with the error of the flow level where it is known.
+
+        With `last` as it would be after so many replications, if they scatter as these do.
+        """
+        values, share = [run.metrics[metric] for run in runs], confidence_of(self.steps)
+        found = prospect(values, last, share) if last else deciding(values, share)
         if runs[0].fidelity == "cycle" or metric not in FLOW_ERRORS:
             return found
         error = max(getattr(run, FLOW_ERRORS[metric]) for run in runs) * abs(found.value)
@@ -276,25 +293,25 @@ def _run(task: tuple[Spec, int, int]) -> Reading:
     return reading
 
 
-def steps_of(replications: int, precision: float | None = None) -> Sequence[int]:
+def steps_of(replications: int | None = None, precision: float | None = None) -> Sequence[int]:
     """Return after how many replications a probe is looked at.
 
-    >>> steps_of(10), steps_of(80), steps_of(10, precision=0.05)
-    ((10, 20, 40, 80), (80,), (3, 5, 8, 12, 18, 30))
+    >>> steps_of(), steps_of(10), steps_of(80), steps_of(precision=0.05)
+    ((2, 4, 8, 16, 32), (10, 20, 40, 80), (80,), (3, 5, 8, 12, 18, 30))
     """
     if precision is not None:
         return STEPS
-    steps = [replications]
-    while steps[-1] < MOST:
-        steps.append(min(2 * steps[-1], MOST))
+    steps, last = ([FIRST], LAST) if replications is None else ([replications], MOST)
+    while steps[-1] < last:
+        steps.append(min(2 * steps[-1], last))
     return tuple(steps)
 
 
 def confidence_of(steps: Sequence[int]) -> float:
     """Return the confidence of an interval that decides, if a probe is looked at so often.
 
-    >>> confidence_of(steps_of(10)), confidence_of(steps_of(80))
-    (0.9875, 0.95)
+    >>> confidence_of(steps_of()), confidence_of(steps_of(80))
+    (0.99, 0.95)
     """
     return 1 - (1 - CONFIDENCE) / len(steps)
 
