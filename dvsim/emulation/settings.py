@@ -186,7 +186,7 @@ def _misplaced(scenarios: Iterable[Own], emulation: Emulation) -> Iterator[Fault
     found: set[Fault] = set()
     for one in scenarios:
         receivers = kind_of(one).served(one)
-        if receivers is None or not one.system.over_vortex:
+        if receivers is None or not one.system.path.over_cards:
             message = f"{one.name} sends over TCP, without cards that could be on hosts"
             yield Fault(Argument("hosts"), None, "", message)
         else:

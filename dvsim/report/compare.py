@@ -144,7 +144,7 @@ def statistics_table(group: Group, validation: Validation | None, rows: Rows) ->
     units = ", ".join(
         f"{transport} in {reading}/s"
         for transport, reading in dict.fromkeys(
-            (entry.run.scenario.system.path, entry.reading) for entry in group.entries
+            (entry.path.label, entry.reading) for entry in group.entries
         )
     )
     csv_head, csv_rows = download(group, validation)

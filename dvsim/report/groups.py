@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dvsim.kinds.rabbitmq.spec import PATHS, Path
 from dvsim.report.drawing import BLUE, OTHER_COLOURS, VERMILION
 from dvsim.study.changes import changes_of
 from dvsim.study.statistics import Estimate
@@ -36,9 +37,9 @@ class Entry:
     judged: bool = True
 
     @property
-    def is_vortex(self) -> bool:
-        """Whether the transport is the Data Vortex."""
-        return self.run.scenario.system.over_vortex
+    def path(self) -> Path:
+        """How its messages get to the brokers."""
+        return self.run.scenario.system.path
 
     @property
     def made(self) -> str:
@@ -84,9 +85,10 @@ def size_text(size: int) -> str:
 def transport_text(run: Run) -> str:
     """Name the transport of a run, with its link where that is not part of the name."""
     system = run.scenario.system
+    path = system.path
     if run.backend == "emu":
-        return f"{system.path}, emulated"
-    return system.path if system.over_vortex else f"{system.path} ({system.card.name})"
+        return f"{path.label}, emulated"
+    return path.label if path.over_cards else f"{path.label} ({system.card.name})"
 
 
 def set_text(run: Run) -> str:
@@ -129,11 +131,11 @@ def unique_labels(runs: Sequence[Run]) -> list[str]:
 
 def colours(runs: Sequence[Run]) -> list[str]:
     """Blue for the first Data Vortex run, vermilion for the first TCP run, then the others."""
-    first = {True: BLUE, False: VERMILION}
+    first = dict(zip(PATHS.values(), (BLUE, VERMILION), strict=True))
     chosen = []
     others = 0
     for run in runs:
-        colour = first.pop(run.scenario.system.over_vortex, None)
+        colour = first.pop(run.scenario.system.path, None)
         if colour is None:
             colour = OTHER_COLOURS[others % len(OTHER_COLOURS)]
             others += 1
@@ -157,7 +159,7 @@ def grouped(runs: Sequence[Run]) -> list[Group]:
         sizes.setdefault(run.scenario.workload.message_bytes, []).append(run)
     groups = []
     for size, members in sorted(sizes.items()):
-        members.sort(key=lambda run: not run.scenario.system.over_vortex)
+        members.sort(key=lambda run: list(PATHS).index(run.scenario.system.transport))
         entries = tuple(
             Entry(run, label, colour, lookup(run.estimates()), last.get(run.scenario.name) is run)
             for run, label, colour in zip(

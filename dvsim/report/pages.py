@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.errors import DvsimError
+from dvsim.kinds.rabbitmq.spec import PATHS
 from dvsim.report.answers import answer as study_answer
 from dvsim.report.basis import (
     cards_table,
@@ -239,15 +240,13 @@ def _ending(
 
 def pipeline_drawings(groups: Sequence[Group]) -> list[Drawing]:
     """Draw the way of a message, a picture for each transport."""
-    drawings = []
-    for vortex, name in ((True, "Data Vortex"), (False, "TCP")):
-        lanes = lanes_of(groups, vortex=vortex)
-        if lanes:
-            identifier = f"pipeline-{'dv' if vortex else 'tcp'}"
-            drawings.append(
-                pipeline_drawing(lanes, identifier, f"{name}: where time and bytes wait")
-            )
-    return drawings
+    return [
+        pipeline_drawing(
+            lanes, f"pipeline-{path.short}", f"{path.label}: where time and bytes wait"
+        )
+        for path in PATHS.values()
+        if (lanes := lanes_of(groups, path))
+    ]
 
 
 def title_of(groups: Sequence[Group]) -> str:
@@ -261,8 +260,8 @@ def title_of(groups: Sequence[Group]) -> str:
     told = answers_of(groups)
     if len(told) == 1 and all_answer(groups):
         return told[0].whatif.title
-    transports = ["Data Vortex"] * any(entry.is_vortex for entry in entries)
-    transports += ["TCP"] * any(not entry.is_vortex for entry in entries)
+    used = {entry.path for entry in entries}
+    transports = [path.label for path in PATHS.values() if path in used]
     texts = [size_text(group.message_bytes) for group in groups]
     sizes = join(texts) if len(texts) <= MOST_SIZES else f"{texts[0]} to {texts[-1]}"
     made = " and ".join(dict.fromkeys(entry.made for entry in entries))

@@ -21,6 +21,7 @@ from dvsim.study.amounts import amount_text, share_text
 from dvsim.study.stages import NO_STAGE, SATURATED, STAGES, Limit, stages_of
 
 if TYPE_CHECKING:
+    from dvsim.kinds.rabbitmq.spec import Path
     from dvsim.report.sweep import Sweep
 
 BOX, GAP, HIGH, HEAD = 144, 24, 40, 26  # widths and heights of a lane, in units of the picture
@@ -116,13 +117,13 @@ class Lane:
         return f"limit: {Limit(cause, found.name, found.busy)}"
 
 
-def lanes_of(groups: Sequence[Group], *, vortex: bool) -> list[Lane]:
+def lanes_of(groups: Sequence[Group], path: Path) -> list[Lane]:
     """Give the lanes of all simulated runs over one transport, by message size."""
     return [
         lane_of(entry, f"{size_text(group.message_bytes)}, {entry.label}")
         for group in groups
         for entry in group.entries
-        if entry.is_vortex == vortex and entry.made == "simulated"
+        if entry.path == path and entry.made == "simulated"
     ]
 
 
@@ -135,7 +136,7 @@ def lane_of(entry: Entry, name: str) -> Lane:
             most[key] = max(most.get(key, 0.0), found.value)
     shares = {stage.name: stage.utilisation for stage in stages_of(entry.run.counters)}
     length = most.get(("run", "simulated_s"), 0.0)
-    names = ["sender", *STAGES] if entry.is_vortex else list(STAGES)
+    names = ["sender", *STAGES] if entry.path.over_cards else list(STAGES)
     stations = []
     for stage in [*names, *sorted(set(shares) - set(names))]:
         waits = waits_of(stage, most, length)

@@ -8,6 +8,7 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from dvsim.kinds.rabbitmq.spec import PATHS, Path
 from dvsim.report.compare import Published, Rows, verdicts_on
 from dvsim.report.drawing import (
     COLOURS,
@@ -179,23 +180,21 @@ def qq_drawings(
     """Draw one figure for each transport that was compared with published columns."""
     if validation is None:
         return []
-    drawings = []
-    for vortex, title in ((True, "Data Vortex"), (False, "TCP")):
-        lines = columns_of(groups, validation, rows, vortex=vortex)
-        if lines:
-            unit = "pieces/s" if vortex else "messages/s"
-            drawings.append(qq_drawing(lines, f"qq-{'dv' if vortex else 'tcp'}", title, unit))
-    return drawings
+    return [
+        qq_drawing(lines, f"qq-{path.short}", path.label, f"{path.readings[0]}/s")
+        for path in PATHS.values()
+        if (lines := columns_of(groups, validation, rows, path))
+    ]
 
 
 def columns_of(
-    groups: Sequence[Group], validation: Validation, rows: Rows, *, vortex: bool
+    groups: Sequence[Group], validation: Validation, rows: Rows, path: Path
 ) -> list[tuple[str, int, list[Row]]]:
     """Give each judged column: its name, the number of its size, its statistics above zero."""
     lines = []
     for number, group in enumerate(groups):
         for entry in group.entries:
-            if entry.is_vortex != vortex:
+            if entry.path != path:
                 continue
             for column in verdicts_on(entry, validation.columns):
                 found = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dvsim.kinds.rabbitmq.text import fabric_text
 from dvsim.report.groups import Entry, Group, size_text
@@ -67,26 +68,20 @@ def average(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-@dataclass(frozen=True)
-class Contest:
+class Contest(NamedTuple):
     """Data Vortex against TCP at one message size as the paper prints them.
 
     Like for like: `dvsim.study.transports`.
     """
 
-    message_bytes: int
-    vortex: Rates
-    tcp: Rates
+    size: str
+    vortex: float | None
+    tcp: float | None
 
     @property
-    def printed(self) -> float | None:
-        """Ratio of the rates as the paper prints them."""
-        return ratio(self.vortex.printed, self.tcp.printed)
-
-    @property
-    def active(self) -> float | None:
-        """The same over samples that are not empty."""
-        return ratio(self.vortex.active, self.tcp.active)
+    def ratio(self) -> float | None:
+        """Of the first rate to the second."""
+        return ratio(self.vortex, self.tcp)
 
 
 def contests_as_printed(groups: Sequence[Group]) -> list[Contest]:
@@ -96,10 +91,10 @@ def contests_as_printed(groups: Sequence[Group]) -> list[Contest]:
     """
     found = []
     for group in groups:
-        vortex = next((entry for entry in group.entries if entry.is_vortex), None)
-        tcp = next((entry for entry in group.entries if not entry.is_vortex), None)
-        if vortex is not None and tcp is not None and vortex.made == tcp.made:
-            found.append(Contest(group.message_bytes, rates_of(vortex), rates_of(tcp)))
+        first = {entry.path.over_cards: entry for entry in reversed(group.entries)}
+        if len(first) == 2 and first[True].made == first[False].made:
+            rates = [rates_of(first[over]).printed for over in (True, False)]
+            found.append(Contest(size_text(group.message_bytes), *rates))
     return found
 
 
@@ -118,7 +113,7 @@ def rates_table(groups: Sequence[Group]) -> Table:
         "messages": "whole messages",
     }
     for group in groups:
-        base = next((rates_of(entry) for entry in group.entries if not entry.is_vortex), None)
+        base = next((rates_of(entry) for entry in group.entries if not entry.path.over_cards), None)
         for entry in group.entries:
             rates, row = rates_of(entry), named(group, entry)
             for reading in readings:
@@ -126,7 +121,7 @@ def rates_table(groups: Sequence[Group]) -> Table:
                 value: float | None = getattr(rates, reading)
                 row.append(rate_cell(value, unit))
                 if compared:
-                    beside = base if entry.is_vortex else None
+                    beside = base if entry.path.over_cards else None
                     row.append(times(ratio(value, getattr(beside, reading, None))))
             rows.append(row)
     step = ["× TCP"] if compared else []

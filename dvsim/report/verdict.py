@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dvsim.kinds.rabbitmq.answer import answer_text
+from dvsim.kinds.rabbitmq.spec import PATHS
 from dvsim.report.basis import claims_untold
 from dvsim.report.groups import Entry, Group, size_text
 from dvsim.report.run_tables import Contest, contests_as_printed
@@ -111,12 +112,12 @@ def claims_sentences(validation: Validation | None) -> list[str]:
 
 def printed_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list[str]:
     """Set Data Vortex against TCP as the paper printed them, and say what that counts."""
-    printed = ratios_text([(item.printed, item) for item in found])
+    printed = ratios_text(found)
     ends = [found[0]] if len(found) == 1 else [found[0], found[-1]]
     examples = join(
         [
-            f"{number_text(item.vortex.printed)} pieces/s against "
-            f"{number_text(item.tcp.printed)} messages/s at {size(item)}"
+            f"{number_text(item.vortex)} pieces/s against "
+            f"{number_text(item.tcp)} messages/s at {item.size}"
             for item in ends
         ]
     )
@@ -126,13 +127,13 @@ def printed_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list
     ]
 
 
-def ratios_text(found: Sequence[tuple[float | None, Contest]]) -> str:
+def ratios_text(found: Sequence[Contest]) -> str:
     """Write a ratio for each size, or the least and the most where there are many."""
-    known = [(value, item) for value, item in found if value is not None]
+    texts = {item: f"{ratio_text(item.ratio)} at {item.size}" for item in found}
+    known = [(item.ratio, item) for item in found if item.ratio is not None]
     if len(found) <= MOST_SIZES or not known:
-        return join([f"{ratio_text(value)} at {size(item)}" for value, item in found])
-    ends = (min(known, key=lambda one: one[0]), max(known, key=lambda one: one[0]))
-    low, high = (f"{ratio_text(value)} at {size(item)}" for value, item in ends)
+        return join([*texts.values()])
+    low, high = (texts[end(known, key=lambda one: one[0])[1]] for end in (min, max))
     return f"{low} at least and {high} at most"
 
 
@@ -151,7 +152,7 @@ def single_sentences(groups: Sequence[Group]) -> list[str]:
 
 def pieces_sentences(groups: Sequence[Group]) -> list[str]:
     """Say what a rate as printed counts, where there is one over the Data Vortex."""
-    if not any(entry.is_vortex for group in groups for entry in group.entries):
+    if not any(entry.path.over_cards for group in groups for entry in group.entries):
         return []
     counted = f"counts {piece_text(groups)} at one receiver, not messages"
     return [f"A Data Vortex rate as printed {counted}."]
@@ -163,7 +164,7 @@ def piece_text(groups: Sequence[Group]) -> str:
         int(entry.run.scenario.system.card["piece_words"])
         for group in groups
         for entry in group.entries
-        if entry.is_vortex
+        if entry.path.over_cards
     }
     return f"pieces of at most {join([str(count) for count in sorted(words)], 'or')} words"
 
@@ -176,15 +177,15 @@ def bottleneck_sentences(entries: Sequence[Entry]) -> list[str]:
     if not found:
         return []
     parts = []
-    for vortex, text in ((True, "Data Vortex"), (False, "TCP")):
+    for path in PATHS.values():
         stages: dict[str, list[float]] = {}
         for entry, stage in found:
-            if entry.is_vortex == vortex:
+            if entry.path == path:
                 stages.setdefault(stage.text, []).append(stage.utilisation)
         total = sum(map(len, stages.values()))
         for stage_text, shares in stages.items():
             runs = "" if len(shares) == total else f" in {len(shares)} of {total} runs"
-            parts.append(f"the {stage_text} on {text}{runs} (busy {share_range(shares)})")
+            parts.append(f"the {stage_text} on {path.label}{runs} (busy {share_range(shares)})")
     network = [stage.name in INTERCONNECT and stage.utilisation >= SATURATED for _, stage in found]
     never = (
         "The interconnect is never the bottleneck."
@@ -210,8 +211,3 @@ def share_range(shares: Sequence[float]) -> str:
     """Write the range of some shares of time."""
     texts = list(dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares))))
     return " to ".join(texts)
-
-
-def size(item: Contest) -> str:
-    """Write the message size of a contest."""
-    return size_text(item.message_bytes)

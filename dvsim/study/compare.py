@@ -215,17 +215,18 @@ def _row(key: tuple[str, str, str], unit: str, each: Sequence[Each], common: Seq
 def _common(runs: Sequence[Run]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield the columns that all runs have, what they count, and the statistics to compare.
 
-    Where all count pieces, that is how they are printed, and of messages the mean is enough.
+    What all of them count and print first has all statistics; of the rest the mean is enough.
     """
-    pieces = all(run.scenario.system.over_vortex for run in runs)
+    shared = [
+        reading
+        for reading in runs[0].scenario.readings
+        if all(reading in run.scenario.readings for run in runs)
+    ]
     for label in runs[0].scenario.probe.columns:
         if not all(label in run.scenario.probe.columns for run in runs):
             continue
-        if pieces:
-            yield label, "pieces", STATISTICS
-            yield label, "messages", ("mean",)
-        else:
-            yield label, "messages", STATISTICS
+        for reading in shared:
+            yield label, reading, STATISTICS if reading == shared[0] else ("mean",)
 
 
 def _statistics(run: Run) -> Mapping[tuple[str, str, str], Each]:

@@ -105,7 +105,7 @@ def limit_of(stage: Stage | None, scenario: Scenario, rate: float) -> Limit | No
     offered = scenario.workload.messages_per_second
     if offered is not None and rate >= KEPT_UP * offered:
         cause = "the offered load"
-    elif scenario.system.over_vortex:
+    elif scenario.system.path.over_cards:
         cause = "waiting for credits"
     else:
         cause = NO_STAGE

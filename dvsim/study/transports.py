@@ -39,7 +39,8 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
     """
     sides: dict[tuple[int, str], dict[bool, Run]] = {}
     for run in runs:
-        size, vortex = run.scenario.workload.message_bytes, run.scenario.system.over_vortex
+        size = run.scenario.workload.message_bytes
+        vortex = run.scenario.system.path.over_cards
         sides.setdefault((size, run.backend), {}).setdefault(vortex, run)
     found = []
     for _, both in sorted(sides.items()):

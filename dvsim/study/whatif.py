@@ -127,15 +127,14 @@ def _whatif(run: Run) -> WhatIf:
 
 def _labels(runs: Sequence[Run]) -> list[str]:
     """Name scenarios by the size of their messages, and by their transport if there are several."""
-    several = len({run.scenario.system.over_vortex for run in runs}) > 1
-    sizes = (format_value(run.scenario.workload.message_bytes, "size") for run in runs)
-    labels = [size + (_over(run) if several else "") for size, run in zip(sizes, runs, strict=True)]
+    paths = [run.scenario.system.path for run in runs]
+    several = len(set(paths)) > 1
+    labels = [
+        format_value(run.scenario.workload.message_bytes, "size") + f" over {path.phrase}" * several
+        for run, path in zip(runs, paths, strict=True)
+    ]
     alike = len(set(labels)) < len(labels)
     return [_whatif(run).member for run in runs] if alike else labels
-
-
-def _over(run: Run) -> str:
-    return " over the Data Vortex" if run.scenario.system.over_vortex else " over TCP"
 
 
 def _outcomes(runs: Sequence[Run]) -> tuple[Outcome, ...]:

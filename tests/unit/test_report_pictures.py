@@ -11,6 +11,7 @@ import pytest
 from report_runs import published_set, steady_run, tcp_run, validation_of, vortex_run
 
 from dvsim.errors import ScenarioError
+from dvsim.kinds.rabbitmq.spec import PATHS
 from dvsim.report import render_report
 from dvsim.report.compare import rows_as_printed
 from dvsim.report.groups import grouped
@@ -36,7 +37,7 @@ def counted(run, **values):
 
 
 def lane(*runs, vortex=True):
-    (found,) = lanes_of(grouped(runs), vortex=vortex)
+    (found,) = lanes_of(grouped(runs), PATHS["data-vortex" if vortex else "tcp"])
     return found
 
 

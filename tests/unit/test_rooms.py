@@ -165,3 +165,17 @@ def test_only_kinds_ask_for_the_class_of_a_scenario_or_result():
     }
     assert {path: tests for path, tests in found.items() if tests} == {}
     assert OF_KINDS.search("if isinstance(sweep.study, MessagingStudy):")
+
+
+WORDS_OF_KINDS = re.compile(r"""over_vortex|["'](?:data-vortex|tcp)["']""")
+
+
+def test_only_kinds_name_their_transports():
+    found = {
+        str(path.relative_to(ROOT)): WORDS_OF_KINDS.findall(path.read_text("utf-8"))
+        for path, module in modules().items()
+        if room_of(module) not in ("kinds", "kinds.spec")
+    }
+    assert {path: words for path, words in found.items() if words} == {}
+    assert WORDS_OF_KINDS.search("if scenario.system.over_vortex:")
+    assert WORDS_OF_KINDS.search('system.transport == "tcp"')

@@ -49,7 +49,7 @@ class Point:
     @property
     def over_cards(self) -> bool:
         """Whether it was measured over cards, not over TCP."""
-        return self.scenario.system.over_vortex
+        return self.scenario.system.path.over_cards
 
     @property
     def path(self) -> str:

@@ -47,5 +47,5 @@ def _with(scenario: Scenario, by_kind: dict[str, Card]) -> Scenario:
         publisher=None if system.publisher is None else by_kind.get("publisher", system.publisher),
     )
     # the fabric is no part of what was measured: it need not be run word by word
-    fidelity: Literal["flow"] | None = "flow" if system.over_vortex else None
+    fidelity: Literal["flow"] | None = "flow" if system.path.over_cards else None
     return replace(scenario, system=replace(changed, fidelity=fidelity))

@@ -98,7 +98,7 @@ def judge_column(
         if name in verdicts and verdicts[name].published != 0
     )
     empty_ok, bounds = None, None
-    if scenario.system.over_vortex:
+    if scenario.system.path.over_cards:
         bounds = zero_share_bounds(published(scenario, column))
         slack = scenario.tolerance.empty_share
         empty_ok = empty is not None and bounds[0] - slack <= empty <= bounds[1] + slack

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -40,6 +40,29 @@ CLUSTER: dict[str, str] = {"host": "instance", "storage": "volume", "rabbit": "r
 
 USUAL: dict[str, str] = {"host": "h3-node", "storage": "gp2-1000", "rabbit": "rabbitmq-3-8"}
 """The cards of a cluster where a file names none."""
+
+
+class Path(NamedTuple):
+    """How messages get to the brokers.
+
+    Attributes:
+        label, phrase: For people, alone and in a sentence; `short` in the names of figures.
+        readings: What its samples count, that which its source prints first.
+        over_cards: Whether it goes over cards, whose senders wait for credits, and not over links.
+    """
+
+    label: str
+    phrase: str
+    short: str
+    readings: tuple[str, ...]
+    over_cards: bool
+
+
+PATHS = {
+    "data-vortex": Path("Data Vortex", "the Data Vortex", "dv", ("pieces", "messages"), True),
+    "tcp": Path("TCP", "TCP", "tcp", ("messages",), False),
+}
+"""By the name of the transport, in the order of reports."""
 
 Measure = Literal[
     "overruns",
@@ -116,12 +139,12 @@ class System(Table):
     @property
     def over_vortex(self) -> bool:
         """Whether messages go over the Data Vortex; else they go over TCP."""
-        return self.transport == "data-vortex"
+        return self.path.over_cards
 
     @property
-    def path(self) -> str:
-        """The transport, for people."""
-        return "Data Vortex" if self.over_vortex else "TCP"
+    def path(self) -> Path:
+        """What is to be said of the transport."""
+        return PATHS[self.transport]
 
     @property
     def cards(self) -> dict[str, Card]:
@@ -241,7 +264,7 @@ class Scenario(Spec):
     @property
     def readings(self) -> tuple[str, ...]:
         """What its samples count, that which its source prints first."""
-        return ("pieces", "messages") if self.system.over_vortex else ("messages",)
+        return self.system.path.readings
 
     def settled(self) -> Scenario:
         """Return the scenario with what follows where a file leaves it open."""
