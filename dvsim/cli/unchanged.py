@@ -59,7 +59,7 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
     """Yield how much more each changed result gives: of systems the ratio of their rates."""
     from dvsim.cli.beside import study_lines
     from dvsim.study.changes import changes_of
-    from dvsim.study.compare import compare
+    from dvsim.study.compare import compare, rate_ratio
     from dvsim.study.run import runs_of, studies_of
 
     for one, base in pairs:
@@ -70,7 +70,7 @@ def pair_lines(pairs: Sequence[Pair]) -> Iterator[str | Table]:
                 yield from study_lines(found)
             continue
         changed, unchanged = runs_of([one, base])
-        times = _times(changed, unchanged)
+        times = rate_ratio(unchanged, changed)
         if times is not None:
             text = f"{times.text()} times {base.scenario.name}, which gives {unchanged.rate}"
             yield f"{name}: {text}"
@@ -86,7 +86,7 @@ def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
     """Return of systems the ratio of their rates, of studies each metric of each point."""
     from dvsim.cli.beside import rows_json
     from dvsim.study.changes import changes_of
-    from dvsim.study.compare import compare
+    from dvsim.study.compare import compare, rate_ratio
     from dvsim.study.run import runs_of, studies_of
 
     said = {
@@ -97,20 +97,12 @@ def _pair_json(one: Run | PointsStudy, base: Run | PointsStudy) -> dict[str, Any
     }
     if studies := studies_of([base, one]):
         return said | {"rows": rows_json(compare(studies).rows)}
-    times = _times(*runs_of([one, base]))
+    times = rate_ratio(*runs_of([base, one]))
     return said | {"ratio": None if times is None else _interval(times)}
 
 
 def _interval(times: Change) -> dict[str, Any]:
     return {"value": times.value, "low": times.low, "high": times.high, "paired": times.paired}
-
-
-def _times(one: Run, base: Run) -> Change | None:
-    """Return the ratio of the rates of two systems; None where one delivered nothing."""
-    from dvsim.study.compare import in_common
-    from dvsim.study.paired import change
-
-    return change(base.rates, one.rates, "ratio", common=in_common([base, one])[1])
 
 
 def _base_of(scenario: Spec) -> Spec | None:

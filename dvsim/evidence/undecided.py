@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dvsim.evidence.claims.source import Source
 from dvsim.evidence.numbers import agrees, log_error, within
-from dvsim.evidence.published.compare import JUDGED_QUANTILES, by_key, readings
+from dvsim.evidence.published.compare import JUDGED_QUANTILES, readings
 from dvsim.evidence.published.goals import MEAN_NEAR, NEAR, SHARE, counted
 from dvsim.evidence.validation import validate
 from dvsim.evidence.verdicts import ColumnVerdict, Row, Validation
@@ -101,8 +101,8 @@ def _parts(column: ColumnVerdict, rows: Iterable[Row], run: Run) -> Iterator[boo
     if column.empty_bounds is not None:
         least, most = column.empty_bounds
         slack = run.scenario.tolerance.empty_share
-        found = by_key(run.estimates())
-        interval = found.get((column.column, readings(run.scenario)["as printed"], "empty"))
+        counted = readings(run.scenario)["as printed"]
+        interval = run.by_statistic.get((column.column, counted, "empty"))
         if interval is not None:
             middle = (least + most) / 2
             yield _decided(lambda share: least - slack <= share <= most + slack, middle, *interval)

@@ -8,8 +8,7 @@ from dvsim.report.metrics import metric_text, name_of
 from dvsim.report.saturation import sentence
 from dvsim.report.stage_curves import bottlenecks_text
 from dvsim.report.sweep import Group, Mark, Sweep
-from dvsim.report.table import join
-from dvsim.study.amounts import number_text
+from dvsim.study.amounts import joined, number_text
 from dvsim.study.points import PointsStudy, flow_text
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def values_text(sweep: Sweep, metric: str, marks: list[Mark]) -> str:
         f"{said(sweep.study, metric, mark)} with {sweep.value_text(mark.point)}"
         for mark in marks[:MOST_VALUES]
     ]
-    return join(texts) + (" (the first of more)" if len(marks) > MOST_VALUES else "")
+    return joined(texts) + (" (the first of more)" if len(marks) > MOST_VALUES else "")
 
 
 def theory_text(sweep: Sweep, metric: str, mark: Mark) -> str:

@@ -12,8 +12,6 @@ from dvsim.study.changes import changes_of
 from dvsim.study.statistics import Estimate
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from dvsim.study.run import Run
 
 
@@ -102,16 +100,6 @@ def made_text(run: Run) -> str:
     return "emulated" if run.backend == "emu" else "simulated"
 
 
-def lookup(estimates: DataFrame) -> dict[tuple[str, str, str], Estimate]:
-    """Turn the tidy table of estimates into a mapping that is quick to ask."""
-    keys = zip(estimates["column"], estimates["reading"], estimates["statistic"], strict=True)
-    values = zip(estimates["value"], estimates["low"], estimates["high"], strict=True)
-    return {
-        (str(column), str(reading), str(statistic)): Estimate(float(mid), float(low), float(high))
-        for (column, reading, statistic), (mid, low, high) in zip(keys, values, strict=True)
-    }
-
-
 def unique_labels(runs: Sequence[Run]) -> list[str]:
     """Label runs of one size by what is varied, by transport, by scenario name, then by number."""
     varied = [run.scenario.whatif for run in runs]
@@ -161,7 +149,7 @@ def grouped(runs: Sequence[Run]) -> list[Group]:
     for size, members in sorted(sizes.items()):
         members.sort(key=lambda run: list(PATHS).index(run.scenario.system.transport))
         entries = tuple(
-            Entry(run, label, colour, lookup(run.estimates()), last.get(run.scenario.name) is run)
+            Entry(run, label, colour, run.by_statistic, last.get(run.scenario.name) is run)
             for run, label, colour in zip(
                 members, unique_labels(members), colours(members), strict=True
             )

@@ -44,7 +44,7 @@ from dvsim.report.spread import spread_drawings
 from dvsim.report.stage_curves import linear_drawing, stage_drawings
 from dvsim.report.study_tables import points_table, settings_table
 from dvsim.report.sweep import Sweep
-from dvsim.report.table import Cell, Table, join, number
+from dvsim.report.table import Cell, Table, number
 from dvsim.report.verdict import MOST_SIZES, claims_sentences, sentences
 from dvsim.report.whatif import (
     all_answer,
@@ -53,6 +53,7 @@ from dvsim.report.whatif import (
     answer_tables,
     answers_of,
 )
+from dvsim.study.amounts import joined
 from dvsim.study.changes import changes_of
 from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run, runs_of, studies_of
@@ -152,7 +153,7 @@ def _run_answer(groups: Sequence[Group], validation: Validation | None) -> list[
 
 
 def _limits(groups: Sequence[Group], runs: Sequence[Run]) -> list[Block]:
-    loops = join(sorted({run.scenario.loop for run in runs}))
+    loops = joined(sorted({run.scenario.loop for run in runs}))
     stages = tables(stages_table(groups))
     return [
         Text(
@@ -263,10 +264,10 @@ def title_of(groups: Sequence[Group]) -> str:
     used = {entry.path for entry in entries}
     transports = [path.label for path in PATHS.values() if path in used]
     texts = [size_text(group.message_bytes) for group in groups]
-    sizes = join(texts) if len(texts) <= MOST_SIZES else f"{texts[0]} to {texts[-1]}"
+    sizes = joined(texts) if len(texts) <= MOST_SIZES else f"{texts[0]} to {texts[-1]}"
     made = " and ".join(dict.fromkeys(entry.made for entry in entries))
     runs = "runs" if made == "simulated" else f"{made} runs"
-    return f"{len(entries)} {runs}: {join(transports)}, messages of {sizes}"
+    return f"{len(entries)} {runs}: {joined(transports)}, messages of {sizes}"
 
 
 def _studies_page(

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
-from dvsim.report.table import Cell, Table, join
+from dvsim.report.table import Cell, Table
+from dvsim.study.amounts import joined
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -236,7 +237,7 @@ def label_text(
     return (
         f"The first {len(packets)} packets in a switch of {shape.height} heights, "
         f"{shape.angles} angles and {shape.cylinders} cylinders, slots {first} to {last}: "
-        f"{join(fates)}; {deflections} deflections."
+        f"{joined(fates)}; {deflections} deflections."
     )
 
 

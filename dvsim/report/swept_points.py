@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from dvsim.kinds.base import Metric, metric_of
+from dvsim.study.points import Points
 from dvsim.study.sweep_table import short
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ DRAWN = ("delivered_rate", "payload_rate", "throughput", "mean_latency", "rate_o
 MOST = 2  # results that are drawn of a kind that has none of these
 
 
-class SweptPoints:
+class SweptPoints(Points):
     """The points of a sweep that have results; what they are called is as short as it can be.
 
     Attributes:
@@ -25,11 +26,7 @@ class SweptPoints:
         replications: The most of a point.
         key_units: By key, ``1`` for a plain number, empty for a text.
         METRICS: The results with their units.
-        beside: What theory says: nothing of a sweep.
-        slot_ps: How long a slot takes is not known of a sweep.
     """
-
-    slot_ps = None
 
     def __init__(self, swept: SweepResult) -> None:
         self.swept = swept
@@ -37,7 +34,6 @@ class SweptPoints:
         self.METRICS: Mapping[str, str] = {
             name: swept.units.get(name, "") for name in swept.results
         }
-        self.beside = pd.DataFrame({"point": [], "name": [], "metric": [], "value": []})
         lasts = [short(key) for key in swept.keys]
         self.names = {
             key: last if lasts.count(last) == 1 else key
@@ -60,23 +56,6 @@ class SweptPoints:
     def metric(self, name: str) -> Metric:
         """Return what is to be said of a result."""
         return metric_of(name, self.METRICS.get(name, ""))
-
-    @property
-    def tables(self) -> Mapping[str, pd.DataFrame]:
-        """Other tables: a sweep has none."""
-        return {}
-
-    def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
-        """Return the keys that tell the points apart: all."""
-        return keys
-
-    def levels(self, metric: str, key: str | None) -> list[tuple[float, str]]:
-        """Return the published levels of a result along a key: a sweep has none."""
-        return []
-
-    def flow_errors(self) -> dict[int, tuple[float, float]]:
-        """Return the errors of what was not simulated packet by packet: a sweep has none."""
-        return {}
 
     def keys(self) -> pd.DataFrame:
         """Return the keys that took several values, of each point."""

@@ -85,17 +85,6 @@ def table_of(name: str, caption: str, rows: Sequence[Mapping[str, Cell]]) -> Tab
     return Table(name, caption, head, [[row[text] for text in head] for row in rows])
 
 
-def join(parts: Sequence[str], word: str = "and") -> str:
-    """Join as in a sentence.
-
-    >>> join(["a", "b", "c"])
-    'a, b and c'
-    """
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
-
-
 def ratio(value: float | None, base: float | None) -> float | None:
     """Divide, or give None where either is missing or there is nothing to divide by."""
     if value is None or base is None or math.isnan(value) or math.isnan(base) or base == 0:

@@ -10,9 +10,9 @@ from dvsim.kinds.rabbitmq.spec import PATHS
 from dvsim.report.basis import claims_untold
 from dvsim.report.groups import Entry, Group, size_text
 from dvsim.report.run_tables import Contest, contests_as_printed
-from dvsim.report.table import join, ratio_text
+from dvsim.report.table import ratio_text
 from dvsim.report.whatif import all_answer, answer_sentences
-from dvsim.study.amounts import number_text
+from dvsim.study.amounts import joined, number_text
 from dvsim.study.emulated_text import made_text
 from dvsim.study.stages import SATURATED, busiest
 from dvsim.study.transports import contest_text, contests
@@ -102,7 +102,7 @@ def claims_sentences(validation: Validation | None) -> list[str]:
     tally = {word: verdicts.count(word) for word in ("confirmed", "refuted", "not reproduced")}
     if "not testable" in verdicts:
         tally["not testable"] = verdicts.count("not testable")
-    listed = join([f"{count} {word}" for word, count in tally.items()])
+    listed = joined([f"{count} {word}" for word, count in tally.items()])
     defined = sum(
         claim.by_definition and claim.verdict == "confirmed" for claim in validation.claims
     )
@@ -114,7 +114,7 @@ def printed_sentences(found: Sequence[Contest], groups: Sequence[Group]) -> list
     """Set Data Vortex against TCP as the paper printed them, and say what that counts."""
     printed = ratios_text(found)
     ends = [found[0]] if len(found) == 1 else [found[0], found[-1]]
-    examples = join(
+    examples = joined(
         [
             f"{number_text(item.vortex)} pieces/s against "
             f"{number_text(item.tcp)} messages/s at {item.size}"
@@ -132,7 +132,7 @@ def ratios_text(found: Sequence[Contest]) -> str:
     texts = {item: f"{ratio_text(item.ratio)} at {item.size}" for item in found}
     known = [(item.ratio, item) for item in found if item.ratio is not None]
     if len(found) <= MOST_SIZES or not known:
-        return join([*texts.values()])
+        return joined([*texts.values()])
     low, high = (texts[end(known, key=lambda one: one[0])[1]] for end in (min, max))
     return f"{low} at least and {high} at most"
 
@@ -166,7 +166,7 @@ def piece_text(groups: Sequence[Group]) -> str:
         for entry in group.entries
         if entry.path.over_cards
     }
-    return f"pieces of at most {join([str(count) for count in sorted(words)], 'or')} words"
+    return f"pieces of at most {joined([str(count) for count in sorted(words)], 'or')} words"
 
 
 def bottleneck_sentences(entries: Sequence[Entry]) -> list[str]:
@@ -192,7 +192,7 @@ def bottleneck_sentences(entries: Sequence[Entry]) -> list[str]:
         if not any(network)
         else f"The interconnect is the bottleneck in {sum(network)} of {len(found)} runs."
     )
-    return [f"The busiest stage is {join(parts)}. {never}"]
+    return [f"The busiest stage is {joined(parts)}. {never}"]
 
 
 def emulated_sentences(entries: Sequence[Entry]) -> list[str]:

@@ -7,6 +7,7 @@ run prints the same text.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MISSING = "–"
@@ -143,3 +144,14 @@ def number_text(value: float | None) -> str:
     else:
         text = f"{value:.2e}"
     return text.replace("-", "−") if value < 0 else text
+
+
+def joined(parts: Sequence[str], word: str = "and") -> str:
+    """Return texts as a list in a sentence.
+
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"

@@ -159,6 +159,11 @@ def in_common(results: Sequence[Result]) -> list[bool]:
     return [first.simulated and one.simulated and one.seed == first.seed for one in results]
 
 
+def rate_ratio(first: Run, other: Run) -> Change | None:
+    """Return how many times the rate of the first run another has; None where one has none."""
+    return change(first.rates, other.rates, "ratio", common=in_common([first, other])[1])
+
+
 def interval_notes(results: Sequence[Result]) -> Iterator[str]:
     """Say how the interval of each result against the first was made, results alike together."""
     said: dict[str, list[str]] = {}

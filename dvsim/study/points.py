@@ -20,8 +20,43 @@ from dvsim.study.statistics import ends
 MOST_SHOWN = 4  # metrics of a kind that does not say which
 
 
+class Points:
+    """Points with results, as figures take them: what no kind of them need have is nothing here."""
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Other tables, by name."""
+        return {}
+
+    def axes(self, keys: pd.DataFrame) -> pd.DataFrame:
+        """Return the keys that tell the points apart: all."""
+        return keys
+
+    @property
+    def beside(self) -> pd.DataFrame:
+        """What theory says, with the columns point, name, metric and value; here nothing."""
+        return pd.DataFrame({"point": [], "name": [], "metric": [], "value": []})
+
+    @property
+    def slot_ps(self) -> int | None:
+        """How long a slot takes in picoseconds; None where there are no slots."""
+        return None
+
+    def levels(self, metric: str, key: str | None) -> list[tuple[float, str]]:
+        """Return the published levels of a metric along a key, each with what it is; here none."""
+        return []
+
+    def bottleneck(self, point: int) -> tuple[str, float] | None:
+        """Return the busiest stage of a point, and its utilisation; None without stages."""
+        return None
+
+    def flow_errors(self) -> dict[int, tuple[float, float]]:
+        """Return by point the errors of what was not simulated packet by packet; here none."""
+        return {}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class PointsStudy:
+class PointsStudy(Points):
     """The outcome of a scenario at all its points.
 
     Attributes:
@@ -105,16 +140,6 @@ class PointsStudy:
         index = pd.RangeIndex(len(rows), name="point")
         return pd.DataFrame(rows, index=index, columns=list(self.scenario.keys))
 
-    @property
-    def beside(self) -> pd.DataFrame:
-        """What theory says, with the columns point, name, metric and value; here nothing."""
-        return pd.DataFrame({"point": [], "name": [], "metric": [], "value": []})
-
-    @property
-    def slot_ps(self) -> int | None:
-        """How long a slot takes in picoseconds; None where there are no slots."""
-        return None
-
     key_units: ClassVar[Mapping[str, str]] = {}
 
     @property
@@ -146,20 +171,8 @@ class PointsStudy:
                 kept = kept.drop(columns=[name for name in names if name != chosen])
         return kept
 
-    def levels(self, metric: str, key: str | None) -> list[tuple[float, str]]:
-        """Return the published levels of a metric along a key, each with what it is; here none."""
-        return []
-
-    def bottleneck(self, point: int) -> tuple[str, float] | None:
-        """Return the busiest stage of a point, and its utilisation; None without stages."""
-        return None
-
     def notes(self) -> dict[int, str]:
         """Return by point why some of its replications have not settled; here always nothing."""
-        return {}
-
-    def flow_errors(self) -> dict[int, tuple[float, float]]:
-        """Return by point the errors of what was not simulated packet by packet; here none."""
         return {}
 
     def table(self) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,10 +19,11 @@ from dvsim.study.manifest import asked_json
 from dvsim.study.notebook import block, number, table
 from dvsim.study.samples import COUNTER_COLUMNS, check_samples
 from dvsim.study.stages import Limit, busiest, limit_of
-from dvsim.study.statistics import estimate
+from dvsim.study.statistics import Estimate, estimate
 from dvsim.study.summary import (
     SYSTEM,
     as_table,
+    by_statistic,
     counters_of,
     over_replications,
     per_replication,
@@ -94,6 +95,11 @@ class Run:
         found = over_replications(self.per_replication)
         rest = found[found["column"] != SYSTEM]
         return pd.concat([*self._whole(found), rest], ignore_index=True)
+
+    @cached_property
+    def by_statistic(self) -> Mapping[tuple[str, str, str], Estimate]:
+        """The estimates by column, reading and statistic."""
+        return by_statistic(self._estimates)
 
     @cached_property
     def per_replication(self) -> pd.DataFrame:

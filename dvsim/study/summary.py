@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dvsim.kinds.rabbitmq.spec import Column, Scenario
-from dvsim.study.statistics import ends
+from dvsim.study.statistics import Estimate, ends
 
 QUANTILES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9, "95%": 0.95, "99%": 0.99}
 STATISTICS = ("count", "mean", "std", "min", *QUANTILES, "max", "empty")
@@ -189,6 +189,17 @@ def over_replications(table: pd.DataFrame) -> pd.DataFrame:
     found["value"] = value
     found["low"], found["high"] = ends(value, count, spread)
     return found[["column", "reading", "statistic", "value", "low", "high", "unit"]]
+
+
+def by_statistic(table: pd.DataFrame) -> dict[tuple[str, str, str], Estimate]:
+    """Return a table of estimates by column, reading and statistic."""
+    names = ("column", "reading", "statistic", "value", "low", "high")
+    return {
+        (column, reading, statistic): Estimate(*values)
+        for column, reading, statistic, *values in zip(
+            *(table[name].tolist() for name in names), strict=True
+        )
+    }
 
 
 def moving_average(values: Rates, window: int) -> Rates:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dvsim.scenario.units import format_value
-from dvsim.study.compare import in_common
-from dvsim.study.paired import Change, change
+from dvsim.study.amounts import joined
+from dvsim.study.compare import rate_ratio
+from dvsim.study.paired import Change
 from dvsim.study.run import Run
 
 MOST_SIZES = 6  # whose ratios are said one by one
@@ -46,9 +47,7 @@ def contests(runs: Iterable[Run]) -> list[Contest]:
     for _, both in sorted(sides.items()):
         if len(both) == 2:
             vortex_run, tcp_run = both[True], both[False]
-            common = in_common([tcp_run, vortex_run])[1]
-            times = change(tcp_run.rates, vortex_run.rates, "ratio", common=common)
-            found.append(Contest(vortex_run, tcp_run, times))
+            found.append(Contest(vortex_run, tcp_run, rate_ratio(tcp_run, vortex_run)))
     return found
 
 
@@ -64,7 +63,7 @@ def contest_text(found: Sequence[Contest]) -> str:
         low, high = (f"{_times(ratio)} times (at {one.size})" for one, ratio in ends)
         ratios = f"{low} to {high} what TCP does"
     else:
-        ratios = _listed([start, *(f"{_times(ratio)} at {one.size}" for one, ratio in rest)])
+        ratios = joined([start, *(f"{_times(ratio)} at {one.size}" for one, ratio in rest)])
     more = _where(known, lambda ends: ends[0] > 1)
     less = _where(known, lambda ends: ends[1] < 1)
     verdicts = [f"{word} {where}" for word, where in (("more", more), ("less", less)) if where]
@@ -90,8 +89,4 @@ def _where(
     ]
     if len(sizes) == len(known):
         return "at every size" if len(known) > 1 else "at that size"
-    return f"at {_listed(sizes)}" if sizes else ""
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+    return f"at {joined(sizes)}" if sizes else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from dvsim.study.amounts import joined
 from dvsim.study.statistics import Estimate
 
 UNCHANGED = 0.01  # a ratio that is nearer to 1 is no change that anybody would notice
@@ -96,8 +97,8 @@ def _ends(
     ordered = sorted(chosen.values(), key=len, reverse=True)  # what is true of most comes first
     said = [f"{ordered[0][0].says} {verb} ({_at(ordered[0])})"]
     for group in ordered[1:]:
-        labels = joined([one.label for one in group], "and")
-        figures = joined([_times(one) for one in group], "and")
+        labels = joined([one.label for one in group])
+        figures = joined([_times(one) for one in group])
         said.append(f"at {labels} {group[0].says} ({figures})")
     return ", ".join(said)
 
@@ -124,13 +125,3 @@ def times_text(times: Estimate) -> str:
     places = 2 if times.half >= 0.005 or not times.half else 3
     spread = f" ± {times.half:.{places}f}" if times.half >= 0.0005 else ""
     return f"x {times.value:.{places if spread else 2}f}{spread}"
-
-
-def joined(texts: Sequence[str], word: str) -> str:
-    """Return texts as a list in a sentence.
-
-    >>> joined(["a", "b", "c"], "or")
-    'a, b or c'
-    """
-    *some, last = texts
-    return f"{', '.join(some)} {word} {last}" if some else last

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dvsim.evidence.claims.study_figures import Estimate, Missing, StudyFigures
 from dvsim.evidence.numbers import active_rate_bounds
-from dvsim.evidence.published.compare import Estimates, by_key, readings
+from dvsim.evidence.published.compare import Estimates, readings
 from dvsim.evidence.verdicts import ColumnVerdict
 from dvsim.kinds.rabbitmq.published import published
 from dvsim.scenario.types import Card
@@ -18,6 +18,7 @@ from dvsim.study.points import PointsStudy
 from dvsim.study.run import Run
 from dvsim.study.summary import (
     Rates,
+    by_statistic,
     column_rates,
     column_samples,
     moving_average,
@@ -250,4 +251,4 @@ class Evidence(StudyFigures):
         table = self.runs[scenario].per_replication
         if self._chosen is not None:
             table = table[self._is_chosen(table)]
-        return by_key(over_replications(table))
+        return by_statistic(over_replications(table))

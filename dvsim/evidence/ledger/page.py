@@ -11,6 +11,7 @@ from dvsim.evidence.claims.source import sources
 from dvsim.evidence.ledger.influence import LARGER, MOVED
 from dvsim.evidence.ledger.types import ENOUGH, Ledger
 from dvsim.evidence.verdicts import ClaimVerdict
+from dvsim.study.amounts import joined
 from dvsim.study.atomic import write_file
 
 COMMAND = "dvsim validate --all --ledger docs/claims.md"
@@ -83,11 +84,11 @@ def weighed(ledger: Ledger) -> Iterator[str]:
     yield f"Of those confirmed, {bases}"
     if tally.own:
         have = "has a parameter" if len(tally.own) == 1 else "have a parameter each"
-        yield f"{_listed(tally.own)} {have} that serves no other claim; {tally.counted} are without"
+        yield f"{joined(tally.own)} {have} that serves no other claim; {tally.counted} are without"
     yield f"At least {ENOUGH} without such a parameter were to be reached"
     if tally.edge:
         reach = "reaches" if len(tally.edge) == 1 else "reach"
-        yield f"The interval of {_listed(tally.edge)} {reach} over an edge of the claimed range"
+        yield f"The interval of {joined(tally.edge)} {reach} over an edge of the claimed range"
 
 
 def _open(claims: Iterable[ClaimVerdict]) -> Iterator[str]:
@@ -204,7 +205,3 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"|{'---|' * len(head)}"
     for row in rows:
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
-
-
-def _listed(ids: Sequence[str]) -> str:
-    return ids[0] if len(ids) == 1 else f"{', '.join(ids[:-1])} and {ids[-1]}"

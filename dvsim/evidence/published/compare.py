@@ -8,13 +8,10 @@ A Data Vortex column is compared twice, since what the paper counted is in doubt
 (the simulation counts pieces) and *as messages* (the same run counted in whole messages).
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
-import pandas as pd
+from collections.abc import Iterable, Mapping
 
 from dvsim.evidence.numbers import agrees, log_error, zero_share_bounds
-from dvsim.evidence.verdicts import ColumnVerdict, Reading, Row, RowVerdict, Split
+from dvsim.evidence.verdicts import ColumnVerdict, Reading, Row, RowVerdict, Split, Validation
 from dvsim.kinds.rabbitmq.published import (
     published,
     published_column,
@@ -22,32 +19,23 @@ from dvsim.kinds.rabbitmq.published import (
 )
 from dvsim.kinds.rabbitmq.spec import Scenario, Tolerance
 from dvsim.study.run import Run
+from dvsim.study.statistics import Estimate
 
 JUDGED_QUANTILES = ("75%", "90%", "95%", "99%")
 
-Estimates = dict[tuple[str, str, str], tuple[float, float, float]]
+Estimates = Mapping[tuple[str, str, str], Estimate]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One run beside its reference: the rows, and each column judged in either reading."""
+def compare(run: Run) -> Validation:
+    """Return every published column of a run beside what was simulated, and no claims.
 
-    rows: tuple[Row, ...]
-    columns: tuple[ColumnVerdict, ...]
-    columns_as_messages: tuple[ColumnVerdict, ...]
-
-
-def compare(run: Run) -> Comparison:
-    """Return every published column of a run beside what was simulated.
-
-    Returns:
-        Comparison: Empty where the scenario has no reference, or the reference no such column.
+    It is empty where the scenario has no reference, or the reference no such column.
 
     Raises:
         ScenarioError: If the reference data cannot be read.
     """
     scenario = run.scenario
-    simulated = by_key(run.estimates())
+    simulated = run.by_statistic
     rows: list[Row] = []
     columns: dict[Reading, list[ColumnVerdict]] = {"as printed": [], "as messages": []}
     for column in scenario.probe.columns:
@@ -59,23 +47,13 @@ def compare(run: Run) -> Comparison:
             empty = simulated.get((column, counted, "empty"))
             verdict = judge_column(scenario, column, result, None if empty is None else empty[0])
             columns[reading].append(verdict)
-    return Comparison(tuple(rows), tuple(columns["as printed"]), tuple(columns["as messages"]))
+    return Validation(tuple(rows), (), tuple(columns["as printed"]), tuple(columns["as messages"]))
 
 
 def readings(scenario: Scenario) -> dict[Reading, str]:
     """Return what the simulation counts in each reading of the published numbers."""
     names: tuple[Reading, ...] = ("as printed", "as messages")
     return dict(zip(names, scenario.readings, strict=False))
-
-
-def by_key(table: pd.DataFrame) -> Estimates:
-    """Return value, low and high of a table of estimates by (column, reading, statistic)."""
-    keys = zip(table["column"], table["reading"], table["statistic"], strict=True)
-    values = zip(table["value"], table["low"], table["high"], strict=True)
-    return {
-        (str(column), str(reading), str(statistic)): (float(value), float(low), float(high))
-        for (column, reading, statistic), (value, low, high) in zip(keys, values, strict=True)
-    }
 
 
 def judge_column(
@@ -139,7 +117,7 @@ def _rows(
     for statistic, value in published(scenario, column).items():
         result = simulated.get((column, counted, statistic))
         if result is None:  # the run has no samples for it: nothing was simulated
-            result = (0.0, 0.0, 0.0)
+            result = Estimate(0.0, 0.0, 0.0)
         tolerance: float | None = tolerance_of(statistic, scenario.tolerance)
         if statistic == "count" and (reading == "as messages" or not _as_published(scenario)):
             # how many samples there are does not depend on what is counted in them, and a run
