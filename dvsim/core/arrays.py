@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,7 @@ import numpy.typing as npt
 from dvsim.core._core import ffi
 
 Ints = npt.NDArray[np.int64]
+C = TypeVar("C", bound=tuple[Any, ...])
 
 
 def kept_pointer(alive: list[Any], values: npt.ArrayLike, kind: type[np.generic], name: str) -> Any:  # noqa: ANN401 - a C pointer
@@ -42,6 +45,14 @@ def copied(first: Any, length: int) -> Ints:  # noqa: ANN401 - a C pointer
     if length <= 0:
         return np.zeros(0, dtype=np.int64)
     return np.frombuffer(ffi.buffer(first, length * 8), dtype=np.int64).copy()
+
+
+def counted(kind: type[C], now: Any, shapes: Mapping[str, tuple[int, ...]]) -> C:  # noqa: ANN401 - a C struct
+    """Return the counts of a C struct: those with a shape as copies of its arrays."""
+    values = {name: getattr(now, name) for name in kind._fields}  # type: ignore[attr-defined]
+    for name, shape in shapes.items():
+        values[name] = copied(values[name], math.prod(shape)).reshape(shape)
+    return kind(**values)
 
 
 def records(first: Any, length: int, kind: np.dtype[Any]) -> npt.NDArray[Any]:  # noqa: ANN401

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core._core import ffi, lib
-from dvsim.core.arrays import Ints, check_memory, copied, records
+from dvsim.core.arrays import Ints, check_memory, counted, records
 from dvsim.core.network_params import NetworkParams, native_network_params
 from dvsim.core.vortex import Totals
 
@@ -148,31 +148,13 @@ class NetworkCore:
         if lib.dvsim_network_counts_now(self._network, now):
             raise MemoryError("no memory for the counts")
         params = self._params
-        ends = (params.planes, params.ports)
+        ends, links = (params.planes, params.ports), (params.levels, 2)
         nodes = (params.levels, params.height.bit_length())
-        links = (params.levels, 2)
-
-        def shaped(first: Any, shape: tuple[int, int]) -> Ints:  # noqa: ANN401 - a C pointer
-            return copied(first, shape[0] * shape[1]).reshape(shape)
-
-        return NetworkCounts(
-            slots=now.slots,
-            offered=now.offered,
-            accepted=now.accepted,
-            delivered=now.delivered,
-            in_flight=now.in_flight,
-            waiting=now.waiting,
-            offered_at=shaped(now.offered_at, ends),
-            accepted_at=shaped(now.accepted_at, ends),
-            delivered_at=shaped(now.delivered_at, ends),
-            hops=copied(now.hops, now.hops_length),
-            latency=copied(now.latency, now.latency_length),
-            wanted=shaped(now.wanted, nodes),
-            blocked=shaped(now.blocked, nodes),
-            present=shaped(now.present, nodes),
-            queue_peak=shaped(now.queue_peak, links),
-            queue_sum=shaped(now.queue_sum, links),
-        )
+        shapes = dict.fromkeys(("offered_at", "accepted_at", "delivered_at"), ends)
+        inside = dict.fromkeys(("wanted", "blocked", "present"), nodes)
+        between = dict.fromkeys(("queue_peak", "queue_sum"), links)
+        lengths = {"hops": (now.hops_length,), "latency": (now.latency_length,)}
+        return counted(NetworkCounts, now, {**shapes, **lengths, **inside, **between})
 
     def _finish(self) -> None:
         """Do what has begun, in calls of as many groups of planes as do not take long."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dvsim.core._core import ffi, lib
-from dvsim.core.arrays import Ints, check_memory, copied, records
+from dvsim.core.arrays import Ints, check_memory, copied, counted, records
 from dvsim.core.vortex_params import VortexParams, native_params
 
 EVENTS = ("enter", "cross", "deflect", "descend", "leave", "lose")
@@ -105,27 +105,13 @@ class Vortex:
 
     def counts(self) -> Counts:
         """Return all counts, as copies."""
-        now = self._counts_now()
-        cylinders = self._shape[2].bit_length()
-        ports = int(np.prod(self._shape))
-        return Counts(
-            slots=now.slots,
-            offered=now.offered,
-            accepted=now.accepted,
-            delivered=now.delivered,
-            lost=now.lost,
-            in_flight=now.in_flight,
-            waiting=now.waiting,
-            offered_at=copied(now.offered_at, ports).reshape(self._shape),
-            accepted_at=copied(now.accepted_at, ports).reshape(self._shape),
-            delivered_at=copied(now.delivered_at, ports).reshape(self._shape),
-            lost_at=copied(now.lost_at, ports).reshape(self._shape),
-            hops=copied(now.hops, now.hops_length),
-            latency=copied(now.latency, now.latency_length),
-            wanted=copied(now.wanted, cylinders),
-            blocked=copied(now.blocked, cylinders),
-            present=copied(now.present, cylinders),
+        now, cylinders = self._counts_now(), (self._shape[2].bit_length(),)
+        shapes = dict.fromkeys(
+            ("offered_at", "accepted_at", "delivered_at", "lost_at"), self._shape
         )
+        lengths = {"hops": (now.hops_length,), "latency": (now.latency_length,)}
+        inside = dict.fromkeys(("wanted", "blocked", "present"), cylinders)
+        return counted(Counts, now, {**shapes, **lengths, **inside})
 
     def at(self, cylinder: int, angle: int, height: int) -> int | None:
         """Return the address (angle * height + height) of the packet at a node, None if free."""
