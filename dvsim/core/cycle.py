@@ -44,6 +44,7 @@ class CycleCore:
         slower: Factor on the time of DMA transfers, at least 1: a fault of the cards.
         slow: Factor on the time of PIO and DMA, of some ports.
         cuts: Cables that are dead, each a port and a plane.
+        links: Cables between switches that are dead: level, switch, up link of it, plane.
 
     Raises:
         MemoryError: If it does not fit in memory.
@@ -58,6 +59,7 @@ class CycleCore:
         slower: float = 1.0,
         slow: Mapping[int, float] | None = None,
         cuts: Sequence[tuple[int, int]] = (),
+        links: Sequence[tuple[int, int, int, int]] = (),
     ) -> None:
         check_memory("the network", 2 * network_bytes(params))
         network, alive = native_network_params(params)
@@ -68,6 +70,8 @@ class CycleCore:
         native.pcie.engine_fs = round(native.pcie.engine_fs * slower)
         cables = ffi.new("dvsim_cable[]", list(cuts))
         native.cuts, native.cut_count = cables, len(cuts)
+        between = ffi.new("dvsim_dead_link[]", list(links))
+        native.links, native.link_count = between, len(links)
         if slow:
             factors = ffi.new("double[]", [slow.get(port, 1.0) for port in range(params.ports)])
             native.slow = factors
@@ -87,6 +91,10 @@ class CycleCore:
         """What was run and sent so far."""
         counts = lib.dvsim_cycle_counts_now(self._cycle)
         return CycleCounts(counts.slots, counts.skipped, counts.messages, counts.words)
+
+    def ways(self, source: int, to: int) -> int:
+        """Return by how many planes words go from one port to another."""
+        return int(lib.dvsim_cycle_ways(self._cycle, source, to))
 
     def alone_ps(self, words: int, way_slots: int) -> int:
         """Return how long a message takes in an empty fabric, sent just in time for a slot."""

@@ -181,12 +181,13 @@ int dvsim_network_cut(dvsim_network *net, int64_t port, int64_t plane)
 static int64_t is_way(const dvsim_network *net, int64_t from, int64_t to, int64_t plane)
 {
     const int64_t planes = net->params.planes;
-    return net->cut == NULL || !(net->cut[from * planes + plane] | net->cut[to * planes + plane]);
+    const int cut = net->cut != NULL && (net->cut[from * planes + plane] | net->cut[to * planes + plane]);
+    return !cut && (!net->broken || dvsim_network_leads(net, plane, from, to));
 }
 
 int64_t dvsim_network_ways(const dvsim_network *net, int64_t from, int64_t to)
 {
-    if (net->cut == NULL) {
+    if (net->cut == NULL && !net->broken) {
         return net->params.planes;
     }
     int64_t count = 0;
@@ -202,7 +203,8 @@ static int send(dvsim_network *net, int64_t from, int64_t to, int64_t words, int
         words > MOST_WORDS) {
         return DVSIM_EINVAL;
     }
-    if (net->params.injection != DVSIM_INJECT_GIVEN || net->pending > 0 || (net->cut != NULL && slots != NULL)) {
+    if (net->params.injection != DVSIM_INJECT_GIVEN || net->pending > 0 ||
+        ((net->cut != NULL || net->broken) && slots != NULL)) {
         return DVSIM_ESTATE;
     }
     const int64_t planes = dvsim_network_ways(net, from, to);

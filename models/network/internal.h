@@ -31,6 +31,7 @@ typedef struct {
     uint32_t parallel; /* links to a child: 1, at the top p */
     uint64_t place;    /* of its first node, for draws */
     dvsim_peer *peers; /* [R][switches] */
+    uint8_t *dead;     /* [planes][switches][D] 1 where the cable of an up link is dead; NULL: nowhere */
 } dvsim_level;
 
 /* Packets on the links towards a level, which all take equally long: a ring buffer. */
@@ -146,6 +147,7 @@ struct dvsim_network {
     /* given */
     int64_t *sent_words; /* [ports], modulo planes */
     uint8_t *cut;        /* [ports][planes] 1 where the cables are dead; NULL: nowhere */
+    int broken;          /* a cable between switches is dead */
     dvsim_burst *bursts;
     int64_t burst_room, free_burst, serial; /* free_burst: -1 for none */
     dvsim_ended *ended;
@@ -167,6 +169,12 @@ static inline uint64_t dvsim_network_rand(const dvsim_part *p, int64_t plane, ui
     return ((dvsim_draw(p->route_keys[plane], index) & UINT32_MAX) * choices) >> 32;
 }
 
+/* detours.c: whether a plane has a way from one port to another; the same as dvsim_network_output where cables are
+ * dead. */
+int dvsim_network_leads(const dvsim_network *net, int64_t plane, int64_t from, int64_t to);
+uint32_t dvsim_network_detour(const dvsim_part *p, int64_t level, uint32_t box, uint32_t to, int64_t plane,
+                              uint64_t place);
+
 /* The output by which a packet for `to` leaves switch `box` of a level; `place` is where the choice is
  * made. */
 static inline uint32_t dvsim_network_output(const dvsim_part *p, int64_t level, uint32_t box, uint32_t to,
@@ -175,6 +183,9 @@ static inline uint32_t dvsim_network_output(const dvsim_part *p, int64_t level, 
     const dvsim_network *net = p->network;
     const dvsim_level *at = &net->levels[level];
     const uint32_t child = to / at->child;
+    if (net->broken) {
+        return dvsim_network_detour(p, level, box, to, plane, place);
+    }
     if (level == net->top) {
         return at->parallel == 1
                    ? child

@@ -124,6 +124,17 @@ int dvsim_network_send_noted(dvsim_network *network, int64_t from, int64_t to, i
  * DVSIM_ENOMEM. */
 int dvsim_network_cut(dvsim_network *network, int64_t port, int64_t plane);
 
+/* The cable from up link `up` of switch `box` of a level, on a plane, to the switch above. */
+typedef struct {
+    int64_t level, box, up, plane;
+} dvsim_dead_link;
+
+/* Injection `given`: such a cable is dead, both ways. Packets take the other links up, and down at the top, by which
+ * their ports can still be reached, at random; bursts take the planes that have such a way, as with dvsim_network_cut,
+ * of which the same errors hold. A packet that is under way and has no other link takes the dead one. DVSIM_EINVAL: no such
+ * cable, as in networks of one level; DVSIM_ESTATE: not `given`; DVSIM_ENOMEM. */
+int dvsim_network_break(dvsim_network *network, const dvsim_dead_link *link);
+
 /* Planes by which words go from one port to another, both of which there are. */
 int64_t dvsim_network_ways(const dvsim_network *network, int64_t from, int64_t to);
 

@@ -245,8 +245,16 @@ dvsim_cycle *dvsim_cycle_create(const dvsim_cycle_params *params)
             return NULL;
         }
     }
+    for (int64_t one = 0; one < params->link_count; one++) {
+        if (dvsim_network_break(cycle->network, &params->links[one]) ||
+            dvsim_network_break(cycle->alone, &params->links[one])) {
+            dvsim_cycle_free(cycle);
+            return NULL;
+        }
+    }
     cycle->params.slow = NULL; /* these are the caller's */
     cycle->params.cuts = NULL;
+    cycle->params.links = NULL;
     return cycle;
 }
 
@@ -270,6 +278,11 @@ void dvsim_cycle_free(dvsim_cycle *cycle)
     free(cycle->leaving.entries);
     free(cycle->coming.entries);
     free(cycle);
+}
+
+int64_t dvsim_cycle_ways(const dvsim_cycle *cycle, int64_t from, int64_t to)
+{
+    return dvsim_network_ways(cycle->network, from, to);
 }
 
 const dvsim_fabric *dvsim_cycle_fabric(const dvsim_cycle *cycle)

@@ -32,6 +32,8 @@ typedef struct {
     int64_t piece_words;          /* at least 1 */
     int64_t cut_count;            /* cables that are dead, see dvsim_network_cut */
     const dvsim_cable *cuts;
+    int64_t link_count;           /* cables between switches that are dead, see dvsim_network_break */
+    const dvsim_dead_link *links;
     const double *slow;           /* [ports] how many times as long PIO and DMA of a card take, 1 to 1000; NULL: 1 */
 } dvsim_cycle_params;
 
@@ -50,6 +52,9 @@ void dvsim_cycle_free(dvsim_cycle *cycle); /* NULL is fine */
 const dvsim_fabric *dvsim_cycle_fabric(const dvsim_cycle *cycle);
 
 dvsim_cycle_counts dvsim_cycle_counts_now(const dvsim_cycle *cycle);
+
+/* Planes by which words go from one port to another, both of which there are. */
+int64_t dvsim_cycle_ways(const dvsim_cycle *cycle, int64_t from, int64_t to);
 
 /* A message of so many words in an empty fabric: from the time at which it is sent, just in time for a slot, to
  * the time at which the host has it. `way_slots`: from the slot in which a word leaves to that in which it comes

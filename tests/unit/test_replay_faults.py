@@ -50,6 +50,60 @@ def test_a_dead_plane_slows_all_ports_and_cables_of_others_none(pair, fidelity):
     assert took(pair, "slow port=5 by=9", fidelity=fidelity).time_ns == sound
 
 
+def both(pair, *faults, fabric="dv207", **options):
+    """Two messages from one leaf to another: ranks 0 and 1 send to 2 and 3."""
+    pair.write_text(
+        "num_ranks 4\n"
+        + "".join(f"rank {k} {{\na: send {8 * WORDS}b to {k + 2}\n}}\n" for k in range(2))
+        + "".join(f"rank {k} {{\na: recv {8 * WORDS}b from {k - 2}\n}}\n" for k in (2, 3))
+    )
+    asked = {"fidelity": "cycle", "S": "1 MB", "planes": 1, "placement": [0, 1, 126, 127]} | options
+    return dvsim.replay(pair, fabric, faults=faults, **asked)
+
+
+def dead_cables(*ups, switch=0):
+    return [f"dead level=0 switch={switch} up={up} plane=0" for up in ups]
+
+
+def test_dead_cables_between_switches_leave_the_rate_of_those_that_are_left(pair):
+    """One cable carries a word a slot, and so does a port: two ports need two of 32."""
+    sound = both(pair).time_ns
+    assert both(pair, *dead_cables(5)).time_ns == pytest.approx(sound, rel=0.05)
+    assert both(pair, *dead_cables(5, switch=2)).time_ns == pytest.approx(sound, rel=0.05)
+    for switch in (0, 3):  # up from the senders' leaf, and down to the receivers'
+        one = both(pair, *dead_cables(*range(1, 32), switch=switch))
+        assert one.time_ns - sound == pytest.approx(FULL, rel=0.05)
+        assert one.fabric.title.endswith("cycle fidelity, with faults")
+
+
+@pytest.mark.parametrize(
+    ("faults", "options", "said"),
+    [
+        (dead_cables(5), {"fidelity": "flow"}, "count at fidelity cycle: --set fidelity=cycle"),
+        (dead_cables(*range(32)), {}, "ports 0 and 32 share no plane"),
+        (
+            [*dead_cables(*range(16)), *dead_cables(*range(16, 32), switch=1)],
+            {},
+            "ports 0 and 32 share no plane",
+        ),
+        (dead_cables(32), {}, "the up links are 0 to 31; no up 32"),
+        (dead_cables(0, switch=4), {}, "the switches are 0 to 3; no switch 4"),
+        (["dead level=1 switch=0 up=0 plane=0"], {}, "the levels are 0 to 0; no level 1"),
+        (["dead level=0 switch=0 up=0 plane=1"], {}, "the planes are 0 to 0; no plane 1"),
+        (["dead level=0 switch=0 plane=0"], {}, "dead wants plane= or port= or plane= port= or"),
+        (
+            dead_cables(0),
+            {"fabric": "dv206", "placement": "linear"},
+            "64 ports have one switch on a plane, and no cable to another",
+        ),
+    ],
+)
+def test_dead_cables_that_cannot_be_are_refused(pair, faults, options, said):
+    with pytest.raises(ScenarioError) as caught:
+        both(pair, *faults, **options)
+    assert said in str(caught.value)
+
+
 @pytest.mark.parametrize("fidelity", ["flow", "cycle"])
 @pytest.mark.parametrize("port", [0, 1])
 def test_a_slow_port_takes_as_many_times_as_long(pair, port, fidelity):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from dvsim.core.faulty import Faulty
@@ -142,7 +143,23 @@ def cycle_of(
     offer = check_offer(network, Traffic(injection="given"))
     wrong = faults or Faults()
     params = params_of(network, offer)
-    return CycleCore(params, network.slot_ps, card, slower, wrong.slow, wrong.cuts)
+    core = CycleCore(params, network.slot_ps, card, slower, wrong.slow, wrong.cuts, wrong.links)
+    _check_ways(core, network.ports, network.tree.down, wrong)
+    return core
+
+
+def _check_ways(core: CycleCore, ports: int, down: int, faults: Faults) -> None:
+    """Refuse dead cables between switches that leave two ports without a plane.
+
+    Fewer than a leaf has up cannot; ports of a leaf are alike but for their own cables.
+    """
+    if len(faults.links) < down:
+        return
+    some = {*range(0, ports, down), *(port for port, _ in faults.cuts)} - faults.dead
+    for one, other in combinations(sorted(some), 2):
+        if not core.ways(one, other):
+            message = f"ports {one} and {other} share no plane"
+            raise ScenarioError.at(Argument("faults"), message, " and ".join(faults.told))
 
 
 def _time(text: object) -> int:
@@ -215,7 +232,10 @@ def choose(
     if name in PRESETS:
         chosen = _vortex(name, settings)
         assert chosen.network is not None  # of a Data Vortex
-        found = faults_of(faults, chosen.network.ports, chosen.network.planes)
+        found = faults_of(faults, chosen.network.planes, chosen.network.tree)
+        if found.links and chosen.model == "flow":
+            message = "cables between switches count at fidelity cycle: --set fidelity=cycle"
+            raise ScenarioError.at(Argument("faults"), message, " and ".join(found.told))
         return replace(chosen, faults=found)
     if name not in CARDS and not name.endswith(".toml"):
         from dvsim.scenario.find import card_names

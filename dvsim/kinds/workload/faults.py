@@ -3,6 +3,8 @@
 ======================================= ==========================================================
 ``dead plane=K``                        no word goes by it; the planes that are left take all
 ``dead port=P plane=K``                 the same, of the cables between a port and a plane
+``dead level=L switch=S up=U plane=K``  the same, of the cable from up link U of a switch, which
+                                        are counted as in docs/network.md, to the level above
 ``dead port=P``                         the port takes messages and passes on none
 ``slow port=P by=F``                    PIO, DMA and port of a card take F times as long
 ``lossy port=P chance=X again=TIME``    a word that leaves or enters is lost by chance; what was
@@ -14,14 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from dvsim.errors import Argument, ScenarioError
 from dvsim.scenario.find import nearest
 from dvsim.scenario.quantity import UnitError, read, whole
 
+if TYPE_CHECKING:
+    from dvsim.fabric.network.tree import Tree
+
 FORMS: Mapping[str, tuple[frozenset[str], ...]] = {
-    "dead": (frozenset({"plane"}), frozenset({"port"}), frozenset({"port", "plane"})),
+    "dead": (
+        frozenset({"plane"}),
+        frozenset({"port"}),
+        frozenset({"port", "plane"}),
+        frozenset({"level", "switch", "up", "plane"}),
+    ),
     "slow": (frozenset({"port", "by"}),),
     "lossy": (frozenset({"port", "chance"}), frozenset({"port", "chance", "again"})),
 }
@@ -37,6 +47,7 @@ class Faults:
 
     Attributes:
         cuts: Cables that are dead: port and plane.
+        links: Cables between switches that are dead: level, switch, up link of it, plane.
         dead: Ports that pass on nothing.
         slow, chance: Of some ports: how many times as long they take, and the chance that a word is
             lost.
@@ -45,6 +56,7 @@ class Faults:
     """
 
     cuts: list[tuple[int, int]] = field(default_factory=list)
+    links: list[tuple[int, int, int, int]] = field(default_factory=list)
     dead: set[int] = field(default_factory=set)
     slow: dict[int, float] = field(default_factory=dict)
     chance: dict[int, float] = field(default_factory=dict)
@@ -57,7 +69,7 @@ class Faults:
         return bool(self.dead or self.chance)
 
 
-def faults_of(given: Iterable[str], ports: int, planes: int) -> Faults:
+def faults_of(given: Iterable[str], planes: int, tree: Tree) -> Faults:
     """Return faults that were given in words, of a network of that shape.
 
     Raises:
@@ -66,7 +78,7 @@ def faults_of(given: Iterable[str], ports: int, planes: int) -> Faults:
     """
     found = Faults(told=tuple(given))
     for text in found.told:
-        _add(found, text, ports, planes)
+        _add(found, text, planes, tree)
     left = {port: set(range(planes)) for port, _ in found.cuts}
     for port, plane in found.cuts:
         left[port].discard(plane)
@@ -82,7 +94,7 @@ def faults_of(given: Iterable[str], ports: int, planes: int) -> Faults:
     return found
 
 
-def _add(found: Faults, text: str, ports: int, planes: int) -> None:
+def _add(found: Faults, text: str, planes: int, tree: Tree) -> None:
     kind, *words = text.split()
     if kind not in FORMS:
         _refuse(text, f"must begin with {', '.join(FORMS)}", nearest(kind, FORMS))
@@ -90,10 +102,13 @@ def _add(found: Faults, text: str, ports: int, planes: int) -> None:
     if frozenset(keys) not in FORMS[kind] or len(keys) < len(words):
         forms = " or ".join(" ".join(f"{key}=" for key in sorted(one)) for one in FORMS[kind])
         _refuse(text, f"{kind} wants {forms}")
-    port = _number(text, "port", keys, ports) if "port" in keys else -1
+    port = _number(text, "port", keys, tree.ports) if "port" in keys else -1
     if kind == "dead" and "plane" in keys:
         plane = _number(text, "plane", keys, planes)
-        found.cuts += [(one, plane) for one in ([port] if port >= 0 else range(ports))]
+        if "up" in keys:
+            found.links.append((*_link(text, keys, tree), plane))
+        else:
+            found.cuts += [(one, plane) for one in ([port] if port >= 0 else range(tree.ports))]
     elif kind == "dead":
         found.dead.add(port)
     elif kind == "slow":
@@ -107,11 +122,20 @@ def _add(found: Faults, text: str, ports: int, planes: int) -> None:
         found.again_ps = max(found.again_ps, again)
 
 
-def _number(text: str, key: str, keys: Mapping[str, str], count: int) -> int:
+def _link(text: str, keys: Mapping[str, str], tree: Tree) -> tuple[int, int, int]:
+    """Return level, switch and up link of a cable between two switches."""
+    if tree.levels == 1:
+        _refuse(text, f"{tree.ports} ports have one switch on a plane, and no cable to another")
+    level = _number(text, "level", keys, tree.levels - 1)
+    switch = _number(text, "switch", keys, tree.switches[level], "switches")
+    return level, switch, _number(text, "up", keys, tree.down, "up links")
+
+
+def _number(text: str, key: str, keys: Mapping[str, str], count: int, plural: str = "") -> int:
     given = keys[key]
     number = int(given) if given.isascii() and given.isdigit() and len(given) < 9 else count
     if number >= count:
-        _refuse(text, f"the {key}s are 0 to {count - 1}; no {key} {given}")
+        _refuse(text, f"the {plural or f'{key}s'} are 0 to {count - 1}; no {key} {given}")
     return number
 
 
