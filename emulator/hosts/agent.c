@@ -72,6 +72,7 @@ static bool pass(struct agent *agent)
     bool moved = stream_poll(agent);
     moved |= incoming_answers(agent);
     moved |= inbox_pass(agent);
+    outgoing_answered(agent); /* replies that are words for a FIFO are in it */
     moved |= outgoing_pass(agent);
     moved |= news_pass(agent);
     moved |= clocks_pass(agent);

@@ -22,8 +22,8 @@
 #include "hosts.h"
 
 enum {
-    FRAME_WORDS = 16384, /* two of head: how many frames of the other have been taken, and whether this one counts */
-    FRAME_HEAD = 2,
+    FRAME_WORDS = 16384,
+    FRAME_HEAD = 3, /* how many frames of the other have been taken, and of these answered too; whether this one counts */
     WINDOW = 8, /* frames that count and have not been confirmed */
     FRAMES = WINDOW + 8
 };
@@ -49,6 +49,8 @@ struct peer {
     uint64_t *packets;           /* in the open frame: the head of its last record, if that is of packets */
     uint64_t sent, confirmed;    /* frames that count */
     uint64_t came, told;         /* frames that count, of the other: taken, and confirmed */
+    uint64_t replied;            /* of those that came: no reply to a query in them waits for room in a frame */
+    uint64_t answered;           /* of those that were sent: the replies to all queries in them are here */
     uint64_t heard_ns, spoke_ns; /* heard_ns 0: nothing yet */
     uint64_t *answer;            /* headers and payloads of queries' replies that wait */
     size_t answers, answer_room;
@@ -110,6 +112,7 @@ struct agent {
     bool *inside; /* the first host: who is in the barrier */
     uint32_t inside_count, generation;
     uint32_t ended; /* cards of this host that all have been told of */
+    bool answers;   /* `answered` of a peer has changed */
     uint64_t looked_ns;
     int wake, wakes_end; /* an eventfd: programs ask for the agent */
     pthread_t thread, waker;
@@ -140,7 +143,7 @@ void peer_lost(struct agent *agent, struct peer *peer, const char *why);
 /* outgoing.c: from the rings into frames; did anything move? */
 bool outgoing_pass(struct agent *agent);
 bool outgoing_packet(struct agent *agent, struct peer *peer, uint64_t record, uint64_t header, uint64_t payload);
-void outgoing_confirmed(struct agent *agent);
+void outgoing_answered(struct agent *agent); /* tell cards that nothing of theirs is on its way any more */
 
 /* incoming.c: a frame has come; false: it is none that an agent makes. */
 bool incoming_frame(struct agent *agent, struct peer *peer, const struct frame *frame);

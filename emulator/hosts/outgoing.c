@@ -198,15 +198,19 @@ bool outgoing_pass(struct agent *agent)
     return moved;
 }
 
-void outgoing_confirmed(struct agent *agent)
+void outgoing_answered(struct agent *agent)
 {
+    if (!agent->answers) {
+        return;
+    }
+    agent->answers = false;
     for (uint32_t i = 0; i < agent->job->here; i++) {
         uint32_t card = agent->job->first + i;
         struct ring *ring = job_ring(agent->job, card);
         bool flies = false;
         for (uint32_t host = 0; host < agent->hosts->count; host++) {
             const struct peer *peer = &agent->peer[host];
-            flies |= host != agent->host && !peer->hung_up && agent->sender[i].frame[host] > peer->confirmed;
+            flies |= host != agent->host && !peer->hung_up && agent->sender[i].frame[host] > peer->answered;
         }
         if (!flies && atomic_load(&ring->flying) != 0) {
             atomic_store(&ring->flying, 0);

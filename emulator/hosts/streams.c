@@ -86,8 +86,10 @@ static void go(struct agent *agent, struct peer *peer, struct frame *frame, bool
 {
     peer->told = peer->came;
     peer->spoke_ns = job_clock_ns();
+    peer->replied = peer->answers == 0 ? peer->came : peer->replied;
     frame->word[0] = peer->came;
-    frame->word[1] = counts;
+    frame->word[1] = peer->replied;
+    frame->word[2] = counts;
     peer->sent += counts;
     *peer->last = frame;
     peer->last = &frame->next;
@@ -188,14 +190,18 @@ static void frame_came(struct agent *agent, struct frame *frame, size_t bytes)
 {
     struct peer *peer = frame->peer;
     frame->used = bytes / sizeof *frame->word;
-    bool good = frame->used >= FRAME_HEAD && frame->word[0] <= peer->sent && frame->word[0] >= peer->confirmed;
+    bool good = frame->used >= FRAME_HEAD && frame->word[0] <= peer->sent && frame->word[0] >= peer->confirmed &&
+                frame->word[1] <= frame->word[0] && frame->word[1] >= peer->answered;
     peer->heard_ns = job_clock_ns();
-    if (good && frame->word[0] != peer->confirmed) {
+    if (good) {
         peer->confirmed = frame->word[0];
-        outgoing_confirmed(agent);
+        good = incoming_frame(agent, peer, frame);
     }
-    good = good && incoming_frame(agent, peer, frame);
-    peer->came += good && frame->word[1] != 0;
+    if (good && frame->word[1] != peer->answered) { /* behind the replies, which may be in this frame */
+        peer->answered = frame->word[1];
+        agent->answers = true;
+    }
+    peer->came += good && frame->word[2] != 0;
     if (!good) {
         peer_lost(agent, peer, "sends what no agent sends");
     } else if (!peer->hung_up && fi_recv(peer->end, frame->word, sizeof frame->word, NULL, 0, frame) != 0) {

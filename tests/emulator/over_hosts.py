@@ -65,6 +65,7 @@ FUNCTIONAL = (
         Case("opens", (1, 2), (how,), code=code)
         for how, code in (("die", KILLED), ("fail", 4), ("end", 0), ("block", KILLED))
     ),
+    Case("after_the_end", (1, 2), options=REORDER, said="good"),
     Case("overlooked", (1, 2), options=("--fault", "extra-polls=0.5"), said="good"),
     Case("outside", (1, 1), said="card 1 of 2"),
     Case("sized", (1, 1)),

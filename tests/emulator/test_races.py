@@ -31,3 +31,11 @@ def test_what_the_last_card_sends_itself_has_come(emulator, mode):
     """The fault extra-polls hides what has come, but not from the look that ends a wait."""
     done = emulator.run(3, "overlooked", options=["--fault", "extra-polls=0.5", *mode])
     assert (done.stdout, done.stderr, done.returncode) == ("good\n", "", 0)
+
+
+@pytest.mark.parametrize("order", [[], ["--reorder", "2"]], ids=["in-order", "reordered"])
+@pytest.mark.parametrize("mode", [[], ["--mode", "timed"]], ids=["functional", "timed"])
+def test_cards_that_have_left_still_answer_and_take(emulator, mode, order):
+    """Packets that are late are not lost because the card they are for has ended: only its reader has."""
+    done = emulator.run(3, "after_the_end", options=[*mode, *order])
+    assert (done.stdout, done.stderr, done.returncode) == ("good\n", "", 0)

@@ -100,13 +100,18 @@ struct target {
     uint32_t dest;
 };
 
+bool fifo_has_room(const struct vic *card, uint32_t dest)
+{
+    const struct card_shared *target = &card->job->card[dest];
+    uint64_t head = atomic_load(&target->fifo_head), used = positions(head, atomic_load(&target->fifo_tail));
+    /* the head first: the tail never lies behind it, unless somebody wrote there, and then there is no room */
+    return used < card->job->config.fifo_words + atomic_load(&target->fifo_voids);
+}
+
 static bool has_room(void *what)
 {
     const struct target *to = what;
-    const struct card_shared *target = &to->card->job->card[to->dest];
-    uint64_t head = atomic_load(&target->fifo_head), used = positions(head, atomic_load(&target->fifo_tail));
-    /* the head first: the tail never lies behind it, unless somebody wrote there, and then there is no room */
-    return used < to->card->job->config.fifo_words + atomic_load(&target->fifo_voids);
+    return fifo_has_room(to->card, to->dest);
 }
 
 static bool reader_is_gone(void *what)

@@ -104,6 +104,9 @@ static inline void fifo_keeps(struct vic *card)
     atomic_fetch_add(&functional_of(card)->fifo_words, 1);
 }
 
+/* True if the FIFO of a card takes a word now. */
+bool fifo_has_room(const struct vic *card, uint32_t dest);
+
 /* Wait until the FIFO of a card has room. */
 int fifo_wait_room(struct vic *card, uint32_t dest, uint64_t timeout_ns);
 

@@ -246,32 +246,34 @@ int pending_open(struct vic *card)
     return VIC_OK;
 }
 
-/* A packet for a full FIFO that nobody will read never arrives. */
+/* A word for a full FIFO that nobody will read never arrives; all else does. */
+static bool can_arrive(struct vic *card, uint64_t header)
+{
+    struct packet packet = packet_of(header);
+    const struct card_shared *target = &card->job->card[packet.dest];
+    bool gone = packet.dest == card->number
+                    ? handle_closed(card)
+                    : seat_owner(atomic_load(&target->seat)) == 0 || card_is_left(target) ||
+                          atomic_load(&target->closing) != 0; /* else two that close would wait for each other */
+    return packet.op != VIC_FIFO || !gone || fifo_has_room(card, packet.dest);
+}
+
 static bool any_hope(struct vic *card, const struct pending *pending)
 {
-    bool dead = atomic_load(&card->job->shared->poison) != 0;
-    for (size_t i = 0; i < atomic_load(pending->count) && !dead; i++) {
-        uint32_t dest = packet_of(pending->packet[i].header).dest;
-        const struct card_shared *target = &card->job->card[dest];
-        bool gone = seat_owner(atomic_load(&target->seat)) == 0 || card_is_left(target) ||
-                    atomic_load(&target->closing) != 0; /* else two that close would wait for each other */
-        if (dest == card->number ? !handle_closed(card) : !gone) {
-            return true;
-        }
+    bool dead = atomic_load(&card->job->shared->poison) != 0, hope = false;
+    for (size_t i = 0; i < atomic_load(pending->count) && !dead && !hope; i++) {
+        hope = can_arrive(card, pending->packet[i].header);
     }
-    return false;
+    return hope;
 }
 
 bool pending_coming(struct vic *card)
 {
     struct pending *pending = pending_of(card);
-    if (card->job->config.hosts > 1 && remote_coming(card)) {
-        return true;
-    }
     pthread_mutex_lock(&pending->lock); /* even if nothing is pending: who delivers the last one has the lock until it is counted */
     bool hope = any_hope(card, pending);
     pthread_mutex_unlock(&pending->lock);
-    return hope;
+    return hope || (card->job->config.hosts > 1 && remote_coming(card)); /* where the last one may have gone just now */
 }
 
 /* Deliver as long as that gets anywhere: VIC_OK, VIC_ETIMEDOUT. Needs the lock. */

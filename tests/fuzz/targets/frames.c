@@ -141,7 +141,7 @@ static void begin(struct side *one)
     job->start_ns = 0;
     memset(agent->inside, 0, ALL * sizeof *agent->inside);
     agent->inside_count = agent->generation = agent->ended = 0;
-    agent->asked = false;
+    agent->asked = agent->answers = false;
     atomic_store(&agent->questions, 0);
     atomic_store(&agent->lost, false);
     for (uint32_t i = 0; i < 3; i++) {
@@ -194,14 +194,15 @@ static void frame_comes(struct input *in, struct peer *peer)
     size_t used = FRAME_HEAD;
     memset(frame->word, 0, (LENGTH + 16) * sizeof *frame->word);
     frame->word[0] = how < 128 ? peer->sent : how < 224 ? peer->confirmed : take_word(in);
-    frame->word[1] = how % 16 != 0;
+    frame->word[1] = how % 8 == 7 ? peer->answered : how % 64 == 6 ? take_word(in) : frame->word[0];
+    frame->word[2] = how % 16 != 0;
     for (unsigned i = 0; i < records && used < LENGTH - 16; i++) {
         used += write_record(in, peer, frame->word + used);
     }
     next[0] = (struct fi_cq_msg_entry){.op_context = frame, .len = how % 32 == 31 ? take(in, 2) % (used * 8 + 1) : used * 8};
     there = true;
     CHECK(stream_poll(&here->agent));
-    CHECK(peer->confirmed <= peer->sent);
+    CHECK(peer->answered <= peer->confirmed && peer->confirmed <= peer->sent);
 }
 
 /* The network has taken a frame. */
@@ -222,6 +223,7 @@ static void pass_all(struct input *in)
     clock_advance((uint64_t)take_byte(in) * 1000000);
     incoming_answers(agent);
     inbox_pass(agent);
+    outgoing_answered(agent);
     outgoing_pass(agent);
     news_pass(agent);
     clocks_pass(agent);
