@@ -62,6 +62,7 @@ struct bridge {
     _Atomic bool worked;     /* a connection, once */
     _Atomic bool abandon;    /* give up what is not confirmed */
     _Atomic bool stopping;   /* no connection is needed but to drain */
+    _Atomic bool unsure;     /* without confirms: the broker has not closed a connection in order */
 };
 
 static inline void count(_Atomic uint64_t *counter, uint64_t by)

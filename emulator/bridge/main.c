@@ -159,7 +159,7 @@ static int exit_code(void)
             left);
         return number != 0 ? 128 + number : EXIT_FAILED;
     }
-    if (atomic_load(&bridge.stop) == STOP_FAILED) {
+    if (atomic_load(&bridge.stop) == STOP_FAILED || atomic_load(&bridge.unsure)) {
         return EXIT_FAILED;
     }
     if (back > 0) {

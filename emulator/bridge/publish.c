@@ -144,6 +144,31 @@ static void set_state(struct publisher *publisher, int state)
     pthread_mutex_unlock(&publisher->lock);
 }
 
+/* The broker answers when it has taken all that was published, which may be late: drain() ends what takes too long. Without
+ * confirms nobody knows of what was published last unless it answers. */
+static void end_link(struct publisher *publisher)
+{
+    struct link *link = &publisher->link;
+    if (link->state == NULL) {
+        return;
+    }
+    bool drained = is_drained(publisher);
+    if (drained) { /* the channel first: a broker gives up channels of a closed connection that take more than 3 s */
+        amqp_set_rpc_timeout(link->state, NULL);
+        amqp_channel_close(link->state, CHANNEL, AMQP_REPLY_SUCCESS);
+    }
+    if (link_close(link, drained)) {
+        return;
+    }
+    if (drained && publisher->bridge->options.at_most_once) {
+        log_error("%s: the broker has not said in time that it has everything: what was published last may be lost",
+                  link->name);
+        atomic_store(&publisher->bridge->unsure, true);
+    } else {
+        log_warning("%s: not closed in order", link->name);
+    }
+}
+
 static void *run(void *self)
 {
     struct publisher *publisher = self;
@@ -179,9 +204,7 @@ static void *run(void *self)
             bridge_stop(bridge, STOP_FAILED);
         }
     }
-    if (publisher->link.state != NULL && !link_close(&publisher->link, is_drained(publisher))) {
-        log_warning("%s: not closed in order", publisher->link.name);
-    }
+    end_link(publisher);
     replies_send(&publisher->replies, false);
     set_state(publisher, PUBLISHER_ENDED);
     return NULL;

@@ -48,6 +48,17 @@ def test_a_broker_that_takes_nothing_more_in_the_middle_of_a_frame(job, connect)
     everything(job, connect)
 
 
+def test_without_confirms_a_broker_that_does_not_answer_at_the_end_is_an_error(job):
+    """It may not have taken everything."""
+    with CuttingProxy(job.brokers.nodes[0].port, [3000], holds=True) as proxy:
+        bridge = job.bridge("--at-most-once", "--exit-with-clients", "--drain-timeout", 1,
+                            url=f"amqp://127.0.0.1:{proxy.port}")  # fmt: skip
+        job.start(job.publish(50, 100, "--at-most-once"), bridge).end(1)
+        assert proxy.cut == 1
+    assert job.total("published") == 50
+    assert job.log.count("what was published last may be lost") == 1, job.log
+
+
 def test_a_bridge_that_is_killed_again_and_again(job, connect):
     publishers = [job.publish(5000, 64, "--rate", 2000, bridge=2) for _ in range(2)]
     job.start(*publishers, job.bridge("--exit-with-clients"), options=["--if-killed", "restart"])
