@@ -36,6 +36,6 @@ def test_what_the_last_card_sends_itself_has_come(emulator, mode):
 @pytest.mark.parametrize("order", [[], ["--reorder", "2"]], ids=["in-order", "reordered"])
 @pytest.mark.parametrize("mode", [[], ["--mode", "timed"]], ids=["functional", "timed"])
 def test_cards_that_have_left_still_answer_and_take(emulator, mode, order):
-    """Packets that are late are not lost because the card they are for has ended: only its reader has."""
+    """A late packet is not lost because the card that it is for has ended."""
     done = emulator.run(3, "after_the_end", options=[*mode, *order])
     assert (done.stdout, done.stderr, done.returncode) == ("good\n", "", 0)
