@@ -234,7 +234,7 @@ def choose(
         assert chosen.network is not None  # of a Data Vortex
         found = faults_of(faults, chosen.network.planes, chosen.network.tree)
         if found.links and chosen.model == "flow":
-            message = "cables between switches count at fidelity cycle: --set fidelity=cycle"
+            message = "cables between switches count at fidelity=cycle only"
             raise ScenarioError.at(Argument("faults"), message, " and ".join(found.told))
         return replace(chosen, faults=found)
     if name not in CARDS and not name.endswith(".toml"):
